@@ -28,8 +28,8 @@ from .data.examples import load_example as load_example
 from .data.fold_scores import read_fold_scores as read_fold_scores
 from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
+from .data.observed import PairedBoards as PairedBoards
 from .data.outcomes import Outcomes as Outcomes
-from .data.paired import PairedBoards as PairedBoards
 from .data.rounds import read_scores as read_scores
 from .data.sizes import infer_n_test as infer_n_test
 from .data.tournaments import ScoreTable as ScoreTable

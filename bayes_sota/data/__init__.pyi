@@ -1,5 +1,6 @@
 from .answers import read_outcomes as read_outcomes
 from .answers import write_items as write_items
+from .boards import average_tasks as average_tasks
 from .boards import read_leaderboard as read_leaderboard
 from .boards import read_paired_boards as read_paired_boards
 from .examples import load_example as load_example
@@ -10,10 +11,9 @@ from .fold_scores import read_test_scores as read_test_scores
 from .fold_scores import write_fold_scores as write_fold_scores
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
+from .observed import PairedBoards as PairedBoards
 from .outcomes import Outcomes as Outcomes
-from .paired import PairedBoards as PairedBoards
 from .rounds import read_scores as read_scores
 from .sizes import infer_n_test as infer_n_test
-from .tasks import average_tasks as average_tasks
 from .tournaments import Matches as Matches
 from .tournaments import ScoreTable as ScoreTable

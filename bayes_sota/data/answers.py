@@ -16,13 +16,12 @@ from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_values import parse_passes
+from bayes_sota.data.item_values import Averaging, parse_passes
 from bayes_sota.data.opening import file_names, read_all, read_table, stack
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
 from bayes_sota.data.tables import Table, parse_numbers
-from bayes_sota.data.tasks import Averaging
-from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import place_in
 
 _METRICS = ("auc", "mean", "rmse")
@@ -93,14 +92,15 @@ def read_outcomes(
             tables = of_metric
         else:
             reading["score"] = tables[0].find(named, "metric")
-    have_entries = [
-        any(place_in("entry", name) is not None for name in of.columns) for of in tables
-    ]
-    if len(tables) > 1 and not all(have_entries):
-        tidy = leave_out_names(_joined(tables, reading), leave_out)
+    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
+    if len(tables) == 1 or are_named:
+        tidy = read_tidy(stack(tables), leave_out=leave_out, **reading)
     else:
-        one = tables[0] if len(tables) == 1 else stack(tables)
-        tidy = read_tidy(one, leave_out=leave_out, **reading)
+        names = file_names(tables)
+        every = [
+            read_tidy(replace(of, name=x), **reading) for of, x in zip(tables, names, strict=True)
+        ]
+        tidy = leave_out_names(joined(every, f"{len(tables)} files"), leave_out)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
@@ -121,11 +121,7 @@ def read_weights(source: Any) -> dict[str, float]:
 
 
 def outcomes_of(
-    tidy: Tidy,
-    *,
-    metric: str | None = None,
-    average: Averaging | None = None,
-    new: New | None = None,
+    tidy: Tidy, metric: str | None = None, average: Averaging | None = None, new: New | None = None
 ) -> Outcomes:
     """Container of scores that are read already; parameters are those of ``read_outcomes``."""
     if tidy.layout in _NOT_ITEMS:
@@ -173,25 +169,6 @@ def _rows_of_metric(table: Table, metric: str) -> Table:
     )
 
 
-def _joined(tables: Sequence[Table], reading: dict[str, Any]) -> Tidy:
-    """Scores of several files, of which each has its own models."""
-    pairs = zip(tables, file_names(tables), strict=True)
-    every = [read_tidy(replace(table, name=name), **reading) for table, name in pairs]
-    roles = [role for role in every[0].labels if all(role in tidy.labels for tidy in every)]
-    return replace(
-        every[0],
-        where=f"{len(tables)} files",
-        value=np.concatenate([tidy.value for tidy in every]),
-        texts=[text for tidy in every for text in tidy.texts],
-        labels={role: np.concatenate([tidy.labels[role] for tidy in every]) for role in roles},
-        numbers={},
-        lines=[f"{tidy.where}, {line}" for tidy in every for line in tidy.lines],
-        sentence=" ".join(dict.fromkeys(tidy.sentence for tidy in every)),
-        notes=tuple(dict.fromkeys(note for tidy in every for note in tidy.notes)),
-        n_files=len(tables),
-    )
-
-
 def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     """Scores with missing answers as NaN, and whether they are right or wrong."""
     value, runs = tidy.value, tidy.numbers.get("runs")
@@ -205,13 +182,11 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
         return replace(tidy, value=np.where(value == MISSING, np.nan, value)), True
     odd = np.flatnonzero((value != MISSING) & ((value < 0) | (value > 1)))
     if answers.mean() >= 1 - _MOST_SLIPS and odd.size:
-        raise InputError(
-            f"{quoted(tidy.texts[odd[0]])} is no answer, as nearly all others are",
-            where=tidy.where,
-            line=tidy.lines[odd[0]],
-            parameter="metric",
-            fix='write 1 (right), 0 (wrong) or nothing (missing); metric "mean" takes numbers',
-        )
+        row = odd[0]
+        problem = f"{quoted(tidy.texts[row])} is no answer, as nearly all others are"
+        fix = 'write 1 (right), 0 (wrong) or nothing (missing); metric "mean" takes numbers'
+        where, line = tidy.where, tidy.lines[row]
+        raise InputError(problem, where=where, line=line, parameter="metric", fix=fix)
     return tidy, False
 
 

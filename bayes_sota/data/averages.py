@@ -19,11 +19,11 @@ tasks like these, of which the means are :math:`\bar x_t`:
 
 with T - 1 degrees of freedom (Korn and Graubard 1998), half its own and half the mean over the
 entries, and at least that of new items. Few tasks hardly tell the variance of one difference: it
-borrows from those of all pairs (``with_typical_pairs``).
+borrows from those of all pairs (``items.comparison``).
 ``tests/data/test_averages.py`` has the closed forms, and coverage on simulated tasks and clusters.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,8 +32,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 
+FEWEST_TASKS = 3
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
-_BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _Z = 1.959963984540054
 _LEAST = 1e-3  # of a design effect: clusters that cancel exactly by chance
 _LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
@@ -48,7 +48,7 @@ class Average:
     scores : ndarray, shape (m,)
     effective : ndarray, shape (m,)
         Effective number of items behind each score; above n where tasks differ, below where items
-        have clusters or few items weigh much.
+        have clusters or few items weigh much. NaN where each item counts as one.
     kish : float
         Number of items with equal weights whose mean has the same variance.
     freedom : float
@@ -63,10 +63,18 @@ class Average:
     freedom: float
     influence: FloatArray
 
+    @classmethod
+    def plain(cls, scores: FloatArray, influence: FloatArray, n_tasks: int) -> "Average":
+        """Average whose errors are those that its influence values show."""
+        freedom = float(max(len(influence) - n_tasks, 1))
+        return cls(scores, np.full(scores.size, np.nan), np.nan, freedom, influence)
+
     @property
     def standard_errors(self) -> FloatArray:
         """Standard error of each score, (m,)."""
-        return np.sqrt(_chance(self.scores, self.effective) / self.effective)
+        shown = np.sqrt(np.sum(self.influence**2, axis=0))
+        smoothed = np.sqrt(_chance(self.scores, self.effective) / self.effective)
+        return np.where(np.isnan(self.effective), shown, smoothed)
 
     @property
     def variance(self) -> FloatArray:
@@ -158,7 +166,7 @@ def averaged_over_runs(
 def averaged_over_tasks(
     values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
 ) -> Average:
-    """Averages with their errors on new tasks like these, of which there are two at least.
+    """Averages with their errors on new tasks like these, of which there are three at least.
 
     Parameters are those of ``averaged``.
 
@@ -210,11 +218,19 @@ def worth_of_means(
     return scores, _chance(scores, kish) / variance + 1, kish
 
 
+def check_enough_tasks(count: int) -> None:
+    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
+    if count < FEWEST_TASKS:
+        need = f"{FEWEST_TASKS} tasks at least to tell how tasks differ, got {max(count, 1)}"
+        raise InputError(f"new tasks need {need}; new items of these need none")
+
+
 def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Influence of T tasks on averages of new tasks, (T, m), and variance of these, (m,).
 
     Means are (T, m); weights are (T, 1), or (T, m) where entries differ in them.
     """
+    check_enough_tasks(len(means))
     squares = np.sum(weights**2, axis=0)
     away = means - np.sum(weights * means, axis=0)
     influence = away * np.sqrt(weights * squares / (1 - squares))
@@ -240,27 +256,7 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     own = [values[tasks == t] - mean for t, mean in enumerate(means)]
     within = np.stack([x.T @ x / len(x) for x in own])
     of = means, within, np.bincount(tasks).astype(float)[:, None], weights[:, None]
-    return _smoothed(*of, lambda x: x[:, :, None] * x[:, None, :], np.eye(len(means.T)) / 4)
-
-
-def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
-    """Covariance of few degrees of freedom, to which two of the typical covariance are added.
-
-    The typical one has the mean variance and the mean covariance, and so the mean variance of a
-    difference; the degrees of freedom of a Student law stay as they are.
-
-    Examples
-    --------
-    >>> with_typical_pairs(np.diag([1.0, 3.0]), 2.0).tolist()
-    [[1.5, 0.0], [0.0, 2.5]]
-    """
-    m = len(covariance)
-    if m == 1:
-        return covariance
-    variance = float(np.trace(covariance)) / m
-    between = (float(covariance.sum()) - m * variance) / (m * (m - 1))
-    typical = np.full((m, m), between) + np.eye(m) * (variance - between)
-    return (freedom * covariance + _BORROWED * typical) / (freedom + _BORROWED)
+    return _smoothed(*of)
 
 
 def _centre(
@@ -277,26 +273,23 @@ def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
 
 
 def _smoothed(
-    means: FloatArray,
-    within: FloatArray,
-    sizes: FloatArray,
-    weights: FloatArray,
-    product: Callable[[FloatArray], FloatArray] = np.square,
-    answer: FloatArray | float = 0.25,
+    means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
 ) -> FloatArray:
-    """(Co)variance of averages, never 0: of each task shrunk towards that of all items.
+    """Variance of averages, or covariance, never 0: that of a task is shrunk towards that of all.
 
     Parameters
     ----------
     means : ndarray, shape (T, m)
     within : ndarray, shape (T, m) or (T, m, m)
-        (Co)variance within each task.
+        Variance, or covariance, within each task.
     sizes, weights : ndarray, shape (T, 1), or (T, m) where entries differ in them
-    product : callable
-        Squares, or products of every two entries.
-    answer : float or ndarray, shape (m, m)
-        (Co)variance of half an answer of each kind, which is added.
     """
+    are_pairs = within.ndim == 3
+    answer = np.eye(means.shape[1]) / 4 if are_pairs else np.array(0.25)  # half one of each kind
+
+    def product(x: FloatArray) -> FloatArray:
+        return x[:, :, None] * x[:, None, :] if are_pairs else x**2
+
     scores, kish = _centre(means, sizes, weights)
     spread = (kish * within + answer) / (kish + 1) + kish * product(means - 0.5) / (kish + 1) ** 2
     apart = product(kish * (means - scores) / (kish + 1))

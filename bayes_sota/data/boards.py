@@ -1,21 +1,31 @@
-"""Leaderboards and averages over tasks, from files and frames."""
+"""Leaderboards and averages over tasks, from files and frames.
 
-from collections.abc import Sequence
+A table of scores with a column for each task (subjects of an exam, benchmarks of a leaderboard,
+data sets) says more than its average: how many items a task has, or the error of each score, give
+the error of the average on new items of these tasks, whatever the tasks have in common; and how
+scores differ from task to task says what would happen on new tasks.
+``tests/data/test_tasks.py`` compares with answers, closed forms and simulation.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, listed, located, quoted
-from bayes_sota.core.text import counted
+from bayes_sota.core.text import checked_labels, counted
+from bayes_sota.data.averages import of_new_tasks, worth_of_means
+from bayes_sota.data.item_values import Averaging, numbers_of_tasks, task_weights, tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard, Metric
-from bayes_sota.data.observed import Tries
-from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.data.observed import BOARDS, PairedBoards, Tries
 from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
-from bayes_sota.data.tasks import Averaging, New, average_tasks
-from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.sizes import of_errors, of_sizes
+from bayes_sota.data.tables import labelled_matrix
+from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import measure
 
 
@@ -32,7 +42,7 @@ def read_leaderboard(
     rounding: RoundingChoice = "auto",
     percent: bool | None = None,
     average: Averaging | None = None,
-    new: New | None = None,
+    new: Literal["items", "tasks"] | None = None,
     name: str | None = None,
     use: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
@@ -53,16 +63,16 @@ def read_leaderboard(
         As of ``Leaderboard``. Default: by the name of the column of scores; one that holds no
         accuracies needs ``metric`` or a standard error.
     standard_error : float, optional
-        Of every score. Default: the column of standard errors beside the scores, or those beside
-        tasks (``law_stderr``), where the number of items is not known; a column that is asked for
-        (``se="..."``) always counts.
+        Of every score (in every task). Default: the column of standard errors beside the scores, or
+        those beside tasks (``law_stderr``), where the number of items is not known; a column that
+        is asked for (``se="..."``) always counts.
     n_positive, spread_ratio, n_classifiers, percent
         As of ``Leaderboard``.
     submissions : int, (int, int) or TriesPrior, optional
         Submissions behind every entry. Default: the column that is called so, but not of a private
         board: what it shows was chosen on other items. 1 for none.
     rounding : {"auto", "nearest", "floor", "exact"}
-        As of ``Leaderboard``; of a Kaggle download "auto" is "kaggle".
+        As of ``Leaderboard``; of a Kaggle download "auto" is "kaggle". Not for averages.
     average, new
         As of ``average_tasks``, for tasks only.
     name : str, optional
@@ -95,57 +105,61 @@ def read_leaderboard(
     tidy = source
     if not isinstance(source, Tidy):
         tidy = read_tidy(source, use, leave_out, direction, **roles).with_items()
-    name = tidy.name if name is None else name
-    options: dict[str, Any] = {"n_positive": n_positive, "spread_ratio": spread_ratio}
-    options["n_classifiers"] = n_classifiers
-    if tidy.layout != "board":
-        cut = None if rounding == "auto" else rounding
-        known = {"standard_error": standard_error, "submissions": submissions, "rounding": cut}
-        refuse_unused("averages over tasks", options | known)
-        return _average(tidy, n_test, metric, average=average, new=new, name=name, percent=percent)
-    refuse_unused("a leaderboard", {"average": average, "new": new})
-    notes = [tidy.sentence, *tidy.notes]
-    kind = metric or ("score" if tidy.lower_is_better else measure(tidy.titles[0]))
+    is_board, numbers, notes = tidy.layout == "board", tidy.numbers, [tidy.sentence, *tidy.notes]
+    if is_board:
+        refuse_unused("a leaderboard", {"average": average, "new": new})
+    else:
+        hidden = {"n_classifiers": n_classifiers, "submissions": submissions}
+        refuse_unused("averages over tasks", hidden)
+        of_tasks, numbers = _scores_of_tasks(tidy, notes)
+    kinds = {measure(title) for title in tidy.titles}
+    kind = metric or ("score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop())
     if n_test is None and standard_error is None and kind == "accuracy":
-        n_test = tidy.numbers.get("n")
+        n_test = numbers.get("n")
     follows = kind == "auc" or (kind == "accuracy" and n_test is not None)
-    if standard_error is None and "se" in tidy.numbers:
+    if standard_error is None and "se" in numbers:
         if follows and "se" not in tidy.asked:
             notes.append("standard errors are not used: they follow from the number of items")
         else:
-            standard_error = tidy.numbers["se"]
-    if submissions is None and "submissions" in tidy.numbers:
+            standard_error = numbers["se"]
+    options: dict[str, Any] = {"n_test": n_test, "n_positive": n_positive, "percent": percent}
+    options |= {"spread_ratio": spread_ratio, "n_classifiers": n_classifiers}
+    options |= {"name": tidy.name if name is None else name, "notes": notes}
+    options["lower_is_better"] = tidy.lower_is_better
+    if not is_board:
+        options |= {"metric": metric or ("score" if kind == "auc" else kind), "new": new}
+        options["average"] = average
+        with located(tidy.where):
+            return average_tasks(**of_tasks, standard_errors=standard_error, **options)
+    if submissions is None and "submissions" in numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]
         if any("private" in text and "public" not in text for text in texts):
             notes.append("submissions are not used: a private board was chosen elsewhere")
         else:
-            submissions = tidy.numbers["submissions"]
+            submissions = numbers["submissions"]
     if metric is None:
-        metric = "score" if isinstance(standard_error, int | float) else kind
-        if metric == "score" and standard_error is None:
+        kind = "score" if isinstance(standard_error, int | float) else kind
+        if kind == "score" and standard_error is None:
             problem = f"column {quoted(tidy.titles[0])} does not look like accuracies"
             fix = "give {option}, or metric accuracy if scores are shares of right answers"
             raise InputError(problem, where=tidy.where, parameter="standard_error", fix=fix)
-    options |= {"n_test": n_test, "standard_error": standard_error, "submissions": submissions}
-    options["rounding"] = "kaggle" if rounding == "auto" and tidy.is_competition else rounding
     with located(tidy.where):
         places = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
-        parse_scores(tidy.texts, percent=percent, bounded=metric != "score", subjects=places)
+        parse_scores(tidy.texts, percent=percent, bounded=kind != "score", subjects=places)
         return Leaderboard(
             tidy.texts,
-            metric=metric,
-            lower_is_better=tidy.lower_is_better,
+            metric=kind,
+            standard_error=standard_error,
             names=tidy.labels["entry"],
-            percent=percent,
-            name=name,
-            notes=notes,
+            submissions=submissions,
+            rounding="kaggle" if rounding == "auto" and tidy.is_competition else rounding,
             is_competition=tidy.is_competition,
             **options,
         )
 
 
-def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> Leaderboard:
-    """Averages over tasks of the entries that have a score in each."""
+def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Scores in each task, (m, T), of the entries that have all, with what is beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is no leaderboard: rows are neither entries nor scores of entries in tasks"
         fix = "name the column of the scores of entries with {option}"
@@ -155,31 +169,11 @@ def _average(tidy: Tidy, n_test: Any, metric: Metric | None, **options: Any) -> 
         fix = "leave out one kind with {option}"
         raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
     grid, (names, tasks) = tidy.pivot("entry", "task")
-    whole = ~np.isnan(grid).any(axis=1)
-    notes = [tidy.sentence, *tidy.notes]
-    entries = np.array(names, object)
+    whole, entries = ~np.isnan(grid).any(axis=1), np.array(names, object)
     if not whole.all():
         notes.append(f"left out entries without a score in some task: {listed(entries[~whole])}")
-    accuracies = {measure(title) for title in tidy.titles} == {"accuracy"}
-    chosen: Any = metric or ("accuracy" if accuracies and not tidy.lower_is_better else "score")
-    beside = {
-        role: tidy.pivot("entry", "task", of=numbers)[0][whole]
-        for role, numbers in tidy.numbers.items()
-    }
-    sizes = beside.get("n") if n_test is None else n_test
-    errors = beside.get("se") if sizes is None or chosen == "score" else None
-    with located(tidy.where):
-        return average_tasks(
-            grid[whole],
-            n_test=sizes,
-            standard_errors=errors,
-            tasks=tasks,
-            names=entries[whole].tolist(),
-            metric=chosen,
-            lower_is_better=tidy.lower_is_better,
-            notes=notes,
-            **options,
-        )
+    beside = {of: tidy.pivot("entry", "task", of=x)[0][whole] for of, x in tidy.numbers.items()}
+    return {"scores": grid[whole], "names": entries[whole], "tasks": tasks}, beside
 
 
 def read_paired_boards(
@@ -229,7 +223,13 @@ def read_paired_boards(
     ('a', 0.9, 0.5)
     """
     sources = [source] if private_source is None else [source, private_source]
-    tidy = _joined([read_tidy(one, None, leave_out, direction, **roles) for one in sources])
+    tables = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
+    tidy = first = tables[0]
+    if private_source is not None:
+        for table, which in zip(tables, BOARDS, strict=True):
+            table.labels["board"] = np.full(len(table), which, object)
+        where = " and ".join(table.where for table in tables)
+        tidy = replace(joined(tables, where), layout="pair")
     if tidy.layout != "pair":
         fix = 'name them with public="A" and private="B" (--column public=A)'
         raise InputError("no columns are called public and private", where=tidy.where, fix=fix)
@@ -238,8 +238,8 @@ def read_paired_boards(
     sign = -1 if tidy.lower_is_better else 1
     kept = sorted(np.flatnonzero(whole), key=lambda row: (-sign * grid[row, 0], names[row]))
     counts: Any = submissions
-    if submissions is None and "submissions" in tidy.numbers:
-        known = dict(zip(tidy.labels["entry"], tidy.numbers["submissions"], strict=False))
+    if submissions is None and "submissions" in first.numbers:
+        known = dict(zip(first.labels["entry"], first.numbers["submissions"], strict=True))
         counts = [known[names[row]] for row in kept]
     notes = [tidy.sentence, *tidy.notes]
     if not whole.all():
@@ -260,23 +260,111 @@ def read_paired_boards(
         )
 
 
-def _joined(boards: list[Tidy]) -> Tidy:
-    """One table of a public and a private leaderboard, or the only one."""
-    if len(boards) == 1:
-        return boards[0]
-    for tidy, which in zip(boards, BOARDS, strict=True):
-        if tidy.layout != "board":
-            raise InputError(f"the {which} board needs a row for each team", where=tidy.where)
-    public, private = boards
-    return replace(
-        public,
-        where=f"{public.where} and {private.where}",
-        layout="pair",
-        value=np.concatenate([public.value, private.value]),
-        labels={
-            "entry": np.concatenate([public.labels["entry"], private.labels["entry"]]),
-            "board": np.repeat(BOARDS, [len(public), len(private)]),
-        },
-        lines=public.lines + private.lines,
-        notes=(*public.notes, private.sentence, *private.notes),
-    )
+def average_tasks(
+    scores: ArrayLike | Any,
+    *,
+    n_test: Any = None,
+    standard_errors: ArrayLike | Any = None,
+    tasks: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    average: Averaging | None = None,
+    new: Literal["items", "tasks"] | None = None,
+    metric: Literal["accuracy", "score"] = "accuracy",
+    **options: Any,
+) -> Leaderboard:
+    r"""Averages of m entries over T tasks, each with its own error on new items, or on new tasks.
+
+    Parameters
+    ----------
+    scores : array-like, shape (m, T)
+        Accuracies in [0, 1], or anything else with ``metric="score"``. None may be missing.
+    n_test : int, mapping of str to int, or array-like of int, shape (T,) or (m, T), optional
+        Items of every task, of accuracies: one number for all, one for each task, or one for each
+        score. Not needed for new tasks, nor where accuracies have standard errors.
+    standard_errors : float, mapping of str to float, or array-like, shape (T,) or (m, T), optional
+        Of the scores; of accuracies those that are 0 or NaN need ``n_test``.
+    tasks, names : sequence of str, optional
+        Default: the columns and the index of a frame, or "1", "2", ...
+    average : {"tasks", "items"} or mapping of str to float, optional
+        What counts equally in an average: every task (default), every item, or tasks by these
+        weights.
+    new : {"items", "tasks"}, optional
+        Default: items. Of new tasks like these the variance of an average is
+        :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half the
+        mean over entries, and at least that of new items, where it is known. It has as many degrees
+        of freedom as there are tasks but one, which the posterior allows for.
+    metric : {"accuracy", "score"}
+    **options
+        As of ``Leaderboard``: ``lower_is_better`` (for the metric "score" only), ``percent`` (of
+        accuracies, and of their errors), ``name`` and ``notes``.
+
+    Raises
+    ------
+    InputError
+        Numbers of items or weights of other tasks, accuracies outside [0, 1]; neither numbers of
+        items nor errors for new items, or fewer than three tasks where they are new.
+
+    Examples
+    --------
+    >>> board = average_tasks([[0.9, 0.5], [0.8, 0.7]], n_test={"law": 50, "art": 50},
+    ...                       tasks=["law", "art"], names=["a", "b"])
+    >>> board.scores.tolist(), board.sizes.round(1).tolist()
+    ([0.7, 0.75], [119.5, 100.3])
+    """
+    x, columns, rows = labelled_matrix(scores, "scores are a matrix, entries x tasks")
+    labels = checked_labels(columns if tasks is None else tasks, x.shape[1], "task")
+    entries = checked_labels(rows if names is None else names, len(x), "entry")
+    new = new or "items"
+    check_choice("new", new, Literal["items", "tasks"])
+    check_choice("metric", metric, Literal["accuracy", "score"])
+    is_share = metric == "accuracy"
+    places = [f"{entry} in task {task}" for entry in entries for task in labels]
+    if not is_share:
+        refuse_unused("scores that are no accuracies", {"n_test": n_test})
+    given = {"n_test": n_test, "standard_error": standard_errors}
+    known = {
+        what: _of_scores(of, what, labels, x.shape) for what, of in given.items() if of is not None
+    }
+    lacks_errors = not known
+    if is_share:  # without errors, by their numbers of items
+        known = {"standard_error": np.zeros(x.size)} | (known or {"n_test": np.ones(x.size)})
+    each = Leaderboard(x.ravel(), names=places, metric=metric, **known, **options)
+    x = each.scores.reshape(x.shape)
+    sizes = each.sizes.reshape(x.shape) if is_share and not lacks_errors else None
+    weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
+    if lacks_errors and new == "items":
+        what = "n_test, the number of items" if is_share else "standard_errors, that of the score"
+        raise InputError(f"{what} of every task, is missing; new tasks do without")
+    averages = np.sum(weights * x, axis=1)
+    how: Any = "weights" if isinstance(average, Mapping) else average or "tasks"
+    found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new, "decimals": None}
+    variance = np.zeros(len(x))
+    if new == "tasks":
+        found["task_influence"], variance = of_new_tasks(x.T, weights.T)
+    if is_share:
+        worth = np.full(len(x), np.inf)
+        if sizes is not None:
+            worth = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
+            found["n_items"] = round(float(np.median(sizes.sum(axis=1))))
+        if new == "tasks":
+            half = 0.5 / len(labels)
+            middle = np.clip(averages, half, 1 - half)
+            worth = np.minimum(worth, middle * (1 - middle) / variance + 1)
+        found |= of_sizes(worth, averages, tasks_in_words(len(labels), how)) | {"rounding": "exact"}
+    else:
+        if not lacks_errors:
+            errors = known["standard_error"].astype(np.float64).reshape(x.shape)
+            variance = np.maximum(variance, np.sum((weights * errors) ** 2, axis=1))
+        found |= of_errors(np.sqrt(variance), averages, entries)
+    return each.copy_with(scores=averages, names=entries, **found).with_tries(len(x))
+
+
+def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ...]) -> Any:
+    """Numbers of each score, (m T,), of one for all, one for each task, or one for each score."""
+    if isinstance(given, Mapping):
+        given = numbers_of_tasks(given, tasks, what)
+    each = np.asarray(given, object)
+    if each.shape not in ((), shape[1:], shape):
+        allowed = f"one for each of {shape[1]} tasks, or of {shape[0]:,} entries x {shape[1]} tasks"
+        raise InputError(f"{what} has the shape {each.shape}: give one for all, or {allowed}")
+    return np.broadcast_to(each, shape).ravel()

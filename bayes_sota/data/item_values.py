@@ -1,40 +1,92 @@
-"""Values of items: several runs, passes, classes, and what numbers are made into.
+"""Values of items: tasks and their weights, several runs, passes, and what numbers are made into.
 
 ``tests/data/test_averages.py`` compares passes and variances with simulated runs,
 ``tests/data/test_outcomes.py`` areas under the ROC curve with pairs of items.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import nearest
+from bayes_sota.core.text import counted, nearest, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import group_means
+from bayes_sota.data.leaderboard import Averaged
 from bayes_sota.data.tables import labelled_matrix
 
-type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
+type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 type Which = Iterable[int | str] | None  # numbers, names or a mask
-
+type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
+_COUNTS: dict[Averaged, str] = {
+    "items": "whose items count the same",
+    "tasks": "that count the same",
+    "weights": "with weights of their own",
+}
 
 
-def values_of_runs(
-    cells: Any, n_runs: ArrayLike | None
-) -> tuple[FloatArray, IntArray, list[str] | None]:
-    """Matrix of the values, runs behind each (one number where all have as many), and names."""
+def tasks_in_words(count: int, averaging: Averaged) -> str:
+    """Tasks of an average, and what counts equally in it.
+
+    Examples
+    --------
+    >>> tasks_in_words(2, "tasks")
+    '2 tasks that count the same'
+    """
+    return f"{counted(count, 'task')} {_COUNTS[averaging]}"
+
+
+def task_weights(
+    average: Averaging | None, tasks: Sequence[str], sizes: FloatArray | None
+) -> FloatArray:
+    """Weights of tasks in an average, which sum to 1, as ``sizes`` (T,) or (m, T), or (T,).
+
+    Raises
+    ------
+    InputError
+        Weights of other tasks or not above 0, items that count the same without their numbers.
+
+    Examples
+    --------
+    >>> task_weights("items", ["law", "art"], np.array([30.0, 10.0])).tolist()
+    [0.75, 0.25]
+    """
+    if isinstance(average, Mapping):
+        weights = np.array(numbers_of_tasks(average, tasks, "average"), np.float64)
+        if not np.all((weights > 0) & (weights < np.inf)):
+            raise InputError("weights of tasks are positive numbers: leave out a task of weight 0")
+    elif average == "items" and sizes is not None:
+        weights = sizes
+    elif average in (None, "tasks"):
+        weights = np.ones(len(tasks))
+    else:
+        options = "tasks, items (where their numbers are known) or weights by task"
+        raise InputError(f"average is one of {options}, got {average!r:.80}")
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) -> list[Any]:
+    """What is given for each task, and for no other."""
+    named = {str(task): value for task, value in given.items()}
+    for task in sorted(named.keys() ^ set(tasks)):
+        known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
+        raise InputError(f"{what} has a number for every task; {shown(task)} is {known}")
+    return [named[task] for task in tasks]
+
+
+def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
+    """Matrix of the values, the numbers of runs behind them, and names of the columns."""
     if isinstance(cells, np.ma.MaskedArray):
         cells = np.ma.filled(cells.astype(np.float64), np.nan)
-    if getattr(cells, "ndim", 0) == 3:
+    if getattr(cells, "ndim", 0) == 3 and n_runs is None:
         cells = np.asarray(cells, np.float64)
         there = ~np.isnan(cells)
-        if n_runs is not None or not np.isin(cells[there], (0, 1)).all() or not there.any(2).all():
-            raise InputError("answers of several runs are 0 or 1, one at least, without n_runs")
         n_runs = there.sum(axis=2)
+        if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:
+            raise InputError("answers of several runs are 0 or 1, one at least")
         cells = np.nansum(cells, axis=2) / n_runs
     values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
     n, m = values.shape
@@ -44,8 +96,7 @@ def values_of_runs(
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
         each = f"one for each of {n} items and {m} classifiers"
         raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
-    alike = runs.min() == runs.max()
-    return values, np.array(runs.min() if alike else runs, np.int64), names
+    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names
 
 
 def checked_classes(labels: Any, n_items: int) -> BoolArray:
@@ -53,16 +104,14 @@ def checked_classes(labels: Any, n_items: int) -> BoolArray:
     raw = np.asarray(labels)
     sizes = [int(np.sum(raw == kind)) for kind in (1, 0)]
     if raw.shape != (n_items,) or sum(sizes) < n_items or min(sizes) < 2:
-        raise InputError(
-            f"AUC needs labels, 1 (positive) or 0 (negative), one for each of {n_items} items, at "
-            f"least 2 of each class; got {sizes[0]} positive and {sizes[1]} negative"
-        )
+        need = f"labels, 1 or 0, one for each of {n_items} items, at least 2 of each class"
+        raise InputError(f"AUC needs {need}; got {sizes[0]} positive and {sizes[1]} negative")
     return raw == 1
 
 
 def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
     """Row or column numbers of what was asked for, by number, name or mask."""
-    every = np.arange(len(labels))
+    every: IntArray = np.arange(len(labels))
     if wanted is None:
         return every
     places: dict[Any, Any] = dict(zip(labels, every, strict=True))

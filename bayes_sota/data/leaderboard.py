@@ -9,14 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayes_sota.core.arguments import (
-    OPEN_SHARE,
-    POSITIVE,
-    RATIO,
-    Range,
-    check_choice,
-    refuse_unused,
-)
+from bayes_sota.core.arguments import OPEN_SHARE, RATIO, Range, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.text import shown
@@ -31,9 +24,8 @@ from bayes_sota.data.printed_scores import (
     checked_numbers,
     parse_number,
     parse_scores,
-    plain_list,
 )
-from bayes_sota.data.sizes import find_rounding, infer_n_test, leaders, of_sizes, sizes_by_errors
+from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_sizes, sizes_by_errors
 
 Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
@@ -44,7 +36,6 @@ _UNUSED = {
     "score": ("n_positive", "spread_ratio"),
 }
 """Options that a metric has no use for."""
-_MOST_NOISE = 1e6  # times the largest score: a larger error leaves nothing to learn
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -66,7 +57,7 @@ class BestScore(Chosen):
         the best.
     **options
         As for a whole board: ``n_positive``, ``spread_ratio``, ``metric``, ``standard_error``,
-        ``name``, and ``rounding``, of which "auto" is nearest: one score does not tell.
+        ``name`` and ``rounding``.
 
     Attributes
     ----------
@@ -85,20 +76,15 @@ class BestScore(Chosen):
 
     scores: Any
     _: KW_ONLY
-    n_test: Any = None
     n_positive: int | None = None
     spread_ratio: float | None = None
     names: Any = None
     n_classifiers: Any = None
-    submissions: Any = None
     metric: Metric = "accuracy"
     standard_error: Any = None
     lower_is_better: bool = False
     rounding: Any = "auto"
     percent: InitVar[bool | None] = None
-    name: str = "board"
-    notes: Any = ()
-    is_competition: bool = False
     n_test_source: str = field(init=False, default=GIVEN)
     count_bounds: IntArray | None = field(init=False, default=None)
     error_ratios: FloatArray | None = field(init=False, default=None)
@@ -111,19 +97,13 @@ class BestScore(Chosen):
 
     def __init__(self, maximum: Any, *, n_classifiers: Tries, **options: Any) -> None:
         """Check everything and find the counts behind the score, a board of one entry."""
-        if options.get("rounding", "auto") == "auto":  # one score does not tell
-            options["rounding"] = "nearest"
         typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
-        board = Leaderboard(
-            [maximum],
-            n_classifiers=2,
-            names=["the best entry"],
-            percent=None if typed is None or typed >= LEAST_PERCENT else False,
-            **options,
-        )
+        percent = None if typed is None or typed >= LEAST_PERCENT else False
+        known: dict[str, Any] = {"names": ["the best entry"], "percent": percent}
+        board = Leaderboard([maximum], n_classifiers=2, **known, **options)
         tries = number_or_prior(n_classifiers, "n_classifiers")
-        self._set(**vars(board) | {"n_classifiers": tries, "names": ()})
-        if self._checked_alone().metric == "score":
+        self._set(**vars(board) | {"n_classifiers": tries, "names": ()})._checked()
+        if self.metric == "score":
             self._set(decimals=parse_scores([maximum], bounded=False).decimals)
 
     @property
@@ -172,23 +152,25 @@ class BestScore(Chosen):
         known = number_or_prior(n_classifiers, "n_classifiers", least)
         return self.copy_with(n_classifiers=known)._checked()
 
-    def _checked_alone(self) -> Self:
-        """Itself, unless a best score that is no accuracy says nothing by itself."""
-        if self.metric == "score":
-            what = "the score, whose scale a best score alone has to tell,"
-            checked_number(self.maximum, what, OPEN_SHARE)
-            checked_number(self.standard_error, "standard_error", Range(POSITIVE.low, 1))
-        return self
-
     def _checked(self) -> Self:
-        """Itself, unless more is asked of scores with own errors than they can say."""
+        """Itself, unless more is asked of its scores than they can say."""
         alone = self.submissions is None and self.n_classifiers == self.n_entries
-        if self.error_ratios is not None and not alone:
+        if self.has_own_errors and not alone:
             raise InputError(
                 "entries have errors of their own, which hidden classifiers and submissions lack: "
-                "leave their number and submissions out, or give one error for all"
+                "give the whole board and leave their number and submissions out, or give one "
+                "error for all"
             )
+        if self.n_entries is None and self.metric == "score":
+            what = "the score, whose scale a best score alone has to tell,"
+            checked_number(self.maximum, what, OPEN_SHARE)
+            checked_number(self.standard_error, "standard_error", OPEN_SHARE)
         return self
+
+    @property
+    def has_own_errors(self) -> bool:
+        """Whether each score has its own number of items or standard error."""
+        return self.error_ratios is not None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -287,11 +269,10 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {option: getattr(self, option) for option in _UNUSED[self.metric]}
         refuse_unused(f'metric "{self.metric}"', unused)
-        listed = plain_list(self.scores, "scores")
-        m = len(listed)
+        m = np.size(self.scores)
         names = entry_names(self.names, m)
         printed = parse_scores(
-            listed,
+            self.scores,
             rounding=self.rounding,
             percent=percent,
             bounded=self.metric != "score",
@@ -312,34 +293,37 @@ class Leaderboard(BestScore):
         elif self.metric == "auc":
             self._set_classes()
         else:
-            self._set_errors()
+            if self.n_test is not None:
+                self._set(n_test=checked_number(self.n_test, "n_test"))
+            self._set(**of_errors(self.standard_error, self.scores, names))
         self._checked()
 
     def _set_counts(self, printed: PrintedScores) -> None:
         """Number of items of accuracies, with their counts of right answers or own errors."""
-        n_test, names, values = self.n_test, self.names, self.scores
+        n_test, names = self.n_test, self.names
         if self.standard_error is not None:
             unit = 0.01 if printed.in_percent else 1.0
-            worth = sizes_by_errors(values, self.standard_error, n_test, names, unit)
+            worth = sizes_by_errors(self.scores, self.standard_error, n_test, names, unit)
             source = "by the standard errors, typical of the best"
-            self._set(standard_error=None, **of_sizes(worth, values, source))
+            self._set(standard_error=None, **of_sizes(worth, self.scores, source))
             return
         if np.ndim(n_test):
-            sizes = checked_numbers(n_test, names, "n_test")
-            found = of_sizes(sizes, values, "typical of the best, every entry has its own")
+            n_test = checked_numbers(n_test, names, "n_test")
+            source = "typical of the best, every entry has its own"
+            self._set(**of_sizes(n_test, self.scores, source))
         else:
-            fit = infer_n_test(printed) if n_test == "infer" else None
-            if fit is not None and not fit.is_identified:
-                raise InputError(
-                    f"the number of items cannot be inferred: {fit.statement}",
-                    parameter="n_test",
-                    fix="give {option}",
-                )
-            n_test = checked_number(fit.n_test if fit else n_test, "n_test")
-            sizes = np.full(values.size, n_test)
-            found = {"n_test": n_test, "n_test_source": INFERRED if fit else GIVEN}
+            if n_test == "infer":
+                fit = infer_n_test(printed)
+                if not fit.is_identified:
+                    problem = f"the number of items cannot be inferred: {fit.statement}"
+                    raise InputError(problem, parameter="n_test", fix="give {option}")
+                n_test = fit.n_test
+                self._set(n_test_source=INFERRED)
+            n_test = checked_number(n_test, "n_test")
+            self._set(n_test=n_test)
+        sizes = np.full(len(names), n_test)
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
-        self._set(**found, rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
+        self._set(rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
 
     def _set_classes(self) -> None:
         """Items of both classes behind AUCs, of which the best is one."""
@@ -353,19 +337,6 @@ class Leaderboard(BestScore):
             spread_ratio=checked_number(ratio, "spread_ratio", RATIO),
         )
 
-    def _set_errors(self) -> None:
-        """Standard errors of scores that are no accuracies, where they are known."""
-        error, best = self.standard_error, float(np.abs(self.scores).max())
-        if self.n_test is not None:
-            self._set(n_test=checked_number(self.n_test, "n_test"))
-        if np.ndim(error):
-            errors = checked_numbers(error, self.names, "standard_error", POSITIVE)
-            typical = float(np.median(errors[leaders(self.scores)]))
-            self._set(standard_error=typical, error_ratios=errors / typical)
-        elif error is not None:
-            allowed = Range(POSITIVE.low, _MOST_NOISE * best or POSITIVE.high)
-            self._set(standard_error=checked_number(error, "standard_error", allowed))
-
     @property
     def order(self) -> IntArray:
         """Indices of the entries, best first, equal scores in the order given; (m,)."""
@@ -373,11 +344,6 @@ class Leaderboard(BestScore):
 
     def maximum_only(self) -> BestScore:
         """The same board of which only the best score is known."""
-        if self.lower_is_better or self.has_own_errors:
-            raise InputError(
-                "give the whole board: its best score alone has no scale where lower is better, "
-                "and says too little where entries have errors of their own"
-            )
         first = self.order[:1]
         best: dict[str, Any] = {"scores": self.scores[first], "names": ()}
         if self.count_bounds is not None:
@@ -385,12 +351,7 @@ class Leaderboard(BestScore):
         if self.submissions is not None:  # those of any entry, which may be the best
             every = ListedTries(tuple(self.submissions.ravel().tolist()))
             best["submissions"] = every.nodes()[0][None]
-        return object.__new__(BestScore)._set(**vars(self) | best)._checked_alone()
-
-    @property
-    def has_own_errors(self) -> bool:
-        """Whether each score has its own number of items or standard error."""
-        return self.error_ratios is not None
+        return object.__new__(BestScore)._set(**vars(self) | best)._checked()
 
     @property
     def sizes(self) -> FloatArray:

@@ -19,12 +19,11 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import averages, item_values
-from bayes_sota.data.averages import Average, summed_by_cluster
-from bayes_sota.data.item_values import Passes, Which, positions_of
+from bayes_sota.data.averages import Average, check_enough_tasks, summed_by_cluster
+from bayes_sota.data.item_values import Averaging, Passes, Which, task_weights
 from bayes_sota.data.leaderboard import Averaged, Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
-from bayes_sota.data.tasks import Averaging, check_enough_tasks, task_weights
 
 ItemMetric = Literal["accuracy", "auc", "mean", "rmse"]
 New = Literal["items", "runs", "tasks"]
@@ -85,8 +84,8 @@ class Outcomes(Observed):
     task_codes : (ndarray of int, shape (n_items,), ndarray, shape (T,))
         Number of the task of each item, and weights of the tasks; one where there are none.
     averaging : {"items", "tasks", "weights"}
-    run_numbers, n_runs : ndarray of int, shape () or (n_items, n_classifiers); int
-        Runs behind each value, without axes where all have as many; the least of them.
+    run_numbers, n_runs : ndarray of int, shape (n_items, n_classifiers); int
+        Runs behind each value; the least of them.
     totals : ndarray of int, shape (n_classifiers,)
         Items behind the score of each classifier.
     is_answers, is_plain, is_average, has_missing : bool
@@ -139,9 +138,9 @@ class Outcomes(Observed):
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
         given, runs, columns = item_values.values_of_runs(values, n_runs)
-        self.run_numbers, self.n_runs = runs, int(runs.min())
-        ends = " to ".join(f"{number:,}" for number in sorted({self.n_runs, int(runs.max())}))
-        self.runs_in_words = "" if ends == "1" else f"{ends} runs"
+        self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
+        ends = f"{self.n_runs:,}" if self.n_runs == most else f"{self.n_runs:,} to {most:,}"
+        self.runs_in_words = f"{ends} runs" if most > 1 else ""
         self.n_items, self.n_classifiers = n, m = given.shape
         self.names = checked_labels(columns if names is None else names, m, "classifier")
         self.items = checked_labels(items, n, "item")
@@ -167,6 +166,8 @@ class Outcomes(Observed):
         self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
+        if self.lower_is_better and self.metric in ("accuracy", "auc"):
+            raise InputError(f'larger is better for the metric "{self.metric}"')
         self._check_metric()
         self._given = given = self._checked_cells(given)
         self.values = given if passes is None else item_values.pass_rates(given, runs, passes)
@@ -183,33 +184,30 @@ class Outcomes(Observed):
         low, high = (0, 1) if self.is_answers else (-LARGEST_NUMBER, LARGEST_NUMBER)
         right = (given >= low) & (given <= high) & ((given == np.rint(given)) | (not single))
         missing = np.isnan(given)
-        wrong = ~(right | (missing & self.is_plain)) | missing.all(axis=0)
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
+        wrong = np.argwhere(~(right | (missing & self.is_plain)) | missing.all(axis=0))
+        for row, column in wrong[:1]:
+            cell = f"{given[row, column]:g} for item {shown(self.items[row])}"
             raise InputError(
-                f"classifier {shown(self.names[column])} has {given[row, column]:g} for item "
-                f"{shown(self.items[row])}; answers are 1 (right), 0 (wrong) or, without tasks and "
-                "runs, missing (not all), shares of right ones 0 to 1; numbers have "
-                f'the metric "mean", are at most {LARGEST_NUMBER:g}, and none is missing'
+                f"classifier {shown(self.names[column])} has {cell}; answers are 1, 0 or, without "
+                "tasks and runs, missing (not all), shares of right ones 0 to 1; numbers need "
+                'the metric "mean", and none is missing'
             )
         return given
 
     def _check_metric(self) -> None:
         """Check that the metric goes with all that is given, and that it is enough for errors."""
-        if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError(f'larger is better for the metric "{self.metric}"')
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:
                 needed = f"{least} runs of each item are needed, not {self.n_runs}"
                 raise InputError(f"{self.measured}, new {self.new}: {needed}")
             if self.new == "tasks":
-                check_enough_tasks(self.task_weights)
+                check_enough_tasks(len(self.task_weights))
             return
-        if self.passes is not None or self.runs_in_words or self.new == "runs":
-            raise InputError("runs and pass@K are for right and wrong answers; these are numbers")
-        if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
-            raise InputError('only numbers of the metric "mean" have tasks; about() makes new ones')
+        runs = self.passes is not None or self.runs_in_words or self.new == "runs"
+        if runs or (self.tasks is not None and (self.metric != "mean" or self.new == "tasks")):
+            has = 'only numbers of the metric "mean" have tasks (about() makes new ones)'
+            raise InputError(f"these are numbers: {has}, and only answers have runs and pass@K")
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
             what = f"task {shown(alone[0])} has one item" if alone else "all items are in a cluster"
@@ -232,28 +230,33 @@ class Outcomes(Observed):
         return np.where(np.isnan(self.values), MISSING, self.values).astype(np.int8)
 
     @cached_property
-    def scores(self) -> FloatArray:
-        """Observed score of each classifier, larger is better (negative if lower is), (m,)."""
-        if self.is_plain:
-            return np.nanmean(self.values, axis=0)
-        return self.average.scores if self.is_answers else self._estimates[0]
-
-    @cached_property
     def average(self) -> Average:
-        """Scores of answers, none missing, with errors and the numbers of items they are worth."""
-        if not self.is_answers or self.has_missing:
-            raise InputError("these have no effective numbers of items: answers have, none missing")
+        """Scores, larger is better (negative if lower is), with what says how they vary."""
         tasks, weights = self.task_codes
-        if self.new == "runs":
+        if self.is_average and self.new == "runs":
             noise = item_values.variance_of_runs(self._given, self.run_numbers, self.passes)
             return averages.averaged_over_runs(self.values, noise, tasks, weights, self.run_numbers)
-        of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
-        clusters = None if self.clusters is None else codes_of(self.clusters)[1]
-        return of(self.values, tasks, clusters, weights)
+        if self.is_average:
+            of = averages.averaged_over_tasks if self.new == "tasks" else averages.averaged
+            clusters = None if self.clusters is None else codes_of(self.clusters)[1]
+            return of(self.values, tasks, clusters, weights)
+        if self.is_answers:
+            scores = np.nanmean(self.values, axis=0)
+            rows = summed_by_cluster(
+                np.nan_to_num(self.values - scores) / self.totals, self.clusters
+            )
+            return Average.plain(scores, rows, 1)
+        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
+        kinds = tasks if self.labels is None else self.labels.astype(np.intp)
+        if self.clusters is not None:
+            kinds = np.zeros(len(rows), np.intp)
+        sizes = np.bincount(kinds)  # widened for the mean of each kind
+        rows = rows * np.sqrt(sizes / (sizes - 1))[kinds, None]
+        return Average.plain(self._estimates[0], rows, weights.size)
 
     @cached_property
     def _estimates(self) -> tuple[FloatArray, FloatArray]:
-        """Scores of numbers, larger is better, (m,), and influence of items on them, (n, m)."""
+        """Scores of numbers, (m,), and influence of items on them, (n, m)."""
         found = item_values.number_scores(self.values, self.metric, self.labels, *self.task_codes)
         return self.sign * found[0], self.sign * found[1]
 
@@ -262,39 +265,20 @@ class Outcomes(Observed):
         """Influence values of the items on the ``scores`` of numbers, mean 0, (n, m)."""
         return self._estimates[1]
 
-    @cached_property
-    def row_influence(self) -> FloatArray:
-        """What each item, cluster, task or run adds to the errors of the scores, (C, m)."""
-        if self.is_average:
-            return self.average.influence
-        if self.is_answers:
-            influence = np.nan_to_num(self.values - self.scores) / self.totals
-            return summed_by_cluster(influence, self.clusters)
-        rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
-        kinds = self.task_codes[0] if self.labels is None else self.labels.astype(np.intp)
-        if self.clusters is not None:
-            kinds = np.zeros(len(rows), np.intp)
-        sizes = np.bincount(kinds)  # widened for the mean of each kind
-        return rows * np.sqrt(sizes / (sizes - 1))[kinds, None]
+    @property
+    def scores(self) -> FloatArray:
+        """Observed score of each classifier, larger is better (negative if lower is), (m,)."""
+        return self.average.scores
 
     @cached_property
     def covariance(self) -> FloatArray:
         """Covariance of the scores, (m, m)."""
-        return self.row_influence.T @ self.row_influence
+        return self.average.influence.T @ self.average.influence
 
     @property
     def standard_errors(self) -> FloatArray:
         """Standard error of each score, (m,)."""
-        if self.is_average:
-            return self.average.standard_errors
-        return np.sqrt(np.sum(self.row_influence**2, axis=0))
-
-    @property
-    def freedom(self) -> float:
-        """Degrees of freedom of the errors: items, or clusters, but one for each task."""
-        if self.is_average:
-            return self.average.freedom
-        return float(max(len(self.row_influence) - max(len(self.task_weights), 1), 1))
+        return self.average.standard_errors
 
     def subset(self, classifiers: Which = None, items: Which = None) -> "Outcomes":
         """The same outcomes for some classifiers and items, in the order asked for.
@@ -308,15 +292,14 @@ class Outcomes(Observed):
         >>> answers.subset(["c", "a"]).correct.tolist()
         [[1, 1], [0, 1]]
         """
-        rows = positions_of(items, self.items, "item")
-        columns = positions_of(classifiers, self.names, "classifier")
+        rows = item_values.positions_of(items, self.items, "item")
+        columns = item_values.positions_of(classifiers, self.names, "classifier")
         at = np.ix_(rows, columns)
         known: dict[str, Any] = {"names": [self.names[j] for j in columns]}
         for kind in _OF_ITEMS:
             of = getattr(self, kind)
             known[kind] = None if of is None else [of[i] for i in rows]
-        runs = np.broadcast_to(self.run_numbers, self._given.shape)
-        return self._with(self._given[at], n_runs=runs[at], **known)
+        return self._with(self._given[at], n_runs=self.run_numbers[at], **known)
 
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
         """The same with other values, and what else changes."""
@@ -363,7 +346,7 @@ class Outcomes(Observed):
         if self.is_answers or new == "runs" or passes:
             known |= {"new": new, "passes": passes, "n_runs": np.maximum(runs, 1).astype(np.int64)}
         elif new == "tasks" != self.new:
-            check_enough_tasks(self.task_weights)
+            check_enough_tasks(len(self.task_weights))
             if self.averaging != "tasks":
                 raise InputError("new tasks of numbers count the same: leave out other weights")
             values = averages.group_means(values, self.task_codes[0])

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import NOT_NEGATIVE, Range
+from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, Range
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
@@ -28,6 +28,7 @@ from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
     RoundingChoice,
+    checked_number,
     checked_numbers,
     count_bounds,
     count_ends,
@@ -211,6 +212,18 @@ def of_sizes(sizes: FloatArray, scores: FloatArray, source: str) -> dict[str, An
     """Fields of a board whose accuracies are worth so many items, which need not be whole, (m,)."""
     n_test = max(2, round(float(np.median(sizes[leaders(scores)]))))
     return {"n_test": n_test, "n_test_source": source, "error_ratios": np.sqrt(n_test / sizes)}
+
+
+def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str, Any]:
+    """Fields of a board whose scores have one standard error, one for each, (m,), or none known."""
+    if np.ndim(errors) == 0:
+        known = errors is not None
+        return (
+            {"standard_error": checked_number(errors, "standard_error", POSITIVE)} if known else {}
+        )
+    errors = checked_numbers(errors, names, "standard_error", POSITIVE)
+    typical = float(np.median(errors[leaders(scores)]))
+    return {"standard_error": typical, "error_ratios": errors / typical}
 
 
 def leaders(scores: FloatArray) -> IntArray:

@@ -176,6 +176,23 @@ class Tidy:
         raise InputError(problem, where=self.where, line=line, parameter="run", fix=fix)
 
 
+def joined(tables: Sequence[Tidy], where: str) -> Tidy:
+    """Scores of several tables, with the labels that all of them have, and without numbers."""
+    roles = [role for role in tables[0].labels if all(role in of.labels for of in tables)]
+    return replace(
+        tables[0],
+        where=where,
+        value=np.concatenate([of.value for of in tables]),
+        texts=[text for of in tables for text in of.texts],
+        labels={role: np.concatenate([of.labels[role] for of in tables]) for role in roles},
+        numbers={},
+        lines=[f"{of.where}, {line}" for of in tables for line in of.lines],
+        sentence=" ".join(dict.fromkeys(of.sentence for of in tables)),
+        notes=tuple(dict.fromkeys(note for of in tables for note in of.notes)),
+        n_files=len(tables),
+    )
+
+
 def numbered(names: Iterable[Any]) -> list[int]:
     """How often each name has occurred so far.
 

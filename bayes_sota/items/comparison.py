@@ -45,13 +45,13 @@ from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import smoothed_covariance, summed_by_cluster, with_typical_pairs
-from bayes_sota.data.item_values import weighted_means
+from bayes_sota.data.averages import smoothed_covariance, summed_by_cluster
+from bayes_sota.data.item_values import tasks_in_words, weighted_means
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.data.tasks import tasks_in_words
 
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 TIE = 1e-12  # of the largest score
+_BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _FEW = 10  # clusters, or items of one class
 _OWN_RUNS = 2  # of every method, for variances of their own
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
@@ -445,7 +445,7 @@ def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
             raise InputError("the numbers are too large for a variance")
         known = None
         if outcomes.tasks is not None and outcomes.clusters is None:
-            known = outcomes.covariance, outcomes.freedom
+            known = outcomes.covariance, outcomes.average.freedom
         tasks = None if outcomes.tasks is None else outcomes.task_codes
         data = ItemData(
             outcomes.sign * outcomes.values,
@@ -479,6 +479,26 @@ def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
         influence, kish = weighted_means(values, *tasks)[1], kept.average.kish
     data = ItemData(values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish, tasks)
     return data, notes
+
+
+def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
+    """Covariance of few degrees of freedom, to which two of the typical covariance are added.
+
+    The typical one has the mean variance and the mean covariance, and so the mean variance of a
+    difference; the degrees of freedom of a Student law stay as they are.
+
+    Examples
+    --------
+    >>> with_typical_pairs(np.diag([1.0, 3.0]), 2.0).tolist()
+    [[1.5, 0.0], [0.0, 2.5]]
+    """
+    m = len(covariance)
+    if m == 1:
+        return covariance
+    variance = float(np.trace(covariance)) / m
+    between = (float(covariance.sum()) - m * variance) / (m * (m - 1))
+    typical = np.full((m, m), between) + np.eye(m) * (variance - between)
+    return (freedom * covariance + _BORROWED * typical) / (freedom + _BORROWED)
 
 
 def _at_least_of_items(covariance: FloatArray, kept: Outcomes) -> FloatArray:

@@ -266,7 +266,7 @@ class JointKernel(ScoreKernel):
         """Kernel of the modelled classifiers; the law has as many items as answers are worth."""
         freedom = np.inf
         if data.new == "tasks":
-            freedom = data.freedom
+            freedom = data.average.freedom
             between = data.average.effective / korn_graubard(freedom)
             effective = np.minimum(
                 between, data.about("items", passes=data.passes).average.effective
@@ -292,7 +292,7 @@ class JointKernel(ScoreKernel):
         base = ScoreKernel.of(data.leaderboard())
         ratio = _ratios(data, base.law)
         values = data.scores * base.law.unit
-        freedom = np.inf if data.metric == "auc" else data.freedom
+        freedom = np.inf if data.metric == "auc" else data.average.freedom
         return cls.of_scores(base, data.scores, values, correlation, ratio, ratio, freedom)
 
     @classmethod
@@ -540,10 +540,10 @@ class JointSampler:
 
 def _reasons(data: Outcomes, correlation: ResponseCorrelation) -> Iterator[str]:
     if data.is_answers:
-        few = data.is_average and data.freedom < _LEAST_CLUSTERS - 1
+        few = data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1
         if few and data.new == "items":
             yield (
-                f"clusters within tasks leave {data.freedom:.0f} degrees of freedom: too "
+                f"clusters within tasks leave {data.average.freedom:.0f} degrees of freedom: too "
                 "few for errors"
             )
         right = np.rint(data.scores * data.totals)

@@ -19,10 +19,10 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.sizes import leaders
-from bayes_sota.data.tasks import tasks_in_words
 from bayes_sota.items.correlation import (
     AssumedCorrelation,
     Loadings,

@@ -137,7 +137,7 @@ def separating_times(
     elif data.is_answers and data.new != "items":
         return None
     else:
-        influence = data.row_influence[:, [first, second]]
+        influence = data.average.influence[:, [first, second]]
         error = np.linalg.norm(influence[:, 0] - influence[:, 1])
     if error == 0:
         return None
@@ -148,7 +148,7 @@ def _no_errors(data: Leaderboard | Outcomes) -> str:
     """What is missing for the errors of scores to be simulated, if anything."""
     if isinstance(data, Leaderboard):
         return "scores that were not chosen among submissions" * data.has_submissions
-    few = len(data.row_influence) < _LEAST_ROWS
+    few = len(data.average.influence) < _LEAST_ROWS
     return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * few
 
 
@@ -159,7 +159,7 @@ def _stepwise(
     rng: np.random.Generator,
 ) -> IntArray:
     if not isinstance(data, Leaderboard):
-        influence = data.row_influence
+        influence = data.average.influence
         noise = np.zeros((_SIMULATED, influence.shape[1]))
         for start in range(0, len(influence), _AT_ONCE):
             rows = influence[start : start + _AT_ONCE]

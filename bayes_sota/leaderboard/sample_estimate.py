@@ -37,8 +37,8 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.paired import PairedBoards
 from bayes_sota.leaderboard.fit import FieldFit, refit
 from bayes_sota.leaderboard.from_own_errors import (
     Row,

@@ -19,7 +19,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit import ScoreKernel, modelled_entries, skill_grid
 from bayes_sota.maximum.score_laws import entry_values, score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum

@@ -34,9 +34,9 @@ from bayes_sota.core.text import (
     span,
 )
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
-from bayes_sota.data.tasks import tasks_in_words
 from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
 from bayes_sota.leaderboard.from_items import JointPosterior
 from bayes_sota.leaderboard.from_own_errors import board_posterior

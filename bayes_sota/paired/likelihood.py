@@ -28,7 +28,7 @@ from scipy.special import ndtr
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.shapes import FieldScale, SkillFamily, add_strangers
 from bayes_sota.paired.residuals import (

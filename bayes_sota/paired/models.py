@@ -16,7 +16,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, add_strangers
 from bayes_sota.maximum.models import correlation_variable

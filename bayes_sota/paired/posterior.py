@@ -28,7 +28,7 @@ from bayes_sota.core.numerics import WeightedPoints, one_thread
 from bayes_sota.core.parallel import followed
 from bayes_sota.core.priors import BOARD_FAMILIES, Priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.paired.likelihood import PairedLikelihood, shift_log_weights, shift_scales
 from bayes_sota.paired.residuals import FLAT, WIDE, Residuals, unusual_share

@@ -36,7 +36,7 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.data.paired import BOARDS, PairedBoards
+from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.sample_estimate import Data
 from bayes_sota.leaderboard.sample_estimate import estimate_sota as estimate_board
 from bayes_sota.leaderboard.shapes import FAMILIES

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.maximum.submissions import expected_maximum
 
 NODES = 5  # of the Gauss rule

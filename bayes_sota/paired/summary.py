@@ -28,7 +28,7 @@ from bayes_sota.core.text import (
     span,
 )
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import sentences_of

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.paired import FEWEST_TEAMS, PairedBoards
+from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
 from bayes_sota.paired.submissions import Choice, choice_of
 
 _FEWEST_KEPT = 30  # all teams of a board with fewer are kept

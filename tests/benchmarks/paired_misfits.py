@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from timing import print_table
 
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.paired.posterior import paired_posterior
 

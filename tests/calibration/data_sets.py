@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tasks import average_tasks
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 

@@ -26,7 +26,7 @@ from bayes_sota.core.builders import paired_priors
 from bayes_sota.core.numerics import one_thread, sample_importance
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values

@@ -23,7 +23,7 @@ import numpy as np
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import BoardPriors, CorrelationPrior, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.shapes import FAMILIES

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from data.files import refused, run, run_json, written
 
-from bayes_sota.data.boards import read_leaderboard
-from bayes_sota.data.tasks import average_tasks
+from bayes_sota.data.boards import average_tasks, read_leaderboard
 
 BOARD = "team,score\na,0.91\nb,0.94\nc,0.90\n"
 TASKS = "model,law,art,size\na,0.9,0.5,7\nb,0.8,0.7,13\n"

@@ -8,9 +8,8 @@ import pytest
 
 from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.observed import Observed
+from bayes_sota.data.observed import Observed, PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.paired import PairedBoards
 from bayes_sota.data.tournaments import Matches, ScoreTable
 
 SCORES = np.array([[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]])

@@ -64,7 +64,7 @@ TWO = [[1, 2], [3, 4]]
         ([[0.5, 2], [0, 1]], {"n_runs": 4}, "classifier '2' has 2 for item '1'; .* 0 to 1"),
         ([[0.5, 1], [0, 1]], {}, "answers are 1"),
         ([[0.5, 1], [0, 1]], {"n_runs": 1.5}, "n_runs is a whole number"),
-        (np.ones((2, 2, 3)), {"n_runs": 3}, "without n_runs"),
+        (np.ones((2, 2, 3)), {"n_runs": 3}, "got 3 dimensions"),
         (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, not 1"),
         (ANSWERS, {"passes": (2, False)}, "pass@2, new items: 2 runs"),
         (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2, new runs: 3 runs"),
@@ -137,7 +137,6 @@ def test_who_needs_single_answers_says_so(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
     refused("single answers", getattr, Outcomes(np.full((3, 2), 0.5), n_runs=4), "correct")
     refused("single answers without tasks", response_correlation, of_tasks)
-    refused("none missing", getattr, Outcomes(SMALL), "average")
 
 
 N = 240

@@ -9,7 +9,7 @@ import pytest
 from data.files import refused, written
 
 from bayes_sota.data.boards import read_paired_boards
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 
 FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
 

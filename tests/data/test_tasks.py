@@ -7,8 +7,8 @@ from data.files import refused
 from scipy.special import stdtrit
 
 from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tasks import average_tasks
 
 TASKS = ("law", "art", "chess")
 SIZES = np.array([30, 200, 75])
@@ -150,8 +150,8 @@ def test_order_of_tasks_and_entries_does_not_matter():
         ({"average": {"law": 1, "art": -1}}, "weights of tasks are positive"),
         ({"average": "items"}, "items .where their numbers are known."),
         ({"n_test": {"law": 5}}, "n_test has a number for every task; 'art' is missing"),
-        ({"n_test": [5, 5, 5]}, r"n_test is \(3,\)"),
-        ({"standard_errors": [[0.1, 0.1]]}, r"standard_errors are \(1, 2\)"),
+        ({"n_test": [5, 5, 5]}, r"n_test has the shape \(3,\)"),
+        ({"standard_errors": [[0.1, 0.1]]}, r"standard_error has the shape \(1, 2\)"),
         ({"metric": "score", "standard_errors": [[0.1, 0.1], [0, 0.1]]}, "'2 in task law'.*got 0"),
         ({}, "n_test, the number of items of every task, is missing"),
         ({"metric": "score"}, "standard_errors, .*, is missing"),

@@ -7,8 +7,8 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_priors
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tasks import average_tasks
 from bayes_sota.items.correlation import ResponseCorrelation, influence_correlation
 from bayes_sota.leaderboard.from_items import OF_TASKS, JointKernel, items_posterior, learnt_from
 from bayes_sota.leaderboard.from_own_errors import own_errors_posterior

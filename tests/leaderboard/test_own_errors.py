@@ -6,9 +6,9 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tasks import average_tasks
 from bayes_sota.leaderboard.from_own_errors import board_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 

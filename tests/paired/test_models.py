@@ -6,7 +6,7 @@ import pytest
 from pymc.model.transform.conditioning import remove_value_transforms
 
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.hyperparameters import draw_prior, log_priors, name_draws, read_draws
 from bayes_sota.paired.likelihood import PairedLikelihood

@@ -8,7 +8,7 @@ from scipy.stats import beta
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import FixedCorrelation
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.paired import posterior
 from bayes_sota.paired.posterior import (
     PairedPosterior,

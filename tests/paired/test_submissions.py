@@ -9,7 +9,7 @@ from scipy.stats import norm
 import bayes_sota as bs
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.data.boards import read_paired_boards
-from bayes_sota.data.paired import PairedBoards
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.paired import hyperparameters, posterior
