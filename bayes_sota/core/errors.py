@@ -24,7 +24,6 @@ _SPELLINGS = {
     "metric": ('metric="NAME"', "--metric NAME"),
     "rows": ('entry="NAME" or unit="NAME"', "--column entry=NAME or --column unit=NAME"),
     "folds": ("folds=K", "--folds K"),
-    "players": ('players="rows" or players="columns"', "--players rows or --players columns"),
 }
 _COMPILED = (
     "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
@@ -137,12 +136,14 @@ def advice_on(error: Exception) -> str:
 
 
 @contextmanager
-def located(where: str) -> Iterator[None]:
-    """Put the place before the message of what cannot know it."""
+def located(where: str, fix: str = "") -> Iterator[None]:
+    """Put the place before the message of what cannot know it, and a fix after one without."""
     try:
         yield
     except InputError as error:
-        error.where = ": ".join(filter(None, (where, error.where)))
+        if not error.where.startswith(where):
+            error.where = ": ".join(filter(None, (where, error.where)))
+        error.fix = error.fix or fix
         raise
 
 

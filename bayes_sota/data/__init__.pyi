@@ -12,8 +12,8 @@ from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .outcomes import Outcomes as Outcomes
 from .paired import PairedBoards as PairedBoards
-from .rounds import read_scores as read_scores
 from .sizes import infer_n_test as infer_n_test
 from .tasks import average_tasks as average_tasks
 from .tournaments import Matches as Matches
 from .tournaments import ScoreTable as ScoreTable
+from .tournaments import read_scores as read_scores

@@ -19,7 +19,7 @@ from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.printed_scores import check_finite
+from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
 
@@ -85,10 +85,9 @@ class FoldScores(Observed):
             raise InputError(problem, parameter="folds", fix="give their number with {option}")
         tasks = checked_labels(self.tasks, len(scores), "data set")
         learners = checked_labels(self.learners, scores.shape[1], "learner")
-        parts = ("iteration", range(scores.shape[2])), ("fold", range(columns))
-        check_finite(scores, (("data set", tasks), ("learner", learners), *parts))
-        for t, j in np.argwhere(np.isnan(scores).all(axis=(2, 3))):
-            raise InputError(f"learner {learners[j]!r} has no score on data set {tasks[t]!r}")
+        axes = {"data set": tasks, "learner": learners}
+        parts = {"iteration": range(scores.shape[2]), "fold": range(columns)}
+        check_scores(scores, axes | parts, needed=2)
         notes = tuple(self.notes)
         self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
 
@@ -246,7 +245,7 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     columns = [learners.index(name) for name in like.learners]
     grid = grid[np.ix_([tasks.index(task) for task in needed], columns)]
     with located(tidy.where):
-        check_finite(grid, (("data set", needed), ("learner", like.learners)), may_miss=False)
+        check_scores(grid, {"data set": needed, "learner": like.learners}, needed=2)
     return -grid if tidy.lower_is_better else grid
 
 

@@ -7,7 +7,7 @@ with brute force over all counts.
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -145,19 +145,21 @@ def plain_list(values: Any, what: str) -> list[Any]:
     return values.tolist() if widens else list(values)
 
 
-def check_finite(
-    numbers: FloatArray, axes: Sequence[tuple[str, Sequence[Any]]], may_miss: bool = True
-) -> None:
-    """Raise ``InputError`` on the first number that is infinite, too large, or missing.
+def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: int = 1) -> None:
+    """Raise ``InputError`` on the first score that is infinite or too large, or on none at all.
 
-    ``axes`` are what each dimension is of, with its names, for the message.
+    ``axes`` are what each dimension is of, with its names. Each place of the first ``needed`` of
+    them has a score.
     """
-    bad = np.argwhere(~(np.abs(numbers) <= LARGEST_NUMBER) & ~(may_miss & np.isnan(numbers)))
-    if bad.size:
-        named = (f"{what} {names[i]!r}" for (what, names), i in zip(axes, bad[0], strict=True))
-        raise InputError(
-            f"{', '.join(named)}: a score is a number of at most 1e50, got {numbers[tuple(bad[0])]}"
-        )
+    wrong = (
+        (np.abs(scores) > LARGEST_NUMBER, "a score is a number of at most 1e50"),
+        (np.isnan(scores).all(axis=tuple(range(needed, scores.ndim))), "there is no score"),
+    )
+    for bad, problem in wrong:
+        if bad.any():
+            place = zip(axes.items(), np.argwhere(bad)[0], strict=False)
+            named = (f"{what} {names[i]!r}" for (what, names), i in place)
+            raise InputError(f"{', '.join(named)}: {problem}")
 
 
 def parse_scores(

@@ -69,11 +69,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
-    choice_option(
-        "--players",
-        choices=("auto", "rows", "columns"),
-        help="Where the players of a wide table are.",
-    ),
     interval_option,
     top_option(20, "Players shown."),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
@@ -82,23 +77,22 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
 )
 
 
-@command(
-    epilog="Example: bayes-sota epp scores.csv --players rows --test resnet vit --figure epp.png"
-)
+@command(epilog="Example: bayes-sota epp scores.csv --test resnet vit --figure epp.png")
 @click.argument("files", nargs=-1, required=True, type=InputFile())
 @reading_options
 @partial(packed_options, kind=Reported, options=_OPTIONS[::-1])
 def epp(files: tuple[Path, ...], shown: Reported, reading: Asked, **asked: Any) -> int:
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
 
-    FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
-    round, score), of several tournaments with --column tournament=NAME; battles (winner, loser,
-    tie); cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model.
-    Standard errors are clustered by round: matches of one round share its scores.
+    FILES is a table of scores, wide (rounds x players, or players x rounds where a column names
+    the players; --column entry=NAME says which) or long (player, round, score), of several
+    tournaments with --column tournament=NAME; battles (winner, loser, tie); cv_results_ of
+    scikit-learn; or results of lm-evaluation-harness, one file per model. Standard errors are
+    clustered by round: matches of one round share its scores.
     """
     if asked["bayes"]:
         _check_bayes(asked)
-    tables, notes = _read(files, asked["players"], reading)
+    tables, notes = _read(files, reading)
     several = len(tables) > 1 and not asked["bayes"]
     drawn = not several and asked["plan"] is None
     if several and asked["plan"] is not None:
@@ -148,11 +142,9 @@ def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
     return [f"not used here: {options}"] * bool(given)
 
 
-def _read(
-    files: Sequence[Path], players: Any, reading: Asked
-) -> "tuple[list[Tournament], list[str]]":
+def _read(files: Sequence[Path], reading: Asked) -> "tuple[list[Tournament], list[str]]":
     """Tournaments of files, and how they were read."""
-    found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)
+    found = data.read_scores(files[0] if len(files) == 1 else files, **reading)
     tables = [*found.values()] if isinstance(found, dict) else [found]
     return tables, list(dict.fromkeys(note for table in tables for note in table.notes))
 

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from data.files import written
 
-from bayes_sota.data.rounds import read_scores
-from bayes_sota.data.tournaments import Matches
+from bayes_sota.data.tournaments import Matches, read_scores
 
 PAIRS = "{},{},{},prompt\na,b,{},p\nb,c,{},q\na,c,{},q\n"  # a wins, c wins, a tie
 
