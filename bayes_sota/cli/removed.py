@@ -73,6 +73,7 @@ REMOVED = {
     "sota --method crop": "--compare --n-classes K prints it beside the posterior",
     "sota --method shrink": "--compare --n-classes K prints it beside the posterior",
     "--min": "--congruence SHARE; the range is always printed",
+    "--players": "--column entry=NAME names the column of players, --column unit=NAME of rounds",
     "claim responses --model": "in Python bs.items.build_model(priors=)",
     "claim batch --model": "in Python a model of your own, from bs.claims.build_model",
     "cv judge --model": "in Python bs.crossval.sample_comparison(model=)",
