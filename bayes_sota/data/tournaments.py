@@ -142,12 +142,9 @@ class ScoreTable(Tournament):
         check_choice("scheme", self.scheme, Scheme)
         lower = np.asarray(self.lower_is_better)
         if lower.dtype != bool or lower.shape not in ((), scores.shape[:1]):
-            raise InputError(
-                f"lower_is_better is one bool, or one for each of {len(scores)} rounds"
-            )
-        names = self.players if len(self.players) else columns
-        players = checked_labels(names, scores.shape[1], "player")
-        rounds = checked_labels(self.rounds if len(self.rounds) else rows, len(scores), "round")
+            raise InputError(f"lower_is_better is a bool, or one for each of {len(scores)} rounds")
+        players = checked_labels(list(self.players) or columns, scores.shape[1], "player")
+        rounds = checked_labels(list(self.rounds) or rows, len(scores), "round")
         self._set_shared(players, codes_of(rounds)[1])
         check_scores(scores, {"round": rounds, "player": players})
         check_scores(scores.T, {"player": players, "round": rounds})
@@ -217,13 +214,12 @@ class Matches(Tournament):
             place = {name: i for i, name in enumerate(players)}
             first, second = ([place[str(name)] for name in names] for names in (first, second))
         first, second, outcomes = np.array(first), np.array(second), np.array(self.outcomes, float)
-        if not first.shape == second.shape == outcomes.shape == (outcomes.size,):
-            got = f"got {first.size}, {second.size} and {outcomes.size}"
-            raise InputError(f"every match has two players and an outcome, {got} of them")
+        sizes = first.size, second.size, outcomes.size
+        if len(set(sizes)) > 1:
+            raise InputError(f"every match has two players and an outcome, got {sizes} of them")
         players = checked_labels(players, len(players), "player")
         self._set_shared(players, np.arange(outcomes.size))
-        places = set(np.unique([first, second]).tolist())
-        if odd := places.symmetric_difference(range(len(players))):
+        if odd := set(np.unique([first, second]).tolist()) ^ set(range(len(players))):
             problem = f"places of players are 0 to {len(players) - 1}, each at least once, not"
             raise InputError(f"{problem} {listed(odd)}", fix="give no players if these are names")
         bad = np.flatnonzero((first == second) | ~np.isin(outcomes, (0, 0.5, 1)))
@@ -232,11 +228,6 @@ class Matches(Tournament):
             match = f"match {bad[0] + 1}, {players[one]!r} against {players[other]!r}, {outcome:g}"
             raise InputError(f"{match}: two players differ, an outcome is 1, 0 or 0.5 (a tie)")
         self._set(first=first, second=second, outcomes=outcomes)
-
-    @property
-    def n_matches(self) -> int:
-        """Number of matches."""
-        return int(self.outcomes.size)
 
 
 def nearest_player(players: Sequence[str], player: str) -> int:
@@ -323,17 +314,11 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
         raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
     tidy, used = _with_rounds(tidy)
     grid, axes = tidy.pivot("round", "entry")
-    present = ~np.isnan(grid)
-    kept = [np.flatnonzero(present.any(axis=axis)) for axis in (1, 0)]
+    kept = [np.flatnonzero(~np.isnan(grid).all(axis=axis)) for axis in (1, 0)]
     rounds, players = (np.array(of, object)[places] for of, places in zip(axes, kept, strict=True))
     notes = [tidy.sentence, *tidy.notes]
     if empty := sorted({*axes[0], *axes[1]} - {*rounds, *players}):
         notes.append(f"dropped rounds and players without any score: {listed(empty)}")
-    if np.isin(grid[present], (0.0, 1.0)).all():
-        notes.append(
-            "all scores are 0 or 1, like answers to items: a skill is then about which items two "
-            "players differ on, not an accuracy; bayes-sota board reads answers"
-        )
     first = np.unique(tidy.names("round")[1], return_index=True)[1][kept[0]]
     told = tidy.labels.get("direction")
     lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
@@ -352,13 +337,11 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
 def _matches(tidy: Tidy) -> Matches:
     """Battles, each as often as it was counted."""
     number = tidy.numbers["count"]
-    bad = np.flatnonzero(~((number >= 0) & (number % 1 == 0)))
-    if bad.size:
-        problem = f"a whole number of battles is needed, got {number[bad[0]]:g}"
+    is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
+    for row in np.flatnonzero(~is_right)[:1]:
+        problem = f"whole numbers of battles are needed, at most {_MOST_BATTLES:,} in all"
         fix = "shares of wins do not say how many battles there were"
-        raise InputError(problem, line=tidy.lines[bad[0]], fix=fix)
-    if number.sum() > _MOST_BATTLES:
-        raise InputError(f"{number.sum():,.0f} battles are more than {_MOST_BATTLES:,}")
+        raise InputError(f"{problem}, got {number[row]:g}", line=tidy.lines[row], fix=fix)
     played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
     return Matches(
         played.labels["entry"],

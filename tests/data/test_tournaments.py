@@ -55,7 +55,7 @@ def test_nearest_player():
         ([[1, 2], [np.nan, np.nan]], {}, "round '2': there is no score"),
         ([[1, np.nan], [2, np.nan]], {}, "player '2': there is no score"),
         (SCORES, {"rounds": ["a", "b", "a"]}, "every round needs its own name"),
-        (SCORES, {"lower_is_better": [True, False]}, "one bool, or one for each of 3 rounds"),
+        (SCORES, {"lower_is_better": [True, False]}, "a bool, or one for each of 3 rounds"),
         (SCORES, {"groups": ["p", "p", "p"]}, "2 independent rounds, got 3 and 1"),
         (SCORES, {"groups": ["p", "q"]}, "3 rounds need one group each, got 2"),
     ],
@@ -68,7 +68,7 @@ def test_names_and_places_agree():
     named = Matches(["b", "a", "b"], ["a", "c", "c"], [1, 0, 0.5], groups=[*"ppq"])
     placed = Matches([0, 1, 0], [1, 2, 2], [1, 0, 0.5], players=["b", "a", "c"], groups=[*"ppq"])
     assert named == placed
-    assert (named.n_matches, named.n_players, named.n_clusters) == (3, 3, 2)
+    assert (named.outcomes.size, named.n_players, named.n_clusters) == (3, 3, 2)
     found = Matches([1, 2], [2, 1], [0.5, 0.5], tournament="arena")
     assert (found.clusters.tolist(), found.groups, found.n_clusters) == ([0, 1], None, 2)
     assert found.players == ("1", "2")
@@ -85,7 +85,7 @@ def test_names_and_places_agree():
         (["a", "b"], ["b", "a"], [1, 0], {}, "give no players if these are names"),
         ([0], [1], [1], {}, "2 players and 2 independent matches, got 2 and 1"),
         ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "2 matches need one group each, got 1"),
-        ([0, 1], [1], [1, 0], {}, "got 2, 1 and 2 of them"),
+        ([0, 1], [1], [1, 0], {}, "got .2, 1, 2. of them"),
     ],
 )
 def test_what_matches_refuse(first, second, outcomes, options, message):
