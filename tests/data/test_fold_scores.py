@@ -45,7 +45,7 @@ def test_means_of_iterations_need_every_fold() -> None:
         (
             lambda s: np.where(np.arange(3)[:, None, None] == 1, np.nan, s),
             {},
-            "'2': there is no score",
+            "'2': a score is needed",
         ),
     ],
 )
@@ -117,7 +117,7 @@ def test_scores_of_true_test_sets() -> None:
     wide = frame.pivot(index="task", columns="learner", values="score").reset_index()
     np.testing.assert_array_equal(read_test_scores(wide, runs, direction="lower"), -expected)
     frame["score"] = frame["score"].astype(float).where(frame["score"] != 2)
-    refused("data set 'd0', learner 'm2': there is no score", read_test_scores, frame, runs)
+    refused("data set 'd0', learner 'm2': a score is needed", read_test_scores, frame, runs)
 
 
 ODD = ("-a", "=1+1", "+a", "@a", "'-a", "''=a", "'a", "-1", "＝a", "a,b;c;d;e;f;g", 'a "b"', "a\nb")

@@ -241,7 +241,7 @@ OTHER = {"n_test": None, "metric": "score"}
             {"names": list("abc")},
             "the score of 'c', .*got .?87.?; in percent",
         ),
-        (np.ones((2, 2)), {}, r"one-dimensional, got the shape \(2, 2\)"),
+        (np.ones((2, 2)), {}, "the score of 'entry 1' must be a number .* got .1. 1"),
         (SCORES, {"names": ["a", "b", "a", "c"]}, "'a' occurs more than once"),
         (["0.5", "0.123", "0.456"], {"n_test": [2, 7, 9]}, "out of 7 .* 'entry 2' .*2 of 3 scores"),
         (SCORES, {"submissions": (9, 2)}, "1 <= low < high, got 9:2"),

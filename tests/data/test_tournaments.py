@@ -50,10 +50,10 @@ def test_nearest_player():
         (
             [[1, np.inf], [2, 3]],
             {"players": [*"ab"]},
-            "round '1', player 'b': a score is a number of at most 1e50",
+            "round '1', player 'b': a score is needed, a number of at most 1e50",
         ),
-        ([[1, 2], [np.nan, np.nan]], {}, "round '2': there is no score"),
-        ([[1, np.nan], [2, np.nan]], {}, "player '2': there is no score"),
+        ([[1, 2], [np.nan, np.nan]], {}, "round '2': a score is needed"),
+        ([[1, np.nan], [2, np.nan]], {}, "player '2': a score is needed"),
         (SCORES, {"rounds": ["a", "b", "a"]}, "every round needs its own name"),
         (SCORES, {"lower_is_better": [True, False]}, "a bool, or one for each of 3 rounds"),
         (SCORES, {"groups": ["p", "p", "p"]}, "2 independent rounds, got 3 and 1"),
