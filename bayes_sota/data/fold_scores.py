@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, listed, located, quoted
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
-from bayes_sota.data.tidy import Tidy, numbered
+from bayes_sota.data.tidy import Tidy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,12 +180,10 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
     if repeats is not None:
         folds = np.full(len(tidy), "1", object) if parts is None else parts
         return replace(tidy, labels=labels | {"iteration": repeats, "fold": folds})
-    if "fold" not in labels and k is None:
+    if parts is None or ("fold" not in labels and k is None):
         problem = "no column names the iterations or the folds"
         fix = "say which with iteration and fold, or with {option} that rows are folds in order"
         raise InputError(problem, parameter="folds", fix=fix)
-    if parts is None:
-        parts = np.array(numbered(zip(labels["task"], labels["entry"], strict=True)), object)
     names, codes = replace(tidy, labels={"fold": parts}).names("fold")
     numbers, k = np.argsort(_order(names))[codes], k or len(names)
     if len(names) % k:
@@ -223,7 +221,7 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     Raises
     ------
     InputError
-        A learner or data set that is missing or not known, two scores for one, no number.
+        A learner or data set without a score, or with two.
 
     Examples
     --------
@@ -233,18 +231,16 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     >>> read_test_scores(test, runs).tolist()
     [[0.86, 0.78]]
     """
+    import pandas as pd
+
     tidy = _read_learners(source, reading)
     grid, (tasks, learners) = tidy.pivot("task", "entry")
     if len(tasks) == len(like.tasks) == 1:  # whatever its name
         tasks = list(like.tasks)
+    frame = pd.DataFrame(grid, tasks, learners).reindex(index=like.tasks, columns=like.learners)
     with located(tidy.where):
-        if odd := [*set(learners) ^ set(like.learners), *set(tasks) ^ set(like.tasks)]:
-            problem = "scores of the same learners and data sets are needed; missing or unknown: "
-            raise InputError(problem + listed(sorted(odd)))
-        places = map(tasks.index, like.tasks), map(learners.index, like.learners)
-        grid = grid[np.ix_(*map(list, places))]
-        check_scores(grid, {"data set": like.tasks, "learner": like.learners}, needed=2)
-    return grid
+        check_scores(frame.to_numpy(), {"data set": like.tasks, "learner": like.learners}, needed=2)
+    return frame.to_numpy()
 
 
 def write_fold_scores(runs: FoldScores, path: str | Path) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed, located
-from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, nearest
+from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.opening import read_table
@@ -230,24 +230,6 @@ class Matches(Tournament):
         self._set(first=first, second=second, outcomes=outcomes)
 
 
-def nearest_player(players: Sequence[str], player: str) -> int:
-    """Place of a player among names.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name; the nearest names are given.
-
-    Examples
-    --------
-    >>> nearest_player(["resnet", "vit"], "vit")
-    1
-    """
-    if player not in players:
-        raise InputError(f"there is no player {player!r}{nearest(player, players)}")
-    return list(players).index(player)
-
-
 def read_scores(
     source: Any, *, scheme: Scheme | None = None, **reading: Any
 ) -> ScoreTable | Matches | dict[str, ScoreTable | Matches]:
@@ -307,6 +289,8 @@ def read_scores(
 
 
 def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
+    import pandas as pd
+
     if tidy.layout == "battles":
         return _matches(tidy)
     if tidy.layout in ("board", "pair"):
@@ -314,18 +298,17 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
         raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
     tidy, used = _with_rounds(tidy)
     grid, axes = tidy.pivot("round", "entry")
-    kept = [np.flatnonzero(~np.isnan(grid).all(axis=axis)) for axis in (1, 0)]
-    rounds, players = (np.array(of, object)[places] for of, places in zip(axes, kept, strict=True))
+    frame = pd.DataFrame(grid, *axes)
+    kept = frame.dropna(how="all").dropna(axis="columns", how="all")
     notes = [tidy.sentence, *tidy.notes]
-    if empty := sorted({*axes[0], *axes[1]} - {*rounds, *players}):
+    empty = [*frame.index.difference(kept.index), *frame.columns.difference(kept.columns)]
+    if empty:
         notes.append(f"dropped rounds and players without any score: {listed(empty)}")
-    first = np.unique(tidy.names("round")[1], return_index=True)[1][kept[0]]
+    first = np.unique(tidy.names("round")[1], return_index=True)[1][frame.index.isin(kept.index)]
     told = tidy.labels.get("direction")
     lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
     return ScoreTable(
-        grid[np.ix_(*kept)],
-        players=players,
-        rounds=rounds,
+        kept,
         lower_is_better=lower or tidy.lower_is_better,
         groups=_groups(tidy, first),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),

@@ -170,7 +170,7 @@ def _fit_several(tables: "list[Tournament]", asked: Asked, about: Asked) -> _Fou
 
 
 def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressbar: bool) -> _Found:
-    from bayes_sota.data.tournaments import nearest_player
+    from bayes_sota.epp.counts import nearest_player
     from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))

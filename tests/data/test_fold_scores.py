@@ -91,8 +91,6 @@ def test_wide_tables_have_the_learners_in_their_columns() -> None:
     means = pd.DataFrame(FOLDS[0].mean(axis=2).T, columns=["a", "b", "c"])
     each = read_fold_scores(means.assign(run=range(12)), folds=2)
     assert np.array_equal(each.iteration_means(), plain.iteration_means())
-    both = pd.concat([cells.assign(task="x"), cells.assign(task="y")])
-    assert read_fold_scores(both, folds=2).scores.shape == (2, 3, 12, 2)
 
 
 def test_a_data_set_may_have_fewer_iterations_and_fits_may_be_missing() -> None:

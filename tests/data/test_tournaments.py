@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from data.files import refused
 
-from bayes_sota.data.tournaments import Matches, ScoreTable, nearest_player
+from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota.epp.counts import nearest_player
 
 SCORES = [[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]]
 TABLE = ScoreTable(
