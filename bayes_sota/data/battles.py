@@ -110,12 +110,8 @@ def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> A
     ]
     words = {word: place for place, of in enumerate(_RESULTS) for word in BATTLES[of]}
     words |= {word: place for place in (0, 1) for word in (key(pair[place]), sides[place])}
-    if key(verdict) in BATTLES["numbered"]:
-        words |= {"2": 1, "0": 2}
-        if "0" in plain and "2" not in plain:
-            rows = [row for row, word in enumerate(plain) if word == "0"]
-            problem = "0 may be a tie, or either of the two"
-            raise table.bad_cells(verdict, rows, problem, "write names, or 1, 2 and tie")
+    if key(verdict) in BATTLES["numbered"]:  # 0 may be a tie, or one of the two
+        words |= {"2": 1, "0": 2 if "2" in plain else -1}
     first, second = (table.names(column) == names for column in pair)
     results = np.select([first, second], [0, 1], [words.get(word, -1) for word in plain])
     bad = np.flatnonzero(results < 0).tolist()
@@ -135,14 +131,9 @@ def _of_matrix(table: Table) -> Tidy | None:
     if not np.isin(np.diagonal(wins), (0, 0.5)).all():
         return None  # a confusion matrix, or correlations
     rows, columns = np.nonzero(wins * (1 - np.eye(len(entries))))
-    long: dict[str, list[Any]] = {
-        "winner": [entries[row] for row in rows],
-        "loser": [entries[column] for column in columns],
-        "count": wins[rows, columns].tolist(),
-    }
-    long_table = replace(table, columns=long, lines=[table.lines[row] for row in rows])
-    sentence = (
-        "Read: cells as numbers of battles, not percent, that the row won against the column."
-    )
-    tidy = read_battles(long_table, {})
+    names = np.array(entries, object)
+    cells = (names[rows], names[columns], wins[rows, columns])
+    long = {role: of.tolist() for role, of in zip(("winner", "loser", "count"), cells, strict=True)}
+    tidy = read_battles(replace(table, columns=long, lines=[table.lines[i] for i in rows]), {})
+    sentence = "Read: numbers of battles, not percent, that the row won against the column."
     return None if tidy is None else replace(tidy, sentence=sentence)

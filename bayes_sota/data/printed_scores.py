@@ -192,16 +192,12 @@ def parse_scores(
     numbers = [number_in(cell, what, _SCORES) for cell, what in zip(cells, of, strict=True)]
     if bounded and percent is None:
         values = np.array(numbers, np.float64)
-        percent = bool(values.max() <= 100 and np.mean(values > 1) > 0.5)
-        odd = np.flatnonzero((values > 0) & (values <= 1))
-        if percent and odd.size:
-            raise InputError(
-                f"{of[odd[0]]} is {numbers[odd[0]]}, but most are above 1",
-                fix="if all are in percent use percent=True, else write them alike",
-            )
+        are_low = (values > 0) & (values <= 1)
+        percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
     if bounded:
         allowed = Range(0, 100) if percent else SHARE
-        with located("", 'scores that are not accuracies need metric="score"'):
+        fix = "write percent with its sign, and name the metric of scores that are no accuracies"
+        with located("", fix):
             for number, what in zip(numbers, of, strict=True):
                 number_in(number, f"{what}, an accuracy,", allowed)
     in_percent = bounded and bool(percent)

@@ -83,11 +83,11 @@ class LatticeFit:
     @property
     def statement(self) -> str:
         """Which sizes fit, and how sure the first is, in a sentence."""
-        named = sorted((self.n_test, *self.candidates)[:_MOST_NAMED])
+        named = ", ".join(f"{n:,}" for n in sorted((self.n_test, *self.candidates)[:_MOST_NAMED]))
         return (
-            f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as "
-            f"{', '.join(f'{n:,}' for n in named)}, and so does any from {10**self.decimals:,} on; "
-            f"the most plausible, {self.n_test:,}, is wrong with probability {self.p_other:.1g}"
+            f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as {named}, and so "
+            f"does any from {10**self.decimals:,} on; the most plausible, {self.n_test:,}, is "
+            f"wrong with probability {self.p_other:.1g}"
         )
 
 

@@ -219,14 +219,12 @@ class Matches(Tournament):
             raise InputError(f"every match has two players and an outcome, got {sizes} of them")
         players = checked_labels(players, len(players), "player")
         self._set_shared(players, np.arange(outcomes.size))
-        if odd := set(np.unique([first, second]).tolist()) ^ set(range(len(players))):
-            problem = f"places of players are 0 to {len(players) - 1}, each at least once, not"
-            raise InputError(f"{problem} {listed(odd)}", fix="give no players if these are names")
-        bad = np.flatnonzero((first == second) | ~np.isin(outcomes, (0, 0.5, 1)))
-        if bad.size:
-            one, other, outcome = (values[bad[0]] for values in (first, second, outcomes))
-            match = f"match {bad[0] + 1}, {players[one]!r} against {players[other]!r}, {outcome:g}"
-            raise InputError(f"{match}: two players differ, an outcome is 1, 0 or 0.5 (a tie)")
+        known = np.isin([first, second], range(len(players))).all(axis=0)
+        bad = ~known | (first == second) | ~np.isin(outcomes, (0, 0.5, 1))
+        for row in np.flatnonzero(bad)[:1]:
+            match = f"match {row + 1}, {first[row]} against {second[row]}, {outcomes[row]:g}"
+            needed = f"two places among {len(players)} players that differ, and 1, 0 or 0.5 (a tie)"
+            raise InputError(f"{match}: needed are {needed}", fix="give no players beside names")
         self._set(first=first, second=second, outcomes=outcomes)
 
 

@@ -79,11 +79,10 @@ def test_names_and_places_agree():
 @pytest.mark.parametrize(
     ("first", "second", "outcomes", "options", "message"),
     [
-        ([0, 1], [1, 0], [1, 2], {}, "match 2, 'b' against 'a', 2: .* an outcome is 1"),
-        ([0, 1], [1, 1], [1, 0], {}, "match 2, 'b' against 'b', 0: two players differ"),
-        ([0, 0], [1, 1], [1, 0], {"players": [*"abc"]}, '0 to 2, each at least once, .* "2"'),
-        ([0, 2], [1, 1], [1, 0], {}, '0 to 1, .* "2"'),
-        (["a", "b"], ["b", "a"], [1, 0], {}, "give no players if these are names"),
+        ([0, 1], [1, 0], [1, 2], {}, "match 2, 1 against 0, 2: .* 1, 0 or 0.5"),
+        ([0, 1], [1, 1], [1, 0], {}, "match 2, 1 against 1, 0: .* that differ"),
+        ([0, 2], [1, 1], [1, 0], {}, "match 2, 2 against 1, 0: .* two places among 2 players"),
+        (["a", "b"], ["b", "a"], [1, 0], {}, "match 1, a against b, .*give no players beside"),
         ([0], [1], [1], {}, "2 players and 2 independent matches, got 2 and 1"),
         ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "2 matches need one group each, got 1"),
         ([0, 1], [1], [1, 0], {}, "got .2, 1, 2. of them"),
