@@ -31,7 +31,6 @@ from bayes_sota.data.printed_scores import (
     checked_numbers,
     parse_number,
     parse_scores,
-    plain_list,
 )
 from bayes_sota.data.sizes import find_rounding, infer_n_test, leaders, of_sizes, sizes_by_errors
 
@@ -287,7 +286,7 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {option: getattr(self, option) for option in _UNUSED[self.metric]}
         refuse_unused(f'metric "{self.metric}"', unused)
-        listed = plain_list(self.scores, "scores")
+        listed = list(self.scores)
         m = len(listed)
         names = entry_names(self.names, m)
         printed = parse_scores(

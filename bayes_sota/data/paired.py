@@ -13,7 +13,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Chosen, entry_names, submission_numbers
-from bayes_sota.data.printed_scores import checked_numbers, parse_scores, plain_list
+from bayes_sota.data.printed_scores import checked_numbers, parse_scores
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
@@ -87,7 +87,7 @@ class PairedBoards(Chosen):
         if self.n_test is not None:
             unused = {"standard_errors": self.standard_errors, "lower_is_better": lower_is_better}
             refuse_unused("accuracies, whose errors follow from n_test", unused)
-        both = [plain_list(scores, "scores of a board") for scores in (self.public, self.private)]
+        both = [list(scores) for scores in (self.public, self.private)]
         m, n_private = map(len, both)
         if n_private != m or m < FEWEST_TEAMS:
             raise InputError(

@@ -6,7 +6,7 @@ with brute force over all counts.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -101,11 +101,14 @@ def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
     return (int if allowed.whole else float)(number_in(value, name, allowed))
 
 
-def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range = COUNT) -> Any:
-    """Number of each entry, (m,), of one for all or a list."""
-    each = plain_list(values, what) if np.ndim(values) else [values] * len(names)
+def checked_numbers(
+    values: Any, names: Sequence[str], what: str, allowed: Range = COUNT, blank: Any = None
+) -> Any:
+    """Number of each entry, (m,), of one for all or a list; ``blank`` where there is none."""
+    each = list(values) if np.ndim(values) else [values] * len(names)
     if len(each) != len(names):
         raise InputError(f"there are {len(each):,} values of {what} for {len(names):,} scores")
+    each = each if blank is None else [blank if is_blank(value) else value for value in each]
     known = [(value, f"{what} of {shown(name)}") for value, name in zip(each, names, strict=True)]
     return np.array([checked_number(value, of, allowed) for value, of in known])
 
@@ -124,13 +127,6 @@ def has_percent_sign(cell: object) -> bool:
 def digits_of(number: Decimal) -> int:
     """Digits after the point."""
     return max(0, -int(number.as_tuple().exponent))
-
-
-def plain_list(values: Any, what: str) -> list[Any]:
-    """Elements of a sequence, a one-dimensional array or a Series."""
-    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-        raise InputError(f"{what} must be a sequence, got {values!r:.80}")
-    return list(values)
 
 
 def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: int = 1) -> None:
@@ -183,7 +179,7 @@ def parse_scores(
     (array([0.911 , 0.9025]), array([0.911 , 0.9025]))
     """
     check_choice("rounding", rounding, RoundingChoice)
-    cells = plain_list(scores, "scores")
+    cells = list(scores)
     if not cells:
         raise InputError("there are no scores; a leaderboard needs at least one")
     of = subjects or [f"the score of entry {place}" for place in range(1, len(cells) + 1)]

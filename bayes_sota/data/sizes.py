@@ -30,9 +30,7 @@ from bayes_sota.data.printed_scores import (
     checked_numbers,
     count_bounds,
     count_ends,
-    is_blank,
     parse_scores,
-    plain_list,
 )
 
 _LARGEST_SIZE = 1_000_000  # that is tried
@@ -225,9 +223,7 @@ def sizes_by_errors(
     >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
     array([101., 101.])
     """
-    given = plain_list(standard_error, "standard_error, one for each accuracy,")
-    errors = [0 if is_blank(error) else error for error in given]
-    errors = unit * checked_numbers(errors, names, "standard_error", NOT_NEGATIVE)
+    errors = unit * checked_numbers(standard_error, names, "standard_error", NOT_NEGATIVE, blank=0)
     known = (errors > 0) & (scores > 0) & (scores < 1)
     sizes = np.zeros(len(names)) if n_test is None else checked_numbers(n_test, names, "n_test")
     sizes = np.where(known, scores * (1 - scores) / np.where(known, errors, 1) ** 2 + 1, sizes)
@@ -263,16 +259,14 @@ def find_rounding(
     missed = {how: np.flatnonzero(ends[:, 0] > ends[:, 1]) for how, ends in every.items()}
     how = min(every, key=lambda how: missed[how].size)
     bounds, wrong, right = every[how], missed[how], printed.values * sizes
-    if 2 * wrong.size >= sizes.size:
-        row = int(wrong[0])
-        n, cut = sizes[row], f"{how} to {printed.decimals} decimals"
-        below, above = np.floor(right[row]) / n, np.ceil(right[row]) / n
-        raise ImpossibleAccuracyError(
-            f"no number of right answers out of {n} gives the score {printed.values[row]:g} of "
-            f"{shown(names[row])} ({cut}), as of {wrong.size:,} of {sizes.size:,} scores: the "
-            f"nearest attainable are {below:.8g} and {above:.8g}"
-        )
-    bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
+    if not wrong.size:
+        return how, bounds, ()
     some = listed(names[row] for row in wrong.tolist())
-    remark = f"no number of right answers gives the score of {some}: the nearest is taken"
-    return how, bounds, (remark,) * bool(some)
+    problem = f"no number of right answers gives the score of {some}"
+    if 2 * wrong.size >= sizes.size:
+        of, n = right[wrong[0]], sizes[wrong[0]]
+        cut = f"{how} to {printed.decimals} decimals"
+        ends = f"{np.floor(of) / n:.8g} and {np.ceil(of) / n:.8g}"
+        raise ImpossibleAccuracyError(f"{problem} ({cut}): {of / n:g} of {n} is between {ends}")
+    bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
+    return how, bounds, (f"{problem}: the nearest is taken",)

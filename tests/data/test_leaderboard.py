@@ -243,7 +243,7 @@ OTHER = {"n_test": None, "metric": "score"}
         ),
         (np.ones((2, 2)), {}, "the score of 'entry 1' must be a number .* got .1. 1"),
         (SCORES, {"names": ["a", "b", "a", "c"]}, "'a' occurs more than once"),
-        (["0.5", "0.123", "0.456"], {"n_test": [2, 7, 9]}, "out of 7 .* 'entry 2' .*2 of 3 scores"),
+        (["0.5", "0.123", "0.456"], {"n_test": [2, 7, 9]}, '"entry 2", "entry 3".*0.123 of 7 is'),
         (SCORES, {"submissions": (9, 2)}, "1 <= low < high, got 9:2"),
         (SCORES, {"submissions": [1, 2, 3, 1.5]}, "'entry 4' must be a whole number .*got 1.5"),
         (SCORES, {"submissions": [None] * 4}, "submissions of 'entry 1' is missing"),
