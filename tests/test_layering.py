@@ -36,15 +36,14 @@ OWNERS = {
     "nutpie": {"sample"},
     **dict.fromkeys(("arviz", "arviz_base", "arviz_plots", "arviz_stats"), _ARVIZ),
     "matplotlib": {"plots"},
-    "pandas": {"sample", "summary", "plots", "command", "data.opening", "data.fold_scores",
-               "data.tournaments"},
+    "pandas": {"sample", "summary", "plots", "command", "data.opening", "data.fold_scores"},
     "click": {"command"},
     "rich": {"command", "core.parallel"},
     "sklearn": {"crossval.fits", "crossval.learners"},
     "numba": set(),
     "pyarrow": {"data.opening"},
     "openpyxl": set(),
-}  # fmt: skip
+}
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",
          "pyarrow", "openpyxl", "polars", "joblib", "sklearn", "distributed")  # fmt: skip
 

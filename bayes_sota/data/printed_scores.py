@@ -60,6 +60,20 @@ class PrintedScores:
     in_percent: bool
     roundings: tuple[Rounding, ...]
 
+    def count_bounds(self, n_test: Any, rounding: Rounding) -> tuple[IntArray, IntArray]:
+        """Smallest and largest number of right answers that prints as each score, both (m,).
+
+        ``n_test`` is one number, or one for each score; or there is one score, and several sizes.
+        The first exceeds the second where no number prints so.
+
+        Examples
+        --------
+        >>> parse_scores(["0.9116", "0.5"]).count_bounds(13_840, "nearest")
+        (array([12616,  6920]), array([12617,  6920]))
+        """
+        low, high = count_ends(self.scaled, n_test, self.unit, rounding)
+        return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)
+
 
 def parse_number(raw: object) -> Decimal | None:
     """Finite decimal number as it was written, None if it is something else.
@@ -139,7 +153,8 @@ def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: 
     bad = [*np.argwhere(np.abs(scores) > LARGEST_NUMBER), *np.argwhere(empty)]
     for place in bad[:1]:
         of = (f"{what} {names[i]!r}" for (what, names), i in zip(axes.items(), place, strict=False))
-        raise InputError(f"{', '.join(of)}: a score is needed, a number of at most 1e50")
+        fix = "fill it in, or leave out what lacks it"
+        raise InputError(f"{', '.join(of)}: a score is needed, at most 1e50", fix=fix)
 
 
 def parse_scores(
@@ -207,27 +222,6 @@ def parse_scores(
         unit = 10**digits
         scaled = np.array([int(number * unit) for number in numbers], np.int64)
     return PrintedScores(values, scaled, unit, digits, in_percent, roundings)
-
-
-def count_bounds(
-    printed: PrintedScores, n_test: int | IntArray, rounding: Rounding
-) -> tuple[IntArray, IntArray]:
-    """Smallest and largest number of right answers out of ``n_test`` that prints as each score.
-
-    ``n_test`` is one number, or one for each score; or there is one score, and several sizes.
-
-    Returns
-    -------
-    low, high : (m,) array of int
-        The first exceeds the second where no number prints so.
-
-    Examples
-    --------
-    >>> count_bounds(parse_scores(["0.9116", "0.5"]), 13_840, "nearest")
-    (array([12616,  6920]), array([12617,  6920]))
-    """
-    low, high = count_ends(printed.scaled, n_test, printed.unit, rounding)
-    return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)
 
 
 def count_ends(scores: Any, n_test: Any, unit: int | None, rounding: Rounding) -> tuple[Any, Any]:

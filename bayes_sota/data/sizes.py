@@ -28,7 +28,6 @@ from bayes_sota.data.printed_scores import (
     Rounding,
     RoundingChoice,
     checked_numbers,
-    count_bounds,
     count_ends,
     parse_scores,
 )
@@ -82,11 +81,8 @@ class LatticeFit:
     def statement(self) -> str:
         """Which sizes fit, and how sure the first is, in a sentence."""
         named = ", ".join(f"{n:,}" for n in sorted((self.n_test, *self.candidates)[:_MOST_NAMED]))
-        return (
-            f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as {named}, and so "
-            f"does any from {10**self.decimals:,} on; the most plausible, {self.n_test:,}, is "
-            f"wrong with probability {self.p_other:.1g}"
-        )
+        sizes = f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as {named}"
+        return f"{sizes}; {self.n_test:,} is wrong with probability {self.p_other:.1g}"
 
 
 def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
@@ -255,7 +251,7 @@ def find_rounding(
     ImpossibleAccuracyError
         Half of the scores or more cannot be.
     """
-    every = {how: np.stack(count_bounds(printed, sizes, how), 1) for how in printed.roundings}
+    every = {how: np.stack(printed.count_bounds(sizes, how), 1) for how in printed.roundings}
     missed = {how: np.flatnonzero(ends[:, 0] > ends[:, 1]) for how, ends in every.items()}
     how = min(every, key=lambda how: missed[how].size)
     bounds, wrong, right = every[how], missed[how], printed.values * sizes

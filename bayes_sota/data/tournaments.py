@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InputError, listed, located
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
@@ -287,31 +287,25 @@ def read_scores(
 
 
 def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
-    import pandas as pd
-
     if tidy.layout == "battles":
         return _matches(tidy)
     if tidy.layout in ("board", "pair"):
         problem = "a tournament needs scores of several rounds, and this is a leaderboard"
         raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
     tidy, used = _with_rounds(tidy)
-    grid, axes = tidy.pivot("round", "entry")
-    frame = pd.DataFrame(grid, *axes)
-    kept = frame.dropna(how="all").dropna(axis="columns", how="all")
-    notes = [tidy.sentence, *tidy.notes]
-    empty = [*frame.index.difference(kept.index), *frame.columns.difference(kept.columns)]
-    if empty:
-        notes.append(f"dropped rounds and players without any score: {listed(empty)}")
-    first = np.unique(tidy.names("round")[1], return_index=True)[1][frame.index.isin(kept.index)]
+    grid, (rounds, players) = tidy.pivot("round", "entry")
+    first = np.unique(tidy.names("round")[1], return_index=True)[1]
     told = tidy.labels.get("direction")
     lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
     return ScoreTable(
-        kept,
+        grid,
+        players=players,
+        rounds=rounds,
         lower_is_better=lower or tidy.lower_is_better,
         groups=_groups(tidy, first),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=tidy.name,
-        notes=notes,
+        notes=(tidy.sentence, *tidy.notes),
     )
 
 

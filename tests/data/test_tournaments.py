@@ -51,7 +51,7 @@ def test_nearest_player():
         (
             [[1, np.inf], [2, 3]],
             {"players": [*"ab"]},
-            "round '1', player 'b': a score is needed, a number of at most 1e50",
+            "round '1', player 'b': a score is needed, at most 1e50",
         ),
         ([[1, 2], [np.nan, np.nan]], {}, "round '2': a score is needed"),
         ([[1, np.nan], [2, np.nan]], {}, "player '2': a score is needed"),
