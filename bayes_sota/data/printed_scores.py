@@ -153,8 +153,7 @@ def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: 
     bad = [*np.argwhere(np.abs(scores) > LARGEST_NUMBER), *np.argwhere(empty)]
     for place in bad[:1]:
         of = (f"{what} {names[i]!r}" for (what, names), i in zip(axes.items(), place, strict=False))
-        fix = "fill it in, or leave out what lacks it"
-        raise InputError(f"{', '.join(of)}: a score is needed, at most 1e50", fix=fix)
+        raise InputError(f"{', '.join(of)}: a score is needed, at most 1e50")
 
 
 def parse_scores(

@@ -10,13 +10,14 @@ refused.
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InputError, located
+from bayes_sota.core.errors import InputError, listed, located
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
@@ -294,18 +295,21 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
         raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
     tidy, used = _with_rounds(tidy)
     grid, (rounds, players) = tidy.pivot("round", "entry")
-    first = np.unique(tidy.names("round")[1], return_index=True)[1]
+    has_round, has_player = (~np.isnan(grid).all(axis=axis) for axis in (1, 0))
+    empty = [*compress(rounds, ~has_round), *compress(players, ~has_player)]
+    note = f"dropped rounds and players without any score: {listed(empty)}"
+    first = np.unique(tidy.names("round")[1], return_index=True)[1][has_round]
     told = tidy.labels.get("direction")
     lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
     return ScoreTable(
-        grid,
-        players=players,
-        rounds=rounds,
+        grid[np.ix_(has_round, has_player)],
+        players=list(compress(players, has_player)),
+        rounds=list(compress(rounds, has_round)),
         lower_is_better=lower or tidy.lower_is_better,
         groups=_groups(tidy, first),
         scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
         tournament=tidy.name,
-        notes=(tidy.sentence, *tidy.notes),
+        notes=(tidy.sentence, *tidy.notes, *[note] * bool(empty)),
     )
 
 

@@ -106,11 +106,10 @@ def test_directions(tmp_path: Path) -> None:
     assert read_scores(told).lower_is_better.tolist() == [False, True]
 
 
-def test_a_round_without_scores_is_refused_and_can_be_left_out(tmp_path: Path) -> None:
-    path = written(tmp_path, "task,a,b,c\nx,1,2,\ny,2,1,\nz,,,\nw,1,1,\n")
-    refused("round 'z': a score is needed.*leave out", read_scores, path)
-    found = read_scores(path, leave_out=["z"])
+def test_empty_rounds_and_players_are_dropped_with_a_note(tmp_path: Path) -> None:
+    found = read_scores(written(tmp_path, "task,a,b,c\nx,1,2,\ny,2,1,\nz,,,\nw,1,1,\n"))
     assert (found.players, found.rounds) == (("a", "b"), ("x", "y", "w"))
+    assert 'dropped rounds and players without any score: "z"' in found.notes
 
 
 def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
