@@ -76,8 +76,9 @@ def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, lis
     """
     pair = [roles["winner"], roles["loser"]]
     if all(pair):
-        tie = _numbers(table, [roles["tie"]])
-        return np.hstack([1 - tie, 0 * tie, tie]), [*pair, *filter(None, [roles["tie"]])]
+        ties = _numbers(table, [roles["tie"]])
+        used = [name for name in (*pair, roles["tie"]) if name]
+        return np.hstack([1 - ties, 0 * ties, ties]), used
     texts = {key(name): name for name in table.columns if not table.parsed(name).is_numeric}
     stems = [stem.strip("'") for stem in (*BATTLES["stems"], *ROLES["entry"])]
     both = ((stem, sides.split(":")) for stem in stems for sides in BATTLES["sides"])
@@ -92,8 +93,8 @@ def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, lis
     )
     if first and second:
         roles["count"] = ""  # of battles in all
-        used = [first, second, tie or roles["tie"]]
-        return _numbers(table, used), [*pair, *filter(None, used)]
+        wins = [first, second, tie or roles["tie"]]
+        return _numbers(table, wins), [*pair, *filter(None, wins)]
     verdict = roles["winner"] or _named(table, BATTLES["verdict"])
     if verdict:
         return np.eye(4)[_results(table, pair, sides, verdict), :3], [*pair, verdict]

@@ -21,6 +21,8 @@ from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
 
+_AXES = ("data set", "learner", "iteration", "fold")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FoldScores(Observed):
@@ -83,9 +85,8 @@ class FoldScores(Observed):
             raise InputError(problem, parameter="folds", fix="give their number with {option}")
         tasks = checked_labels(self.tasks, n_tasks, "data set")
         learners = checked_labels(self.learners, n_learners, "learner")
-        axes = {"data set": tasks, "learner": learners}
-        parts = {"iteration": range(n_iterations), "fold": range(columns)}
-        check_scores(scores, axes | parts, needed=2)
+        names = (tasks, learners, range(n_iterations), range(columns))
+        check_scores(scores, dict(zip(_AXES, names, strict=True)), needed=2)
         self._set(
             scores=scores, learners=learners, tasks=tasks, folds=folds, notes=tuple(self.notes)
         )
@@ -237,7 +238,9 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     grid, (tasks, learners) = tidy.pivot("task", "entry")
     if len(tasks) == len(like.tasks) == 1:  # whatever its name
         tasks = list(like.tasks)
-    frame = pd.DataFrame(grid, tasks, learners).reindex(index=like.tasks, columns=like.learners)
+    frame = pd.DataFrame(grid, tasks, learners).reindex(
+        list(like.tasks), columns=list(like.learners)
+    )
     with located(tidy.where):
         check_scores(frame.to_numpy(), {"data set": like.tasks, "learner": like.learners}, needed=2)
     return frame.to_numpy()
