@@ -236,14 +236,12 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
 
     tidy = _read_learners(source, reading)
     grid, (tasks, learners) = tidy.pivot("task", "entry")
-    if len(tasks) == len(like.tasks) == 1:  # whatever its name
-        tasks = list(like.tasks)
-    frame = pd.DataFrame(grid, tasks, learners).reindex(
-        list(like.tasks), columns=list(like.learners)
-    )
+    rows, columns = list(like.tasks), list(like.learners)
+    tasks = rows if len(tasks) == len(rows) == 1 else tasks  # whatever the name of the only one
+    found = pd.DataFrame(grid, tasks, learners).reindex(rows, columns=columns).to_numpy()
     with located(tidy.where):
-        check_scores(frame.to_numpy(), {"data set": like.tasks, "learner": like.learners}, needed=2)
-    return frame.to_numpy()
+        check_scores(found, {"data set": rows, "learner": columns}, needed=2)
+    return found
 
 
 def write_fold_scores(runs: FoldScores, path: str | Path) -> None:

@@ -115,14 +115,11 @@ def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
     return (int if allowed.whole else float)(number_in(value, name, allowed))
 
 
-def checked_numbers(
-    values: Any, names: Sequence[str], what: str, allowed: Range = COUNT, blank: Any = None
-) -> Any:
-    """Number of each entry, (m,), of one for all or a list; ``blank`` where there is none."""
+def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range = COUNT) -> Any:
+    """Number of each entry, (m,), of one for all or a list."""
     each = list(values) if np.ndim(values) else [values] * len(names)
     if len(each) != len(names):
         raise InputError(f"there are {len(each):,} values of {what} for {len(names):,} scores")
-    each = each if blank is None else [blank if is_blank(value) else value for value in each]
     known = [(value, f"{what} of {shown(name)}") for value, name in zip(each, names, strict=True)]
     return np.array([checked_number(value, of, allowed) for value, of in known])
 

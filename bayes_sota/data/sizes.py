@@ -29,6 +29,7 @@ from bayes_sota.data.printed_scores import (
     RoundingChoice,
     checked_numbers,
     count_ends,
+    is_blank,
     parse_scores,
 )
 
@@ -132,11 +133,10 @@ def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
     fits = logs > -np.inf
     sizes = np.flatnonzero(fits.any(axis=0))
     if not sizes.size:
-        raise InputError(
-            f"no test set of up to {largest:,} items gives all {printed.size:,} distinct scores "
-            f"with {scores.decimals} decimals ({' or '.join(roundings)})",
-            fix="its size cannot be inferred: give n_test, or leave out entries of another metric",
-        )
+        problem = f"no test set of up to {largest:,} items gives all {printed.size:,} scores"
+        cut = f"with {scores.decimals} decimals ({' or '.join(roundings)})"
+        fix = "its size cannot be inferred: give n_test, or leave out entries of another metric"
+        raise InputError(f"{problem} {cut}", fix=fix)
     weights = np.logaddexp.reduce(logs[:, sizes]) - (printed.size + 1) * np.log(sizes)
     prior_beyond = len(roundings) * max(np.log(_LARGEST_TEST / told_apart), 1.0)
     beyond = np.log(prior_beyond) - printed.size * np.log(told_apart)
@@ -219,7 +219,8 @@ def sizes_by_errors(
     >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
     array([101., 101.])
     """
-    errors = unit * checked_numbers(standard_error, names, "standard_error", NOT_NEGATIVE, blank=0)
+    errors = [0 if is_blank(error) else error for error in np.atleast_1d(standard_error)]
+    errors = unit * checked_numbers(errors, names, "standard_error", NOT_NEGATIVE)
     known = (errors > 0) & (scores > 0) & (scores < 1)
     sizes = np.zeros(len(names)) if n_test is None else checked_numbers(n_test, names, "n_test")
     sizes = np.where(known, scores * (1 - scores) / np.where(known, errors, 1) ** 2 + 1, sizes)
