@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed, located
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
@@ -140,7 +139,6 @@ class ScoreTable(Tournament):
         """Check everything once."""
         meaning = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
         scores, columns, rows = labelled_matrix(self.scores, meaning)
-        check_choice("scheme", self.scheme, Scheme)
         lower = np.asarray(self.lower_is_better)
         if lower.dtype != bool or lower.shape not in ((), scores.shape[:1]):
             raise InputError(f"lower_is_better is a bool, or one for each of {len(scores)} rounds")
@@ -318,9 +316,8 @@ def _matches(tidy: Tidy) -> Matches:
     number = tidy.numbers["count"]
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
     for row in np.flatnonzero(~is_right)[:1]:
-        problem = f"whole numbers of battles are needed, at most {_MOST_BATTLES:,} in all"
-        fix = "shares of wins do not say how many battles there were"
-        raise InputError(f"{problem}, got {number[row]:g}", line=tidy.lines[row], fix=fix)
+        problem = f"numbers of battles are whole, no shares, and at most {_MOST_BATTLES:,} in all"
+        raise InputError(f"{problem}; got {number[row]:g}", line=tidy.lines[row])
     played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
     return Matches(
         played.labels["entry"],
