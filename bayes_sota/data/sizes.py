@@ -135,8 +135,8 @@ def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
     if not sizes.size:
         problem = f"no test set of up to {largest:,} items gives all {printed.size:,} scores"
         cut = f"with {scores.decimals} decimals ({' or '.join(roundings)})"
-        fix = "its size cannot be inferred: give n_test, or leave out entries of another metric"
-        raise InputError(f"{problem} {cut}", fix=fix)
+        fix = "its size cannot be inferred: give {option}, or leave out entries of another metric"
+        raise InputError(f"{problem} {cut}", parameter="n_test", fix=fix)
     weights = np.logaddexp.reduce(logs[:, sizes]) - (printed.size + 1) * np.log(sizes)
     prior_beyond = len(roundings) * max(np.log(_LARGEST_TEST / told_apart), 1.0)
     beyond = np.log(prior_beyond) - printed.size * np.log(told_apart)
@@ -225,9 +225,10 @@ def sizes_by_errors(
     sizes = np.zeros(len(names)) if n_test is None else checked_numbers(n_test, names, "n_test")
     sizes = np.where(known, scores * (1 - scores) / np.where(known, errors, 1) ** 2 + 1, sizes)
     for row in np.flatnonzero(sizes < _LEAST_ITEMS)[:1]:
-        error = f"the standard error {errors[row]:g}, which gives no number of items"
-        fix = "use the same units as the scores, and give n_test for errors of 0 or none"
-        raise InputError(f"{shown(names[row])}, {scores[row]:g}, has {error}", fix=fix)
+        problem = f"{shown(names[row])}, {scores[row]:g}, has the standard error {errors[row]:g}"
+        problem += ", which gives no number of items"
+        fix = "use the same units as the scores, and give {option} for errors of 0 or none"
+        raise InputError(problem, parameter="n_test", fix=fix)
     return sizes
 
 
