@@ -23,7 +23,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
-    count_bounds,
     parse_scores,
 )
 
@@ -101,7 +100,7 @@ def reported_claim(
     ]
     how = printed[0].roundings[0]
     check_winner(printed[0].values, printed[1].values)
-    ends = [count_bounds(one, np.array([n]), how) for one in printed]
+    ends = [one.count_bounds(np.array([n]), how) for one in printed]
     counts_a, counts_b = ((int(fewest[0]), int(most[0])) for fewest, most in ends)
     for given, (fewest, most) in ((accuracy_a, counts_a), (accuracy_b, counts_b)):
         if fewest > most:
@@ -159,7 +158,7 @@ def _attainable(accuracy: float, n: int, printed: list[PrintedScores], rounding:
     right = accuracy * n
     below, above = np.floor(right) / n, np.ceil(right) / n
     other: Rounding = "floor" if rounding == "nearest" else "nearest"
-    counts = [count_bounds(one, np.array([n]), other) for one in printed]
+    counts = [one.count_bounds(np.array([n]), other) for one in printed]
     possible = all(fewest[0] <= most[0] for fewest, most in counts)
     cut = f'; with the rounding "{other}" both are attainable' if possible else ""
     return f": the nearest attainable ones are {below:.8g} and {above:.8g}{cut}"

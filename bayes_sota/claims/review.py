@@ -23,7 +23,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.data.printed_scores import (
     LARGEST_NUMBER,
-    count_bounds,
     digits_of,
     has_percent_sign,
     parse_number,
@@ -246,7 +245,7 @@ def _check_possible(name: str, printed: Any, n_test: int) -> None:
     if not 0 <= printed <= 1:
         return
     scores = parse_scores([printed], percent=False)
-    low, high = count_bounds(scores, np.array([n_test]), "nearest")
+    low, high = scores.count_bounds(np.array([n_test]), "nearest")
     if low > high:
         raise InputError(
             f"no whole number of {n_test:,} items gives {name} as printed, "

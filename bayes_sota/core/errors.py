@@ -145,12 +145,14 @@ def advice_on(error: Exception) -> str:
 
 
 @contextmanager
-def located(where: str) -> Iterator[None]:
-    """Put the place before the message of what cannot know it."""
+def located(where: str, fix: str = "") -> Iterator[None]:
+    """Put the place before the message of what cannot know it, and a fix after one without."""
     try:
         yield
     except InputError as error:
-        error.where = ": ".join(filter(None, (where, error.where)))
+        if not error.where.startswith(where):
+            error.where = ": ".join(filter(None, (where, error.where)))
+        error.fix = error.fix or fix
         raise
 
 

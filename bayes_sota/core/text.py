@@ -397,14 +397,14 @@ def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[
 
 
 def checked_clusters(
-    clusters: Iterable[Any] | None, n_items: int, what: str = "cluster"
+    clusters: Iterable[Any] | None, n_items: int, what: str = "cluster", items: str = "items"
 ) -> tuple[str, ...] | None:
     """Cluster (or task) of each item as a string."""
     if clusters is None:
         return None
     names = tuple(str(cluster) for cluster in clusters)
     if len(names) != n_items:
-        raise InputError(f"every item has one {what}: {n_items} items, {len(names)} {what}s")
+        raise InputError(f"{n_items} {items} need one {what} each, got {len(names)} {what}s")
     return names
 
 

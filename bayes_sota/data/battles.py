@@ -12,58 +12,54 @@ import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.tables import Table, describe_parts, parse_cell
+from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import BATTLES, LABELS, ROLES, key
+from bayes_sota.data.words import BATTLES, ROLES, key
 
-_ROLES = ("winner", "loser", "tie", "count", "cluster", "tournament")
-_FIRST, _SECOND, _TIE, _UNFINISHED = range(4)
-_NUMBERED = ("preference", "preferred", "winner", "choice", "vote", "verdict")
-_CHOICES = {"1": _FIRST, "2": _SECOND, "0": _TIE, "1.5": _TIE}
-_RESULTS = {"1": _FIRST, "0": _SECOND, "0.5": _TIE, "*": _UNFINISHED}
-_RESULTS |= {"1-0": _FIRST, "0-1": _SECOND, "1/2-1/2": _TIE}
+_BESIDE = ("cluster", "tournament")
+_ROLES = ("winner", "loser", "tie", "count", *_BESIDE)
+_RESULTS = ("first", "second", "tie", "unfinished")  # of a battle, by their places
 
 
 def read_battles(table: Table, asked: Mapping[str, str]) -> Tidy | None:
     """Entry, opponent, result (1 won, 0.5 tied, 0 lost) and count of battles; None of scores."""
     if asked.keys() & {"entry", "unit", "score", "task", "public", "private"}:
         return None
-    named = {role: _named(table, ROLES[role]) for role in _ROLES}
-    named |= {role: table.find(asked[role], role) for role in _ROLES if role in asked}
-    roles = {role: column for role, column in named.items() if column}
-    found = _of_winners(table, roles) or _of_pairs(table, roles)
-    if not found:
+    roles = {role: _named(table, ROLES[role]) for role in _ROLES}
+    roles |= {role: table.find(asked[role], role) for role in _ROLES if role in asked}
+    found = _count_results(table, roles)
+    if found is None:
         return _of_matrix(table)
     counts, used = found
-    if "count" in roles:
+    if roles["count"]:
         counts, used = counts * table.numbers(roles["count"])[:, None], [*used, roles["count"]]
-    entries, opponents = map(table.names, used[:2])
-    same = np.flatnonzero(entries == opponents).tolist()
+    labels = dict(zip(("entry", "opponent"), map(table.names, used), strict=False))
+    same = np.flatnonzero(labels["entry"] == labels["opponent"]).tolist()
     if same:
         raise table.bad_cells(used[1], same, "nobody plays against itself")
-    beside = {role: name for role, name in roles.items() if role in LABELS and name not in used}
-    labels = {"entry": entries, "opponent": opponents}
+    beside = {role: roles[role] for role in _BESIDE if roles[role] not in ("", *used)}
     labels |= {role: table.names(column) for role, column in beside.items()}
     parts = [f"battles from {listed(used)}"]
     parts += [f"{role}s from {quoted(column)}" for role, column in beside.items()]
-    rows, which = np.nonzero(counts)
-    value = np.array([1.0, 0.0, 0.5])[which]
+    rows, results = np.nonzero(counts)
+    value = np.array([1.0, 0.0, 0.5])[results]
     return Tidy(
         where=table.where,
         name=table.name,
         layout="battles",
         value=value,
-        texts=[f"{points:g}" for points in value],
+        texts=list(map(str, value)),
         labels={role: names[rows] for role, names in labels.items()},
-        numbers={"count": counts[rows, which]},
+        numbers={"count": counts[rows, results]},
         lines=[table.lines[row] for row in rows],
+        asked=frozenset(asked),
         sentence=describe_parts(table, parts, [*used, *beside.values()]),
         notes=table.notes,
     )
 
 
 def _named(table: Table, words: Iterable[str]) -> str:
-    """First column that is called so."""
+    """First column that is called so, or nothing."""
     return next((name for name in table.columns if key(name) in words), "")
 
 
@@ -73,95 +69,72 @@ def _numbers(table: Table, columns: Iterable[str]) -> FloatArray:
     return np.nan_to_num(np.column_stack(every))
 
 
-def _of_winners(table: Table, roles: Mapping[str, str]) -> tuple[FloatArray, list[str]] | None:
-    """Numbers of battles of a winner and a loser, (n_rows, 3), and the columns that were read."""
-    if not {"winner", "loser"} <= roles.keys():
-        return None
-    used = [roles[role] for role in ("winner", "loser", "tie") if role in roles]
-    tie = _numbers(table, [roles.get("tie", "")])
-    return np.hstack([1 - tie, 0 * tie, tie]), used
+def _count_results(table: Table, roles: dict[str, str]) -> tuple[FloatArray, list[str]] | None:
+    """Numbers of battles that the first won, the second won, and that were tied, (n_rows, 3).
 
-
-def _of_pairs(table: Table, roles: dict[str, str]) -> tuple[FloatArray, list[str]] | None:
-    """Numbers of battles of a pair, of which columns or a verdict say who won."""
+    With them the columns that were read, the two entries first.
+    """
+    pair = [roles["winner"], roles["loser"]]
+    if all(pair):
+        ties = _numbers(table, [roles["tie"]])
+        used = [name for name in (*pair, roles["tie"]) if name]
+        return np.hstack([1 - ties, 0 * ties, ties]), used
     texts = {key(name): name for name in table.columns if not table.parsed(name).is_numeric}
     stems = [stem.strip("'") for stem in (*BATTLES["stems"], *ROLES["entry"])]
-    ends = [sides.split(":") for sides in BATTLES["sides"]]
-    both = ((stem, end) for stem in stems for end in ends)
-    found = [(s, end) for s, end in both if texts.keys() >= {s + end[0], s + end[1]}]
+    both = ((stem, sides.split(":")) for stem in stems for sides in BATTLES["sides"])
+    found = [(stem, sides) for stem, sides in both if texts.keys() >= {stem + of for of in sides}]
     if not found:
         return None
     stem, sides = found[0]
     pair = [texts[stem + side] for side in sides]
-    counts = [name for name in table.columns if key(name).startswith("win")]
-    wins = [[name for name in counts if key(name).endswith(side)][:1] for side in (*sides, "tie")]
-    first, second, tie = (name[0] if name else "" for name in wins)
+    wins = [name for name in table.columns if key(name).startswith("win")]
+    first, second, tie = (
+        next((name for name in wins if key(name).endswith(of)), "") for of in (*sides, "tie")
+    )
     if first and second:
-        roles.pop("count", None)
-        used = [first, second, tie or roles.get("tie", "")]
-        return _numbers(table, used), [*pair, *filter(None, used)]
-    verdict = roles.get("winner") or _named(table, BATTLES["verdict"])
+        roles["count"] = ""  # of battles in all
+        wins = [first, second, tie or roles["tie"]]
+        return _numbers(table, wins), [*pair, *filter(None, wins)]
+    verdict = roles["winner"] or _named(table, BATTLES["verdict"])
     if verdict:
-        return np.eye(4)[_verdicts(table, pair, sides, verdict), :3], [*pair, verdict]
+        return np.eye(4)[_results(table, pair, sides, verdict), :3], [*pair, verdict]
     if stem or sides[0] != "a":  # models may be called a and b
         raise table.error(f"{listed(pair)} look like pairs, and no column says who won", "winner")
     return None
 
 
-def _verdicts(table: Table, pair: list[str], sides: list[str], verdict: str) -> list[int]:
-    """Result of each battle, by the verdict on it."""
-    names = table.names(verdict, may_miss=True)
-    plain = list(map(_plain, names))
-    is_numbered = key(verdict) in _NUMBERED
-    if is_numbered and "0" in plain and "2" not in plain:
-        rows = [row for row, word in enumerate(plain) if word == "0"]
-        problem = "0 may be a tie, or either of the two"
-        raise table.bad_cells(verdict, rows, problem, "write names, or 1, 2 and tie")
-    words = dict.fromkeys(BATTLES["tie"], _TIE)
-    words |= {word: of for of in (_FIRST, _SECOND) for word in (key(pair[of]), sides[of])}
-    words |= _CHOICES if is_numbered else _RESULTS
-    rows_of = zip(*map(table.names, pair), names, plain, strict=True)
-    results = [
-        {opponent: _SECOND, entry: _FIRST}.get(name, words.get(word, -1))
-        for entry, opponent, name, word in rows_of
+def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> Any:
+    """Place of each battle's result, by the verdict on it."""
+    names = table.names(verdict)
+    plain = [
+        key(name) if any(map(str.isalpha, name)) else name.removesuffix(".0") for name in names
     ]
-    bad = [row for row, result in enumerate(results) if result < 0]
+    words = {word: place for place, of in enumerate(_RESULTS) for word in BATTLES[of]}
+    words |= {word: place for place in (0, 1) for word in (key(pair[place]), sides[place])}
+    if key(verdict) in BATTLES["numbered"]:  # 0 may be a tie, or one of the two
+        words |= {"2": 1, "0": 2 if "2" in plain else -1}
+    first, second = (table.names(column) == names for column in pair)
+    results = np.select([first, second], [0, 1], [words.get(word, -1) for word in plain])
+    bad = np.flatnonzero(results < 0).tolist()
     if bad:
         problem = f"{', '.join(pair)}, tie or the name of one of them is needed"
         raise table.bad_cells(verdict, bad, problem)
     return results
 
 
-def _plain(name: str) -> str:
-    """Verdict as it is looked up: 1.0 is 1, and [[Tie]] is tie."""
-    number = parse_cell(name) if name[-1:].isdigit() else None
-    if number is not None:
-        return f"{number.value:g}"
-    return key(name) if any(map(str.isalpha, name)) else name
-
-
 def _of_matrix(table: Table) -> Tidy | None:
     """Battles of a square matrix, whose rows won against its columns."""
-    header = set(table.columns)
-    squares = table.columns.items() if len(header) == len(table) + 1 > 2 else ()
-    named = {first: [str(cell).strip() for cell in cells] for first, cells in squares}
-    found = [entries for first, entries in named.items() if {first, *entries} == header]
-    if not found:
+    first, *others = table.columns
+    entries = [str(cell).strip() for cell in table.columns[first]]
+    if len(entries) < 2 or sorted(entries) != sorted(others):
         return None
-    entries = found[0]
-    own = [table.parsed(name).value[row] for row, name in enumerate(entries)]
-    if not np.isin(np.nan_to_num(own), (0, 0.5)).all():
+    wins = _numbers(table, entries)
+    if not np.isin(np.diagonal(wins), (0, 0.5)).all():
         return None  # a confusion matrix, or correlations
-    wins = _numbers(table, entries) * (1 - np.eye(len(entries)))
-    rows, columns = np.nonzero(wins)
-    long: dict[str, list[Any]] = {
-        "winner": [entries[row] for row in rows],
-        "loser": [entries[column] for column in columns],
-        "count": wins[rows, columns].tolist(),
-    }
-    lines = [table.lines[row] for row in rows]
-    tidy = read_battles(replace(table, columns=long, lines=lines), {})
-    sentence = "Read: numbers of battles that the row won against the column."
-    if np.isin(wins + wins.T, (0, 100)).all():
-        sentence += " Every pair adds up to 100: these are taken as battles, not as percent."
+    rows, columns = np.nonzero(wins * (1 - np.eye(len(entries))))
+    names = np.array(entries, object)
+    cells = (names[rows], names[columns], wins[rows, columns])
+    long = {role: of.tolist() for role, of in zip(("winner", "loser", "count"), cells, strict=True)}
+    tidy = read_battles(replace(table, columns=long, lines=[table.lines[i] for i in rows]), {})
+    sentence = "Read: numbers of battles, not percent, that the row won against the column."
     return None if tidy is None else replace(tidy, sentence=sentence)

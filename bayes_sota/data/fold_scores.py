@@ -5,23 +5,23 @@ A *task* is a data set; a *learner* is trained and tested on it in every *fold* 
 ``tests/data/test_fold_scores.py`` checks what is read, written and refused.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, listed, located, quoted
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.printed_scores import check_finite
+from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
+
+_AXES = ("data set", "learner", "iteration", "fold")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,20 +77,19 @@ class FoldScores(Observed):
         if scores.ndim != 4 or 0 in scores.shape:
             problem = "scores have the shape (data sets, learners, iterations, folds)"
             raise InputError(f"{problem}, got {np.shape(self.scores)}")
-        columns = scores.shape[3]
+        n_tasks, n_learners, n_iterations, columns = scores.shape
         folds = self.folds or columns
-        if folds < 2 or folds % 1 or columns not in (1, folds):
-            problem = "an iteration has one score, or one for each of at least 2 folds"
-            problem += f"; got {columns} for {folds} folds"
+        if folds < 2 or columns not in (1, folds):
+            got = f"got {columns} for {folds} folds"
+            problem = f"an iteration has one score, or one for each of at least 2 folds; {got}"
             raise InputError(problem, parameter="folds", fix="give their number with {option}")
-        tasks = checked_labels(self.tasks, len(scores), "data set")
-        learners = checked_labels(self.learners, scores.shape[1], "learner")
-        parts = ("iteration", range(scores.shape[2])), ("fold", range(columns))
-        check_finite(scores, (("data set", tasks), ("learner", learners), *parts))
-        for t, j in np.argwhere(np.isnan(scores).all(axis=(2, 3))):
-            raise InputError(f"learner {learners[j]!r} has no score on data set {tasks[t]!r}")
-        notes = tuple(self.notes)
-        self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
+        tasks = checked_labels(self.tasks, n_tasks, "data set")
+        learners = checked_labels(self.learners, n_learners, "learner")
+        names = (tasks, learners, range(n_iterations), range(columns))
+        check_scores(scores, dict(zip(_AXES, names, strict=True)), needed=2)
+        self._set(
+            scores=scores, learners=learners, tasks=tasks, folds=folds, notes=tuple(self.notes)
+        )
 
     def __repr__(self) -> str:
         """Size."""
@@ -148,29 +147,30 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     >>> read_fold_scores(frame)
     <FoldScores: 2 learners x 1 data set, 3 iterations of 2 folds>
     """
-    tidy = _of_learners(read_tidy(source, **reading))
-    tidy = _with_parts(tidy, folds)
-    grid, names = tidy.pivot("task", "entry", "iteration", "fold")
-    grid = grid[:, :, _order(names[2])][..., _order(names[3])]
-    name = tidy.score or "score"
+    tidy = _read_learners(source, reading)
     with located(tidy.where):
+        grid, names = _with_parts(tidy, folds).pivot("task", "entry", "iteration", "fold")
+        grid = grid[:, :, _order(names[2])][..., _order(names[3])]
         return FoldScores(
-            -grid if tidy.lower_is_better else grid,
+            grid,
             learners=names[1],
             tasks=names[0],
             folds=folds or 0,
-            scorer=f"-{name}" if tidy.lower_is_better else name,
+            scorer=tidy.score,
             notes=(tidy.sentence, *tidy.notes),
         )
 
 
-def _of_learners(tidy: Tidy) -> Tidy:
-    """Scores of learners, with the data set, which may be the file's only one."""
-    if tidy.lower_is_better and tidy.score.startswith(("-", "neg_")):
-        problem = f"of {quoted(tidy.score)} larger is better already, by its name"
+def _read_learners(source: Any, reading: Mapping[str, Any]) -> Tidy:
+    """Scores of learners, larger is better, with the data set, which may be the file's only one."""
+    tidy = read_tidy(source, **reading)
+    score, labels = tidy.score or "score", {"task": np.full(len(tidy), tidy.name, object)}
+    if tidy.lower_is_better and score.startswith(("-", "neg_")):
+        problem = f"of {quoted(score)} larger is better already, by its name"
         raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
-    task = np.full(len(tidy), tidy.name, object)
-    return replace(tidy, labels={"task": task} | tidy.labels)
+    if tidy.lower_is_better:
+        tidy, score = replace(tidy, value=-tidy.value), f"-{score}"
+    return replace(tidy, score=score, labels=labels | tidy.labels)
 
 
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
@@ -181,19 +181,15 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
     if repeats is not None:
         folds = np.full(len(tidy), "1", object) if parts is None else parts
         return replace(tidy, labels=labels | {"iteration": repeats, "fold": folds})
-    if "fold" not in labels and k is None:
+    if parts is None or ("fold" not in labels and k is None):
         problem = "no column names the iterations or the folds"
         fix = "say which with iteration and fold, or with {option} that rows are folds in order"
-        raise InputError(problem, where=tidy.where, parameter="folds", fix=fix)
-    if parts is None:
-        rows: dict[tuple[str, str], count[int]] = defaultdict(count)
-        fits = zip(labels["task"], labels["entry"], strict=True)
-        parts = np.array([next(rows[fit]) for fit in fits], object)
+        raise InputError(problem, parameter="folds", fix=fix)
     names, codes = replace(tidy, labels={"fold": parts}).names("fold")
     numbers, k = np.argsort(_order(names))[codes], k or len(names)
     if len(names) % k:
         problem = f"{len(names)} folds are no whole number of iterations of {k} folds"
-        raise InputError(problem, where=tidy.where, parameter="folds", fix="give {option}")
+        raise InputError(problem, parameter="folds", fix="give {option}")
     return replace(tidy, labels=labels | {"iteration": numbers // k, "fold": numbers % k})
 
 
@@ -226,7 +222,7 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     Raises
     ------
     InputError
-        A learner or data set that is missing or not known, two scores for one, no number.
+        A learner or data set without a score, or with two.
 
     Examples
     --------
@@ -236,18 +232,16 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     >>> read_test_scores(test, runs).tolist()
     [[0.86, 0.78]]
     """
-    tidy = _of_learners(read_tidy(source, **reading))
+    import pandas as pd
+
+    tidy = _read_learners(source, reading)
     grid, (tasks, learners) = tidy.pivot("task", "entry")
-    needed = like.tasks if len(like.tasks) > 1 or len(tasks) > 1 else tasks
-    odd = [*set(learners) ^ set(like.learners), *set(tasks) ^ set(needed)]
-    if odd:
-        problem = "the learners and data sets of cross-validation are needed; missing or unknown: "
-        raise InputError(problem + listed(sorted(odd)), where=tidy.where)
-    columns = [learners.index(name) for name in like.learners]
-    grid = grid[np.ix_([tasks.index(task) for task in needed], columns)]
+    rows, columns = list(like.tasks), list(like.learners)
+    tasks = rows if len(tasks) == len(rows) == 1 else tasks  # whatever the name of the only one
+    found = pd.DataFrame(grid, tasks, learners).reindex(rows, columns=columns).to_numpy()
     with located(tidy.where):
-        check_finite(grid, (("data set", needed), ("learner", like.learners)), may_miss=False)
-    return -grid if tidy.lower_is_better else grid
+        check_scores(found, {"data set": rows, "learner": columns}, needed=2)
+    return found
 
 
 def write_fold_scores(runs: FoldScores, path: str | Path) -> None:

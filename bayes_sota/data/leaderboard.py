@@ -269,10 +269,11 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {option: getattr(self, option) for option in _UNUSED[self.metric]}
         refuse_unused(f'metric "{self.metric}"', unused)
-        m = np.size(self.scores)
+        listed = list(self.scores)
+        m = len(listed)
         names = entry_names(self.names, m)
         printed = parse_scores(
-            self.scores,
+            listed,
             rounding=self.rounding,
             percent=percent,
             bounded=self.metric != "score",

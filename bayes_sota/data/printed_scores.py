@@ -5,9 +5,8 @@ no answer depends on how a float was rounded. ``tests/data/test_leaderboard.py``
 with brute force over all counts.
 """
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.arguments import COUNT, SHARE, Range, check_choice
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
 
@@ -42,8 +41,10 @@ class PrintedScores:
     ----------
     values : (m,) array of float
         The scores; accuracies lie in [0, 1].
-    scaled : (m,) array of int, or None
-        ``values * 10**decimals``, exact; None if the scores have full precision.
+    scaled : (m,) array
+        ``values * unit`` as whole numbers, exact; the values if the scores have full precision.
+    unit : int or None
+        ``10**decimals``, None for full precision.
     decimals : int
         Digits after the point; ``EXACT_DECIMALS`` or more means full precision.
     in_percent : bool
@@ -53,10 +54,25 @@ class PrintedScores:
     """
 
     values: FloatArray
-    scaled: IntArray | None
+    scaled: Any
+    unit: int | None
     decimals: int
     in_percent: bool
     roundings: tuple[Rounding, ...]
+
+    def count_bounds(self, n_test: Any, rounding: Rounding) -> tuple[IntArray, IntArray]:
+        """Smallest and largest number of right answers that prints as each score, both (m,).
+
+        ``n_test`` is one number, or one for each score; or there is one score, and several sizes.
+        The first exceeds the second where no number prints so.
+
+        Examples
+        --------
+        >>> parse_scores(["0.9116", "0.5"]).count_bounds(13_840, "nearest")
+        (array([12616,  6920]), array([12617,  6920]))
+        """
+        low, high = count_ends(self.scaled, n_test, self.unit, rounding)
+        return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)
 
 
 def parse_number(raw: object) -> Decimal | None:
@@ -67,13 +83,8 @@ def parse_number(raw: object) -> Decimal | None:
     >>> parse_number(" 0.9110 "), parse_number(0.25), parse_number("91 %")
     (Decimal('0.9110'), Decimal('0.25'), None)
     """
-    if isinstance(raw, Decimal):
-        return raw if raw.is_finite() else None
-    if isinstance(raw, float) and math.isfinite(raw):
-        # a float has no trailing zeros: 1.0 is the number one, not one digit of it
-        return Decimal(int(raw)) if raw == int(raw) else Decimal(repr(float(raw)))
-    if isinstance(raw, bool | np.bool_ | bytes):
-        return None
+    if isinstance(raw, float) and raw.is_integer():
+        raw = int(raw)  # a float has no trailing zeros: 1.0 is the number one, not one digit of it
     text = str(raw).strip()
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
@@ -93,7 +104,7 @@ def number_in(value: Any, name: str, allowed: Range) -> Decimal:
     """Number in a range, however it is written, with the digits that it was written with."""
     number = parse_number(value)
     if number is None and is_blank(value):
-        raise InputError(f"{{name}} is missing: {allowed}", parameter=name)
+        raise InputError(f"{name} is missing: {allowed}")
     if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
         raise allowed.refusal(name, value, None if number is None else float(number))
     return number
@@ -106,13 +117,11 @@ def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
 
 def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range = COUNT) -> Any:
     """Number of each entry, (m,), of one for all or a list."""
-    each = plain_list(values, what) if np.ndim(values) else [values] * len(names)
+    each = list(values) if np.ndim(values) else [values] * len(names)
     if len(each) != len(names):
         raise InputError(f"there are {len(each):,} values of {what} for {len(names):,} scores")
-    return np.array([
-        checked_number(value, f"{what} of {shown(name)}", allowed)
-        for value, name in zip(each, names, strict=True)
-    ])  # fmt: skip
+    known = [(value, f"{what} of {shown(name)}") for value, name in zip(each, names, strict=True)]
+    return np.array([checked_number(value, of, allowed) for value, of in known])
 
 
 def has_percent_sign(cell: object) -> bool:
@@ -128,36 +137,20 @@ def has_percent_sign(cell: object) -> bool:
 
 def digits_of(number: Decimal) -> int:
     """Digits after the point."""
-    exponent = number.as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    return max(0, -int(number.as_tuple().exponent))
 
 
-def plain_list(values: Any, what: str) -> list[Any]:
-    """Elements of a sequence, a one-dimensional array or a Series."""
-    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
-        raise InputError(f"{what} must be a sequence, got {values!r:.80}")
-    if hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    if getattr(values, "ndim", 1) != 1:
-        raise InputError(f"{what} must be one-dimensional, got the shape {values.shape}")
-    # float32 must print itself: as a Python float it would show the digits of its error.
-    widens = getattr(values, "dtype", None) == np.float64
-    return values.tolist() if widens else list(values)
+def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: int = 1) -> None:
+    """Raise ``InputError`` on the first score that is infinite or too large, or where none is.
 
-
-def check_finite(
-    numbers: FloatArray, axes: Sequence[tuple[str, Sequence[Any]]], may_miss: bool = True
-) -> None:
-    """Raise ``InputError`` on the first number that is infinite, too large, or missing.
-
-    ``axes`` are what each dimension is of, with its names, for the message.
+    ``axes`` are what each dimension is of, with its names. Each place of the first ``needed`` of
+    them has a score.
     """
-    bad = np.argwhere(~(np.abs(numbers) <= LARGEST_NUMBER) & ~(may_miss & np.isnan(numbers)))
-    if bad.size:
-        named = (f"{what} {names[i]!r}" for (what, names), i in zip(axes, bad[0], strict=True))
-        raise InputError(
-            f"{', '.join(named)}: a score is a number of at most 1e50, got {numbers[tuple(bad[0])]}"
-        )
+    empty = np.isnan(scores).all(axis=tuple(range(needed, scores.ndim)))
+    bad = [*np.argwhere(np.abs(scores) > LARGEST_NUMBER), *np.argwhere(empty)]
+    for place in bad[:1]:
+        of = (f"{what} {names[i]!r}" for (what, names), i in zip(axes.items(), place, strict=False))
+        raise InputError(f"{', '.join(of)}: a score is needed, at most 1e50")
 
 
 def parse_scores(
@@ -197,65 +190,34 @@ def parse_scores(
     (array([0.911 , 0.9025]), array([0.911 , 0.9025]))
     """
     check_choice("rounding", rounding, RoundingChoice)
-    cells = plain_list(scores, "scores")
+    cells = list(scores)
     if not cells:
         raise InputError("there are no scores; a leaderboard needs at least one")
     of = subjects or [f"the score of entry {place}" for place in range(1, len(cells) + 1)]
     if bounded and all(map(has_percent_sign, cells)):
         cells, percent = [cell.rstrip().removesuffix("%") for cell in cells], True
     numbers = [number_in(cell, what, _SCORES) for cell, what in zip(cells, of, strict=True)]
-    values = np.array(numbers, np.float64)
     if bounded and percent is None:
-        high = values > 1
-        percent = bool(values.max() <= 100 and high.mean() > 0.5)
-        odd = np.flatnonzero((values > 0) & ~high)
-        if percent and odd.size:
-            raise InputError(
-                f"{of[odd[0]]} is {numbers[odd[0]]}, but most are above 1",
-                parameter="percent",
-                fix="if all are in percent give {option}, else write them alike",
-            )
+        values = np.array(numbers, np.float64)
+        are_low = (values > 0) & (values <= 1)
+        percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
+    if bounded:
+        allowed = Range(0, 100) if percent else SHARE
+        fix = "write percent with its sign, and name the metric of scores that are no accuracies"
+        with located("", fix):
+            for number, what in zip(numbers, of, strict=True):
+                number_in(number, f"{what}, an accuracy,", allowed)
     in_percent = bounded and bool(percent)
     if in_percent:
         numbers = [number.scaleb(-2) for number in numbers]
-        values = np.array(numbers, np.float64)
-    outside = np.flatnonzero((values < 0) | (values > 1))
-    if bounded and outside.size:
-        first = int(outside[0])
-        share = None if in_percent else float(values[first])
-        refused = SHARE.refusal(f"{of[first]}, an accuracy,", cells[first], share)
-        refused.fix = 'scores that are not accuracies need the metric "score"'
-        raise refused
+    values = scaled = np.array(numbers, np.float64)
     # Without a single digit after the point, 0 and 1 are exact.
     digits = max(map(digits_of, numbers)) or EXACT_DECIMALS
-    roundings = _ORDERS.get(rounding, (rounding,))
-    scaled = None
-    if bounded and roundings[0] != "exact" and digits < EXACT_DECIMALS:
-        scaled = np.array([int(number.scaleb(digits)) for number in numbers], np.int64)
-    return PrintedScores(values, scaled, digits, in_percent, roundings)
-
-
-def count_bounds(
-    printed: PrintedScores, n_test: int | IntArray, rounding: Rounding
-) -> tuple[IntArray, IntArray]:
-    """Smallest and largest number of right answers out of ``n_test`` that prints as each score.
-
-    ``n_test`` is one number, or one for each score; or there is one score, and several sizes.
-
-    Returns
-    -------
-    low, high : (m,) array of int
-        The first exceeds the second where no number prints so.
-
-    Examples
-    --------
-    >>> count_bounds(parse_scores(["0.9116", "0.5"]), 13_840, "nearest")
-    (array([12616,  6920]), array([12617,  6920]))
-    """
-    exact = printed.scaled is None
-    scores = printed.values if exact else printed.scaled
-    low, high = count_ends(scores, n_test, None if exact else 10**printed.decimals, rounding)
-    return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)
+    roundings, unit = _ORDERS.get(rounding, (rounding,)), None
+    if bounded and rounding != "exact" and digits < EXACT_DECIMALS:
+        unit = 10**digits
+        scaled = np.array([int(number * unit) for number in numbers], np.int64)
+    return PrintedScores(values, scaled, unit, digits, in_percent, roundings)
 
 
 def count_ends(scores: Any, n_test: Any, unit: int | None, rounding: Rounding) -> tuple[Any, Any]:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, Range
+from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
@@ -30,19 +29,16 @@ from bayes_sota.data.printed_scores import (
     RoundingChoice,
     checked_number,
     checked_numbers,
-    count_bounds,
     count_ends,
     is_blank,
     parse_scores,
-    plain_list,
 )
 
-LARGEST_SIZE = 1_000_000
+_LARGEST_SIZE = 1_000_000  # that is tried
 _MOST_CANDIDATES = 20
 _MOST_NAMED = 8  # candidates in a sentence
 _BELIEVABLE = 0.05  # largest probability of another size with which a size counts as identified
 _LARGEST_TEST = 1e9  # items: the end of the prior
-_TRIED = Range(1, 10**7, whole=True)
 _LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
 _LEAST_ITEMS = 1.5  # two, and errors are rounded
 
@@ -67,7 +63,7 @@ class LatticeFit:
     p_other : float
         Probability of another size; see ``infer_n_test``.
     n_fitting : int
-        Number of sizes below 10^d (and up to ``max_n``) that fit; from 10^d on all do.
+        Number of sizes below 10^d (and up to 1,000,000) that fit; from 10^d on all do.
     """
 
     n_test: int
@@ -86,21 +82,12 @@ class LatticeFit:
     @property
     def statement(self) -> str:
         """Which sizes fit, and how sure the first is, in a sentence."""
-        named = sorted((self.n_test, *self.candidates)[:_MOST_NAMED])
-        return (
-            f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as "
-            f"{', '.join(f'{n:,}' for n in named)}, and so does any from {10**self.decimals:,} on; "
-            f"the most plausible, {self.n_test:,}, is wrong with probability {self.p_other:.1g}"
-        )
+        named = ", ".join(f"{n:,}" for n in sorted((self.n_test, *self.candidates)[:_MOST_NAMED]))
+        sizes = f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as {named}"
+        return f"{sizes}; {self.n_test:,} is wrong with probability {self.p_other:.1g}"
 
 
-def infer_n_test(
-    scores: Any,
-    rounding: RoundingChoice = "auto",
-    max_n: int = LARGEST_SIZE,
-    *,
-    percent: bool | None = None,
-) -> LatticeFit:
+def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
     """Test-set sizes for which every distinct score is attainable, the most plausible first.
 
     A score v with d decimals is attainable at n if some k has k/n cut to v: floored, ``v <= k/n <
@@ -113,8 +100,7 @@ def infer_n_test(
     probability beforehand. The prior is 1/n, and even for the roundings. Sizes from 10^d on give
     every score a probability of 10^-d; they stand for scores that come from elsewhere, too. Likely
     are hence the smallest sizes that fit: twice the size is less likely by 2^-K. A size is
-    identified if all others
-    together have a probability of at most 0.05.
+    identified if all others together have a probability of at most 0.05.
 
     Parameters
     ----------
@@ -122,15 +108,11 @@ def infer_n_test(
         Printed accuracies; strings keep their digits.
     rounding : {"auto", "nearest", "floor", "exact"}
         How they were cut; "auto" tries nearest and floor.
-    max_n : int
-        Largest size tried.
-    percent : bool, optional
-        Whether scores are in percent; default as in ``Leaderboard``.
 
     Raises
     ------
     InputError
-        Scores that are not accuracies, or no size below 10^d and up to ``max_n`` that fits: then
+        Scores that are not accuracies, or no size below 10^d and up to 1,000,000 that fits: then
         nothing can be told from the scores.
 
     Examples
@@ -140,51 +122,43 @@ def infer_n_test(
     >>> fit.n_test, fit.rounding, fit.candidates[:3], fit.is_identified
     (271, 'floor', (542, 813, 1084), True)
     """
-    printed = scores
     if not isinstance(scores, PrintedScores):
-        printed = parse_scores(scores, rounding=rounding, percent=percent)
-    _TRIED.check(max_n, "max_n")
-    exact = printed.scaled is None
-    roundings: tuple[Rounding, ...] = ("exact",) if exact else printed.roundings
-    unit = 0.5 / ATTAINED if exact else 10.0**printed.decimals  # scores in [0, 1] told apart
-    every = np.unique(printed.values if exact else printed.scaled)
-    scores = every[(every > 0) & (every < (1 if exact else unit))]  # 0 and 1 fit every size
-    largest, step = min(max_n, int(unit) - 1), None if exact else int(unit)
-    found = [_fitting_sizes(scores, step, how, largest) for how in roundings]
-    sizes, place = np.unique(np.concatenate([fit for fit, _ in found]), return_inverse=True)
+        scores = parse_scores(scores, rounding=rounding)
+    unit: int | None = scores.unit
+    roundings: tuple[Rounding, ...] = scores.roundings if unit else ("exact",)
+    printed = np.unique(scores.scaled)
+    printed = printed[(printed > 0) & (printed < (unit or 1))]  # 0 and 1 fit every size
+    told_apart = unit or 0.5 / ATTAINED  # scores in [0, 1]
+    largest = min(_LARGEST_SIZE, int(told_apart) - 1)
+    logs = np.array([_log_counts(printed, unit, how, largest) for how in roundings])
+    fits = logs > -np.inf
+    sizes = np.flatnonzero(fits.any(axis=0))
     if not sizes.size:
-        raise InputError(
-            f"no test set of up to {largest:,} items gives all {scores.size:,} distinct scores "
-            f"with {printed.decimals} decimals ({' or '.join(roundings)}), so that its size cannot "
-            "be inferred",
-            parameter="n_test",
-            fix="drop entries with another metric, try another rounding, or give {option}",
-        )
-    weights = np.full(sizes.size, -np.inf)
-    likelihood = np.concatenate([log_counts for _, log_counts in found])
-    np.logaddexp.at(weights, place, likelihood - (scores.size + 1) * np.log(sizes[place]))
-    prior_beyond = len(roundings) * max(np.log(_LARGEST_TEST / unit), 1.0)
-    beyond = np.log(prior_beyond) - scores.size * np.log(unit)
+        problem = f"no test set of up to {largest:,} items gives all {printed.size:,} scores"
+        cut = f"with {scores.decimals} decimals ({' or '.join(roundings)})"
+        fix = "its size cannot be inferred: give {option}, or leave out entries of another metric"
+        raise InputError(f"{problem} {cut}", parameter="n_test", fix=fix)
+    weights = np.logaddexp.reduce(logs[:, sizes]) - (printed.size + 1) * np.log(sizes)
+    prior_beyond = len(roundings) * max(np.log(_LARGEST_TEST / told_apart), 1.0)
+    beyond = np.log(prior_beyond) - printed.size * np.log(told_apart)
     total = np.logaddexp(np.logaddexp.reduce(weights), beyond)
     order = np.argsort(-weights, kind="stable")
     best = int(sizes[order[0]])
     return LatticeFit(
         n_test=best,
         candidates=tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist()),
-        decimals=printed.decimals,
-        rounding=next(how for how, (fit, _) in zip(roundings, found, strict=True) if best in fit),
-        n_scores=scores.size,
+        decimals=scores.decimals,
+        rounding=roundings[np.argmax(fits[:, best])],
+        n_scores=printed.size,
         p_other=abs(float(np.expm1(weights[order[0]] - total))),
         n_fitting=sizes.size,
     )
 
 
-def _fitting_sizes(
-    scores: NDArray[Any], unit: int | None, rounding: Rounding, largest: int
-) -> tuple[IntArray, FloatArray]:
-    """Sizes that fit, up to the largest, and the logarithm of the product of their counts.
+def _log_counts(scores: Any, unit: int | None, rounding: Rounding, largest: int) -> FloatArray:
+    """Logarithm of the product of the counts that print as each score, by size, (largest + 1,).
 
-    The mean of the products over the ways in which ties may go.
+    The mean of the products over the ways in which ties may go; -inf of sizes that do not fit.
     """
     live, logs = np.arange(1, largest + 1), np.zeros((1, largest))
     # Scores from all over the range rule out most sizes soonest.
@@ -194,7 +168,9 @@ def _fitting_sizes(
         with np.errstate(divide="ignore"):  # of a way that does not give this score
             logs = logs[:, keep] + np.log(counts[:, keep])
         live = live[keep]
-    return live, np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))
+    found = np.full(largest + 1, -np.inf)
+    found[live] = np.logaddexp.reduce(logs) - np.log(len(logs))
+    return found
 
 
 def _counts(score: Any, sizes: IntArray, unit: int | None, rounding: Rounding) -> FloatArray:
@@ -256,21 +232,16 @@ def sizes_by_errors(
     >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
     array([101., 101.])
     """
-    given = plain_list(standard_error, "standard_error, one for each accuracy,")
-    known = [0 if is_blank(error) else error for error in given]
-    errors = unit * checked_numbers(known, names, "standard_error", NOT_NEGATIVE)
+    errors = [0 if is_blank(error) else error for error in np.atleast_1d(standard_error)]
+    errors = unit * checked_numbers(errors, names, "standard_error", NOT_NEGATIVE)
     known = (errors > 0) & (scores > 0) & (scores < 1)
-    sizes = 0.0 if n_test is None else checked_numbers(n_test, names, "n_test")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sizes = np.where(known, scores * (1 - scores) / errors**2 + 1, sizes)
-    bad = np.flatnonzero(sizes < np.where(known, _LEAST_ITEMS, 1))
-    if bad.size:
-        name, score, error = shown(names[bad[0]]), scores[bad[0]], errors[bad[0]]
-        raise InputError(
-            f"{name}, {score:g}, has the standard error {error:g}, which gives no number of items",
-            parameter="n_test",
-            fix="use the same units as the scores, and give {option} for errors of 0 or none",
-        )
+    sizes = np.zeros(len(names)) if n_test is None else checked_numbers(n_test, names, "n_test")
+    sizes = np.where(known, scores * (1 - scores) / np.where(known, errors, 1) ** 2 + 1, sizes)
+    for row in np.flatnonzero(sizes < _LEAST_ITEMS)[:1]:
+        problem = f"{shown(names[row])}, {scores[row]:g}, has the standard error {errors[row]:g}"
+        problem += ", which gives no number of items"
+        fix = "use the same units as the scores, and give {option} for errors of 0 or none"
+        raise InputError(problem, parameter="n_test", fix=fix)
     return sizes
 
 
@@ -295,23 +266,18 @@ def find_rounding(
     ImpossibleAccuracyError
         Half of the scores or more cannot be.
     """
-    every = {how: np.stack(count_bounds(printed, sizes, how), 1) for how in printed.roundings}
+    every = {how: np.stack(printed.count_bounds(sizes, how), 1) for how in printed.roundings}
     missed = {how: np.flatnonzero(ends[:, 0] > ends[:, 1]) for how, ends in every.items()}
-    first = printed.roundings[0]
     how = min(every, key=lambda how: missed[how].size)
-    bounds, wrong = every[how], missed[how]
-    right = printed.values * sizes
-    if 2 * wrong.size >= sizes.size:
-        row = int(missed[first][0])
-        n, score = sizes[row], printed.values[row]
-        below, above = np.floor(right[row]) / n, np.ceil(right[row]) / n
-        raise ImpossibleAccuracyError(
-            f"no number of right answers out of {n} gives the score {score:g} of "
-            f"{shown(names[row])} ({first} to {printed.decimals} decimals), as of "
-            f"{missed[first].size:,} of {sizes.size:,} scores: the nearest attainable are "
-            f"{below:.8g} and {above:.8g}"
-        )
-    bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
+    bounds, wrong, right = every[how], missed[how], printed.values * sizes
+    if not wrong.size:
+        return how, bounds, ()
     some = listed(names[row] for row in wrong.tolist())
-    remark = f"no number of right answers gives the score of {some}: the nearest is taken"
-    return how, bounds, (remark,) * bool(some)
+    problem = f"no number of right answers gives the score of {some}"
+    if 2 * wrong.size >= sizes.size:
+        of, n = right[wrong[0]], sizes[wrong[0]]
+        cut = f"{how} to {printed.decimals} decimals"
+        ends = f"{np.floor(of) / n:.8g} and {np.ceil(of) / n:.8g}"
+        raise ImpossibleAccuracyError(f"{problem} ({cut}): {of / n:g} of {n} is between {ends}")
+    bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
+    return how, bounds, (f"{problem}: the nearest is taken",)

@@ -8,24 +8,31 @@ different metrics, some of them lower is better. ``tests/data/test_tournaments.p
 refused.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, field
-from itertools import count
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InputError, listed
-from bayes_sota.core.text import checked_labels, codes_of, nearest
+from bayes_sota.core.errors import InputError, listed, located
+from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.printed_scores import check_finite
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.printed_scores import check_scores
+from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import labelled_matrix
+from bayes_sota.data.tidy import Tidy, numbered
 
+Orientation = Literal["rows", "columns"]
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
+
+_COARSE_TO_FINE = ("cluster", "task", "metric", "iteration", "run", "fold", "unit")
+_SHARED = ("cluster", "task", "iteration", "run")  # what dependent rounds have in common
+_MOST_BATTLES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +54,13 @@ class Tournament(Observed):
     notes: Sequence[str] = ()
     clusters: NDArray[np.intp] = field(init=False)
 
+    _kind = "rounds"
+
+    def __repr__(self) -> str:
+        """Size."""
+        size = f"{self.n_players:,} players, {self.clusters.size:,} {self._kind}"
+        return f"<{type(self).__name__} {self.tournament!r}: {size}>"
+
     @property
     def n_players(self) -> int:
         """Number of players."""
@@ -55,18 +69,16 @@ class Tournament(Observed):
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
-        return int(self.clusters.max()) + 1
+        return int(self.clusters.max(initial=-1)) + 1
 
-    def _set_shared(self, players: tuple[str, ...], size: int, kind: str) -> None:
-        """Check and set what both have; results of one group alone do not show how they vary."""
-        if len(players) < 2 or size < 2:
-            got = f"got {len(players)} and {size}"
-            raise InputError(f"a tournament needs at least 2 players and 2 {kind}, {got}")
-        groups = None if self.groups is None else tuple(map(str, self.groups))
-        if groups is not None and (len(groups) != size or len(set(groups)) < 2):
-            got = f"got {len(groups):,} labels, {len(set(groups)):,} different"
-            raise InputError(f"groups label each of {size:,} {kind}, and differ; {got}")
-        self._set(players=players, groups=groups, notes=tuple(self.notes))
+    def _set_shared(self, players: tuple[str, ...], clusters: NDArray[np.intp]) -> None:
+        """Check and set what both have; without groups, ``clusters`` stay what they are."""
+        groups = checked_clusters(self.groups, clusters.size, "group", self._kind)
+        clusters = codes_of(groups)[1] if groups else clusters
+        self._set(players=players, groups=groups, clusters=clusters, notes=tuple(self.notes))
+        if self.n_players < 2 or self.n_clusters < 2:
+            problem = f"a tournament needs at least 2 players and 2 independent {self._kind}"
+            raise InputError(f"{problem}, got {self.n_players} and {self.n_clusters}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +126,7 @@ class ScoreTable(Tournament):
     ...     players=["a", "b", "c"], rounds=["accuracy", "error"], lower_is_better=[False, True],
     ... )
     >>> table
-    <ScoreTable 'tournament': 3 players x 2 rounds>
+    <ScoreTable 'tournament': 3 players, 2 rounds>
     >>> table.oriented[1].tolist()
     [-0.31, -0.33, -0.4]
     """
@@ -129,28 +141,15 @@ class ScoreTable(Tournament):
         """Check everything once."""
         meaning = "scores are a matrix of numbers, rounds x players, NaN where one is missing"
         scores, columns, rows = labelled_matrix(self.scores, meaning)
-        n_rounds, n_players = scores.shape
-        check_choice("scheme", self.scheme, Scheme)
         lower = np.asarray(self.lower_is_better)
-        if lower.dtype != bool or lower.shape not in ((), (n_rounds,)):
-            raise InputError(f"lower_is_better is one bool, or one for each of {n_rounds} rounds")
-        names = self.players if len(self.players) else columns
-        players = checked_labels(names, n_players, "player")
-        rounds = checked_labels(self.rounds if len(self.rounds) else rows, n_rounds, "round")
-        self._set_shared(players, n_rounds, "rounds")
-        check_finite(scores, (("round", rounds), ("player", players)))
-        for axis, kind, names in ((1, "round", rounds), (0, "player", players)):
-            empty = np.isnan(scores).all(axis=axis)
-            if empty.any():
-                raise InputError(f"{kind} {names[np.argmax(empty)]!r} has no score at all")
-        clusters = codes_of(self.groups or rounds)[1]
-        lower = np.full(n_rounds, lower)
-        self._set(scores=scores, rounds=rounds, lower_is_better=lower, clusters=clusters)
-
-    def __repr__(self) -> str:
-        """Size."""
-        size = f"{self.n_players:,} players x {self.n_rounds:,} rounds"
-        return f"<ScoreTable {self.tournament!r}: {size}>"
+        if lower.dtype != bool or lower.shape not in ((), scores.shape[:1]):
+            raise InputError(f"lower_is_better is a bool, or one for each of {len(scores)} rounds")
+        players = checked_labels(list(self.players) or columns, scores.shape[1], "player")
+        rounds = checked_labels(list(self.rounds) or rows, len(scores), "round")
+        self._set_shared(players, codes_of(rounds)[1])
+        check_scores(scores, {"round": rounds, "player": players})
+        check_scores(scores.T, {"player": players, "round": rounds})
+        self._set(scores=scores, rounds=rounds, lower_is_better=np.full(len(scores), lower))
 
     @property
     def n_rounds(self) -> int:
@@ -199,73 +198,181 @@ class Matches(Tournament):
 
     Examples
     --------
-    >>> Matches.from_names(["a", "b", "a"], ["b", "c", "c"], [1, 0.5, 1])
-    <Matches 'tournament': 3 matches of 3 players>
+    >>> Matches(["a", "b", "a"], ["b", "c", "c"], [1, 0.5, 1])
+    <Matches 'tournament': 3 players, 3 matches>
     """
 
     first: Any
     second: Any
     outcomes: Any
+    _kind = "matches"
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        players = checked_labels(self.players, len(self.players), "player")
-        first, second = np.asarray(self.first), np.asarray(self.second)
-        outcomes = np.array(self.outcomes, np.float64)
-        if not first.shape == second.shape == outcomes.shape == (outcomes.size,):
-            got = f"got {first.size}, {second.size} and {outcomes.size}"
-            raise InputError(f"every match has two players and an outcome, {got} of them")
-        self._set_shared(players, outcomes.size, "matches")
-        places = set(np.unique([first, second]).tolist())
-        if odd := places.symmetric_difference(range(len(players))):
-            problem = f"places of players are 0 to {len(players) - 1}, each at least once, not"
-            raise InputError(f"{problem} {listed(odd)}", fix="Matches.from_names takes names")
-        bad = np.flatnonzero((first == second) | ~np.isin(outcomes, (0, 0.5, 1)))
-        if bad.size:
-            one, other, outcome = (values[bad[0]] for values in (first, second, outcomes))
-            match = f"match {bad[0] + 1}, {players[one]!r} against {players[other]!r}, {outcome:g}"
-            raise InputError(f"{match}: two players differ, an outcome is 1, 0 or 0.5 (a tie)")
-        clusters = codes_of(self.groups)[1] if self.groups else np.arange(outcomes.size)
-        first, second = first.astype(np.intp), second.astype(np.intp)
-        self._set(first=first, second=second, outcomes=outcomes, clusters=clusters)
-
-    @classmethod
-    def from_names(
-        cls, first: Iterable[Any], second: Iterable[Any], outcomes: ArrayLike, **options: Any
-    ) -> "Matches":
-        """Matches of players by their names, in the order in which they first appear.
-
-        Options are those of the constructor.
-        """
-        places: dict[str, int] = defaultdict(count().__next__)
-        one, other = ([places[str(name)] for name in names] for names in (first, second))
-        return cls(one, other, outcomes, players=list(places), **options)
-
-    def __repr__(self) -> str:
-        """Size."""
-        size = f"{self.n_matches:,} matches of {self.n_players:,} players"
-        return f"<Matches {self.tournament!r}: {size}>"
-
-    @property
-    def n_matches(self) -> int:
-        """Number of matches."""
-        return int(self.outcomes.size)
+        first, second, players = self.first, self.second, self.players
+        if not len(players):  # these are names
+            players = list(dict.fromkeys(map(str, [*first, *second])))
+            place = {name: i for i, name in enumerate(players)}
+            first, second = ([place[str(name)] for name in names] for names in (first, second))
+        first, second, outcomes = np.array(first), np.array(second), np.array(self.outcomes, float)
+        sizes = first.size, second.size, outcomes.size
+        if len(set(sizes)) > 1:
+            raise InputError(f"every match has two players and an outcome, got {sizes} of them")
+        players = checked_labels(players, len(players), "player")
+        self._set_shared(players, np.arange(outcomes.size))
+        known = np.isin([first, second], range(len(players))).all(axis=0)
+        bad = ~known | (first == second) | ~np.isin(outcomes, (0, 0.5, 1))
+        for row in np.flatnonzero(bad)[:1]:
+            match = f"match {row + 1}, {first[row]} against {second[row]}, {outcomes[row]:g}"
+            needed = f"two places among {len(players)} players that differ, and 1, 0 or 0.5 (a tie)"
+            raise InputError(f"{match}: needed are {needed}", fix="give no players beside names")
+        self._set(first=first, second=second, outcomes=outcomes)
 
 
-def nearest_player(players: Sequence[str], player: str) -> int:
-    """Place of a player among names.
+def read_scores(
+    source: Any, *, players: Orientation | None = None, scheme: Scheme | None = None, **reading: Any
+) -> ScoreTable | Matches | dict[str, ScoreTable | Matches]:
+    """Scores of players in the rounds of a tournament, or battles between players.
+
+    Parameters
+    ----------
+    source : path, list of paths, data frame, or mapping
+        A table of scores, wide or long; battles; ``cv_results_`` of a scikit-learn search as it is
+        or saved; or results of lm-evaluation-harness, one file per model. Whatever tells rounds
+        apart names them: the rounds "1" of data set d and of data set e are "d/1" and "e/1", and
+        rounds of one data set, or one ``group``, depend on each other.
+    players : {"rows", "columns"}, optional
+        Where the players of a wide table are; the first column of text then names the rows.
+        Default: by the names of columns.
+    scheme : {"model/cv", "model/task", "dataset/model"}, optional
+        Default: "model/cv" where rounds are folds or splits, else "model/task".
+    **reading
+        ``use``, ``leave_out``, ``direction`` and columns by their roles, as of ``read_tidy``:
+        ``entry`` names the players, ``unit`` the rounds, ``tournament`` the tournaments, ``group``
+        or ``cluster`` what dependent rounds or battles have in common.
+
+    Returns
+    -------
+    ScoreTable or Matches
+        A dict of them by tournament where a column names tournaments. ``notes`` say what was read.
 
     Raises
     ------
     InputError
-        If there is none of that name; the nearest names are given.
+        A player with two scores in one round, fewer than two players or rounds, shares of wins
+        without numbers, a table that could be two things; by file, line and column.
 
     Examples
     --------
-    >>> nearest_player(["resnet", "vit"], "vit")
-    1
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(
+    ...     [("a", 1, 0.9), ("b", 1, 0.8), ("a", 2, 0.7), ("b", 2, 0.6)],
+    ...     columns=["model", "fold", "auc"],
+    ... )
+    >>> table = read_scores(frame)
+    >>> table.players, table.rounds, table.scheme
+    (('a', 'b'), ('1', '2'), 'model/cv')
+    >>> table.notes[0]
+    'Read: entries from "model", folds from "fold", scores from "auc".'
     """
-    try:
-        return list(players).index(player)
-    except ValueError:
-        raise InputError(f"there is no player {player!r}{nearest(player, players)}") from None
+    table = read_table(source, reading.get("score"))
+    if table.origin:  # the log of a tool, whose metric it is
+        reading.pop("score", None)
+    if players is not None:
+        check_choice("players", players, Orientation)
+        texts = [name for name in table.columns if not table.parsed(name).is_numeric]
+        role = "entry" if players == "rows" else "unit"
+        reading.setdefault(role, next(iter([*texts, *table.columns]), ""))
+    tidy = read_tidy(table, **reading)
+    if reading.get("direction"):  # which wins over what the table says of a round
+        tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
+    with located(tidy.where, tidy.sentence.rstrip(".")):
+        if "tournament" not in tidy.labels:
+            return _tournament(tidy, scheme)
+        names, codes = tidy.names("tournament")
+        rows = [np.flatnonzero(codes == i) for i in range(len(names))]
+        parts = [replace(tidy.take(of), name=n) for of, n in zip(rows, names, strict=True)]
+        return {part.name: _tournament(part, scheme) for part in parts}
+
+
+def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
+    if tidy.layout == "battles":
+        return _matches(tidy)
+    if tidy.layout in ("board", "pair"):
+        problem = "a tournament needs scores of several rounds, and this is a leaderboard"
+        raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
+    tidy, used = _with_rounds(tidy)
+    grid, (rounds, players) = tidy.pivot("round", "entry")
+    has_round, has_player = (~np.isnan(grid).all(axis=axis) for axis in (1, 0))
+    empty = [*compress(rounds, ~has_round), *compress(players, ~has_player)]
+    note = f"dropped rounds and players without any score: {listed(empty)}"
+    first = np.unique(tidy.names("round")[1], return_index=True)[1][has_round]
+    told = tidy.labels.get("direction")
+    lower = told is not None and [word.lower() in ("false", "0") for word in told[first]]
+    return ScoreTable(
+        grid[np.ix_(has_round, has_player)],
+        players=list(compress(players, has_player)),
+        rounds=list(compress(rounds, has_round)),
+        lower_is_better=lower or tidy.lower_is_better,
+        groups=_groups(tidy, first),
+        scheme=scheme or ("model/cv" if {"fold", "iteration", "run"} & set(used) else "model/task"),
+        tournament=tidy.name,
+        notes=(tidy.sentence, *tidy.notes, *[note] * bool(empty)),
+    )
+
+
+def _matches(tidy: Tidy) -> Matches:
+    """Battles, each as often as it was counted."""
+    number = tidy.numbers["count"]
+    is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
+    for row in np.flatnonzero(~is_right)[:1]:
+        problem = f"numbers of battles are whole, no shares, and at most {_MOST_BATTLES:,} in all"
+        raise InputError(f"{problem}; got {number[row]:g}", line=tidy.lines[row])
+    played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
+    return Matches(
+        played.labels["entry"],
+        played.labels["opponent"],
+        played.value,
+        groups=_groups(played, slice(None)),
+        tournament=tidy.name,
+        notes=(tidy.sentence, *tidy.notes),
+    )
+
+
+def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
+    """Scores with the label ``round``, and the roles that it is made of."""
+    labels, notes = dict(tidy.labels), list(tidy.notes)
+    used = [role for role in _COARSE_TO_FINE if role in labels]
+    of_players = _count(tidy, "entry", used[0]) == _count(tidy, "entry") < len(tidy)
+    if used[0] == "cluster" and len(used) > 1 and of_players:
+        used.pop(0)
+        del labels["cluster"]
+        notes.append("clusters say something of players, not of rounds")
+    for role in reversed(used):
+        others = [other for other in used if other != role]
+        if others and _count(tidy, *others) == _count(tidy, *used):
+            used = others
+    names = ["/".join(parts) for parts in zip(*(labels[role] for role in used), strict=True)]
+    if tidy.layout == "wide" and _count(tidy, "entry", *used) < len(tidy):
+        number = numbered(zip(names, labels["entry"], strict=True))
+        names = [f"{name}/{i}" for name, i in zip(names, number, strict=True)]
+        labels["cluster"] = labels[used[0]]
+        notes.append("rows of one name are numbered, and depend on each other")
+    labels["round"] = np.array(names, object)
+    return replace(tidy, labels=labels, notes=tuple(notes)), used
+
+
+def _count(tidy: Tidy, *roles: str) -> int:
+    """How many combinations of names there are."""
+    return len(set(zip(*(tidy.labels[role] for role in roles), strict=True)))
+
+
+def _groups(tidy: Tidy, rows: Any) -> list[str] | None:
+    """What dependent rounds have in common, by one row of each."""
+    for role in _SHARED:
+        if role in tidy.labels:
+            shared = tidy.labels[role][rows].tolist()
+            asked = role == "cluster" and role in tidy.asked
+            if asked or 1 < len(set(shared)) < len(shared):
+                return shared
+    return None

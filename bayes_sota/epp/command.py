@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 type Asked = dict[str, Any]
 _FIT = ("matches", "penalty", "test_fraction")
 _OPTIONS: tuple[Callable[..., Any], ...] = (
+    click.option(
+        "--players",
+        type=click.Choice(["rows", "columns"]),
+        help="Where the players of a wide table are; default by the names of columns.",
+    ),
     choice_option(
         "--matches",
         choices=("same-round", "all-rounds"),
@@ -69,11 +74,6 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
     ),
     click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
     model_option,
-    choice_option(
-        "--players",
-        choices=("auto", "rows", "columns"),
-        help="Where the players of a wide table are.",
-    ),
     interval_option,
     top_option(20, "Players shown."),
     click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
@@ -178,7 +178,7 @@ def _fit_several(tables: "list[Tournament]", asked: Asked, about: Asked) -> _Fou
 
 
 def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressbar: bool) -> _Found:
-    from bayes_sota.data.tournaments import nearest_player
+    from bayes_sota.epp.counts import nearest_player
     from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
 
@@ -241,3 +242,21 @@ def _named(inside: NDArray[np.bool_], players: Sequence[str]) -> str:
     names = [repr(name) for name, here in zip(players, inside, strict=True) if here]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+def nearest_player(players: Sequence[str], player: str) -> int:
+    """Place of a player among names.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name; the nearest names are given.
+
+    Examples
+    --------
+    >>> nearest_player(["resnet", "vit"], "vit")
+    1
+    """
+    if player not in players:
+        raise InputError(f"there is no player {player!r}{nearest(player, players)}")
+    return list(players).index(player)

@@ -34,7 +34,7 @@ from bayes_sota.core.arguments import OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.tournaments import Matches, ScoreTable, nearest_player
+from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
     Compared,
@@ -42,6 +42,7 @@ from bayes_sota.epp.counts import (
     MatchKind,
     count_matches,
     infinite_estimates,
+    nearest_player,
     strong_parts,
 )
 from bayes_sota.epp.rounds import (

@@ -230,8 +230,8 @@ def _of_matches(
     order = np.lexsort((data.outcomes, names[data.second], names[data.first]))
 
     def one() -> Wins:
-        drawn = np.empty(data.n_matches)
-        drawn[order] = rng.random(data.n_matches) < wins[order]
+        drawn = np.empty(data.outcomes.size)
+        drawn[order] = rng.random(data.outcomes.size) < wins[order]
         outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
         matches = Matches(data.first, data.second, outcomes, players=data.players)
         return count_matches(matches).doubled_wins

@@ -270,7 +270,7 @@ def _title(data: ScoreTable | Matches) -> str:
         size = counted(data.n_rounds, "round")
     else:
         clusters = f" in {counted(data.n_clusters, 'cluster')}" if data.groups else ""
-        size = f"{counted(data.n_matches, 'match', 'matches')}{clusters}"
+        size = f"{counted(data.outcomes.size, 'match', 'matches')}{clusters}"
     return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
 
 

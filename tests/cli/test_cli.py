@@ -153,7 +153,7 @@ sota --maximum 0.98 --n-test x --classifiers 50 | whole number
 {MANY} 0 | from 1 to
 {MANY} a:b | range A:B
 {MANY} 50:10 | low < high
-sota --maximum 0.911 --n-test 7 --classifiers 5 | attainable
+sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
 sota --maximum 0.98 --n-test 200 | --classifiers
 sota --n-test 200 --classifiers 5 | --maximum
 {GIVEN} --correlation 0.5 --pairwise-correlation 0.5 | either

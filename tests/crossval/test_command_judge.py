@@ -90,9 +90,9 @@ def test_true_test_sets(judge, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("learner,task,score\nnb,task 0,0.9", 'missing or unknown: "tree"'),
-        ("learner,score\nnb,0.9\nforest,0.8", 'missing or unknown: "forest", "tree"'),
-        ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", 'missing or unknown: "nb"'),
+        ("learner,task,score\nnb,task 0,0.9", "learner 'tree': a score is needed"),
+        ("learner,score\nnb,0.9\nforest,0.8", "learner 'tree': a score is needed"),
+        ("learner,task,score\nnb,task 0,\ntree,task 0,0.9", "'nb': a score is needed"),
         ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "has a score already"),
     ],
 )

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from data.files import written
 
-from bayes_sota.data.rounds import read_scores
-from bayes_sota.data.tournaments import Matches
+from bayes_sota.data.tournaments import Matches, read_scores
 
 PAIRS = "{},{},{},prompt\na,b,{},p\nb,c,{},q\na,c,{},q\n"  # a wins, c wins, a tie
 
@@ -51,7 +50,7 @@ def test_battles_agree(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, text)
     found = read_scores(path)
     assert isinstance(found, Matches)
-    assert (found.n_matches, found.groups, found.tournament) == (3, None, "board")
+    assert (found.outcomes.size, found.groups, found.tournament) == (3, None, "board")
     assert wins(found) == {("a", "b"): 1, ("c", "b"): 1, ("a", "c"): 0.5, ("c", "a"): 0.5}
     grouped = read_scores(path, cluster="prompt")
     assert grouped.clusters.tolist() == [0, 1, 1]

@@ -45,7 +45,7 @@ def test_means_of_iterations_need_every_fold() -> None:
         (
             lambda s: np.where(np.arange(3)[:, None, None] == 1, np.nan, s),
             {},
-            "'2' has no score",
+            "'2': a score is needed",
         ),
     ],
 )
@@ -91,8 +91,6 @@ def test_wide_tables_have_the_learners_in_their_columns() -> None:
     means = pd.DataFrame(FOLDS[0].mean(axis=2).T, columns=["a", "b", "c"])
     each = read_fold_scores(means.assign(run=range(12)), folds=2)
     assert np.array_equal(each.iteration_means(), plain.iteration_means())
-    both = pd.concat([cells.assign(task="x"), cells.assign(task="y")])
-    assert read_fold_scores(both, folds=2).scores.shape == (2, 3, 12, 2)
 
 
 def test_a_data_set_may_have_fewer_iterations_and_fits_may_be_missing() -> None:
@@ -117,7 +115,7 @@ def test_scores_of_true_test_sets() -> None:
     wide = frame.pivot(index="task", columns="learner", values="score").reset_index()
     np.testing.assert_array_equal(read_test_scores(wide, runs, direction="lower"), -expected)
     frame["score"] = frame["score"].astype(float).where(frame["score"] != 2)
-    refused("data set 'd0', learner 'm2': .* got nan", read_test_scores, frame, runs)
+    refused("data set 'd0', learner 'm2': a score is needed", read_test_scores, frame, runs)
 
 
 ODD = ("-a", "=1+1", "+a", "@a", "'-a", "''=a", "'a", "-1", "＝a", "a,b;c;d;e;f;g", 'a "b"', "a\nb")

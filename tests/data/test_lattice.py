@@ -78,7 +78,6 @@ def test_few_scores_identify_nothing(scores):
     fit = infer_n_test(scores)
     assert not fit.is_identified
     assert fit.statement.startswith(f"{fit.n_fitting:,} sizes give all ")
-    assert f"any from {10**fit.decimals:,} on" in fit.statement
 
 
 @pytest.mark.parametrize("rounding", ["floor", "nearest"])
@@ -167,7 +166,7 @@ def test_sizes_from_500_to_100_000(decimals):
 def fits_below(scores, limit):
     """Whether some size of up to this many items fits, and whether the first one is identified."""
     try:
-        fit = infer_n_test(scores, "floor", max_n=limit)
+        fit = infer_n_test(scores, "floor")
     except InputError:
         return False, False
     return fit.n_test <= limit, fit.is_identified
@@ -198,7 +197,4 @@ def test_no_size_at_all_says_why():
     assert not infer_n_test(every).is_identified
     large = printed(20_000, 9_000, 4, "floor")
     refused("up to 9,999 items .* cannot be inferred", infer_n_test, large, "floor")
-    small = printed(271, 60, 4, "floor")
-    refused("no test set of up to 50 items", infer_n_test, small, max_n=50)
-    refused("rounding must be", infer_n_test, small, "ceil")
-    refused("max_n must be a whole number from 1 to 10,000,000", infer_n_test, small, max_n=1e6)
+    refused("rounding must be", infer_n_test, large, "ceil")

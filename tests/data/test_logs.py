@@ -16,7 +16,7 @@ from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
-from bayes_sota.data.rounds import read_scores
+from bayes_sota.data.tournaments import read_scores
 
 TIME = "2024-06-14T01-05-07.123456"
 

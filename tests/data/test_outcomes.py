@@ -56,7 +56,7 @@ TWO = [[1, 2], [3, 4]]
         (np.full((2, 2, 2), 0.5), {}, "several runs are 0 or 1"),
         ([[1, 0], [0, 1]], {"names": ["a", "a"]}, "classifier needs its own name: 'a' occurs more"),
         ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
-        ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items, 1 clusters"),
+        ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items need one cluster each"),
         (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
         (ANSWERS, {"tasks": TASKS, "average": "rows"}, "average is one of tasks, items"),
         (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),

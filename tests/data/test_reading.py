@@ -28,9 +28,9 @@ from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.fold_scores import read_fold_scores
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
-from bayes_sota.data.rounds import read_scores
 from bayes_sota.data.tables import parse_cell
 from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.tournaments import read_scores
 from bayes_sota.leaderboard.specification import load_model
 
 BOARD = "team,score\nA,0.91\nB,0.94\nC,0.90\n"

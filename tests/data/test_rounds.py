@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.data.fold_scores import read_fold_scores
-from bayes_sota.data.rounds import read_scores
+from bayes_sota.data.tournaments import read_scores
 
 SCORES = [[0.9, 0.8, 0.7], [0.5, np.nan, 0.6]]  # rounds x players
 LONG = "model,fold,auc\na,x,0.9\nb,x,0.8\nc,x,0.7\na,y,0.5\nb,y,NA\nc,y,0.6\n"
@@ -49,8 +49,6 @@ def test_frames_and_files_agree(tmp_path: Path) -> None:
     for source in (long, pl.DataFrame(long.to_dict("list")), wide, wide.rename_axis("task"),
                    wide.T.rename_axis("model")):  # fmt: skip
         np.testing.assert_array_equal(read_scores(source).scores, SCORES)
-    bare = pd.DataFrame(np.transpose(SCORES))
-    assert read_scores(bare, players="rows").players == ("1", "2", "3")
 
 
 def test_tournaments_and_groups(tmp_path: Path) -> None:

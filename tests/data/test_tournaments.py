@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from data.files import refused
 
-from bayes_sota.data.tournaments import Matches, ScoreTable, nearest_player
+from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota.epp.counts import nearest_player
 
 SCORES = [[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]]
 TABLE = ScoreTable(
@@ -19,7 +20,7 @@ TABLE = ScoreTable(
 
 def test_what_is_kept():
     assert (TABLE.n_rounds, TABLE.n_players, TABLE.n_clusters) == (3, 3, 2)
-    assert repr(TABLE) == "<ScoreTable 'board': 3 players x 3 rounds>"
+    assert repr(TABLE) == "<ScoreTable 'board': 3 players, 3 rounds>"
     np.testing.assert_array_equal(TABLE.oriented[1], [-2, -1, -3])
     np.testing.assert_array_equal(TABLE.oriented[[0, 2]], TABLE.scores[[0, 2]])
     np.testing.assert_array_equal(TABLE.present, ~np.isnan(SCORES))
@@ -45,19 +46,19 @@ def test_nearest_player():
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        ([[1], [2]], {}, "at least 2 players and 2 rounds, got 1 and 2"),
+        ([[1], [2]], {}, "at least 2 players and 2 independent rounds, got 1 and 2"),
         ([1, 2], {}, "rounds x players, .*; got 1 dimension"),
         (
             [[1, np.inf], [2, 3]],
             {"players": [*"ab"]},
-            "round '1', player 'b': a score is a number of at most 1e50, got inf",
+            "round '1', player 'b': a score is needed, at most 1e50",
         ),
-        ([[1, 2], [np.nan, np.nan]], {}, "round '2' has no score at all"),
-        ([[1, np.nan], [2, np.nan]], {}, "player '2' has no score at all"),
+        ([[1, 2], [np.nan, np.nan]], {}, "round '2': a score is needed"),
+        ([[1, np.nan], [2, np.nan]], {}, "player '2': a score is needed"),
         (SCORES, {"rounds": ["a", "b", "a"]}, "every round needs its own name"),
-        (SCORES, {"lower_is_better": [True, False]}, "one bool, or one for each of 3 rounds"),
-        (SCORES, {"groups": ["p", "p", "p"]}, "3 labels, 1 different"),
-        (SCORES, {"groups": ["p", "q"]}, "each of 3 rounds.* 2 labels"),
+        (SCORES, {"lower_is_better": [True, False]}, "a bool, or one for each of 3 rounds"),
+        (SCORES, {"groups": ["p", "p", "p"]}, "2 independent rounds, got 3 and 1"),
+        (SCORES, {"groups": ["p", "q"]}, "3 rounds need one group each, got 2"),
     ],
 )
 def test_what_is_refused(scores, options, message):
@@ -65,27 +66,26 @@ def test_what_is_refused(scores, options, message):
 
 
 def test_names_and_places_agree():
-    named = Matches.from_names(["b", "a", "b"], ["a", "c", "c"], [1, 0, 0.5], groups=[*"ppq"])
+    named = Matches(["b", "a", "b"], ["a", "c", "c"], [1, 0, 0.5], groups=[*"ppq"])
     placed = Matches([0, 1, 0], [1, 2, 2], [1, 0, 0.5], players=["b", "a", "c"], groups=[*"ppq"])
     assert named == placed
-    assert (named.n_matches, named.n_players, named.n_clusters) == (3, 3, 2)
-    found = Matches.from_names([1, 2], [2, 1], [0.5, 0.5], tournament="arena")
+    assert (named.outcomes.size, named.n_players, named.n_clusters) == (3, 3, 2)
+    found = Matches([1, 2], [2, 1], [0.5, 0.5], tournament="arena")
     assert (found.clusters.tolist(), found.groups, found.n_clusters) == ([0, 1], None, 2)
     assert found.players == ("1", "2")
-    assert repr(found) == "<Matches 'arena': 2 matches of 2 players>"
+    assert repr(found) == "<Matches 'arena': 2 players, 2 matches>"
 
 
 @pytest.mark.parametrize(
     ("first", "second", "outcomes", "options", "message"),
     [
-        ([0, 1], [1, 0], [1, 2], {}, "match 2, 'b' against 'a', 2: .* an outcome is 1"),
-        ([0, 1], [1, 1], [1, 0], {}, "match 2, 'b' against 'b', 0: two players differ"),
-        ([0, 0], [1, 1], [1, 0], {"players": [*"abc"]}, '0 to 2, each at least once, .* "2"'),
-        ([0, 2], [1, 1], [1, 0], {}, '0 to 1, .* "2"'),
-        (["a", "b"], ["b", "a"], [1, 0], {}, "Matches.from_names"),
-        ([0], [1], [1], {}, "2 players and 2 matches, got 2 and 1"),
-        ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "each of 2 matches.* 1 labels"),
-        ([0, 1], [1], [1, 0], {}, "got 2, 1 and 2 of them"),
+        ([0, 1], [1, 0], [1, 2], {}, "match 2, 1 against 0, 2: .* 1, 0 or 0.5"),
+        ([0, 1], [1, 1], [1, 0], {}, "match 2, 1 against 1, 0: .* that differ"),
+        ([0, 2], [1, 1], [1, 0], {}, "match 2, 2 against 1, 0: .* two places among 2 players"),
+        (["a", "b"], ["b", "a"], [1, 0], {}, "match 1, a against b, .*give no players beside"),
+        ([0], [1], [1], {}, "2 players and 2 independent matches, got 2 and 1"),
+        ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "2 matches need one group each, got 1"),
+        ([0, 1], [1], [1, 0], {}, "got .2, 1, 2. of them"),
     ],
 )
 def test_what_matches_refuse(first, second, outcomes, options, message):

@@ -202,7 +202,6 @@ def test_bayesian_model_of_several_tournaments(capsys, tmp_path: Path, few_draws
     assert new["interval"][1] - new["interval"][0] > old[1] - old[0]
 
 
-ANSWERS = "task,a,b\n" + "".join(f"{i},{i % 2},{int(i < 12)}\n" for i in range(20))
 BATTLES = "winner,loser\nx,y\ny,x\nx,y\n"
 
 
@@ -210,7 +209,6 @@ BATTLES = "winner,loser\nx,y\ny,x\nx,y\n"
     ("text", "options", "note"),
     [
         (RMSE, ("--lower-is-better",), 'Read: tasks from "task", scores of 2 entries'),
-        (ANSWERS, (), "bayes-sota board reads answers"),
         (BATTLES, (), "matches are taken as independent of each other"),
         (TWICE, (*SEVERAL, "--test", "a", "bb"), "here: --test"),
     ],

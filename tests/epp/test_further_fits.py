@@ -72,7 +72,7 @@ def test_resamples_without_finite_skills_are_counted() -> None:
 
 
 def test_players_who_are_not_drawn_have_no_skill() -> None:
-    matches = Matches.from_names(
+    matches = Matches(
         ["a", "b", "a", "b", "a", "b", "c"], ["b", "a", "b", "a", "b", "a", "a"],
         [1, 1, 0.5, 0, 1, 1, 0.5],
     )  # fmt: skip

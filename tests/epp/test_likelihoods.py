@@ -166,8 +166,8 @@ def test_matches_of_rounds_are_those_that_are_counted() -> None:
 
 
 def test_listed_matches_keep_their_direction_and_tournament() -> None:
-    one = Matches.from_names(["b", "a"], ["a", "b"], [1, 1])
-    two = Matches.from_names(["c", "a"], ["a", "c"], [0.5, 0], tournament="two")
+    one = Matches(["b", "a"], ["a", "b"], [1, 1])
+    two = Matches(["c", "a"], ["a", "c"], [0.5, 0], tournament="two")
     rows = rows_of_matches([one, two], ["a", "b", "c"])
     pairs, cells = rows.pairs(np.array([0, 0, 1, 1]))
     assert pairs.tolist() == [[0, 0, 1], [1, 0, 2]]

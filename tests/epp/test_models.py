@@ -16,7 +16,7 @@ TABLE = simulate_tournament([1, 0, -1, 0.3], 6, random_seed=1, players=list("abc
 OTHER = simulate_tournament(
     [1, 0, -1], 4, missing=0.2, random_seed=2, players=list("aeb"), tournament="other"
 )
-BATTLES = Matches.from_names(list("aabbcda"), list("bcccdab"), [1, 0.5, 0, 1, 1, 0.5, 0])
+BATTLES = Matches(list("aabbcda"), list("bcccdab"), [1, 0.5, 0, 1, 1, 0.5, 0])
 
 
 def values_at(model: pm.Model, point: dict[str, object], *names: str) -> list[np.ndarray]:

@@ -20,8 +20,8 @@ from bayes_sota.epp.simulate import simulate_tournament
 NAN, INF = float("nan"), float("inf")
 PLAYERS = ["resnet", "vit", "mlp", "svm"]
 TABLE = simulate_tournament([1, 0.3, 0, -1], 15, players=PLAYERS, random_seed=5)
-BATTLES = Matches.from_names("aba", "bab", [1, 1, 0.5])
-CLUSTERED = Matches.from_names("abab", "baca", [1, 0, 1, 0.5], groups=[1, 1, 2, 2])
+BATTLES = Matches("aba", "bab", [1, 1, 0.5])
+CLUSTERED = Matches("abab", "baca", [1, 0, 1, 0.5], groups=[1, 1, 2, 2])
 FOLDS = ScoreTable([[1, 2], [2, 1], [3, 1]], players=[*"ab"], groups=[*"ppq"])
 EVEN = [[2, 1], [1, 2]]
 
@@ -42,8 +42,8 @@ FIVE = pd.DataFrame({"s": range(5)}, index=[*PLAYERS, "vit"])
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # fits
-    ("at least 2 players and 2 rounds, got 1 and 2", lambda: fit_epp([[1], [2]])),
-    ("at least 2 players and 2 rounds, got 2 and 1", lambda: fit_epp([[1, 2]])),
+    ("at least 2 players and 2 independent rounds, got 1 and 2", lambda: fit_epp([[1], [2]])),
+    ("at least 2 players and 2 independent rounds, got 2 and 1", lambda: fit_epp([[1, 2]])),
     ("scores are constant", lambda: fit_epp([[1, NAN, 1], [2, 2, NAN]])),
     ("matrix of numbers", lambda: fit_epp([["a", "b"], [1, 2]])),
     ("'1' never lost to '2', '3'", lambda: fit_epp([[2, 1, 0], [2, 0, 1]])),

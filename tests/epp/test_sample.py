@@ -219,14 +219,14 @@ def test_log_likelihood_of_matches_adds_up_to_pairs() -> None:
 def test_units_of_listed_matches() -> None:
     names = (list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
     for clusters, unit, size in ((None, "match", 5), ([0, 0, 1, 1, 2], "cluster", 3)):
-        model = build_model(Matches.from_names(*names, groups=clusters))
+        model = build_model(Matches(*names, groups=clusters))
         found = log_likelihood_of(model, field_of(model), prior_of(model, 5))["match_counts"]
         assert found.dims == ("chain", "draw", unit)
         assert found.sizes[unit] == size
         assert np.all(found < 0)
 
 
-BATTLES = Matches.from_names(list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
+BATTLES = Matches(list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from scipy.special import expit
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.rounds import read_scores
-from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.simulate import (
     compare_leaderboards,
@@ -59,7 +58,7 @@ CYCLE = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]] * 6)
 def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
     # Gosiewska et al. 2022: D doubled 129.385 with 224 df; replicates without ties have mean 59.6
     # and P = .29 (reference value of a Plackett-Luce bootstrap).
-    fit = fit_epp(read_scores(data_directory / "vtab" / "vtab_scores_16x19.csv", players="rows"))
+    fit = fit_epp(read_scores(data_directory / "vtab" / "vtab_scores_16x19.csv", entry=""))
     untied = leaderboard_quality(fit, keep_ties=False, repetitions=400, random_seed=1)
     error = untied.replicates.std() / np.sqrt(400)
     assert untied.expected == pytest.approx(59.6, abs=4 * error)
@@ -96,7 +95,7 @@ def test_true_leaderboards_are_rejected_at_the_level() -> None:
 
 def test_two_groups_that_beat_each_other_in_turn_are_not_one_order() -> None:
     # Rock, paper, scissors: no skills explain it.
-    cycle = Matches.from_names(
+    cycle = Matches(
         ["rock", "paper", "scissors"] * 12, ["scissors", "rock", "paper"] * 12, [1.0] * 36
     )
     found = leaderboard_quality(fit_epp(cycle), repetitions=99)

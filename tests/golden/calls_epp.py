@@ -37,7 +37,7 @@ def read(name: str, **options: Any) -> Any:
 
 
 def vtab() -> Any:
-    return bs.read_scores(real("vtab/vtab_scores_16x19.csv"), players="rows")
+    return bs.read_scores(real("vtab/vtab_scores_16x19.csv"), entry="")
 
 
 def aucs() -> Any:
@@ -57,7 +57,7 @@ DATA = {
     "rounds-example": read("rounds.csv"),
     "datasets-example": read("datasets.csv"),
     "battles-example": read("battles.csv"),
-    "data-sets-as-players": read("datasets.csv", players="columns"),
+    "data-sets-as-players": read("datasets.csv", unit="method"),
     "simulated": table,
     "missing": lambda: table(missing=0.2),
     "step": lambda: table(step=0.5),

@@ -31,12 +31,12 @@ def fit_vtab(part: Settings, data: Path) -> BradleyTerryFit | None:
     InputError
         Several files of that name.
     """
-    from bayes_sota.data.rounds import read_scores
+    from bayes_sota.data.tournaments import read_scores
 
     file = _only_file(data, part["file"])
     if file is None:
         return None
-    table = read_scores(file, players="rows")
+    table = read_scores(file, entry="")
     assert isinstance(table, ScoreTable)  # rows are players: neither battles nor tournaments
     return fit_epp(table)
 
