@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
-from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import (
     LABELS,
@@ -31,8 +30,36 @@ from bayes_sota.data.words import (
     split_words,
 )
 
-_SCORE_WORDS = frozenset(("accuracy", "acc", "score"))
-_FLAGS = frozenset(("true", "false", "yes", "no", "none", ""))
+_SCORES = {"score", "public"}
+_SCORE_WORDS = {"accuracy", "acc", "score"}
+_FLAGS = {"true", "false", "yes", "no", "none", ""}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns that hold scores; their names are labels of the role ``across``, if there is one."""
+
+    kind: str
+    roles: dict[str, str]
+    columns: list[str]
+    across: str = ""
+    beside: dict[str, list[str]] = field(default_factory=dict)  # errors and sizes of each column
+    score: str = ""
+
+
+def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> Layout:
+    """Layout of a table, from the names of its columns and what a user asked for.
+
+    Raises
+    ------
+    InputError
+        A column that is not there, or names that may mean several things.
+    """
+    header = Header(table, asked, use)
+    roles = header.roles
+    if {"public", "private"} <= roles.keys():
+        return Layout("pair", roles, [roles["public"], roles["private"]], "board")
+    return _rows_of_entries(header) if "entry" in roles else _rows_of_units(header)
 
 
 class Header:
@@ -43,18 +70,14 @@ class Header:
         self.use = [table.find(name, "use") for name in use]
         self.roles = {role: table.find(name, role) for role, name in asked.items()}
         self.numeric = {name for name in table.columns if table.parsed(name).is_numeric}
-        if "score" not in self.roles and not self.use:
-            found = {role: self.named(role, True) for role in ("public", "private")}
-            pair = {role: names[0] for role, names in found.items() if names} | self.roles
-            self.roles = pair if {"public", "private"} <= pair.keys() else self.roles
+        pair = [self.named(role, True)[:1] for role in ("public", "private")]
+        if all(pair) and "score" not in self.roles and not self.use:
+            self.roles = {"public": pair[0][0], "private": pair[1][0]} | self.roles
         self._name_roles()
-        if not (self.use or self.roles.keys() & {"score", "public"}):
+        if not (self.use or self.roles.keys() & _SCORES):
             self._find_score()
-        if "entry" not in self.roles and self.roles.keys() & {"score", "public"}:
+        if "entry" not in self.roles and self.roles.keys() & _SCORES:
             self._find_entry()
-        for role in ("se", "n"):
-            if "score" in self.roles:
-                self.name(role, self.beside([self.roles["score"]], role))
 
     def name(self, role: str, columns: Sequence[str]) -> None:
         """Give the first of some columns a role that no other has."""
@@ -71,7 +94,7 @@ class Header:
         """Free columns that are called so, the best name first."""
         found = {name: place_in(role, name) for name in self.free(numeric)}
         known = {name: place for name, place in found.items() if place is not None}
-        return sorted(known, key=lambda name: (known[name], split_words(name)[-1:] != ["id"]))
+        return sorted(known, key=lambda name: (known[name], not _is_id(name)))
 
     def scores(self) -> list[str]:
         """Free columns of numbers that no name rules out; yes and no only beside 0 and 1."""
@@ -83,11 +106,10 @@ class Header:
             and not is_spread(name, self.table.columns)
             and not (units and is_role_word(name, *units))
         ]
-        rest = [
-            name
-            for name in found
-            if any(str(cell).strip().lower() not in _FLAGS for cell in self.table.columns[name])
-        ]
+        cells = {
+            name: {str(cell).strip().lower() for cell in self.table.columns[name]} for name in found
+        }
+        rest = [name for name in found if cells[name] - _FLAGS]
         are_answers = all(np.isin(self.table.parsed(name).value, (0, 1)).all() for name in rest)
         return found if are_answers else rest
 
@@ -123,21 +145,23 @@ class Header:
             self.refuse(names, "no column holds scores by its name; there are {}", "score")
 
     def _name_roles(self) -> None:
-        kinds: dict[str, bool | None] = dict.fromkeys(LABELS) | dict.fromkeys(NUMBERS, True)
-        if not (self.roles.keys() & {"score", "public"} or self.named("score")):
-            kinds["entry"] = False  # numbers below "system" are scores of a competitor
-        ids = [name for name in self.free() if split_words(name)[-1:] == ["id"]]
-        count = {name: self.n_names(name) for name in ids}
-        for role, numeric in kinds.items():
-            names = self.named(role, numeric)
-            entry = self.roles.get("entry")
-            if role == "unit" and entry and 1 < self.n_names(entry) < len(self.table):
-                # an id that is never the same only numbers the rows
-                count = {name: n for name, n in count.items() if n < len(self.table)}
-                names = [name for name in names if name not in ids or name in count]
-            self.name(role, names)
-        several = [name for name in self.free() if count.get(name, 0) > 1]
-        self.name("unit", sorted(several, key=lambda name: (-count[name], name)))
+        has_score = self.roles.keys() & _SCORES or self.named("score")
+        for role in LABELS:  # numbers below "system" are scores of a competitor
+            names = self.named(role, None if role != "entry" or has_score else False)
+            self.name(
+                role, [name for name in names if role != "unit" or not self._counts_rows(name)]
+            )
+        for role in NUMBERS:
+            self.name(role, self.named(role, True))
+        ids = {name: self.n_names(name) for name in self.free() if _is_id(name)}
+        ids = {name: n for name, n in ids.items() if n > 1 and not self._counts_rows(name)}
+        self.name("unit", sorted(ids, key=lambda name: (-ids[name], name)))
+
+    def _counts_rows(self, name: str) -> bool:
+        """Whether an id is never the same, where several entries repeat."""
+        n_entries = self.n_names(self.roles["entry"]) if "entry" in self.roles else 1
+        repeat = 1 < n_entries < len(self.table)
+        return repeat and _is_id(name) and self.n_names(name) == len(self.table)
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
@@ -164,31 +188,8 @@ class Header:
         self.name("entry", found)
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Columns that hold scores; their names are labels of the role ``across``, if there is one."""
-
-    kind: str
-    roles: dict[str, str]
-    columns: list[str]
-    across: str = ""
-    beside: dict[str, list[str]] = field(default_factory=dict)  # errors and sizes of each column
-    score: str = ""
-
-
-def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> Layout:
-    """Layout of a table, from the names of its columns and what a user asked for.
-
-    Raises
-    ------
-    InputError
-        A column that is not there, or names that may mean several things.
-    """
-    header = Header(table, asked, use)
-    roles = header.roles
-    if {"public", "private"} <= roles.keys():
-        return Layout("pair", roles, [roles["public"], roles["private"]], "board")
-    return _rows_of_entries(header) if "entry" in roles else _rows_of_units(header)
+def _is_id(name: str) -> bool:
+    return split_words(name)[-1:] == ["id"]
 
 
 def _rows_of_entries(header: Header) -> Layout:
@@ -198,11 +199,15 @@ def _rows_of_entries(header: Header) -> Layout:
     named = [roles["score"]] if "score" in roles else header.scores()
     columns = header.use or named or averages[: len(averages) == 1]
     header.check_some(columns)
-    repeat = header.n_names(roles["entry"]) < len(table)
+    beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
+    beside = {role: names for role, names in beside.items() if names}
     if len(columns) > 1:
-        return _columns_of_tasks(header, columns, repeat)
+        kept = {
+            role: name for role, name in roles.items() if role not in ("unit", "task", "metric")
+        }
+        return Layout("tasks", kept, columns, "task", beside)
     roles["score"] = columns[0]
-    if repeat:
+    if header.n_names(roles["entry"]) < len(table):
         if not roles.keys() & set(UNITS):
             problem = (
                 "names in column {} repeat, so every row needs a unit (an item, round or seed)"
@@ -210,7 +215,7 @@ def _rows_of_entries(header: Header) -> Layout:
             header.refuse([roles["entry"]], problem, "unit")
         if is_role_word(columns[0], "probability"):
             header.name("label", header.named("label"))
-        return Layout("long", roles, columns)
+        return Layout("long", roles, columns, beside=beside)
     several = [roles[role] for role in ("task", "metric") if role in roles]
     several = [column for column in several if header.n_names(column) > 1]
     fix = "if it does not matter, leave the column out with {option}"
@@ -223,74 +228,31 @@ def _rows_of_entries(header: Header) -> Layout:
             problem = "beside numbers of items, {} holds numbers of right answers, or percent"
             header.refuse(columns, problem, "score", fix)
     kept = {role: name for role, name in roles.items() if role not in (*UNITS, "label")}
-    return Layout("board", kept, columns)
-
-
-def scale_of(values: FloatArray) -> tuple[bool, bool]:
-    """Whether some numbers are above 1, and above 100: others are not compared with them."""
-    largest = np.nan_to_num(np.abs(values)).max()
-    return bool(largest > 1), bool(largest > 100)
-
-
-def _columns_of_tasks(header: Header, columns: list[str], repeat: bool) -> Layout:
-    """Columns of tasks beside the entries, which may stand in several rows as runs."""
-    roles = header.roles
-    roles.pop("score", None)
-    units = roles.keys() & {"unit", "task", "metric"}
-    if units and repeat:
-        header.refuse(columns, "every row has several numbers: {}", "score")
-    if not header.use and len({scale_of(header.table.numbers(name)) for name in columns}) > 1:
-        fix = "choose those that hold scores with {option}"
-        header.refuse(columns, "columns of numbers are on different scales: {}", "use", fix)
-    kept = {role: name for role, name in roles.items() if role not in units}
-    beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
-    return Layout("tasks", kept, columns, "task", {role: of for role, of in beside.items() if of})
-
-
-def _check_one_scale(header: Header, columns: list[str]) -> None:
-    """Raise ``InputError`` where all of some columns is above 1, and all of the others below."""
-    numbers = [header.table.parsed(column).value for column in columns]
-    above = [name for name, of in zip(columns, numbers, strict=True) if np.nanmin(of) > 1]
-    below = [name for name, of in zip(columns, numbers, strict=True) if np.nanmax(of) < 1]
-    if len(above) + len(below) == len(columns):
-        fix = "choose those that hold scores with {option}"
-        both = [*above, *below] if above and below else []
-        header.refuse(both, "columns of numbers are on different scales: {}", "use", fix)
+    return Layout("board", kept, columns, beside=beside)
 
 
 def _rows_of_units(header: Header) -> Layout:
-    table, roles = header.table, header.roles
-    score = roles.pop("score", None)
+    roles = header.roles
+    score = roles.pop("score", "")
     header.name("label", header.named("label"))
     texts, units = header.texts(), roles.keys() & set(UNITS)
     others = [name for name in header.scores() if name != score]
-    if score is not None and not (texts or others or units or "label" in roles):
+    if score and not (texts or others or units or "label" in roles):
         return Layout("board", roles | {"score": score}, [score])
     has_classes = "label" in roles and roles["label"] not in header.numeric
-    columns = header.use or (texts if has_classes else others)
-    if score is not None:
-        problem = f"{quoted(score)} looks like a metric, and beside it stand {{}}"
-        header.refuse(others, problem, "use", "choose the columns that hold scores with {option}")
-        columns = [score]
+    columns = header.use or ([score] if score else texts if has_classes else others)
     header.check_some(columns)
-    if len(columns) > 2 and not (header.use or "label" in roles):
-        _check_one_scale(header, columns)
-    steps = {name: np.diff(np.sort(table.parsed(name).value)) for name in columns}
-    counters = [name for name, of in steps.items() if len(of) > 4 and (of == 1).all()]
-    if not header.use and len(counters) < len(columns):
-        fix = "if so, leave it out with {option}"
-        header.refuse(counters, "{} numbers the rows, so it holds no scores", "leave_out", fix)
     stems = {column.rstrip("0123456789") for column in columns}
-    if not header.use and len(columns) > len(stems) == 1 and is_role_word(stems.pop(), *UNITS):
-        problem = "columns {} look like numbered units, and nothing names entries"
-        header.refuse(columns, problem, "entry")
-    if not units:
-        problem = "rows may be entries or units: nothing says what column {} names"
-        header.refuse(texts[:1], problem, "rows")
-        trained = [name for name in table.columns if key(name) in ("step", "globalstep")]
-        fix = "keep the scores of the final models"
-        header.refuse(trained, "rows are steps of training (column {}), not units", "", fix)
-    if len(columns) == 1 and units == {"run"}:
-        problem = "rows are runs (column {}), and nothing names the entries"
-        header.refuse([roles["run"]], problem, "entry")
+    numbered = len(stems) == 1 < len(columns) and is_role_word(*stems, *UNITS) and not header.use
+    steps = [name for name in header.table.columns if key(name) in ("step", "globalstep")]
+    problem = f"{quoted(score)} looks like a metric, and beside it stand {{}}"
+    header.refuse(others if score else [], problem, "use")
+    problem = "columns {} look like numbered units, and nothing names entries"
+    header.refuse(columns if numbered else [], problem, "entry")
+    problem = "rows may be entries or units: nothing says what column {} names"
+    header.refuse([] if units else (texts or steps)[:1], problem, "rows")
+    problem = "rows are runs (column {}), and nothing names the entries"
+    header.refuse(
+        [roles["run"]] if units == {"run"} and len(columns) == 1 else [], problem, "entry"
+    )
     return Layout("wide", roles, columns, "entry")

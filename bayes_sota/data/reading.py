@@ -10,7 +10,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.data import exports
 from bayes_sota.data.battles import read_battles
-from bayes_sota.data.layouts import Layout, find_layout, scale_of
+from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy, melt
@@ -76,7 +76,8 @@ def read_tidy(
         layout = find_layout(table, roles, use or [])
     table = _without_summaries(table, layout)
     tidy = leave_out_names(melt(table, layout), names)
-    _check_one_metric(tidy)
+    if not use:
+        _check_alike(tidy, layout)
     marked = replace(tidy, asked=frozenset(roles), is_competition=is_competition)
     return _directed(marked, layout, direction)
 
@@ -93,19 +94,25 @@ def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
     return tidy if kept.all() else tidy.take(np.flatnonzero(kept))
 
 
-def _check_one_metric(tidy: Tidy) -> None:
-    """Scores of an entry for the same unit are of one metric."""
+def _check_alike(tidy: Tidy, layout: Layout) -> None:
+    """Scores are of one metric, and those of entries or tasks side by side on one scale.
+
+    Where some are below 1 and others above 2, or below 100 and above 200, they are not.
+    """
     metrics = set(tidy.labels.get("metric", ()))
-    if tidy.layout != "long" or len(metrics) < 2:
-        return
-    codes = tidy.names("metric")[1]
-    scales = {scale_of(tidy.value[codes == code]) for code in range(len(metrics))}
-    others = [names for role, names in tidy.labels.items() if role != "metric"]
-    repeat = len(set(zip(*others, strict=True))) < len(set(zip(*tidy.labels.values(), strict=True)))
-    if (tidy.unit == "metric" and len(scales) > 1) or (tidy.unit != "metric" and repeat):
+    others = [labels for role, labels in tidy.labels.items() if role != "metric"]
+    if len(metrics) > 1 and len(set(zip(*others, strict=True))) < len(tidy):
         problem = f"scores are of several metrics: {listed(sorted(metrics))}"
         fix = "leave out all but one with {option}"
         raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
+    if layout.across in ("entry", "task"):
+        names, codes = tidy.names(layout.across)
+        largest = np.zeros(len(names))
+        np.maximum.at(largest, codes, np.nan_to_num(np.abs(tidy.value)))
+        if any((largest <= end).any() and (largest > 2 * end).any() for end in (1, 100)):
+            problem = f"columns of numbers are on different scales: {listed(names)}"
+            fix = "choose those that hold scores with {option}"
+            raise InputError(problem, where=tidy.where, parameter="use", fix=fix)
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:
