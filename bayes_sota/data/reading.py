@@ -13,7 +13,7 @@ from bayes_sota.data.battles import read_battles
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table
-from bayes_sota.data.tidy import Tidy, melt
+from bayes_sota.data.tidy import Tidy, compare_classes, melt
 from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
 type Direction = Literal["lower", "higher"] | None
@@ -75,6 +75,7 @@ def read_tidy(
     else:
         layout = find_layout(table, roles, use or [])
     table = _without_summaries(table, layout)
+    table, layout = compare_classes(table, layout)
     tidy = leave_out_names(melt(table, layout), names)
     if not use:
         _check_alike(tidy, layout)
