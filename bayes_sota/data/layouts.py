@@ -12,23 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bayes_sota.core.errors import listed, quoted
+from bayes_sota.data import words
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import (
-    LABELS,
-    NAMELESS,
-    NUMBERS,
-    ROLES,
-    UNITS,
-    is_attribute,
-    is_average,
-    is_loss,
-    is_role_word,
-    is_spread,
-    key,
-    measure,
-    place_in,
-    split_words,
-)
+from bayes_sota.data.words import UNITS, key, split_words
 
 _SCORES = {"score", "public"}
 _SCORE_WORDS = {"accuracy", "acc", "score"}
@@ -92,37 +78,31 @@ class Header:
 
     def named(self, role: str, numeric: bool | None = None) -> list[str]:
         """Free columns that are called so, the best name first."""
-        found = {name: place_in(role, name) for name in self.free(numeric)}
+        found = {name: words.place_in(role, name) for name in self.free(numeric)}
         known = {name: place for name, place in found.items() if place is not None}
-        return sorted(known, key=lambda name: (known[name], not _is_id(name)))
+        return sorted(known, key=lambda name: (known[name], not key(name).endswith("id")))
 
     def scores(self) -> list[str]:
-        """Free columns of numbers that no name rules out; yes and no only beside 0 and 1."""
-        units = [role for role in UNITS if role in self.roles]
+        """Free columns of numbers that no name rules out; yes and no only if nothing else is."""
+        ends = [*words.SPREADS, *words.ROLES["n"]]
+        beside = {key(name) + end for name in self.table.columns for end in ends}
         found = [
             name
             for name in self.free(numeric=True)
-            if not is_attribute(name, "entry" in self.roles)
-            and not is_spread(name, self.table.columns)
-            and not (units and is_role_word(name, *units))
+            if not words.is_attribute(name, "entry" in self.roles)
+            and key(name) not in beside
+            and not words.is_role_word(name, *UNITS)
         ]
-        cells = {
-            name: {str(cell).strip().lower() for cell in self.table.columns[name]} for name in found
-        }
-        rest = [name for name in found if cells[name] - _FLAGS]
-        are_answers = all(np.isin(self.table.parsed(name).value, (0, 1)).all() for name in rest)
-        return found if are_answers else rest
+        cells = [map(str.lower, map(str, self.table.columns[name])) for name in found]
+        flags = [name for name, of in zip(found, cells, strict=True) if _FLAGS.issuperset(of)]
+        return [name for name in found if name not in flags] or flags
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
         """For each column the one of the same name and a word for a role, if all have one."""
-        of_stem: dict[tuple[str, ...], str] = {}
-        for name in self.free(numeric=True):
-            words = split_words(name)
-            for i in range(len(words)):
-                if "".join(words[i:]) in ROLES[role]:
-                    of_stem.setdefault(tuple(words[:i]), name)
-        stems = [tuple(split_words(column)) for column in columns]
-        return [of_stem[stem] for stem in stems] if of_stem.keys() >= set(stems) else []
+        names = {key(name): name for name in self.free(numeric=True)}
+        ends = words.ROLES[role]
+        found = [[key(name) + end for end in ends if key(name) + end in names] for name in columns]
+        return [names[of[0]] for of in found] if all(found) else []
 
     def n_names(self, column: str) -> int:
         """Number of different cells."""
@@ -131,7 +111,9 @@ class Header:
     def texts(self) -> list[str]:
         """Free columns of text that no name rules out; the nameless one counts."""
         free = self.free(numeric=False)
-        return [name for name in free if key(name) in NAMELESS or not is_attribute(name)]
+        return [
+            name for name in free if key(name) in words.NAMELESS or not words.is_attribute(name)
+        ]
 
     def refuse(self, names: Sequence[str], problem: str, parameter: str, fix: str = "") -> None:
         """Raise ``InputError`` if there are names of which something is wrong."""
@@ -145,30 +127,30 @@ class Header:
             self.refuse(names, "no column holds scores by its name; there are {}", "score")
 
     def _name_roles(self) -> None:
+        entry, *others = words.LABELS
         has_score = self.roles.keys() & _SCORES or self.named("score")
-        for role in LABELS:  # numbers below "system" are scores of a competitor
-            names = self.named(role, None if role != "entry" or has_score else False)
-            self.name(
-                role, [name for name in names if role != "unit" or not self._counts_rows(name)]
-            )
-        for role in NUMBERS:
-            self.name(role, self.named(role, True))
-        ids = {name: self.n_names(name) for name in self.free() if _is_id(name)}
-        ids = {name: n for name, n in ids.items() if n > 1 and not self._counts_rows(name)}
-        self.name("unit", sorted(ids, key=lambda name: (-ids[name], name)))
-
-    def _counts_rows(self, name: str) -> bool:
-        """Whether an id is never the same, where several entries repeat."""
-        n_entries = self.n_names(self.roles["entry"]) if "entry" in self.roles else 1
-        repeat = 1 < n_entries < len(self.table)
-        return repeat and _is_id(name) and self.n_names(name) == len(self.table)
+        # numbers below "system" are scores of a competitor
+        self.name(entry, self.named(entry, None if has_score else False))
+        n_entries = self.n_names(self.roles[entry]) if entry in self.roles else 1
+        ids = {
+            name: self.n_names(name) for name in self.free() if split_words(name)[-1:] == ("id",)
+        }
+        repeat = 1 < n_entries < len(self.table)  # an id that never does only numbers the rows
+        counters = {name for name, n in ids.items() if repeat and n == len(self.table)}
+        for role in (*others, *words.NUMBERS):
+            names = self.named(role, True if role in words.NUMBERS else None)
+            self.name(role, [name for name in names if name not in counters])
+        rest = [name for name in self.free() if ids.get(name, 0) > 1 and name not in counters]
+        self.name("unit", sorted(rest, key=lambda name: (-ids[name], name)))
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
         general, metrics = self.named("score", True), self.named("metric_score", True)
         scores = self.scores()
-        if metrics and measure(metrics[0]) != "accuracy":  # beside top1 stands its error, top1_err
-            metrics += [name for name in scores if is_loss(name) and name not in metrics]
+        if (
+            metrics and words.measure(metrics[0]) != "accuracy"
+        ):  # beside top1 stands its error, top1_err
+            metrics += [name for name in scores if words.is_loss(name) and name not in metrics]
         if not general and len(metrics) > 1:
             self.refuse(metrics, "{} are several metrics", "score")
         partly = [name for name in scores if not _SCORE_WORDS.isdisjoint(split_words(name))]
@@ -178,9 +160,9 @@ class Header:
 
     def _find_entry(self) -> None:
         """Without a known name, the only text beside a score names the entries."""
-        found = [name for name in self.texts() if key(name) in NAMELESS] or self.texts()
+        found = [name for name in self.texts() if key(name) in words.NAMELESS] or self.texts()
         texts = {role: name for role, name in self.roles.items() if name not in self.numeric}
-        if "unit" in texts and ("public" in self.roles or key(texts["unit"]) in NAMELESS):
+        if "unit" in texts and ("public" in self.roles or key(texts["unit"]) in words.NAMELESS):
             found = [self.roles.pop("unit")]
         elif not found and "run" in texts:
             found = [self.roles.pop("run")]  # a run of a retrieval system is a system
@@ -188,14 +170,10 @@ class Header:
         self.name("entry", found)
 
 
-def _is_id(name: str) -> bool:
-    return split_words(name)[-1:] == ["id"]
-
-
 def _rows_of_entries(header: Header) -> Layout:
     table, roles = header.table, header.roles
-    averages = [name for name in header.free(numeric=True) if is_average(name)]
-    averages = [name for name in averages if not {"rank", "win"} & set(split_words(name))]
+    averages = [name for name in header.free(numeric=True) if words.is_average(name)]
+    averages = [name for name in averages if not {"rank", "win"} & {*split_words(name)}]
     named = [roles["score"]] if "score" in roles else header.scores()
     columns = header.use or named or averages[: len(averages) == 1]
     header.check_some(columns)
@@ -213,7 +191,7 @@ def _rows_of_entries(header: Header) -> Layout:
                 "names in column {} repeat, so every row needs a unit (an item, round or seed)"
             )
             header.refuse([roles["entry"]], problem, "unit")
-        if is_role_word(columns[0], "probability"):
+        if words.is_role_word(columns[0], "probability"):
             header.name("label", header.named("label"))
         return Layout("long", roles, columns, beside=beside)
     several = [roles[role] for role in ("task", "metric") if role in roles]
@@ -243,7 +221,9 @@ def _rows_of_units(header: Header) -> Layout:
     columns = header.use or ([score] if score else texts if has_classes else others)
     header.check_some(columns)
     stems = {column.rstrip("0123456789") for column in columns}
-    numbered = len(stems) == 1 < len(columns) and is_role_word(*stems, *UNITS) and not header.use
+    numbered = (
+        len(stems) == 1 < len(columns) and words.is_role_word(*stems, *UNITS) and not header.use
+    )
     steps = [name for name in header.table.columns if key(name) in ("step", "globalstep")]
     problem = f"{quoted(score)} looks like a metric, and beside it stand {{}}"
     header.refuse(others if score else [], problem, "use")
