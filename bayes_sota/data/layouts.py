@@ -14,10 +14,11 @@ import numpy as np
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.data import words
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import UNITS, key, split_words
+from bayes_sota.data.words import NAMELESS, UNITS, key, split_words
 
 _SCORES = {"score", "public"}
 _SCORE_WORDS = {"accuracy", "acc", "score"}
+_STEPS = ("step", "globalstep")  # of training
 _FLAGS = {"true", "false", "yes", "no", "none", ""}
 
 
@@ -83,7 +84,7 @@ class Header:
         return sorted(known, key=lambda name: (known[name], not key(name).endswith("id")))
 
     def scores(self) -> list[str]:
-        """Free columns of numbers that no name rules out; yes and no only if nothing else is."""
+        """Free columns of numbers that no name rules out; yes and no only beside 0 and 1."""
         ends = [*words.SPREADS, *words.ROLES["n"]]
         beside = {key(name) + end for name in self.table.columns for end in ends}
         found = [
@@ -95,7 +96,9 @@ class Header:
         ]
         cells = [map(str.lower, map(str, self.table.columns[name])) for name in found]
         flags = [name for name, of in zip(found, cells, strict=True) if _FLAGS.issuperset(of)]
-        return [name for name in found if name not in flags] or flags
+        others = [self.table.parsed(name).value for name in found if name not in flags]
+        are_answers = all(np.isin(value, (0, 1)).all() for value in others)
+        return [name for name in found if are_answers or name not in flags]
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
         """For each column the one of the same name and a word for a role, if all have one."""
@@ -111,9 +114,7 @@ class Header:
     def texts(self) -> list[str]:
         """Free columns of text that no name rules out; the nameless one counts."""
         free = self.free(numeric=False)
-        return [
-            name for name in free if key(name) in words.NAMELESS or not words.is_attribute(name)
-        ]
+        return [of for of in free if key(of) in NAMELESS or not words.is_attribute(of)]
 
     def refuse(self, names: Sequence[str], problem: str, parameter: str, fix: str = "") -> None:
         """Raise ``InputError`` if there are names of which something is wrong."""
@@ -147,12 +148,9 @@ class Header:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
         general, metrics = self.named("score", True), self.named("metric_score", True)
         scores = self.scores()
-        if (
-            metrics and words.measure(metrics[0]) != "accuracy"
-        ):  # beside top1 stands its error, top1_err
+        if metrics and words.measure(metrics[0]) != "accuracy":  # whose error may stand beside it
             metrics += [name for name in scores if words.is_loss(name) and name not in metrics]
-        if not general and len(metrics) > 1:
-            self.refuse(metrics, "{} are several metrics", "score")
+        self.refuse([] if general else metrics[1:] and metrics, "{} are several metrics", "score")
         partly = [name for name in scores if not _SCORE_WORDS.isdisjoint(split_words(name))]
         alone = partly if len(partly) == 1 and "entry" in self.roles else []
         found = [*general, *metrics, *alone, *self.named("probability", True), *self.named("score")]
@@ -160,9 +158,9 @@ class Header:
 
     def _find_entry(self) -> None:
         """Without a known name, the only text beside a score names the entries."""
-        found = [name for name in self.texts() if key(name) in words.NAMELESS] or self.texts()
+        found = self.texts()
         texts = {role: name for role, name in self.roles.items() if name not in self.numeric}
-        if "unit" in texts and ("public" in self.roles or key(texts["unit"]) in words.NAMELESS):
+        if "unit" in texts and ("public" in self.roles or key(texts["unit"]) in NAMELESS):
             found = [self.roles.pop("unit")]
         elif not found and "run" in texts:
             found = [self.roles.pop("run")]  # a run of a retrieval system is a system
@@ -180,17 +178,12 @@ def _rows_of_entries(header: Header) -> Layout:
     beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
     beside = {role: names for role, names in beside.items() if names}
     if len(columns) > 1:
-        kept = {
-            role: name for role, name in roles.items() if role not in ("unit", "task", "metric")
-        }
+        kept = {role: roles[role] for role in roles if role not in ("unit", "task", "metric")}
         return Layout("tasks", kept, columns, "task", beside)
     roles["score"] = columns[0]
     if header.n_names(roles["entry"]) < len(table):
-        if not roles.keys() & set(UNITS):
-            problem = (
-                "names in column {} repeat, so every row needs a unit (an item, round or seed)"
-            )
-            header.refuse([roles["entry"]], problem, "unit")
+        problem = "names in {} repeat, so every row needs a unit (an item, round or seed)"
+        header.refuse([] if roles.keys() & {*UNITS} else [roles["entry"]], problem, "unit")
         if words.is_role_word(columns[0], "probability"):
             header.name("label", header.named("label"))
         return Layout("long", roles, columns, beside=beside)
@@ -201,11 +194,11 @@ def _rows_of_entries(header: Header) -> Layout:
     header.refuse(several, problem, "leave_out", fix)
     if "n" in roles:
         scores, n = (table.numbers(roles[role]) for role in ("score", "n"))
-        if np.nanmax(scores) > 1 and np.all(scores % 1 == 0) and np.all(scores <= n):
-            fix = "write accuracies between 0 and 1 or with a percent sign"
+        if np.nanmax(scores) > 1 and np.all((scores % 1 == 0) & (scores <= n)):
             problem = "beside numbers of items, {} holds numbers of right answers, or percent"
+            fix = "write accuracies between 0 and 1 or with a percent sign"
             header.refuse(columns, problem, "score", fix)
-    kept = {role: name for role, name in roles.items() if role not in (*UNITS, "label")}
+    kept = {role: roles[role] for role in roles if role not in (*UNITS, "label")}
     return Layout("board", kept, columns, beside=beside)
 
 
@@ -213,26 +206,24 @@ def _rows_of_units(header: Header) -> Layout:
     roles = header.roles
     score = roles.pop("score", "")
     header.name("label", header.named("label"))
-    texts, units = header.texts(), roles.keys() & set(UNITS)
+    texts, units = header.texts(), roles.keys() & {*UNITS}
     others = [name for name in header.scores() if name != score]
     if score and not (texts or others or units or "label" in roles):
         return Layout("board", roles | {"score": score}, [score])
     has_classes = "label" in roles and roles["label"] not in header.numeric
     columns = header.use or ([score] if score else texts if has_classes else others)
     header.check_some(columns)
-    stems = {column.rstrip("0123456789") for column in columns}
-    numbered = (
-        len(stems) == 1 < len(columns) and words.is_role_word(*stems, *UNITS) and not header.use
-    )
-    steps = [name for name in header.table.columns if key(name) in ("step", "globalstep")]
     problem = f"{quoted(score)} looks like a metric, and beside it stand {{}}"
     header.refuse(others if score else [], problem, "use")
+    stems = {column.rstrip("0123456789") for column in columns}
+    numbered = len(stems) == 1 < len(columns) and words.is_role_word(*stems, *UNITS)
     problem = "columns {} look like numbered units, and nothing names entries"
-    header.refuse(columns if numbered else [], problem, "entry")
-    problem = "rows may be entries or units: nothing says what column {} names"
-    header.refuse([] if units else (texts or steps)[:1], problem, "rows")
-    problem = "rows are runs (column {}), and nothing names the entries"
-    header.refuse(
-        [roles["run"]] if units == {"run"} and len(columns) == 1 else [], problem, "entry"
+    header.refuse(columns if numbered and not header.use else [], problem, "entry")
+    unknown = (
+        [] if units else texts or [name for name in header.table.columns if key(name) in _STEPS]
     )
+    if units == {"run"} and len(columns) == 1:
+        unknown = [roles["run"]]
+    problem = "rows may be entries or units: nothing says what column {} names"
+    header.refuse(unknown[:1], problem, "rows")
     return Layout("wide", roles, columns, "entry")

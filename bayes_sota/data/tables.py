@@ -5,7 +5,6 @@ of pandas, polars, PyArrow and others that narwhals knows.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -136,8 +135,7 @@ class Table:
         if wanted in self.columns or len(alike) == 1:
             return wanted if wanted in self.columns else alike[0]
         problem = f"there is no column {quoted(wanted)}; the columns are {listed(self.columns)}"
-        problem += nearest(wanted, self.columns)
-        raise InputError(problem, where=self.where, parameter=parameter)
+        raise self.error(problem + nearest(wanted, self.columns))
 
     def names(self, column: str, may_miss: bool = False) -> Any:
         """Names in a column, (n_rows,) objects; an empty one is an error."""
@@ -202,20 +200,19 @@ def make_table(
     notes: Iterable[str] = (),
 ) -> Table:
     """Table without empty, nameless columns; the names of the others must differ."""
-    titles = ["" if title is None else str(title).strip() for title in header]
-    kept = [
-        (title, cells)
-        for title, cells in zip(titles, columns, strict=True)
-        if title or any(cell not in (None, "") for cell in cells)
-    ]
-    repeated = [title for title, count in Counter(title for title, _ in kept).items() if count > 1]
-    if repeated:
-        raise InputError(f"several columns are called {quoted(repeated[0])}", where=where)
+    kept: dict[str, list[Any]] = {}
+    for title, cells in zip(header, columns, strict=True):
+        plain = "" if title is None else str(title).strip()
+        if not plain and all(cell in (None, "") for cell in cells):
+            continue
+        if plain in kept:
+            raise InputError(f"several columns are called {quoted(plain)}", where=where)
+        kept[plain] = cells
     if len(lines) * len(kept) > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
     if not lines or not kept:
         raise InputError(f"the table has no {'rows' if kept else 'columns'}", where=where)
-    return Table(dict(kept), lines, where, name, tuple(notes))
+    return Table(kept, lines, where, name, tuple(notes))
 
 
 def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:

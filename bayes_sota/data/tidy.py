@@ -17,19 +17,12 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import MISSING, Table, describe_parts
-from bayes_sota.data.words import LABELS, NUMBERS, UNITS, is_role_word
+from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_role_word
 
 type Labels = NDArray[np.object_]
 
 _LARGEST = 100_000_000  # places of a grid
 _OF_SCORES = ("score", "metric_score", "probability", "public", "private")
-_PLURALS = {
-    "entry": "entries",
-    "se": "standard errors",
-    "n": "numbers of items",
-    "class": "true classes",
-    "runs": "numbers of runs",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,14 +228,13 @@ def melt(table: Table, layout: Layout) -> Tidy:
     )
     if layout.kind != "board" or not empty.any():
         return tidy
-    return tidy.take(
-        np.flatnonzero(~empty), f"dropped {counted(empty.sum(), 'row')} without a score"
-    )
+    note = f"dropped {counted(empty.sum(), 'row')} without a score"
+    return tidy.take(np.flatnonzero(~empty), note)
 
 
 def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[str]]:
     """Names that each row has in its roles, and a note where clusters were empty."""
-    labels: dict[str, Labels] = {
+    labels: dict[str, Any] = {
         role: table.names(column, may_miss=role in ("cluster", "direction"))
         for role, column in layout.roles.items()
         if role in (*LABELS, "label")
@@ -252,10 +244,11 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     if empty.size:
         labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster are clusters of their own")
-    if "unit" not in labels and len(set(labels.get("fold", ()))) > 1 and "task" in labels:
-        labels["unit"] = labels["task"] + "/" + labels["fold"]
-    for role in ("task", "cluster"):
-        if {role, "unit"} <= labels.keys() and _repeat(labels, role):
+    if {"task", "fold"} <= labels.keys() and len(set(labels["fold"])) > 1:
+        labels.setdefault("unit", labels["task"] + "/" + labels["fold"])
+    for role in ("task", "cluster"):  # where units are numbered anew in each
+        beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
+        if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
             labels["unit"] = labels[role] + "/" + labels["unit"]
     rows = np.arange(1, len(table) + 1).astype(str).astype(object)
     if layout.kind == "wide" and not labels.keys() & set(UNITS):
@@ -263,14 +256,6 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     if "entry" not in labels and layout.across != "entry":
         labels["entry"] = "entry " + rows
     return labels, notes
-
-
-def _repeat(labels: dict[str, Labels], role: str) -> bool:
-    """Whether units are numbered anew in each task or cluster."""
-    beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
-    pairs = set(zip(labels[role], labels["unit"], strict=True))
-    several = role == "task" and len(pairs) > len(set(labels["unit"]))
-    return several or len(set(zip(*beside, strict=True))) < len(labels["unit"])
 
 
 def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
@@ -281,15 +266,14 @@ def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
     label = layout.roles.get("label")
     if label is None or layout.kind != "wide":
         return table, layout
-    truth = _classes(table, label)
-    found = [np.nan_to_num(table.parsed(column).value) for column in layout.columns]
-    if set(truth) <= {"0.0", "1.0"} and not all(np.isin(of, (0, 1)).all() for of in found):
-        return table, layout
-    right = {}
+    truth, right = _classes(table, label), {}
     for column in layout.columns:
         guess = _classes(table, column, may_miss=True)
         missing = ~np.isin(guess, truth) & [name.lower() in MISSING for name in guess]
-        if np.mean(np.isin(guess, truth) | missing) <= 0.5:
+        share = np.mean(np.isin(guess, truth) | missing)
+        if share < 1 and set(truth) <= {"0.0", "1.0"}:
+            return table, layout
+        if share <= 0.5:
             problem = f"column {quoted(column)} seldom names one of the true classes"
             fix = "if it holds no predictions, leave it out with {option}"
             raise table.error(problem, "leave_out", fix)
@@ -318,4 +302,4 @@ def _describe(table: Table, layout: Layout) -> str:
 
 
 def _plural(role: str) -> str:
-    return _PLURALS.get(role, role if role.endswith("s") else role + "s")
+    return PLURALS.get(role, role if role.endswith("s") else role + "s")
