@@ -1,6 +1,6 @@
 """From a source to one row per score."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -81,7 +81,7 @@ def read_tidy(
     if not use:
         _check_one_scale(table, layout.columns, tidy.value)
     tidy = leave_out_names(tidy, names)
-    _check_one_metric(table, tidy)
+    _check_one_metric(table, tidy.labels)
     lower = _is_lower_better(table, layout, tidy, direction)
     asked = frozenset(roles)
     return replace(tidy, asked=asked, is_competition=is_competition, lower_is_better=lower)
@@ -113,12 +113,12 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     return table.take([row for row in range(len(table)) if row not in dropped], note)
 
 
-def _check_one_metric(table: Table, tidy: Tidy) -> None:
+def _check_one_metric(table: Table, labels: Mapping[str, Any]) -> None:
     """No entry has scores of several metrics for the same unit."""
-    metrics = set(tidy.labels.get("metric", ()))
-    others = [labels for role, labels in tidy.labels.items() if role != "metric"]
-    if len(metrics) > 1 and len(set(zip(*others, strict=True))) < len(tidy):
-        problem = f"scores are of several metrics: {listed(sorted(metrics))}"
+    metrics = sorted(set(labels.get("metric", ())))
+    others = zip(*(names for role, names in labels.items() if role != "metric"), strict=True)
+    if len(metrics) > 1 and len(set(others)) < len(labels["metric"]):
+        problem = f"scores are of several metrics: {listed(metrics)}"
         raise table.error(problem, "leave_out", "leave out all but one with {option}")
 
 

@@ -170,14 +170,12 @@ class Table:
     def bad_cells(
         self, column: str, rows: Sequence[int], problem: str, fix: str = ""
     ) -> InputError:
-        """Error that names up to ten cells of a column."""
+        """Error at the first of some cells of a column; up to ten are named."""
         cells = self.columns[column]
-        if len(rows) == 1:
-            line, problem = self.lines[rows[0]], f"{problem}, got {quoted(cells[rows[0]])}"
-        else:
-            shown = [f"{self.lines[i]} has {quoted(cells[i])}" for i in rows[:MOST_LISTED]]
-            more = f" ({len(rows)} in all)" if len(rows) > MOST_LISTED else ""
-            line, problem = "", f"{problem}: {', '.join(shown)}{more}"
+        problem += f", got {quoted(cells[rows[0]])}"
+        problem += "".join(f", {self.lines[i]} has {quoted(cells[i])}" for i in rows[1:MOST_LISTED])
+        problem += f" ({len(rows)} in all)" * (len(rows) > MOST_LISTED)
+        line = self.lines[rows[0]]
         return InputError(problem, where=self.where, line=line, column=column, fix=fix)
 
 
