@@ -95,8 +95,8 @@ def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
         if name not in known:
             problem = f"nothing is called {quoted(name)}, so it cannot be left out"
             raise InputError(problem + nearest(name, known), where=tidy.where)
-    left_out = np.any([np.isin(labels, list(names)) for labels in there], axis=0)
-    return tidy.take(np.flatnonzero(~left_out)) if names else tidy
+    left_out = [np.isin(labels, list(names)) for labels in there if names]
+    return tidy.take(np.flatnonzero(~np.any(left_out, axis=0))) if names else tidy
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:

@@ -144,7 +144,7 @@ class Tidy:
         grid.ravel()[place] = self.value if of is None else of
         return grid, axes
 
-    def places(self, *roles: str) -> tuple[NDArray[np.int64], list[list[str]]]:
+    def places(self, *roles: str) -> tuple[NDArray[np.intp], list[list[str]]]:
         """Place of each score in the flat grid of some roles, and the names of its axes.
 
         Raises
@@ -152,21 +152,19 @@ class Tidy:
         InputError
             As of ``pivot``.
         """
-        place, axes = np.zeros(len(self), np.int64), []
-        for role in roles:
-            names, codes = self.names(role)
-            place = place * len(names) + codes
-            axes.append(names)
+        named = [self.names(role) for role in roles]
+        shape = [len(names) for names, _ in named]
+        place = np.ravel_multi_index([codes for _, codes in named], shape)
         order = np.argsort(place, kind="stable")
         repeated = np.flatnonzero(np.diff(place[order]) == 0)
-        if not repeated.size:
-            return place, axes
-        first, second = order[repeated[0]], order[repeated[0] + 1]
-        what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
-        problem = f"{what} has a score already on {self.lines[first]}"
-        fix = "if rows are repeated runs, name their column with {option}"
-        line = self.lines[second]
-        raise InputError(problem, where=self.where, line=line, parameter="run", fix=fix)
+        if repeated.size:
+            first, second = order[repeated[0] : repeated[0] + 2]
+            what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
+            problem = f"{what} has a score already on {self.lines[first]}"
+            fix = "if rows are repeated runs, name their column with {option}"
+            line = self.lines[second]
+            raise InputError(problem, where=self.where, line=line, parameter="run", fix=fix)
+        return place, [names for names, _ in named]
 
 
 def numbered(names: Iterable[Any]) -> list[int]:
