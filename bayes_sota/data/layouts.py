@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayes_sota.core.errors import listed, quoted
+from bayes_sota.core.errors import listed
 from bayes_sota.data import words
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import NAMELESS, UNITS, key, split_words
+from bayes_sota.data.words import NAMELESS, SETS, UNITS, key, split_words
 
 _SCORES = {"score", "public"}
-_SCORE_WORDS = {"accuracy", "acc", "score"}
-_STEPS = ("step", "globalstep")  # of training
 _FLAGS = {"true", "false", "yes", "no", "none", ""}
 
 
@@ -85,7 +83,7 @@ class Header:
 
     def scores(self) -> list[str]:
         """Free columns of numbers that no name rules out; yes and no only beside 0 and 1."""
-        ends = [*words.SPREADS, *words.ROLES["n"]]
+        ends = [*SETS["spreads"], *words.ROLES["n"]]
         beside = {key(name) + end for name in self.table.columns for end in ends}
         found = [
             name
@@ -151,7 +149,7 @@ class Header:
         if metrics and words.measure(metrics[0]) != "accuracy":  # whose error may stand beside it
             metrics += [name for name in scores if words.is_loss(name) and name not in metrics]
         self.refuse([] if general else metrics[1:] and metrics, "{} are several metrics", "score")
-        partly = [name for name in scores if not _SCORE_WORDS.isdisjoint(split_words(name))]
+        partly = [name for name in scores if not SETS["of_scores"].isdisjoint(split_words(name))]
         alone = partly if len(partly) == 1 and "entry" in self.roles else []
         found = [*general, *metrics, *alone, *self.named("probability", True), *self.named("score")]
         self.name("score", found)
@@ -213,17 +211,14 @@ def _rows_of_units(header: Header) -> Layout:
     has_classes = "label" in roles and roles["label"] not in header.numeric
     columns = header.use or ([score] if score else texts if has_classes else others)
     header.check_some(columns)
-    problem = f"{quoted(score)} looks like a metric, and beside it stand {{}}"
-    header.refuse(others if score else [], problem, "use")
+    problem = "the first of {} looks like a metric, the others like entries or metrics"
+    header.refuse([score, *others] if score and others else [], problem, "use")
     stems = {column.rstrip("0123456789") for column in columns}
     numbered = len(stems) == 1 < len(columns) and words.is_role_word(*stems, *UNITS)
     problem = "columns {} look like numbered units, and nothing names entries"
     header.refuse(columns if numbered and not header.use else [], problem, "entry")
-    unknown = (
-        [] if units else texts or [name for name in header.table.columns if key(name) in _STEPS]
-    )
-    if units == {"run"} and len(columns) == 1:
-        unknown = [roles["run"]]
+    steps = [name for name in header.table.columns if key(name) in SETS["steps"]]
+    runs = [roles["run"]] if units == {"run"} and len(columns) == 1 else []
     problem = "rows may be entries or units: nothing says what column {} names"
-    header.refuse(unknown[:1], problem, "rows")
+    header.refuse(runs if units else (texts or steps)[:1], problem, "rows")
     return Layout("wide", roles, columns, "entry")
