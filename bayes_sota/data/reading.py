@@ -19,7 +19,7 @@ from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
 type Direction = Literal["lower", "higher"] | None
 
-_NAMING = {"entry", "unit", "task", "fold", "metric"}  # roles of what may be summed up
+_NAMING = ("entry", "unit", "task", "fold", "metric")  # roles of what may be summed up
 _MOST_METRICS = 100  # rows of a table, if they are metrics
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
@@ -102,7 +102,7 @@ def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
 def _without_summaries(table: Table, layout: Layout) -> Table:
     """Table without rows whose whole name is a word like "average"."""
     dropped: dict[int, str] = {}
-    for role in _NAMING.intersection(layout.roles):
+    for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))
         summaries = {name for name in set(names) if is_summary_row(name, role == "entry")}
         dropped |= {row: name for row, name in enumerate(names) if name in summaries}
