@@ -135,7 +135,8 @@ class Table:
         if wanted in self.columns or len(alike) == 1:
             return wanted if wanted in self.columns else alike[0]
         problem = f"there is no column {quoted(wanted)}; the columns are {listed(self.columns)}"
-        raise self.error(problem + nearest(wanted, self.columns))
+        problem += nearest(wanted, self.columns)
+        raise InputError(problem, where=self.where, parameter=parameter)
 
     def names(self, column: str, may_miss: bool = False) -> Any:
         """Names in a column, (n_rows,) objects; an empty one is an error."""
