@@ -5,9 +5,7 @@ of pandas, polars, PyArrow and others that narwhals knows.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +29,7 @@ _MARKS = " *†‡§$_"  # bold, footnotes
 _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?"
 _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
+_PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
 _LONGEST = 100  # characters of a number
 MOST_CELLS = 10_000_000
 """Cells of a table, which take some seconds and a gigabyte."""
@@ -57,18 +56,21 @@ def parse_cell(cell: Any) -> Printed | None:
     """
     if cell is None or cell != cell:
         return NOTHING
+    if isinstance(cell, str) and _PLAIN.fullmatch(cell):
+        return Printed(float(cell), np.nan, cell)
     text = str(cell).strip(_MARKS + "\t\r\n").replace("−", "-")
     if text.lower() in MISSING:
         return NOTHING
     found = _PRINTED.fullmatch(_ANSWERS.get(text.lower(), text)) if len(text) < _LONGEST else None
     if not found:
         return None
-    number, percent, error, of_error, bare_error = found.groups()
+    number, percent, error, of_error, bare_error = (
+        part.replace(",", "") for part in found.groups("")
+    )
     error = error or bare_error or "nan"
     if percent or of_error:
-        number, error = (str(Decimal(of.replace(",", "")) / 100) for of in (number, error))
-    number = number.replace(",", "")
-    printed = Printed(float(number), float(error.replace(",", "")), number)
+        number, error = (str(Decimal(of) / 100) for of in (number, error))
+    printed = Printed(float(number), float(error), number)
     return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
 
 
@@ -89,22 +91,17 @@ class Numbers:
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
     """Numbers of cells; equal ones are parsed once."""
-    with suppress(TypeError, ValueError):  # of what is no text, or no number
-        plain = {cell: "nan" if cell in ("", None) else cell for cell in dict.fromkeys(cells)}
-        if set("".join(plain.values())) <= set("0123456789.-na"):
-            known = {cell: float(text) for cell, text in plain.items()}
-            values = np.fromiter(map(known.__getitem__, cells), np.float64, len(cells))
-            if not (np.abs(values) > LARGEST_NUMBER).any():
-                nothing = np.full(len(values), np.nan)
-                return Numbers(values, nothing, list(map(plain.__getitem__, cells)), [])
     try:
-        parsed = {cell: parse_cell(cell) for cell in dict.fromkeys(cells)}
+        codes = {cell: code for code, cell in enumerate(dict.fromkeys(cells))}
     except TypeError:  # lists and objects
-        return parse_numbers([str(cell) for cell in cells])
-    found = [parsed[cell] for cell in cells]
-    bad = [row for row, number in enumerate(found) if number is None]
-    value, error, texts = zip(*(number or NOTHING for number in found), strict=True)
-    return Numbers(np.array(value), np.array(error), list(texts), bad)
+        return parse_numbers(list(map(str, cells)))
+    code = np.fromiter(map(codes.__getitem__, cells), np.intp, len(cells))
+    parsed = list(map(parse_cell, codes))
+    is_bad = np.array([number is None for number in parsed])
+    value, error, texts = zip(*(number or NOTHING for number in parsed), strict=True)
+    every = np.array(texts, object)[code].tolist()
+    bad = np.flatnonzero(is_bad[code]).tolist()
+    return Numbers(np.array(value)[code], np.array(error)[code], every, bad)
 
 
 @dataclass(frozen=True)
@@ -174,14 +171,12 @@ class Table:
     def bad_cells(
         self, column: str, rows: Sequence[int], problem: str, fix: str = ""
     ) -> InputError:
-        """Error that names up to ten cells of a column."""
+        """Error at the first of some cells of a column; up to ten are named."""
         cells = self.columns[column]
-        if len(rows) == 1:
-            line, problem = self.lines[rows[0]], f"{problem}, got {quoted(cells[rows[0]])}"
-        else:
-            shown = [f"{self.lines[i]} has {quoted(cells[i])}" for i in rows[:MOST_LISTED]]
-            more = f" ({len(rows)} in all)" if len(rows) > MOST_LISTED else ""
-            line, problem = "", f"{problem}: {', '.join(shown)}{more}"
+        problem += f", got {quoted(cells[rows[0]])}"
+        problem += "".join(f", {self.lines[i]} has {quoted(cells[i])}" for i in rows[1:MOST_LISTED])
+        problem += f" ({len(rows)} in all)" * (len(rows) > MOST_LISTED)
+        line = self.lines[rows[0]]
         return InputError(problem, where=self.where, line=line, column=column, fix=fix)
 
 
@@ -204,20 +199,19 @@ def make_table(
     notes: Iterable[str] = (),
 ) -> Table:
     """Table without empty, nameless columns; the names of the others must differ."""
-    titles = ["" if title is None else str(title).strip() for title in header]
-    kept = [
-        (title, cells)
-        for title, cells in zip(titles, columns, strict=True)
-        if title or any(cell not in (None, "") for cell in cells)
-    ]
-    repeated = [title for title, count in Counter(title for title, _ in kept).items() if count > 1]
-    if repeated:
-        raise InputError(f"several columns are called {quoted(repeated[0])}", where=where)
+    kept: dict[str, list[Any]] = {}
+    for title, cells in zip(header, columns, strict=True):
+        plain = "" if title is None else str(title).strip()
+        if not plain and all(cell in (None, "") for cell in cells):
+            continue
+        if plain in kept:
+            raise InputError(f"several columns are called {quoted(plain)}", where=where)
+        kept[plain] = cells
     if len(lines) * len(kept) > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
     if not lines or not kept:
         raise InputError(f"the table has no {'rows' if kept else 'columns'}", where=where)
-    return Table(dict(kept), lines, where, name, tuple(notes))
+    return Table(kept, lines, where, name, tuple(notes))
 
 
 def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:

@@ -14,20 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.tables import MISSING, Numbers, Table, describe_parts
-from bayes_sota.data.words import LABELS, NUMBERS, UNITS, is_role_word
+from bayes_sota.data.tables import MISSING, Table, describe_parts
+from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_role_word
 
 type Labels = NDArray[np.object_]
 
 _LARGEST = 100_000_000  # places of a grid
-_PLURALS = {
-    "entry": "entries",
-    "se": "standard errors",
-    "n": "numbers of items",
-    "submissions": "submissions",
-    "runs": "numbers of runs",
-}
+_OF_SCORES = ("score", "metric_score", "probability", "public", "private")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +98,8 @@ class Tidy:
         number = numbered(self.labels["entry"])
         if len(set(zip(*groups, strict=True))) * 2 > max(number):
             return self  # rows are tasks
-        return replace(
-            self, labels=self.labels | {"unit": np.array(list(map(str, number)), object)}
-        )
+        units = np.array(list(map(str, number)), object)
+        return replace(self, labels=self.labels | {"unit": units})
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
@@ -150,7 +144,7 @@ class Tidy:
         grid.ravel()[place] = self.value if of is None else of
         return grid, axes
 
-    def places(self, *roles: str) -> tuple[NDArray[np.int64], list[list[str]]]:
+    def places(self, *roles: str) -> tuple[NDArray[np.intp], list[list[str]]]:
         """Place of each score in the flat grid of some roles, and the names of its axes.
 
         Raises
@@ -158,22 +152,19 @@ class Tidy:
         InputError
             As of ``pivot``.
         """
-        place, axes = np.zeros(len(self), np.int64), []
-        for role in roles:
-            names, codes = self.names(role)
-            place = place * len(names) + codes
-            axes.append(names)
+        named = [self.names(role) for role in roles]
+        shape = [len(names) for names, _ in named]
+        place = np.ravel_multi_index([codes for _, codes in named], shape)
         order = np.argsort(place, kind="stable")
         repeated = np.flatnonzero(np.diff(place[order]) == 0)
-        if not repeated.size:
-            return place, axes
-        at = repeated[np.argmin(order[repeated + 1])]
-        first, second = order[at], order[at + 1]
-        what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
-        problem = f"{what} has a score already on {self.lines[first]}"
-        fix = "if rows are repeated runs, name their column with {option}"
-        line = self.lines[second]
-        raise InputError(problem, where=self.where, line=line, parameter="run", fix=fix)
+        if repeated.size:
+            first, second = order[repeated[0] : repeated[0] + 2]
+            what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
+            problem = f"{what} has a score already on {self.lines[first]}"
+            fix = "if rows are repeated runs, name their column with {option}"
+            line = self.lines[second]
+            raise InputError(problem, where=self.where, line=line, parameter="run", fix=fix)
+        return place, [names for names, _ in named]
 
 
 def joined(tables: Sequence[Tidy], where: str) -> Tidy:
@@ -216,22 +207,21 @@ def melt(table: Table, layout: Layout) -> Tidy:
         Cells that hold no number or no name; up to ten are named at once.
     """
     columns, roles = layout.columns, layout.roles
-    scores, are_classes = _scores(table, layout)
+    scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
     errors = np.concatenate([numbers.error for numbers in scores])
-    if np.isnan(value).all():
+    empty = np.isnan(value)
+    if empty.all():
         raise table.error(f"no scores in {listed(columns)}")
     labels, notes = _row_labels(table, layout)
-    if are_classes:
-        del labels["label"]
-        notes.append(f"predictions are right where they equal {quoted(roles['label'])}")
     labels = {role: np.tile(names, len(columns)) for role, names in labels.items()}
     if layout.across:
-        labels[layout.across] = np.repeat(_names_across(table, layout), len(table))
-    known = [role for role in NUMBERS if role in roles]
-    numbers = {role: np.tile(table.numbers(roles[role]), len(columns)) for role in known}
-    for role, beside in layout.beside.items():
-        numbers[role] = np.concatenate([table.numbers(column) for column in beside])
+        are_one = len(columns) == 1 and is_role_word(columns[0], *_OF_SCORES)
+        across = [table.name] if are_one else columns  # a single metric is of the file's model
+        labels[layout.across] = np.repeat(np.array(across, object), len(table))
+    beside = {role: [roles[role]] * len(columns) for role in NUMBERS if role in roles}
+    beside |= layout.beside
+    numbers = {role: np.concatenate(list(map(table.numbers, of))) for role, of in beside.items()}
     if not np.isnan(errors).all():
         numbers["se"] = errors
         notes.append("numbers after ± or in parentheses are taken as standard errors")
@@ -251,35 +241,30 @@ def melt(table: Table, layout: Layout) -> Tidy:
         origin=table.origin,
         n_files=table.n_files,
     )
-    empty = np.isnan(tidy.value)
     if layout.kind != "board" or not empty.any():
         return tidy
-    note = f"dropped {empty.sum()} row{'s' if empty.sum() > 1 else ''} without a score"
+    note = f"dropped {counted(empty.sum(), 'row')} without a score"
     return tidy.take(np.flatnonzero(~empty), note)
-
-
-def _names_across(table: Table, layout: Layout) -> Labels:
-    """Labels of the columns that hold scores; a single metric belongs to the file's model."""
-    names = layout.columns
-    if layout.kind == "pair":
-        names = ["public", "private"]
-    elif len(names) == 1 and is_role_word(names[0], "score", "metric_score", "probability"):
-        names = [table.name]
-    return np.array(names, object)
 
 
 def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[str]]:
     """Names that each row has in its roles, and a note where clusters were empty."""
-    labels: dict[str, Any] = {}
+    labels: dict[str, Any] = {
+        role: table.names(column, may_miss=role in ("cluster", "direction"))
+        for role, column in layout.roles.items()
+        if role in (*LABELS, "label")
+    }
     notes = []
-    for role, column in layout.roles.items():
-        if role in (*LABELS, "label") and role != layout.across:
-            labels[role] = table.names(column, may_miss=role in ("cluster", "direction"))
     empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
     if empty.size:
         labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster are clusters of their own")
-    _tell_units_apart(labels)
+    if {"task", "fold"} <= labels.keys() and len(set(labels["fold"])) > 1:
+        labels.setdefault("unit", labels["task"] + "/" + labels["fold"])
+    for role in ("task", "cluster"):  # where units are numbered anew in each
+        beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
+        if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
+            labels["unit"] = labels[role] + "/" + labels["unit"]
     rows = np.arange(1, len(table) + 1).astype(str).astype(object)
     if layout.kind == "wide" and not labels.keys() & set(UNITS):
         labels["unit"] = rows
@@ -288,32 +273,30 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     return labels, notes
 
 
-def _tell_units_apart(labels: dict[str, Labels]) -> None:
-    """Units that are numbered anew in each task or cluster are called task/unit."""
-    if "unit" not in labels and len(set(labels.get("fold", ()))) > 1 and "task" in labels:
-        labels["unit"] = labels["task"] + "/" + labels["fold"]
-    for role in [of for of in ("task", "cluster") if {of, "unit"} <= labels.keys()]:
-        beside = [names for other, names in labels.items() if other in ("entry", "unit", "run")]
-        repeat = len(set(zip(*beside, strict=True))) < len(labels["unit"])
-        pairs = set(zip(labels[role], labels["unit"], strict=True))
-        if repeat or (role == "task" and len(pairs) > len(set(labels["unit"]))):
-            labels["unit"] = labels[role] + "/" + labels["unit"]
+def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
+    """Table of answers, where columns hold predicted classes beside the true ones.
 
-
-def _scores(table: Table, layout: Layout) -> tuple[list[Numbers], bool]:
-    """Numbers of each column that holds scores, and whether these say which classes are right.
-
-    Beside labels 0 and 1 may stand probabilities.
+    Beside labels 0 and 1 may stand probabilities, which are left as they are.
     """
-    label = layout.roles.get("label") if layout.kind == "wide" else None
-    if label is None:
-        return [table.printed(column) for column in layout.columns], False
-    truth = _classes(table, label)
-    if set(truth) <= {"0.0", "1.0"}:
-        found = [table.printed(column) for column in layout.columns]
-        if not all(np.isin(np.nan_to_num(of.value), (0, 1)).all() for of in found):
-            return found, False
-    return [_compared(table, column, truth) for column in layout.columns], True
+    label = layout.roles.get("label")
+    if label is None or layout.kind != "wide":
+        return table, layout
+    truth, right = _classes(table, label), {}
+    for column in layout.columns:
+        guess = _classes(table, column, may_miss=True)
+        missing = ~np.isin(guess, truth) & [name.lower() in MISSING for name in guess]
+        share = np.mean(np.isin(guess, truth) | missing)
+        if share < 1 and set(truth) <= {"0.0", "1.0"}:
+            return table, layout
+        if share <= 0.5:
+            problem = f"column {quoted(column)} seldom names one of the true classes"
+            fix = "if it holds no predictions, leave it out with {option}"
+            raise table.error(problem, "leave_out", fix)
+        right[column] = np.where(missing, np.nan, guess == truth).tolist()
+    note = f"predictions are right where they equal {quoted(label)}"
+    roles = {"class" if role == "label" else role: of for role, of in layout.roles.items()}
+    answers = replace(table, columns=table.columns | right, notes=(*table.notes, note))
+    return answers, replace(layout, roles=roles)
 
 
 def _classes(table: Table, column: str, may_miss: bool = False) -> Labels:
@@ -322,30 +305,16 @@ def _classes(table: Table, column: str, may_miss: bool = False) -> Labels:
     return np.where(np.isnan(values), names, np.array(list(map(str, values)), object))
 
 
-def _compared(table: Table, column: str, truth: Labels) -> Numbers:
-    """1 where the predicted class is the true one, NaN where there is none."""
-    guess = _classes(table, column, may_miss=True)
-    known = np.isin(guess, truth)
-    missing = ~known & [name.lower() in MISSING for name in guess]
-    if np.mean(known | missing) <= 0.5:
-        problem = f"column {quoted(column)} seldom names one of the true classes"
-        fix = "if it holds no predictions, leave it out with {option}"
-        raise table.error(problem, "leave_out", fix)
-    right = np.where(missing, np.nan, guess == truth)
-    return Numbers(right, np.full(len(right), np.nan), guess.tolist(), [])
-
-
 def _describe(table: Table, layout: Layout) -> str:
     """Sentence that says which columns were read, and which were not."""
-    parts = [
-        f"{_PLURALS.get(role, role + 's')} from {quoted(column)}"
-        for role, column in layout.roles.items()
-        if role not in ("score", "public", "private", layout.across)
-    ]
-    number = len(layout.columns)
-    across = _PLURALS.get(layout.across, layout.across + "s")
-    of = f" of {number} {across}" if number > 1 and layout.across != "board" else ""
-    parts.append(f"scores{of} from {listed(layout.columns)}")
-    beside = [name for names in layout.beside.values() for name in names]
-    parts += [f"{_PLURALS[role]} from {listed(names)}" for role, names in layout.beside.items()]
-    return describe_parts(table, parts, [*layout.roles.values(), *layout.columns, *beside])
+    across, number = layout.across, len(layout.columns)
+    of = f" of {number} {_plural(across)}" if number > 1 and across != "board" else ""
+    read = {_plural(role): [name] for role, name in layout.roles.items() if role not in _OF_SCORES}
+    read[f"scores{of}"] = layout.columns
+    read |= {_plural(role): names for role, names in layout.beside.items()}
+    parts = [f"{what} from {listed(names)}" for what, names in read.items()]
+    return describe_parts(table, parts, [name for names in read.values() for name in names])
+
+
+def _plural(role: str) -> str:
+    return PLURALS.get(role, role if role.endswith("s") else role + "s")
