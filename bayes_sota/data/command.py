@@ -4,7 +4,6 @@ import csv
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
-from pathlib import Path
 from typing import Any
 
 import click
@@ -78,13 +77,10 @@ def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]
 
 def _average(context: Any, parameter: Any, typed: str | None) -> Any:
     """What counts equally, as ``Outcomes`` takes it: weights are read from their table."""
-    if typed is None or typed in ("items", "tasks"):
+    if typed in (None, "items", "tasks"):
         return typed
     from bayes_sota.data.answers import read_weights
 
-    if not Path(typed).is_file():
-        problem = "--average takes items, tasks, or a table of weights"
-        raise InputError(f"{problem}; there is no file {typed!r}")
     return read_weights(typed)
 
 
