@@ -18,7 +18,6 @@ from bayes_sota.core.errors import AmbiguousMetricError, InfiniteEstimateError, 
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
-from bayes_sota.data.answers import outcomes_of
 from bayes_sota.data.command import reading_options, typed_of_reading
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
@@ -29,6 +28,7 @@ from bayes_sota.data.words import measure, place_in
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
 _SIZE = 10**6  # of a test set, where a user has to fill in N
+_UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": _SIZE})
 _CLAIMS = {"claim batch {}": "How many claims are doubtful?"}
 _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
 _FOLDS = {"cv judge {}": "Is the order reproducible?"}
@@ -37,6 +37,7 @@ _ITEMS = _BOARD | {
     "claim responses {}": "Which methods cannot be told apart?",
     "claim plan --gap 0.02 --pilot {}": "How many items tell the best two apart?",
 }
+_ALONE = {"score {}": "How good is each by itself?"}
 _NEW_TASKS = {"board {} --new tasks": "Who may be the best in new tasks?"}
 _PAIR = {"paired {} --n-test-public N --n-test-private N": "How good is the public winner?"}
 _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with uncertainty?"}
@@ -72,15 +73,13 @@ def inspect_file(file: Path, reading: dict[str, Any], shown: Shown) -> int:
         for words, question in questions.items():
             line = " ".join(["bayes-sota", words.format(shlex.quote(str(file))), *options])
             commands.append({"question": question, "command": line})
-    report = list_report(
-        "commands",
-        commands,
+    said = f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."
+    columns, content = (
         {"question": "question", "command": "command"},
-        sentences=(f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind}).",),
-        content={"kind": kind, "notes": notes},
-        notes=notes,
-        basis=(SOFTWARE,),
+        {"kind": kind, "notes": notes},
     )
+    about: dict[str, Any] = {"sentences": (said,), "notes": notes, "basis": (SOFTWARE,)}
+    report = list_report("commands", commands, columns, content=content, **about)
     return shown.deliver(report) or int(not commands)
 
 
@@ -88,16 +87,13 @@ def _found(table: Table, reading: dict[str, Any]) -> tuple[str, list[Trial], lis
     """Kind of a table, readers to try, and notes."""
     if {"accuracy_a", "mean_a"} & set(table.columns):
         return "claims", [(partial(claims.claims_table, table), _CLAIMS)], []
-    has_classes = any(place_in("label", name) is not None for name in table.columns)
-    learn: list[Trial] = [(partial(crossval.read_task, table), _CLASSES)] * has_classes
     try:
         tidy = read_tidy(table, **reading).with_items()
     except InputError:
-        if not learn:
+        if all(place_in("label", name) is None for name in table.columns):
             raise
-        return "data", learn, []
-    kind, trials = _trials(tidy, table, reading)
-    return kind, trials + learn, [tidy.sentence, *tidy.notes]
+        return "data", [(partial(crossval.read_task, table), _CLASSES)], []
+    return *_trials(tidy, table, reading), [tidy.sentence, *tidy.notes]
 
 
 def _trials(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, list[Trial]]:
@@ -116,13 +112,13 @@ def _trials(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, lis
     if tidy.unit == "task":
         return "rounds", [(partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS), rounds]
     try:
-        outcomes = outcomes_of(tidy)
+        outcomes = data.read_outcomes(table, **reading)
     except InputError:
         return "rounds", [rounds]
-    alone = partial(items.skills_alone, outcomes), {"score {}": "How good is each by itself?"}
-    trials: list[Trial] = [(outcomes.check_several, _ITEMS), alone]
+    trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
+    trials += [(partial(items.skills_alone, outcomes), _ALONE)]
     if "task" in tidy.labels:
-        trials.append((lambda: outcomes_of(tidy, new="tasks").check_several(), _NEW_TASKS))
+        trials += [(lambda: outcomes.about("tasks").check_several(), _NEW_TASKS)]
     return ("answers", trials) if outcomes.is_answers else ("item scores", [*trials, rounds])
 
 
@@ -136,9 +132,7 @@ def _fit(table: Table, reading: dict[str, Any]) -> None:
 def _of_board(tidy: Tidy) -> Trial:
     """Questions about entries with a score each, with what has to be filled in."""
     are_accuracies = measure(tidy.titles[0]) == "accuracy" and not tidy.lower_is_better
-    option, known = " --standard-error S", dict[str, Any](standard_error=0.01)
-    if are_accuracies:
-        option, known = " --n-test N", {"n_test": _SIZE}
+    option, known = _UNKNOWN[are_accuracies]
     if "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers):
         option, known = "", {}
     questions = {f"{words}{option}": question for words, question in _BOARD.items()}

@@ -30,8 +30,6 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     be gzipped or zipped. Frames of pandas, polars and whatever else narwhals opens. Of several
     metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it.
     """
-    if isinstance(source, Table):
-        return source
     return stack(read_all(source if isinstance(source, list | tuple) else [source], metric))
 
 
@@ -79,6 +77,8 @@ def file_names(tables: Sequence[Table]) -> list[str]:
 
 def _opened(source: Any) -> Table:
     """Table of one source, whatever it is."""
+    if isinstance(source, Table):
+        return source
     if is_frame(source):
         return _table_of_frame(source, "the data frame", "table")
     if isinstance(source, Mapping):
