@@ -30,7 +30,6 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, reading=reading, **options)
 
     names = partial(click.option, multiple=True, metavar="A,B", callback=_names)
-    roles = partial(click.option, multiple=True, metavar="ROLE=NAME", callback=_roles)
     about = f"Column of a role ({', '.join(ROLES)}); default by its name. May be repeated."
     lower = "Scores are losses, ..."
     return together(
@@ -38,7 +37,7 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--lower-is-better", "direction", flag_value="lower", help=lower),
         names("--leave-out", help="Entries, tasks or columns that do not count."),
         names("--use", help="Columns that hold the scores; default those that no name rules out."),
-        roles("--column", help=about),
+        click.option("--column", multiple=True, metavar="ROLE=NAME", callback=_roles, help=about),
     )(command)
 
 
@@ -50,15 +49,15 @@ def typed_of_reading(reading: Mapping[str, Any]) -> list[str]:
     >>> typed_of_reading({"score": "acc", "use": ["a", "b"], "direction": "lower"})
     ['--column score=acc', '--use a,b', '--lower-is-better']
     """
-    options = []
-    for name, value in reading.items():
+
+    def typed(name: str, value: Any) -> list[str]:
         if name == "direction":
-            options.append([f"--{value}-is-better"])
-        elif isinstance(value, str):
-            options.append(["--column", f"{name}={value}"])
-        else:
-            options.append([f"--{name.replace('_', '-')}", ",".join(value)])
-    return list(map(shlex.join, options))
+            return [f"--{value}-is-better"]
+        if isinstance(value, str):
+            return ["--column", f"{name}={value}"]
+        return [f"--{name.replace('_', '-')}", ",".join(value)]
+
+    return [shlex.join(typed(*pair)) for pair in reading.items()]
 
 
 def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:

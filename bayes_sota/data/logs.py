@@ -212,16 +212,13 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         )
     chosen = {task: _choose(of, metric, table) for task, of in names.items()}
     kept = [i for i, (task, name) in enumerate(rows) if name in ("", chosen.get(task))]
+    used = dict.fromkeys(chosen.values())
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
-        used = dict.fromkeys(chosen.values())
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
-    notes = dict.fromkeys(
-        f"scores are {quoted(chosen[task])}; there are also {listed(others)}"
-        for task, of in names.items()
-        if not metric and (others := [name for name in of if name != chosen[task]])
-    )
-    found = table.take(kept, *notes)
+    others = [name for name in every if name not in used]
+    note = f"scores are {listed(used)}; there are also {listed(others)}"
+    found = table.take(kept, *[note] * (not metric and len(others) > 0))
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
@@ -268,19 +265,17 @@ def find_splits(table: Table, asked: Mapping[str, str]) -> tuple[Table, Layout]:
     if metric not in metrics:
         raise table.error(f"there are scores by {listed(metrics)}", "score")
     splits = sorted((int(match[1]), match[0]) for match in found if match[2] == metric)
-    columns = {f"split{number}": table.columns[name] for number, name in splits}
-    cells = table.columns.get("params", [""] * len(table))
-    candidates = [_parameters(cell) or line for cell, line in zip(cells, table.lines, strict=True)]
-    read = {"params", *(name for _, name in splits)}
-    rest = {name: cells for name, cells in table.columns.items() if name not in read}
-    layout = Layout("tasks", {"entry": "params"}, list(columns), "fold", score=metric)
-    return replace(table, columns={"params": candidates, **columns, **rest}), layout
+    rest = dict(table.columns)
+    columns = {f"split{number}": rest.pop(name) for number, name in splits}
+    columns = {"params": list(map(_parameters, rest.pop("params", table.lines))), **columns}
+    layout = Layout("tasks", {"entry": "params"}, list(columns)[1:], "fold", score=metric)
+    return replace(table, columns=columns | rest), layout
 
 
 def _parameters(cell: Any) -> str:
-    """Parameters of a candidate in one line, of a mapping or its text; "" without any."""
+    """Parameters of a candidate in one line, of a mapping or its text."""
     text = re.sub(r"np\.\w+\((.*?)\)", r"\1", " ".join(str(cell).split()))
-    return re.sub(r"'(\w+)': ", r"\1=", text.strip("{}"))
+    return re.sub(r"'(\w+)': ", r"\1=", text.strip("{}")) or "default"
 
 
 def is_kaggle(table: Table) -> bool:
