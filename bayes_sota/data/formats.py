@@ -246,9 +246,7 @@ def _flattened(row: Record) -> Record:
     """Record without objects inside: their keys become columns, with a prefix where they clash."""
     flat: Record = {}
     for title, cell in row.items():
-        for inner, value in cell.items() if isinstance(cell, dict) else [(None, cell)]:
+        for inner, value in cell.items() if isinstance(cell, dict) else [("", cell)]:
             name = inner if inner not in row and inner not in flat else f"{title}.{inner}"
-            flat[title if inner is None else name] = value
-    return {
-        name: str(cell) if isinstance(cell, list | dict) else cell for name, cell in flat.items()
-    }
+            flat[name if inner else title] = value
+    return flat

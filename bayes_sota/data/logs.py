@@ -12,7 +12,7 @@ candidate per row and a column per split.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,7 @@ _SAMPLES = re.compile(
 )
 _PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", "*.eval"), ("*.json", "*.json.gz")
 _ABOUT_SAMPLES = frozenset(("doc_hash", "resps", "doc", "filter"))
-_NO_METRICS = frozenset(("doc_id", "target", "arguments", "filtered_resps", "metrics"))
-_NO_METRICS |= _ABOUT_SAMPLES | {"prompt_hash", "target_hash"}
+_NO_METRICS = frozenset(("doc_id", "target", "doc_hash", "prompt_hash", "target_hash"))
 _USUAL = ("acc", "exact_match", "acc_norm", "quasi_exact_match", "accuracy", "score")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
@@ -42,7 +41,7 @@ _LONGEST = 200  # characters of what names a task or a cluster
 _SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")
 
 type Row = dict[str, Any]  # by column; "line" says where it stands
-type Placed = Iterable[tuple[str, Any]]  # where a sample stands, and what is there
+type Placed = list[tuple[str, Any]]  # where a sample stands, and what is there
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -73,7 +72,7 @@ def rows_of_log(
     log = first if value is first else {}
     results = _object(log, "results")
     of_samples = first.keys() & _ABOUT_SAMPLES or path.name.startswith("samples_")
-    there = zip(places or formats.places_of(samples), samples, strict=True)
+    there = list(zip(places or formats.places_of(samples), samples, strict=True))
     if log.keys() >= {"version", "eval"}:
         origin, rows = "inspect_ai", _rows_of_inspect(log)
     elif "doc_id" in first and "model" not in first and of_samples:
@@ -95,9 +94,8 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
     if "header.json" not in members:
         raise InputError("the evaluation is not finished (no header.json)")
     names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
-    header, *samples = (
-        formats.parse_json(formats.decoded(members[name]))[0] for name in ("header.json", *names)
-    )
+    texts = [formats.decoded(members[name]) for name in ("header.json", *names)]
+    header, *samples = (formats.parse_json(text)[0] for text in texts)
     return {"version": "", "eval": {}, **header, "samples": samples}, []
 
 
@@ -127,15 +125,11 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
     about: Row = {"model": name, "run": "1"}
     if match := _SAMPLES.fullmatch(path.name):
         about = {"model": path.resolve().parent.name, "task": match["task"], "run": match["time"]}
-    metrics: list[str] = []
+    _, first = samples[0]
+    metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
     for place, sample in samples:
         row = about | {"line": place, "item": str(_get(sample, "doc_id", place))}
         row |= _names_in(sample, "doc") | {"doc_hash": sample.get("doc_hash")}
-        metrics = metrics or [
-            title
-            for title in sample
-            if title not in _NO_METRICS and formats.is_number(sample[title])
-        ]
         for one in metrics:
             metric = f"{one},{sample.get('filter', 'none')}".removesuffix(",none")
             yield row | {"score": sample.get(one), "metric": metric}
@@ -207,9 +201,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     names = {task: [name for of, name in known if of == task] for task, _ in known}
     every = dict.fromkeys(name for _, name in known)
     if metric and metric not in every:
-        raise table.error(
-            f"there is no metric {quoted(metric)}; there are {listed(every)}", "metric"
-        )
+        raise table.error(f"has no metric {quoted(metric)}; there are {listed(every)}", "metric")
     chosen = {task: _choose(of, metric, table) for task, of in names.items()}
     kept = [i for i, (task, name) in enumerate(rows) if name in ("", chosen.get(task))]
     used = dict.fromkeys(chosen.values())
@@ -292,22 +284,19 @@ def clean(table: Table, score: str, lower_is_better: bool) -> Table:
     names, ids = (list(map(str, table.columns[title])) for title in (entry, team_id))
     value = table.numbers(table.find(score, "score"))
     rank = -value if lower_is_better else value
-    dropped = {
+    dropped: dict[str, Any] = {
         "of deleted teams": [name.strip().lower().startswith("[deleted]") for name in names],
         "without a score": np.isnan(value),
         "with a score of exactly 0": (rank == 0) & (not lower_is_better) & ~(value < 0).any(),
     }
     kept = np.flatnonzero(~np.any(list(dropped.values()), axis=0)).tolist()
-    best: dict[str, int] = {}
-    for row in kept:
-        team = ids[row] or names[row]
-        if rank[row] > rank[best.setdefault(team, row)]:
-            best[team] = row
-    count = Counter(names[row] for row in best.values())
+    order = sorted(reversed(kept), key=rank.__getitem__)
+    best = sorted({ids[row] or names[row]: row for row in order}.values())
+    dropped["repeating a team"] = [True] * (len(kept) - len(best))
+    count = Counter(names[row] for row in best)
     pairs = zip(names, ids, strict=True)
     unique = [f"{name} ({team})" if count[name] > 1 else name for name, team in pairs]
     numbers = {reason: int(np.sum(rows)) for reason, rows in dropped.items()}
-    numbers["repeating a team"] = len(kept) - len(best)
     notes = [f"dropped {counted(n, 'row')} {reason}" for reason, n in numbers.items() if n]
     renamed = replace(table, columns=table.columns | {entry: unique})
-    return renamed.take(list(best.values()), *notes)
+    return renamed.take(best, *notes)
