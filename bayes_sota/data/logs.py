@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data import formats
 from bayes_sota.data.layouts import Layout
@@ -189,9 +189,8 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     Raises
     ------
     InputError
-        No task has the metric, or a model has none that counts; different documents have one
-        number.
-    AmbiguousMetricError
+        No task has the metric, or a model has none that counts; several are equally usual;
+        different documents have one number.
     """
     metric = (metric or "").removesuffix(",none")
     tasks = list(map(str, table.columns.get("task", [""] * len(table))))
@@ -224,7 +223,7 @@ def _choose(names: list[str], metric: str, table: Table) -> str:
     usual = ([name for name in names if name.partition(",")[0] == word] for word in _USUAL)
     found = next(filter(None, usual), names)
     if len(found) > 1 and table.origin != _RESULTS:
-        raise AmbiguousMetricError(f"has the metrics {listed(found)}", found, table.where)
+        raise table.error(f"has the metrics {listed(found)}", "metric")
     return found[0]
 
 

@@ -125,7 +125,7 @@ def test_of_filters_that_disagree_one_is_chosen(capsys: Any, tmp_path: Path) -> 
             path = tmp_path / model / f"samples_{task}_2026-01-01T00-00-00.jsonl"
             path.write_text("\n".join(lines) + "\n")
     code, _, error = run(capsys, "inspect", str(tmp_path))
-    assert (code, "choose one with --metric NAME" in error) == (2, True)
+    assert (code, "say which with --metric NAME" in error) == (2, True)
     chosen = "--metric", "exact_match,strict-match"
     found = run_json(capsys, "inspect", tmp_path, *chosen)
     assert all(
