@@ -163,9 +163,8 @@ def places_of(records: Sized) -> list[str]:
 
 def rows_of_records(records: Sequence[Record]) -> list[list[Any]]:
     """Header and rows, with a column for each key of some record."""
-    flat = list(map(_flattened, records))
-    header = list(dict.fromkeys(title for row in flat for title in row))
-    return [header, *([row.get(title) for title in header] for row in flat)]
+    header = list(dict.fromkeys(title for row in records for title in row))
+    return [header, *(list(map(row.get, header)) for row in records)]
 
 
 def rows_of_columns(columns: Mapping[Any, Any]) -> list[list[Any]]:
@@ -179,7 +178,7 @@ def _rows(value: Any) -> list[list[Any]]:
     if isinstance(value, list):
         if len(value) > 1 and _all_are(list, value):
             return [[_bare(cell) for cell in row] for row in value]
-        return rows_of_records(value) if _all_are(dict, value) else []
+        return _of_records(value) if _all_are(dict, value) else []
     for header, rows in (("columns", "data"), ("header", "rows")):  # of pandas and HELM
         if _all_are(list, (value.get(header), value.get(rows))):
             table, index = [value[header], *value[rows]], value.get("index")
@@ -190,11 +189,11 @@ def _rows(value: Any) -> list[list[Any]]:
         return rows_of_columns(value)
     inner = list(value.values())
     if _all_are(dict, inner):
-        return rows_of_records(_of_objects(value))
+        return _of_records(_of_objects(value))
     tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
     tables = [part for part in tables if any(map(is_number, part[0].values()))] or tables
     if len(tables) == 1:
-        return rows_of_records(tables[0])
+        return _of_records(tables[0])
     are_columns = _all_are(list, inner) and len(set(map(len, inner))) == 1
     if are_columns and any(map(is_role_word, value)):
         return rows_of_columns(value)
@@ -240,6 +239,11 @@ def _of_solved(value: Any) -> list[list[Any]]:
         return []
     solved = [set(map(str, of[keys[0]])) for of in reports]
     return [["item", *value], *([item, *(int(item in of) for of in solved)] for item in ids)]
+
+
+def _of_records(records: list[Record]) -> list[list[Any]]:
+    """Header and rows of records with objects inside."""
+    return rows_of_records(list(map(_flattened, records)))
 
 
 def _flattened(row: Record) -> Record:

@@ -248,7 +248,7 @@ def find_splits(table: Table, asked: Mapping[str, str]) -> tuple[Table, Layout]:
     Raises
     ------
     InputError
-        Several metrics and none chosen, candidates with the same parameters.
+        Several metrics and none chosen.
     """
     found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
     metrics = list(dict.fromkeys(match[2] for match in found))
