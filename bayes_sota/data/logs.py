@@ -73,7 +73,7 @@ def rows_of_log(
     results = _object(log, "results")
     of_samples = first.keys() & _ABOUT_SAMPLES or path.name.startswith("samples_")
     there = list(zip(places or formats.places_of(samples), samples, strict=True))
-    if log.keys() >= {"version", "eval"}:
+    if "version" in log and isinstance(log.get("eval"), dict):
         origin, rows = "inspect_ai", _rows_of_inspect(log)
     elif "doc_id" in first and "model" not in first and of_samples:
         origin, rows = "lm-evaluation-harness", _rows_of_samples(there, path, name)
