@@ -14,12 +14,11 @@ import click
 
 from bayes_sota import claims, crossval, data, epp, items
 from bayes_sota.core.command import INSPECT, InputFile, Shown, command, report_options
-from bayes_sota.core.errors import AmbiguousMetricError, InfiniteEstimateError, InputError
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
-from bayes_sota.data.answers import outcomes_of
-from bayes_sota.data.command import reading_options, typed_of_reading
+from bayes_sota.data.command import metric_option, reading_options, typed_of_reading
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
@@ -28,7 +27,8 @@ from bayes_sota.data.words import measure, place_in
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
-_SIZE = 10**6  # of a test set, where a user has to fill in N
+# What a user has to fill in for scores, and for accuracies, with a value to try.
+_UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
 _CLAIMS = {"claim batch {}": "How many claims are doubtful?"}
 _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
 _FOLDS = {"cv judge {}": "Is the order reproducible?"}
@@ -37,6 +37,7 @@ _ITEMS = _BOARD | {
     "claim responses {}": "Which methods cannot be told apart?",
     "claim plan --gap 0.02 --pilot {}": "How many items tell the best two apart?",
 }
+_ALONE = {"score {}": "How good is each by itself?"}
 _NEW_TASKS = {"board {} --new tasks": "Who may be the best in new tasks?"}
 _PAIR = {"paired {} --n-test-public N --n-test-private N": "How good is the public winner?"}
 _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with uncertainty?"}
@@ -45,84 +46,66 @@ _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with u
 @command(INSPECT, epilog="Example: bayes-sota inspect leaderboard.csv")
 @click.argument("file", type=InputFile(folders=True))
 @reading_options
+@metric_option
 @report_options
-def inspect_file(file: Path, reading: dict[str, Any], shown: Shown) -> int:
+def inspect_file(file: Path, reading: dict[str, Any], metric: str | None, shown: Shown) -> int:
     """Say what FILE holds, every question that it can answer, and the command for it.
 
     It also says which columns it would use, and what it lacks for other questions.
     """
-    typed = typed_of_reading(reading)
-    try:
-        table = read_table(file)
-    except AmbiguousMetricError as error:
-        typed.append(f"--metric {shlex.quote(error.metrics[0])}")
-        table = read_table(file, error.metrics[0])
-    kind, trials, notes = _found(table, reading)
+    typed = [*typed_of_reading(reading), *([f"--metric {shlex.quote(metric)}"] if metric else [])]
+    table, notes = read_table(file, metric), list[str]()
+    kind, trials = _trials(table, reading, notes)
     commands = []
     for read, questions in trials:
-        options = typed
         try:
             read()
-        except InfiniteEstimateError:
-            options = ["--penalty 0.5", *typed]
         except InputError as error:
             question = next(iter(questions.values()))
             notes.append(f"Not from this file alone: {question} {error.render(())}")
             continue
         for words, question in questions.items():
-            line = " ".join(["bayes-sota", words.format(shlex.quote(str(file))), *options])
+            line = " ".join(["bayes-sota", words.format(shlex.quote(str(file))), *typed])
             commands.append({"question": question, "command": line})
-    report = list_report(
-        "commands",
-        commands,
-        {"question": "question", "command": "command"},
-        sentences=(f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind}).",),
-        content={"kind": kind, "notes": notes},
-        notes=notes,
-        basis=(SOFTWARE,),
-    )
+    said = f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."
+    columns = {"question": "question", "command": "command"}
+    content = {"kind": kind, "notes": notes}
+    about: dict[str, Any] = {"sentences": (said,), "notes": notes, "basis": (SOFTWARE,)}
+    report = list_report("commands", commands, columns, content=content, **about)
     return shown.deliver(report) or int(not commands)
 
 
-def _found(table: Table, reading: dict[str, Any]) -> tuple[str, list[Trial], list[str]]:
-    """Kind of a table, readers to try, and notes."""
+def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[str, list[Trial]]:
+    """Kind of a table, and what may be asked of it; what was read is noted."""
     if {"accuracy_a", "mean_a"} & set(table.columns):
-        return "claims", [(partial(claims.claims_table, table), _CLAIMS)], []
-    has_classes = any(place_in("label", name) is not None for name in table.columns)
-    learn: list[Trial] = [(partial(crossval.read_task, table), _CLASSES)] * has_classes
+        return "claims", [(partial(claims.claims_table, table), _CLAIMS)]
     try:
         tidy = read_tidy(table, **reading).with_items()
     except InputError:
-        if not learn:
+        if all(place_in("label", name) is None for name in table.columns):
             raise
-        return "data", learn, []
-    kind, trials = _trials(tidy, table, reading)
-    return kind, trials + learn, [tidy.sentence, *tidy.notes]
-
-
-def _trials(tidy: Tidy, table: Table, reading: dict[str, Any]) -> tuple[str, list[Trial]]:
-    """What may be asked of scores, by how the table holds them."""
+        return "data", [(partial(crossval.read_task, table), _CLASSES)]
+    notes += [tidy.sentence, *tidy.notes]
     rounds: Trial = partial(_fit, table, reading), _ROUNDS
     if tidy.layout == "board":
         return "leaderboard", [_of_board(tidy)]
     if tidy.layout == "pair":
-        read = partial(data.read_paired_boards, table, n_test=(_SIZE, _SIZE), **reading)
+        read = partial(data.read_paired_boards, table, n_test=(10**6, 10**6), **reading)
         return "two boards", [(read, _PAIR)]
     if tidy.layout == "battles":
         return "battles", [rounds]
     if {"fold", "iteration"} & tidy.labels.keys():
-        folds = partial(data.read_fold_scores, table, **reading), _FOLDS
-        return "cross-validation", [folds, rounds]
+        return "folds", [(partial(data.read_fold_scores, table, **reading), _FOLDS), rounds]
     if tidy.unit == "task":
         return "rounds", [(partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS), rounds]
     try:
-        outcomes = outcomes_of(tidy)
+        outcomes = data.read_outcomes(table, **reading)
     except InputError:
         return "rounds", [rounds]
-    alone = partial(items.skills_alone, outcomes), {"score {}": "How good is each by itself?"}
-    trials: list[Trial] = [(outcomes.check_several, _ITEMS), alone]
+    trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
+    trials += [(partial(items.skills_alone, outcomes), _ALONE)]
     if "task" in tidy.labels:
-        trials.append((lambda: outcomes_of(tidy, new="tasks").check_several(), _NEW_TASKS))
+        trials += [(lambda: outcomes.about("tasks").check_several(), _NEW_TASKS)]
     return ("answers", trials) if outcomes.is_answers else ("item scores", [*trials, rounds])
 
 
@@ -136,10 +119,7 @@ def _fit(table: Table, reading: dict[str, Any]) -> None:
 def _of_board(tidy: Tidy) -> Trial:
     """Questions about entries with a score each, with what has to be filled in."""
     are_accuracies = measure(tidy.titles[0]) == "accuracy" and not tidy.lower_is_better
-    option, known = " --standard-error S", dict[str, Any](standard_error=0.01)
-    if are_accuracies:
-        option, known = " --n-test N", {"n_test": _SIZE}
-    if "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers):
-        option, known = "", {}
+    are_known = "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers)
+    option, known = ("", {}) if are_known else _UNKNOWN[are_accuracies]
     questions = {f"{words}{option}": question for words, question in _BOARD.items()}
     return partial(data.read_leaderboard, tidy, **known), questions

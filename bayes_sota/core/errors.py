@@ -5,7 +5,7 @@ command line can print it unchanged.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 MOST_LISTED = 10
@@ -114,21 +114,6 @@ class ImpossibleAccuracyError(InputError):
 
 class InfeasibleCorrelationError(InputError):
     """A correlation that no pair of classifiers of these skills can have (Eq. 8 of [MH25])."""
-
-
-class AmbiguousMetricError(InputError):
-    """Outcomes of which several metrics are equally usual, so that one has to be chosen.
-
-    Attributes
-    ----------
-    metrics : sequence of str
-        What can be chosen.
-    """
-
-    def __init__(self, problem: str, metrics: Sequence[str], where: str) -> None:
-        fix = "choose one with {option}"
-        super().__init__(problem, where=where, parameter="metric", fix=fix)
-        self.metrics = metrics
 
 
 class InfiniteEstimateError(InputError):

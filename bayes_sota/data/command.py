@@ -4,7 +4,6 @@ import csv
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
-from pathlib import Path
 from typing import Any
 
 import click
@@ -31,7 +30,6 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, reading=reading, **options)
 
     names = partial(click.option, multiple=True, metavar="A,B", callback=_names)
-    roles = partial(click.option, multiple=True, metavar="ROLE=NAME", callback=_roles)
     about = f"Column of a role ({', '.join(ROLES)}); default by its name. May be repeated."
     lower = "Scores are losses, ..."
     return together(
@@ -39,7 +37,7 @@ def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--lower-is-better", "direction", flag_value="lower", help=lower),
         names("--leave-out", help="Entries, tasks or columns that do not count."),
         names("--use", help="Columns that hold the scores; default those that no name rules out."),
-        roles("--column", help=about),
+        click.option("--column", multiple=True, metavar="ROLE=NAME", callback=_roles, help=about),
     )(command)
 
 
@@ -51,15 +49,15 @@ def typed_of_reading(reading: Mapping[str, Any]) -> list[str]:
     >>> typed_of_reading({"score": "acc", "use": ["a", "b"], "direction": "lower"})
     ['--column score=acc', '--use a,b', '--lower-is-better']
     """
-    options = []
-    for name, value in reading.items():
+
+    def typed(name: str, value: Any) -> list[str]:
         if name == "direction":
-            options.append([f"--{value}-is-better"])
-        elif isinstance(value, str):
-            options.append(["--column", f"{name}={value}"])
-        else:
-            options.append([f"--{name.replace('_', '-')}", ",".join(value)])
-    return list(map(shlex.join, options))
+            return [f"--{value}-is-better"]
+        if isinstance(value, str):
+            return ["--column", f"{name}={value}"]
+        return [f"--{name.replace('_', '-')}", ",".join(value)]
+
+    return [shlex.join(typed(*pair)) for pair in reading.items()]
 
 
 def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:
@@ -78,13 +76,10 @@ def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]
 
 def _average(context: Any, parameter: Any, typed: str | None) -> Any:
     """What counts equally, as ``Outcomes`` takes it: weights are read from their table."""
-    if typed is None or typed in ("items", "tasks"):
+    if typed in (None, "items", "tasks"):
         return typed
     from bayes_sota.data.answers import read_weights
 
-    if not Path(typed).is_file():
-        problem = "--average takes items, tasks, or a table of weights"
-        raise InputError(f"{problem}; there is no file {typed!r}")
     return read_weights(typed)
 
 

@@ -126,9 +126,8 @@ def write_examples(directory: str | Path) -> list[Path]:
     """
     sources = sorted((_HERE / "example_files").iterdir())
     targets = [Path(directory) / source.name for source in sources]
-    for target in targets:
-        if target.exists():
-            raise InputError(f"{shown_path(target)} exists: name another directory")
+    if there := [shown_path(target) for target in targets if target.exists()]:
+        raise InputError(f"{there[0]} exists: name another directory")
     make_directory(Path(directory))
     for source, target in zip(sources, targets, strict=True):
         write_text(source.read_text(encoding="utf-8"), target)

@@ -1,40 +1,47 @@
-"""Logs of evaluation tools become tables whose columns have the usual names.
+"""What tools write becomes tables whose columns have the usual names.
 
 lm-evaluation-harness writes samples (a line per document, or per document and filter) and results
 (scores per task); inspect_ai a JSON file, or an archive ``.eval`` with a file per sample; Every
-Eval Ever a line per sample of any model and task. A row is a model, task, item and run with its
-scores by metric, of which ``choose_metric`` keeps one; what else a log says of an item stands in
-columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
+Eval Ever a line per sample of any model and task. A row is a score of a model by one metric on an
+item, or a task; ``choose_metric`` keeps one metric of each task. What else a log says of an item
+stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
+
+Leaderboards downloaded from Kaggle have several rows per team, ``cv_results_`` of scikit-learn a
+candidate per row and a column per split.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import AmbiguousMetricError, InputError, listed, located, quoted
-from bayes_sota.data.formats import decoded, is_number, load_json, record_places, table_of_records
+import numpy as np
+
+from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.text import counted
+from bayes_sota.data import formats
+from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import is_loss
+from bayes_sota.data.words import is_loss, key
 
 _SAMPLES = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\d(T\d\d[-:]\d\d[-:]\d\d(\.\d+)?)?)\.jsonl?(\.gz|\.zip)?"
 )
-_SEPARATOR = re.compile("[,.]")  # of a metric and its filter, of a scorer and its number
 _PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", "*.eval"), ("*.json", "*.json.gz")
 _ABOUT_SAMPLES = frozenset(("doc_hash", "resps", "doc", "filter"))
-_NO_METRICS = frozenset(("doc_id", "target", "arguments", "filtered_resps", "metrics"))
-_NO_METRICS |= _ABOUT_SAMPLES | {"prompt_hash", "target_hash"}
+_NO_METRICS = frozenset(("doc_id", "target", "doc_hash", "prompt_hash", "target_hash"))
 _USUAL = ("acc", "exact_match", "acc_norm", "quasi_exact_match", "accuracy", "score")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-_RECORD = frozenset(("model_id", "evaluation_name", "sample_id", "evaluation"))
+_RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
 _RESULTS = "lm-evaluation-harness results"
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
 _LONGEST = 200  # characters of what names a task or a cluster
+_SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")
 
-type Row = dict[str, Any]  # by column; "line" says where it stands, "score" is by metric
-type Placed = Iterable[tuple[str, Any]]  # where a sample stands, and what is there
+type Row = dict[str, Any]  # by column; "line" says where it stands
+type Placed = list[tuple[str, Any]]  # where a sample stands, and what is there
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -46,8 +53,10 @@ def files_in(folder: Path) -> list[Path]:
     raise InputError("is a folder without logs", where=str(folder), fix=fix)
 
 
-def table_of_log(value: Any, places: Sequence[str], path: Path, name: str) -> Table | None:
-    """Table of parsed JSON that a tool wrote; None where it is something else.
+def rows_of_log(
+    value: Any, places: Sequence[str], path: Path, name: str
+) -> tuple[list[formats.Row], str]:
+    """Rows of parsed JSON, and the tool that wrote it; no tool where it is something else.
 
     Parameters
     ----------
@@ -58,51 +67,43 @@ def table_of_log(value: Any, places: Sequence[str], path: Path, name: str) -> Ta
     name : str
         What the model is called where nothing else says it.
     """
-    about = value if isinstance(value, dict) else {}
     samples = value if isinstance(value, list) else [value]
-    if are_of_inspect := "version" in about and isinstance(about.get("eval"), dict):
-        samples = about["samples"] if isinstance(about.get("samples"), list) else []
-    placed = list(zip(places or record_places(samples), samples, strict=True))
-    keys = samples[0].keys() if samples and isinstance(samples[0], dict) else set()
-    are_samples = keys & _ABOUT_SAMPLES or path.name.startswith("samples_")
-    results = _object(about, "results")
-    with located(str(path)):
-        if are_of_inspect:
-            origin, rows = "inspect_ai", _rows_of_inspect(about, placed)
-        elif "doc_id" in keys and "model" not in keys and are_samples:
-            origin, rows = "lm-evaluation-harness", _rows_of_samples(placed, path, name)
-        elif keys >= _RECORD:
-            origin, rows = "Every Eval Ever", _rows_of_records(placed)
-        elif any("," in key for task in results for key in _object(results, task)):
-            origin, rows = _RESULTS, _rows_of_results(about, name)
-        else:
-            return None
-    lines = [row.pop("line") for row in rows]
-    table = table_of_records(rows, lines, str(path), path.stem)
-    notes = table.notes
-    if are_of_inspect and about.get("status", "success") != "success":
-        notes += (f"the evaluation ended with status {quoted(about['status'])}",)
-    return replace(table, origin=origin, notes=notes)
+    first = samples[0] if samples and isinstance(samples[0], dict) else {}
+    log = first if value is first else {}
+    results = _object(log, "results")
+    of_samples = first.keys() & _ABOUT_SAMPLES or path.name.startswith("samples_")
+    there = list(zip(places or formats.places_of(samples), samples, strict=True))
+    if "version" in log and isinstance(log.get("eval"), dict):
+        origin, rows = "inspect_ai", _rows_of_inspect(log)
+    elif "doc_id" in first and "model" not in first and of_samples:
+        origin, rows = "lm-evaluation-harness", _rows_of_samples(there, path, name)
+    elif first.keys() >= set(_RECORD):
+        origin, rows = "Every Eval Ever", _rows_of_records(there)
+    elif any("," in title for task in results for title in _object(results, task)):
+        origin, rows = _RESULTS, _rows_of_results(log, name)
+    else:
+        return [], ""
+    if not (found := list(rows)):
+        raise InputError("has no scores")
+    lines = [row.pop("line") for row in found]
+    return formats.placed(formats.rows_of_records(found), lines), origin
 
 
-def parse_archive(members: Mapping[str, bytes], where: str) -> tuple[Any, list[str]]:
-    """Log in an archive of inspect_ai as one value, and the members that its samples are."""
+def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
+    """Log in an archive of inspect_ai as one value, which is not of lines."""
     if "header.json" not in members:
-        raise InputError("the evaluation is not finished (no header.json)", where=where)
-    places = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
-    header, *samples = (
-        load_json(decoded(members[name], f"{where}, {name}"), where, name)
-        for name in ("header.json", *places)
-    )
-    with located(where):
-        _check_keys(header, ["eval"], "header.json")
-    return header | {"samples": samples}, places
+        raise InputError("the evaluation is not finished (no header.json)")
+    names = [name for name in members if name.startswith("samples/") and name.endswith(".json")]
+    texts = [formats.decoded(members[name]) for name in ("header.json", *names)]
+    header, *samples = (formats.parse_json(text)[0] for text in texts)
+    return {"version": "", "eval": {}, **header, "samples": samples}, []
 
 
-def _check_keys(record: Any, keys: Iterable[str], place: str) -> None:
-    lacking = [key for key in keys if not isinstance(record, dict) or record.get(key) is None]
-    if lacking:
-        raise InputError(f"needs {listed(lacking)}", line=place)
+def _get(record: Any, key: str, place: str) -> Any:
+    """What a record has to have."""
+    if not isinstance(record, dict) or record.get(key) is None:
+        raise InputError(f"needs {quoted(key)}", line=place)
+    return record[key]
 
 
 def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -110,7 +111,7 @@ def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return held if isinstance(held, Mapping) else {}
 
 
-def _keys(sample: Mapping[str, Any], key: str) -> Row:
+def _names_in(sample: Mapping[str, Any], key: str) -> Row:
     """What a log says of an item, as far as it may name a task or a cluster."""
     return {
         f"{key}.{name}": cell
@@ -119,158 +120,182 @@ def _keys(sample: Mapping[str, Any], key: str) -> Row:
     }
 
 
-def _rows_of_samples(samples: Placed, path: Path, name: str) -> list[Row]:
-    """Row per document, with its scores after every filter."""
+def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
+    """Row per document, filter and metric: what holds a number in the first sample."""
     about: Row = {"model": name, "run": "1"}
     if match := _SAMPLES.fullmatch(path.name):
         about = {"model": path.resolve().parent.name, "task": match["task"], "run": match["time"]}
-    names: list[str] = []
-    rows: dict[Any, Row] = {}
+    _, first = samples[0]
+    metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
     for place, sample in samples:
-        _check_keys(sample, ["doc_id"], place)
-        names = names or _metrics(sample)
-        scores = {_filtered(one, sample.get("filter", "none")): sample.get(one) for one in names}
-        row = about | {"line": place, "item": str(sample["doc_id"]), "score": {}}
-        row |= _keys(sample, "doc") | {"doc_hash": sample.get("doc_hash")}
-        held = rows.setdefault(row["item"], row)["score"]
-        if held.keys() & scores:
-            raise InputError(f"item {quoted(row['item'])} repeats", line=place)
-        held |= scores
-    return list(rows.values())
+        row = about | {"line": place, "item": str(_get(sample, "doc_id", place))}
+        row |= _names_in(sample, "doc") | {"doc_hash": sample.get("doc_hash")}
+        for one in metrics:
+            metric = f"{one},{sample.get('filter', 'none')}".removesuffix(",none")
+            yield row | {"score": sample.get(one), "metric": metric}
 
 
-def _metrics(sample: Mapping[str, Any]) -> list[str]:
-    """Names of the metrics of a sample: as listed, else the keys that hold numbers."""
-    named = sample.get("metrics")
-    if isinstance(named, list):
-        return [key for key in sample if key in named]
-    return [key for key in sample if key not in _NO_METRICS and is_number(sample[key])]
-
-
-def _filtered(metric: str, which: str) -> str:
-    return metric if which == "none" else f"{metric},{which}"
-
-
-def _rows_of_results(log: Mapping[str, Any], name: str) -> list[Row]:
-    """Row per task, with the error and the direction of each score, and the number of items."""
+def _rows_of_results(log: Mapping[str, Any], name: str) -> Iterator[Row]:
+    """Row per task and metric, with error and direction of the score, and the number of items."""
     results, members = _object(log, "results"), _object(log, "group_subtasks")
     groups = {*_object(log, "groups"), *(group for group, tasks in members.items() if tasks)}
     model = log.get("model_name") or _object(log, "config").get("model") or name
-    rows = []
     for task in (task for task in results if task not in groups):
         part, higher = _object(results, task), _object(_object(log, "higher_is_better"), task)
         row: Row = {"line": f"task {quoted(task)}", "model": model, "task": task}
         row |= {"n": _object(_object(log, "n-samples"), task).get("effective")}
-        row |= {"score": {}, "stderr": {}, "higher_is_better": {}}
-        for key, number in part.items():
-            word, comma, which = key.partition(",")
-            if comma and not word.endswith("_stderr") and is_number(number):
-                metric = _filtered(word, which)
-                row["score"][metric] = number
-                row["stderr"][metric] = part.get(f"{word}_stderr,{which}")
-                row["higher_is_better"][metric] = higher.get(word, not is_loss(word))
-        rows.append(row)
-    return [row for row in rows if row["score"]]
+        for title, number in part.items():
+            word, comma, which = title.partition(",")
+            if comma and not word.endswith("_stderr") and formats.is_number(number):
+                row |= {"score": number, "stderr": part.get(f"{word}_stderr,{which}")}
+                row |= {"higher_is_better": higher.get(word, not is_loss(word))}
+                yield row | {"metric": title.removesuffix(",none")}
 
 
-def _rows_of_inspect(log: Mapping[str, Any], samples: Placed) -> list[Row]:
-    """Row per sample and epoch, with its score by each scorer, or by each number of a scorer."""
-    about = log["eval"]
-    _check_keys(about, ["model"], "eval")
+def _rows_of_inspect(log: Mapping[str, Any]) -> Iterator[Row]:
+    """Row per sample, epoch and scorer, or number of a scorer; without any, a row of no metric."""
+    about, model = log["eval"], _get(log["eval"], "model", "eval")
+    samples = log["samples"] if isinstance(log.get("samples"), list) else []
     started = about.get("created") or about.get("run_id") or ""
-    rows = []
-    for place, sample in samples:
-        _check_keys(sample, ["id"], place)
-        scores: Row = {}
-        for scorer, score in _object(sample, "scores").items():
-            _check_keys(score, ["value"], place)
-            value = score["value"]
+    for place, sample in zip(formats.places_of(samples), samples, strict=True):
+        row = {"line": place, "model": model, "task": about.get("task")}
+        row |= {"item": _get(sample, "id", place)}
+        row |= {"run": f"{started} epoch {sample.get('epoch', 1)}"} | _names_in(sample, "metadata")
+        for scorer, score in _object(sample, "scores").items() or [("", {"value": ""})]:
+            value = _get(score, "value", place)
             for name, cell in (value if isinstance(value, dict) else {"": value}).items():
-                known = _GRADES.get(cell, cell) if isinstance(cell, str) else cell
-                scores[f"{scorer}.{name}" if name else scorer] = known
-        row = {"line": place, "model": about["model"], "task": about.get("task")}
-        row |= {"item": sample["id"], "run": f"{started} epoch {sample.get('epoch', 1)}"}
-        rows.append(row | _keys(sample, "metadata") | {"score": scores})
-    return rows
+                metric = f"{scorer}.{name}" if name else scorer
+                yield row | {"score": _GRADES.get(str(cell), cell), "metric": metric}
 
 
-def _rows_of_records(records: Placed) -> list[Row]:
+def _rows_of_records(records: Placed) -> Iterator[Row]:
     """Row per record: of a sample in an evaluation there is one."""
-    rows = []
     for place, record in records:
-        _check_keys(record, _RECORD, place)
-        _check_keys(record["evaluation"], ["score"], place)
+        model, task, item, evaluation = (_get(record, key, place) for key in _RECORD)
         about = _object(record, "metadata")
-        row = {"line": place, "model": record["model_id"], "task": record["evaluation_name"]}
-        row |= {"item": record["sample_id"], "doc_hash": about.get("doc_hash")}
+        row = {"line": place, "model": model, "task": task, "item": item}
+        row["doc_hash"] = about.get("doc_hash")
         row["run"] = f"{record.get('evaluation_id', '')} epoch {about.get('epoch', 1)}"
-        score = {"score": record["evaluation"]["score"]}
-        rows.append(row | _keys(record, "metadata") | {"score": score})
-    return rows
+        row |= _names_in(record, "metadata")
+        yield row | {"score": _get(evaluation, "score", place), "metric": "score"}
 
 
 def choose_metric(table: Table, metric: str | None) -> Table:
-    """Table of logs with one score in each row, by one metric of its task.
+    """Table of logs with one score of each item and run, by one metric of its task.
 
-    It is the metric that was asked for, by its name or a part of it ("exact_match,strict" or
-    "exact_match", "judge.f1" or "f1"); in tasks without it the usual one, or the only one; of
-    results, the first.
+    It is the metric that was asked for ("exact_match,strict-match", "judge.f1"); in tasks without
+    it the usual one, or the only one; of results, the first.
 
     Raises
     ------
     InputError
-        No task has the metric; different documents have one number.
-    AmbiguousMetricError
+        No task has the metric, or a model has none that counts; several are equally usual;
+        different documents have one number.
     """
     metric = (metric or "").removesuffix(",none")
-    columns = dict(table.columns)
-    tasks = list(map(str, columns.get("task", [None] * len(table))))
+    tasks = list(map(str, table.columns.get("task", [""] * len(table))))
+    rows = list(zip(tasks, table.columns["metric"], strict=True))
     _check_documents(table, tasks)
-    names: dict[Any, dict[str, None]] = {task: {} for task in tasks}
-    for task, scores in zip(tasks, columns["score"], strict=True):
-        names[task].update(dict.fromkeys(scores))
-    every = dict.fromkeys(name for of in names.values() for name in of)
-    if not any(_is_called(name, metric) for name in every):
-        problem = f"there is no metric {quoted(metric)}; there are {listed(every)}"
-        fix = "choose one with {option}"
-        raise InputError(problem, where=table.where, parameter="metric", fix=fix)
-    chosen = {task: _choose(list(of), metric, table) if of else None for task, of in names.items()}
-    columns["metric"] = [chosen[task] for task in tasks]
-    for column in {"score", "stderr", "higher_is_better"} & columns.keys():
-        pairs = zip(tasks, columns[column], strict=True)
-        columns[column] = [of.get(chosen[task]) for task, of in pairs]
-    notes = dict.fromkeys(table.notes)
-    for task, used in chosen.items():
-        if not metric and len(names[task]) > 1:
-            others = [name for name in names[task] if name != used]
-            notes[f"scores are {quoted(used)}; there are also {listed(others)}"] = None
-    columns = {name: cells for name, cells in columns.items() if any(c is not None for c in cells)}
+    known = [pair for pair in dict.fromkeys(rows) if pair[1]]
+    names = {task: [name for of, name in known if of == task] for task, _ in known}
+    every = dict.fromkeys(name for _, name in known)
+    if metric and metric not in every:
+        raise table.error(f"has no metric {quoted(metric)}; there are {listed(every)}", "metric")
+    chosen = {task: _choose(of, metric, table) for task, of in names.items()}
+    kept = [i for i, (task, name) in enumerate(rows) if name in ("", chosen.get(task))]
+    used = dict.fromkeys(chosen.values())
+    models = list(map(str, table.columns["model"]))
+    if lost := set(models) - {models[row] for row in kept}:
+        raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
+    others = [name for name in every if name not in used]
+    note = f"scores are {listed(used)}; there are also {listed(others)}"
+    found = table.take(kept, *[note] * (not metric and len(others) > 0))
+    columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
-    return replace(table, columns=columns, notes=tuple(notes))
-
-
-def _is_called(name: str, metric: str) -> bool:
-    return metric in ("", name, *_SEPARATOR.split(name, 1))
+    filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
+    return replace(found, columns=filled)
 
 
 def _choose(names: list[str], metric: str, table: Table) -> str:
-    """Name of one metric: the usual one of those that are called so."""
-    found = [name for name in names if name == metric]
-    found = found or [name for name in names if _is_called(name, metric)] or names
-    for word in _USUAL:
-        if usual := [name for name in found if name.partition(",")[0] == word]:
-            found = usual
-            break
+    """Name of one metric of a task, the usual one where it has not what was asked for."""
+    if metric in names:
+        return metric
+    usual = ([name for name in names if name.partition(",")[0] == word] for word in _USUAL)
+    found = next(filter(None, usual), names)
     if len(found) > 1 and table.origin != _RESULTS:
-        raise AmbiguousMetricError(f"has the metrics {listed(found)}", found, table.where)
+        raise table.error(f"has the metrics {listed(found)}", "metric")
     return found[0]
 
 
-def _check_documents(table: Table, tasks: Sequence[Any]) -> None:
+def _check_documents(table: Table, tasks: Sequence[str]) -> None:
     """Raise ``InputError`` where two documents of one task have the same number."""
-    first: dict[Any, Any] = {}
+    first: dict[tuple[str, str], Any] = {}
     columns = [table.columns.get(name, ()) for name in ("item", "doc_hash")]
-    for task, item, found, line in zip(tasks, *columns, table.lines, strict=False):
+    for row, (task, item, found) in enumerate(zip(tasks, *columns, strict=False)):
         if found is not None and first.setdefault((task, str(item)), found) != found:
             problem = f"item {quoted(item)} is another document than in a row before"
-            raise InputError(problem, where=table.where, line=line, column="doc_hash")
+            raise table.bad_cells("doc_hash", [row], problem)
+
+
+def is_search(table: Table) -> bool:
+    """Whether columns have the names of those of ``cv_results_``."""
+    return any(map(_SPLIT.fullmatch, table.columns))
+
+
+def find_splits(table: Table, asked: Mapping[str, str]) -> tuple[Table, Layout]:
+    """Table with the splits of one metric under their names, and its layout.
+
+    Raises
+    ------
+    InputError
+        Several metrics and none chosen.
+    """
+    found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
+    metrics = list(dict.fromkeys(match[2] for match in found))
+    metric = asked.get("score", metrics[0] if len(metrics) == 1 else "score")
+    if metric not in metrics:
+        raise table.error(f"there are scores by {listed(metrics)}", "score")
+    splits = sorted((int(match[1]), match[0]) for match in found if match[2] == metric)
+    rest = dict(table.columns)
+    columns = {f"split{number}": rest.pop(name) for number, name in splits}
+    columns = {"params": list(map(_parameters, rest.pop("params", table.lines))), **columns}
+    layout = Layout("tasks", {"entry": "params"}, list(columns)[1:], "fold", score=metric)
+    return replace(table, columns=columns | rest), layout
+
+
+def _parameters(cell: Any) -> str:
+    """Parameters of a candidate in one line, of a mapping or its text."""
+    text = re.sub(r"np\.\w+\((.*?)\)", r"\1", " ".join(str(cell).split()))
+    return re.sub(r"'(\w+)': ", r"\1=", text.strip("{}")) or "default"
+
+
+def is_kaggle(table: Table) -> bool:
+    """Whether the header is that of a download."""
+    return {"teamid", "teamname", "score"} <= set(map(key, table.columns))
+
+
+def clean(table: Table, score: str, lower_is_better: bool) -> Table:
+    """Row of the best score of every team; teams of one name are told apart by their id.
+
+    Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
+    """
+    entry, team_id = (table.find(word, "entry") for word in ("teamname", "teamid"))
+    names, ids = (list(map(str, table.columns[title])) for title in (entry, team_id))
+    value = table.numbers(table.find(score, "score"))
+    rank = -value if lower_is_better else value
+    dropped: dict[str, Any] = {
+        "of deleted teams": [name.strip().lower().startswith("[deleted]") for name in names],
+        "without a score": np.isnan(value),
+        "with a score of exactly 0": (rank == 0) & (not lower_is_better) & ~(value < 0).any(),
+    }
+    kept = np.flatnonzero(~np.any(list(dropped.values()), axis=0)).tolist()
+    order = sorted(reversed(kept), key=rank.__getitem__)
+    best = sorted({ids[row] or names[row]: row for row in order}.values())
+    dropped["repeating a team"] = [True] * (len(kept) - len(best))
+    count = Counter(names[row] for row in best)
+    pairs = zip(names, ids, strict=True)
+    unique = [f"{name} ({team})" if count[name] > 1 else name for name, team in pairs]
+    numbers = {reason: int(np.sum(rows)) for reason, rows in dropped.items()}
+    notes = [f"dropped {counted(n, 'row')} {reason}" for reason, n in numbers.items() if n]
+    renamed = replace(table, columns=table.columns | {entry: unique})
+    return renamed.take(best, *notes)

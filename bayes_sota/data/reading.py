@@ -9,7 +9,7 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data import exports
+from bayes_sota.data import logs
 from bayes_sota.data.battles import read_battles
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_table
@@ -68,11 +68,11 @@ def read_tidy(
     battles = None if use else read_battles(table, roles)
     if battles is not None:
         return leave_out_names(battles, names)
-    is_competition = exports.is_kaggle(table)
+    is_competition = logs.is_kaggle(table)
     if is_competition:
-        table = exports.clean(table, roles.get("score", "score"), direction == "lower")
-    if exports.is_search(table.columns) and not use:
-        table, layout = exports.find_splits(table, roles)
+        table = logs.clean(table, roles.get("score", "score"), direction == "lower")
+    if logs.is_search(table) and not use:
+        table, layout = logs.find_splits(table, roles)
     else:
         layout = find_layout(table, roles, use or [])
     table = _without_summaries(table, layout)

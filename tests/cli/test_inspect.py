@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data.files import EXAMPLES, run, written
+from data.files import EXAMPLES, run, run_json, written
 
 KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",
-    "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "cross-validation",
+    "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "folds",
     "items.csv": "data", "leaderboard.csv": "leaderboard",
     "averages.csv": "rounds", "datasets.csv": "rounds", "dice.csv": "item scores",
     "public_private.csv": "two boards", "rounds.csv": "item scores", "seeds.csv": "item scores",
@@ -110,9 +110,7 @@ def test_a_folder_of_answers_has_the_questions_of_boards(
     assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 60 rows (answers).")
 
 
-def test_logs_with_filters_that_disagree_have_commands_that_choose_one(
-    capsys: Any, tmp_path: Path
-) -> None:
+def test_of_filters_that_disagree_one_is_chosen(capsys: Any, tmp_path: Path) -> None:
     for model, right in (("one", 1.0), ("two", 0.0)):
         (tmp_path / model).mkdir()
         for task, metric, filters in (
@@ -126,8 +124,10 @@ def test_logs_with_filters_that_disagree_have_commands_that_choose_one(
             ]
             path = tmp_path / model / f"samples_{task}_2026-01-01T00-00-00.jsonl"
             path.write_text("\n".join(lines) + "\n")
-    code, found = inspected(capsys, tmp_path)
-    assert code == 0
+    code, _, error = run(capsys, "inspect", str(tmp_path))
+    assert (code, "say which with --metric NAME" in error) == (2, True)
+    chosen = "--metric", "exact_match,strict-match"
+    found = run_json(capsys, "inspect", tmp_path, *chosen)
     assert all(
         one["command"].endswith(" --metric exact_match,strict-match") for one in found["commands"]
     )

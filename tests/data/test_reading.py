@@ -243,7 +243,7 @@ WRONG_FILES: dict[str, tuple[str | bytes, str, str]] = {
     "deep JSON": ("[" * 100_000, "x.json", "is not JSON: "),
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read"),
     "no archive": (b"PK\3\4 and nothing", "x.xlsx", "cannot be read"),
-    "empty archive": (zipped({}), "x.zip", "the archive holds 0 tables"),
+    "no table": (zipped({"a.png": ""}), "x.zip", "the archive holds 0 tables"),
     "two tables": (zipped({"a.csv": BOARD, "b.csv": BOARD}), "x.zip", '2 tables .*"a.csv", '),
     "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
     "old Excel": (b"\xd0\xcf\x11\xe0", "x.xls", "cannot be read|not UTF-8"),

@@ -157,13 +157,13 @@ def test_a_search_as_it_is_and_saved(tmp_path: Path, search: dict[str, Any]) -> 
 
 def test_searches_that_are_refused(search: dict[str, Any]) -> None:
     plain = {f"split{i}_test_score": [0.5, 0.6] for i in range(10)}
-    assert read_scores(plain).players == ("candidate 1", "candidate 2")
+    assert read_scores(plain).players == ("record 1", "record 2")
     for source, options, message in (
         (search, {}, 'scores by "accuracy", "neg_log_loss".* score="NAME"'),
-        (search, {"score": "auc"}, 'and no "auc"'),
-        ({"a": [1]}, {}, "with keys split0_test_score"),
-        (plain | {"params": [{"C": 1}] * 2}, {}, "several candidates have the same parameters"),
-        (plain | {"params": [{}]}, {}, "columns of cv_results_ have one length"),
-        (plain | {"split1_test_score": [0.5, "x"]}, {}, 'candidate 2, column "split1"'),
+        (search, {"score": "auc"}, 'scores by "accuracy", "neg_log_loss"'),
+        ({"a": [1], "b": 2}, {}, "cannot be read"),
+        (plain | {"params": [{"C": 1}] * 2}, {}, "has a score already on record 1"),
+        (plain | {"params": [{}]}, {}, "cannot be read"),
+        (plain | {"split1_test_score": [0.5, "x"]}, {}, 'record 2, column "split1"'),
     ):  # fmt: skip
         refused(message, read_scores, source, **options)
