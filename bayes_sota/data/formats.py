@@ -24,6 +24,7 @@ _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _EMPTY = (None, "")
 _WITH_POINT = partial(re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$").sub, r"\1.\2")  # for a comma
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_TAG = re.compile(r"<[/a-z][^<>]*>")
 _EMPHASIS = re.compile(r"^([*_]{1,3}|`)(.+)\1$")
 _MARKDOWN_RULE = re.compile(r"^[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t]*$", re.M)
 
@@ -98,7 +99,8 @@ def _markdown_rows(text: str) -> list[Row]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip() and not _MARKDOWN_RULE.fullmatch(line):
             cells = line.strip().removeprefix("|").removesuffix("|").split("|")
-            plain = [_EMPHASIS.sub(r"\2", LINK.sub(r"\1", cell.strip())) for cell in cells]
+            cells = [_TAG.sub(" ", LINK.sub(r"\1", cell)).strip() for cell in cells]
+            plain = [_EMPHASIS.sub(r"\2", cell) for cell in cells]
             rows.append((f"line {number}", plain))
     return rows
 

@@ -200,10 +200,12 @@ def make_table(
 ) -> Table:
     """Table without empty, nameless columns; the names of the others must differ."""
     kept: dict[str, list[Any]] = {}
-    for title, cells in zip(header, columns, strict=True):
+    for place, (title, cells) in enumerate(zip(header, columns, strict=True), 1):
         plain = "" if title is None else str(title).strip()
         if not plain and all(cell in (None, "") for cell in cells):
             continue
+        if plain in kept and not plain:
+            plain = f"column {place}"
         if plain in kept:
             raise InputError(f"several columns are called {quoted(plain)}", where=where)
         kept[plain] = cells
