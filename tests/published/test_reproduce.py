@@ -87,9 +87,11 @@ def test_table_2_under_other_assumptions(data_directory: Path) -> None:
 
 
 @pytest.mark.slow
-def test_differences_are_shown_to_be_explained(of_files: list[Comparison]) -> None:
+def test_differences_are_shown_to_be_explained(
+    everything: list[Comparison], of_files: list[Comparison]
+) -> None:
     """Beside every number that differs stands a row, of what the authors ran, that comes out."""
-    found = {(one.item, one.quantity): one for one in of_files + reproduce()}
+    found = {(one.item, one.quantity): one for one in of_files + everything}
     differing = [one for one in found.values() if one.state == "differs"]
     assert len(differing) > 15
     for one in differing:
