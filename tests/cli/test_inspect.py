@@ -71,6 +71,7 @@ def test_what_is_wrong_has_its_place(capsys: Any, tmp_path: Path, text: str, mes
     assert message in error
 
 
+@pytest.mark.slow
 def test_rows_without_a_score_are_dropped(capsys: Any, tmp_path: Path) -> None:
     rows = "".join(f"team {i},{(900 - i) / 1000}\n" for i in range(20))
     path = written(tmp_path, f"team,score\nlate,\n{rows}")
@@ -110,6 +111,7 @@ def test_a_folder_of_answers_has_the_questions_of_boards(
     assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 60 rows (answers).")
 
 
+@pytest.mark.slow
 def test_logs_with_filters_that_disagree_have_commands_that_choose_one(
     capsys: Any, tmp_path: Path
 ) -> None:

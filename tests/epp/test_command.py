@@ -222,6 +222,7 @@ def test_what_to_know_about_the_data_is_noted(capsys, tmp_path, text, options, n
     assert note in found
 
 
+@pytest.mark.slow
 def test_the_answer_says_whether_one_player_is_the_best(
     capsys: pytest.CaptureFixture[str], scores: Path, tmp_path: Path
 ) -> None:
@@ -235,6 +236,7 @@ def test_the_answer_says_whether_one_player_is_the_best(
     assert "a has the highest estimated skill (EPP)" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("matches", ["same-round", "all-rounds"])
 def test_missing_scores_are_counted_and_what_they_mean_is_said(capsys, tmp_path, matches) -> None:
     path, page = tmp_path / "gaps.csv", tmp_path / "page.html"

@@ -171,6 +171,7 @@ def test_prior_and_replicates_have_the_laws_of_theory() -> None:
         assert np.sqrt(6) * np.std(won - share) == pytest.approx(expected, rel=0.105)
 
 
+@pytest.mark.slow
 def test_replicated_tournaments_are_compared_with_the_observed_one() -> None:
     check = tree()["predictive_check"]
     assert check["replicated"].sizes == {"replicate": 200, "statistic": 1}
@@ -180,6 +181,7 @@ def test_replicated_tournaments_are_compared_with_the_observed_one() -> None:
     assert p == np.mean(check["replicated"].values > check["observed"].values)
 
 
+@pytest.mark.slow
 def test_a_result_is_a_trace_too() -> None:
     twice = complete(tree(), TABLE, model(), predictive=0, random_seed=1)
     for name in ("posterior", "prior", "posterior_predictive", "log_likelihood"):
@@ -283,6 +285,7 @@ def test_an_extended_model_gives_likelihood_predictions_and_checks() -> None:
     assert "do not know the potentials b_is_good" in found.attrs["notes"]
 
 
+@pytest.mark.slow
 def test_a_trace_of_something_else_is_refused() -> None:
     other = ScoreTable(TABLE.scores[::-1], players=list("abc"))
     alien = pm.Model()

@@ -220,6 +220,7 @@ def test_skills_never_rise_when_all_have_more_submissions(luck):
     falls(lambda factor: board(equals, submissions=factor), priors)
 
 
+@pytest.mark.slow
 def test_equal_scores_differ_where_their_submissions_do():
     scores = np.array([0.85, 0.85, 0.83, 0.825, 0.82, 0.81])
     table = bs.board_table(board(scores, submissions=[1, 90, 1, 1, 1, 1]), random_seed=1)
@@ -230,6 +231,7 @@ def test_equal_scores_differ_where_their_submissions_do():
     assert alike["p_best"][0] == pytest.approx(alike["p_best"][1])
 
 
+@pytest.mark.slow
 def test_replicated_boards_are_like_boards_of_the_model():
     """Scores drawn with luck .6 are found where their own replicates are; without it they fall."""
     rng = np.random.default_rng(11)

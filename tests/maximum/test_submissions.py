@@ -106,6 +106,7 @@ def best_of_fields(rng, luck, rho, tries, m, size):
     return score[rows, first], skill.max(axis=1), skill[rows, first]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tries", "luck"), [(8, 0.9), pytest.param(50, 0.5, marks=pytest.mark.slow)]
 )
@@ -166,6 +167,7 @@ CHOSEN = BestScore(
 ALONE = BestScore(0.91, metric="score", standard_error=0.013, n_classifiers=20, submissions=1)
 
 
+@pytest.mark.slow
 def test_prior_and_replicates_of_a_best_score_have_the_luck():
     """A replicate given the posterior is near the best score; with one submission it was lower."""
     tree = estimate_sota(CHOSEN, random_seed=1)

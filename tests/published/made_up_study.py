@@ -12,7 +12,7 @@ from bayes_sota.data.fold_scores import FoldScores
 
 ONE = dict.fromkeys(LEARNERS, 1.0)
 # Learners of which findings on rules speak; a rule says of each when it may stop.
-RULED = [LEARNERS.index(name) for name in ("c45-laplace", "hellinger", "nb-kernel", "svm")]
+RULED = [LEARNERS.index(name) for name in ("c45-laplace", "hellinger", "5nn", "nb-kernel", "svm")]
 
 
 def made_up(

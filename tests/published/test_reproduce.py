@@ -130,6 +130,7 @@ def test_a_shifted_law_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {"Sec. 4.2: expected maximum", "Sec. 4.3: expected maximum"} <= off
 
 
+@pytest.mark.slow
 def test_a_wrong_board_is_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "".join(f"t{i},{0.5 + i / 200:.5f}\n" for i in range(80))
     (tmp_path / "cassava-leaf-disease-classification-private.csv").write_text("team,score\n" + rows)
