@@ -63,9 +63,7 @@ def environment() -> dict[str, str]:
 
 AFRESH = """
 %reset -f
-import os as _os
 import sys as _sys
-_os.chdir({folder!r})
 if "pandas" in _sys.modules:
     _sys.modules["pandas"].reset_option("display")
 """
@@ -80,14 +78,18 @@ def executed(path: Path, kernel: Any = None) -> Any:
     for cell in notebook.cells:
         cell.metadata = {}
     settings = {"timeout": 300, "kernel_name": "python3"}
-    with tempfile.TemporaryDirectory() as folder:
-        settings["resources"] = {"metadata": {"path": folder}}
-        if kernel is None:
+    if kernel is not None:
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(AFRESH))
+        client = NotebookClient(notebook, km=kernel, **settings)
+        try:
+            client.execute()
+        finally:
+            client.kc.stop_channels()
+        notebook.cells.pop(0)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            settings["resources"] = {"metadata": {"path": folder}}
             NotebookClient(notebook, **settings).execute(env=environment())
-        else:
-            notebook.cells.insert(0, nbformat.v4.new_code_cell(AFRESH.format(folder=folder)))
-            NotebookClient(notebook, km=kernel, **settings).execute()
-            notebook.cells.pop(0)
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type == "code":

@@ -100,7 +100,8 @@ def test_nuts_agrees_with_the_exact_route(monkeypatch: pytest.MonkeyPatch) -> No
         return fit(likelihood, rng, 20_000, families=(family,))
 
     monkeypatch.setattr(posterior, "fit_pairs", finely)
-    exact = bs.estimate_paired(boards, draws=4000, public_alone=False, random_seed=0)
+    few = {"groups": "estimands", "public_alone": False}
+    exact = bs.estimate_paired(boards, draws=4000, random_seed=0, **few)
     model = build_model(boards, family=family)
     start = {v.name: exact["posterior"][v.name].mean().item() for v in model.free_RVs}
     with model:
