@@ -30,10 +30,10 @@ def maximum_law() -> Any:
 
 def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
     """Two routes that share no likelihood, as cumulative distributions."""
-    simulated = bs.estimate_sota(board, method="abc", draws=500, chains=2, cores=1, random_seed=0)
+    simulated = bs.estimate_sota(board, method="abc", draws=250, chains=2, cores=1, random_seed=0)
     off = ("credible_interval", "point_estimate", "point_estimate_text")
     figure = az.plot_dist(
-        {"exact": exact.isel(chain=slice(2), draw=slice(500)), "ABC": simulated},
+        {"exact": exact.isel(chain=slice(2), draw=slice(250)), "ABC": simulated},
         var_names=list(NAMES),
         kind="ecdf",
         aes={"color": ["model"], "linestyle": ["model"]},
@@ -117,8 +117,8 @@ def epp() -> Any:
 def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk")
-    tree = bs.estimate_sota(board, draws=5000, random_seed=0)
-    rows = bs.sota_sensitivity(board, draws=20_000, random_seed=0)  # the first is the tree's
+    tree = bs.estimate_sota(board, random_seed=0)
+    rows = bs.sota_sensitivity(board, random_seed=0)  # the first is the tree's
     yield "maximum_law", maximum_law
     yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree)
     yield "posterior", lambda: bs.plot_sota(tree)

@@ -176,6 +176,22 @@ def two_boards() -> xr.DataTree:
     return bs.estimate_sota(boards, draws=300, random_seed=2)
 
 
+@pytest.fixture
+def not_sampled(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """No NUTS: the prior is drawn from in its place. The settings of each call."""
+    from prior_draws import prior_trace
+
+    asked: list[dict[str, Any]] = []
+
+    def drawn(model: Any, rng: np.random.Generator, **settings: Any) -> xr.DataTree:
+        asked.append(settings)
+        few = {"draws": min(settings["draws"], 25)}
+        return prior_trace(model, rng, **(settings | few))
+
+    monkeypatch.setattr("bayes_sota.core.sample.run_nuts", drawn)
+    return asked
+
+
 @pytest.fixture(autouse=True)
 def _close_figures() -> Iterator[None]:
     yield

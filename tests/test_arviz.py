@@ -261,7 +261,7 @@ def test_groups_and_estimands(route: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("route", [route for route in ROUTES if route not in ALIKE])
-def test_all_that_arviz_offers_works(route: str) -> None:
+def test_all_that_arviz_offers_works(route: str, not_sampled: list[dict[str, Any]]) -> None:
     """One test for each result: making it takes most of the time."""
     tree = ROUTES[route]()
     check_groups(route, tree)

@@ -1,6 +1,6 @@
 """Every example of the documentation runs, and every link leads somewhere.
 
-Fences called ``py`` take minutes, and are tried where their subject is tested.
+Fences called ``py`` or ``console`` take long, and are tried where their subject is tested.
 """
 
 import contextlib

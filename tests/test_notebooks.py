@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,24 +50,46 @@ def text_of(output: Any) -> str:
     return str(output.get("text", output.get("data", {}).get("text/plain", "")))
 
 
-def executed(path: Path) -> Any:
-    """The notebook with fresh outputs, without noise; a failing cell raises."""
-    from nbclient import NotebookClient
-
-    notebook = read(path)
-    for cell in notebook.cells:
-        cell.metadata = {}
+def environment() -> dict[str, str]:
+    """Of a kernel."""
     found = os.environ.get("PYTHONPATH", "")
     changed = {
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), found]),
         "PYTHONWARNINGS": "ignore",
     }
     away = ("MPLBACKEND", "BAYES_SOTA_DATA")  # figures inline, data of the package only
-    environment = {k: v for k, v in os.environ.items() if k not in away} | changed
-    with tempfile.TemporaryDirectory() as folder:
-        resources = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources)
-        client.execute(env=environment)
+    return {k: v for k, v in os.environ.items() if k not in away} | changed
+
+
+AFRESH = """
+%reset -f
+import sys as _sys
+if "pandas" in _sys.modules:
+    _sys.modules["pandas"].reset_option("display")
+"""
+"""Takes the names and options of another notebook away."""
+
+
+def executed(path: Path, kernel: Any = None) -> Any:
+    """The notebook with fresh outputs, without noise; a failing cell raises."""
+    from nbclient import NotebookClient
+
+    notebook = read(path)
+    for cell in notebook.cells:
+        cell.metadata = {}
+    settings = {"timeout": 300, "kernel_name": "python3"}
+    if kernel is not None:
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(AFRESH))
+        client = NotebookClient(notebook, km=kernel, **settings)
+        try:
+            client.execute()
+        finally:
+            client.kc.stop_channels()
+        notebook.cells.pop(0)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            settings["resources"] = {"metadata": {"path": folder}}
+            NotebookClient(notebook, **settings).execute(env=environment())
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type == "code":
@@ -170,14 +193,25 @@ def test_notebook_asks_imports_the_package_and_defines_no_model(path: Path) -> N
     assert any("## The answer" in cell.source for cell in cells)
 
 
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One for all: imports and compiled code take seconds. What is stored is of kernels alone."""
+    from jupyter_client.manager import KernelManager
+
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env=environment(), cwd=str(tmp_path_factory.mktemp("kernel")))
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
 @pytest.mark.slow
 @by_notebook
 # the client of the kernel, not the notebook, leaves these behind
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_notebook_says_what_is_stored(path: Path) -> None:
+def test_notebook_says_what_is_stored(path: Path, kernel: Any) -> None:
     share = SHARE if path.stem in SAMPLED else 0.0
-    assert differences(read(path), executed(path), share) == []
+    assert differences(read(path), executed(path, kernel), share) == []
 
 
 if __name__ == "__main__":

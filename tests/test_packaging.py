@@ -193,7 +193,7 @@ def test_every_part_works_on_the_oldest_python(
     monkeypatch.setenv("PYTENSOR_FLAGS", f"base_compiledir={Path.home() / '.pytensor'}")
     if os.name != "nt":
         monkeypatch.setenv("HOME", os.devnull)
-    sampled = (*BEST, "--method", "nuts", "--draws", "500", "--figure", "nuts.png")
+    sampled = (*BEST, "--method", "nuts", "--draws", "500")
     run(scripts / "bayes-sota", *sampled, cwd=tmp_path)
 
 

@@ -33,8 +33,8 @@ SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
     "maximum.plots", "maximum.posterior", "maximum.sample", "maximum.shrinkage",
-    "maximum.summary_compare", "paired.posterior", "paired.sample",
-)}  # fmt: skip
+    "maximum.summary_compare", "paired.posterior", "paired.sample", "claims.plots_curves",
+)} | {"published.estimators"}  # fmt: skip
 ROOMS = {name: getattr(bayes_sota, name) for name in (
     "auc", "claims", "core", "crossval", "data", "epp", "items", "leaderboard", "maximum", "paired",
 )}  # fmt: skip

@@ -105,6 +105,7 @@ HOSTED = {
 }
 
 
+@pytest.mark.slow
 @checkout_only
 @pytest.mark.parametrize("path", HOSTED)
 def test_what_hosting_sites_read_has_their_schema(path: str) -> None:

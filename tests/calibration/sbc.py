@@ -223,14 +223,14 @@ def _posterior_draws(
     return {name: np.asarray(merged[name].values).ravel() for name in QUANTITIES}
 
 
-def study(name: str, replicates: int) -> xr.DataTree:
-    """Ranks of the exact route, of its best AUCs, or of ABC, on two processes."""
+def study(name: str, replicates: int, n_jobs: int = 2) -> xr.DataTree:
+    """Ranks of the exact route, of its best AUCs, or of ABC."""
     setting = (
         CalibrationSetting(n_test=800, n_positive=60) if name == "auc" else CalibrationSetting()
     )
     return run_sbc(
         setting, route="abc" if name == "abc" else "exact", replicates=replicates, draws=500,
-        random_seed=SEED, n_jobs=2,
+        random_seed=SEED, n_jobs=n_jobs,
     )  # fmt: skip
 
 

@@ -106,6 +106,7 @@ def test_means_and_a_size_alone_have_imputed_spreads(capsys) -> None:
     assert "imputed from the means. They were not reported: a rule of thumb" in found["text"]
 
 
+@pytest.mark.slow
 def test_answers_of_three_methods(capsys, folder: Path) -> None:
     found = result(
         capsys, "responses", "answers.csv", "--column", "cluster=patient",

@@ -21,6 +21,7 @@ from bayes_sota.items.comparison import compare_methods
 QUICK = {"mode": "FAST_COMPILE"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("congruence", [None, 0.85, "independent"])
 def test_the_share_of_draws_is_the_closed_form(congruence: Any) -> None:
     tree = claim_tree(0.90, 0.88, 500, congruence, draws=5000, random_seed=0)

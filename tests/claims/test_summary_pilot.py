@@ -35,6 +35,7 @@ def test_variances_are_those_of_the_items_and_of_the_runs() -> None:
     assert one.variance(1) == pytest.approx(pilot.variance(1), rel=0.03)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_repetitions() -> None:
     for n, runs in ((300, 1), (100, 5)):
         gaps = [answers(n, runs, 10 + i).scores @ [1, -1] for i in range(600)]

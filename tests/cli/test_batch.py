@@ -106,6 +106,7 @@ def test_a_run_that_is_ended_leaves_only_whole_files(number: int, tmp_path: Path
     assert 2 <= len(best_skills(out)) < 20  # each can be read
 
 
+@pytest.mark.slow
 def test_many_boards_in_python_are_those_of_one_by_one() -> None:
     boards = [bs.Leaderboard([0.9, 0.8, 0.7], n_test=n) for n in (100, 300)]
     trees = bs.estimate_many(boards, random_seed=3, draws=50)

@@ -71,6 +71,7 @@ def test_what_is_wrong_has_its_place(capsys: Any, tmp_path: Path, text: str, mes
     assert message in error
 
 
+@pytest.mark.slow
 def test_rows_without_a_score_are_dropped(capsys: Any, tmp_path: Path) -> None:
     rows = "".join(f"team {i},{(900 - i) / 1000}\n" for i in range(20))
     path = written(tmp_path, f"team,score\nlate,\n{rows}")

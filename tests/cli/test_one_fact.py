@@ -78,7 +78,6 @@ LONG = {
     "claim responses of item scores",
 }  # fmt: skip
 IN_JSON = {"p_false": "p_not_below_winner", "epp_se": "se", "epp_se_model": "se_model"}
-FEW = {"draws": 200, "tune": 300, "chains": 2}
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 
 
@@ -117,19 +116,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     dice = np.round(rng.beta(8, 2, (60, 3)), 3)
     write("dice.csv", ["case", *names[:3]], np.column_stack([items[:60], dice]))
     return where
-
-
-@pytest.fixture
-def sampled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A few draws of NUTS serve both runs of a command: which they are is of no matter here."""
-    sample, drawn = bs.epp.sample_epp, dict[int, xr.DataTree]()
-
-    def once(model: Any, *, random_seed: int, **options: Any) -> xr.DataTree:
-        if random_seed not in drawn:
-            drawn[random_seed] = sample(model, random_seed=random_seed, **(options | FEW))
-        return drawn[random_seed].copy(deep=True)
-
-    monkeypatch.setattr(bs.epp, "sample_epp", once)
 
 
 def shown(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, Any]:
@@ -243,7 +229,7 @@ def check_csv(text: str, result: dict[str, Any]) -> None:
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG), id=n) for n in COMMANDS]
 )
 def test_every_printed_number_is_in_the_json_and_so_is_the_result(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str], sampled_once: None
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str], not_sampled: list[Any]
 ) -> None:
     text, result = shown(name, folder, capsys)
     assert len(NUMBER.findall(text)) > 3

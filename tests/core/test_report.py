@@ -158,6 +158,7 @@ def drawn(kind: str):
     return partial(bs.epp.plot_epp, bs.fit_epp(table, penalty=0.5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["entries", "methods", "pairs", "epp"])
 def test_names_from_strangers_are_text_in_figures(kind: str) -> None:
     collection = drawn(kind)()
@@ -187,6 +188,7 @@ def test_a_page_explains_its_words_and_says_how_right_it_is() -> None:
     assert Page(report_page(table)).words.count("This command gives it again:") == 0
 
 
+@pytest.mark.slow
 def test_the_command_of_a_page_has_the_seed_that_was_drawn(tmp_path: Path, capsys) -> None:
     path = tmp_path / "page.html"
     (tmp_path / "b.csv").write_text("team,score\na,0.91\nb,0.9\nc,0.88\n")
@@ -198,6 +200,7 @@ def test_the_command_of_a_page_has_the_seed_that_was_drawn(tmp_path: Path, capsy
     assert command.endswith(f"--seed {seed}")
 
 
+@pytest.mark.slow
 def test_a_report_is_saved_as_a_page_from_python(tmp_path: Path) -> None:
     table = table_of(["a", "b", "c"])
     bs.save_report(table, tmp_path / "plain.html")

@@ -35,6 +35,7 @@ def test_summary_is_what_numpy_says(tree) -> None:
     assert 1 < row["mcse"] / (draws.std(ddof=1) / np.sqrt(draws.size)) < 1.6
 
 
+@pytest.mark.slow
 def test_boards_get_a_row_each() -> None:
     boards = [
         bs.BestScore("0.9", n_test=500, n_classifiers=20, name="first"),

@@ -26,6 +26,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 BASE = ["--column", "target=grade", "--learners", "nb,tree", "--folds", "3", "--iterations", "4"]
 
 
+@pytest.mark.slow
 def test_json_files_and_python_have_the_same_numbers(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

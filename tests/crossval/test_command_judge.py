@@ -114,15 +114,15 @@ def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_model_of_all_learners(
-    judge, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    judge, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, not_sampled: list
 ) -> None:
-    few = partial(crossval.sample_comparison, draws=100, tune=100, chains=2)
+    few = partial(crossval.sample_comparison, draws=20, chains=2)
     monkeypatch.setattr(crossval, "sample_comparison", few)
     words = ("--prob", 0.8, "--seed", 1, "--json")
     code, out, _ = judge(file, "--bayes", *words, "--output", tmp_path / "model.nc")
     assert code in (0, 1)
     tree = read_result(tmp_path / "model.nc")
-    assert tree["posterior"].sizes["draw"] == 100
+    assert tree["posterior"].sizes["draw"] == 20
     expected = report_comparison(tree, ci_prob=0.8)
     assert json.loads(out)["pairs"] == json.loads(expected.to_json())["pairs"]
 

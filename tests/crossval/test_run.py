@@ -41,6 +41,7 @@ def test_scores_and_probabilities_are_those_of_scikit_learn(scoring: str) -> Non
             assert runs.pooled_scores[j, i] == pytest.approx(roc_auc_score(Y, p), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_partitions_and_fits_depend_on_the_seed_and_on_nobody_else() -> None:
     both, other = run(), run(random_seed=1)
     assert both.partition_seeds != other.partition_seeds

@@ -23,7 +23,7 @@ def test_one_data_set_agrees_with_the_correlated_t() -> None:
     """30 iterations: wide priors and the ratio of partitions matter little beside 1 / (k - 1)."""
     given = runs()
     priors = bs.core.CrossValidationPriors(learner_scale=50.0, interaction_scale=50.0)
-    tree = bs.crossval.sample_comparison(given, priors=priors, draws=500, random_seed=0)
+    tree = bs.crossval.sample_comparison(given, priors=priors, draws=500, tune=500, random_seed=0)
     draws = tree["posterior"]["task_difference"].values.ravel()
     exact = correlated_t(given)
     assert draws.mean() == pytest.approx(exact.mean, abs=0.1 * exact.scale)
@@ -41,9 +41,9 @@ def test_one_data_set_agrees_with_the_correlated_t() -> None:
 
 @pytest.mark.slow
 def test_intervals_hold_known_effects() -> None:
-    """Six simulated studies; tests/calibration/crossval_coverage.py has more."""
+    """Three simulated studies; tests/calibration/crossval_coverage.py has more."""
     rng, inside, sampler = np.random.default_rng(20_261_122), [], None
-    for replicate in range(6):
+    for replicate in range(3):
         truth, given = simulate_learners(rng)
         sampler = sampler or Sampler(given)
         draws = sampler.draws(relative_scores(given).values, replicate)["task_difference"]

@@ -44,6 +44,7 @@ def ranking(scores: np.ndarray, skills: np.ndarray) -> float:
     return float(sum(np.log(odds[i] / odds[order[k:]].sum()) for k, i in enumerate(order)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("centred", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_rankings_of_one_tournament(centred: bool) -> None:
     model = build_model(TABLE, centred=centred)

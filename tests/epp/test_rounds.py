@@ -148,6 +148,7 @@ def true_statements(kind: str) -> np.ndarray:
     return np.mean(found, axis=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["same-round", pytest.param("all-rounds", marks=pytest.mark.slow)])
 def test_simultaneous_statements_are_all_true_as_often_as_said(kind: str) -> None:
     together, single, ranks = true_statements(kind)
@@ -169,6 +170,7 @@ def test_statements_about_all_are_never_bolder_than_about_one(kind: str) -> None
     assert (together[:, 1] >= single[:, 1] - 1e-9).all()
 
 
+@pytest.mark.slow
 def test_a_player_of_few_rounds_is_rarely_placed_wrongly() -> None:
     """Equal players, one of whom has two rounds: every rank is possible."""
     wrong, replicates = 0, 40

@@ -125,6 +125,7 @@ def test_who_is_the_best_is_counted_in_draws() -> None:
     assert best.p_best[best.best] == np.mean(first > others)
 
 
+@pytest.mark.slow
 def test_many_methods_on_few_items_are_not_further_off_than_scores() -> None:
     """With correlations of ten items each the errors would be 1.4 times those of the scores."""
     off, raw = 0.0, 0.0

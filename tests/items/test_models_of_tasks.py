@@ -133,6 +133,7 @@ def test_few_answers_are_sampled_in_units_of_their_spread():
     assert names[1] - names[0] == {"item_level", "skill_deviation"}
 
 
+@pytest.mark.slow
 def test_prior_predictive_counts_lie_between_none_and_all_runs():
     runs = np.random.default_rng(2).integers(1, 6, (12, 3))
     with build_model(answers(runs)):

@@ -59,6 +59,7 @@ def test_pairs_that_share_no_items_get_what_is_typical():
     assert np.isnan(AnswerSums.of(found.correct).phi()[0, 1])
 
 
+@pytest.mark.slow
 def test_standard_error_is_the_spread_over_test_sets():
     rng = np.random.default_rng(4)
     found = [response_correlation(simulate(rng, 800, np.full(12, 0.85))) for _ in range(60)]
@@ -254,6 +255,7 @@ def test_rho_of_digits_classifiers():
     assert check_rho(load_responses_example("digits").held_out.correct, 60, 9) < 0.05
 
 
+@pytest.mark.slow
 def test_rho_of_cifar10_classifiers(data_directory):
     answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
     assert check_rho(answers.correct, 30, 10) < 0.05

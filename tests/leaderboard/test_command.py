@@ -273,6 +273,7 @@ def test_board_never_loads_pymc(files: Path) -> None:
     assert done.stderr.strip() == ""
 
 
+@pytest.mark.slow
 def test_real_answers(capsys: Capture, data_directory: Path) -> None:
     path = data_directory / "cifar10" / "correct_cifar10_test.csv"
     result = run_json(capsys, "board", path, "--seed", 1)

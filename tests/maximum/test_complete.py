@@ -15,7 +15,6 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
-    FixedCorrelation,
     LogitNormalSkill,
     MaximumPriors,
 )
@@ -160,30 +159,21 @@ def second_board() -> pm.Model:
 
 @pytest.mark.slow
 def test_own_prior_of_the_spread_is_the_one_of_the_result() -> None:
-    """The posterior is that of the exact draws, weighed by the ratio of the priors."""
-    model = own_spread()
-    with model:
-        trace = pm.sample(
-            500, tune=500, chains=2, cores=2, random_seed=1, progressbar=False,
-            nuts_sampler="nutpie", target_accept=0.95,
-        )  # fmt: skip
-        tree = complete(trace, BOARD, random_seed=1)
+    """Log densities at exact draws, which another prior would weigh by them, and its own draws."""
+    posterior = exact()["posterior"].to_dataset()[["location", "spread"]].drop_attrs()
+    posterior["rho"] = 0 * posterior["location"] + 0.7
+    with own_spread():
+        tree = complete(xr.DataTree.from_dict({"posterior": posterior}), BOARD, random_seed=1)
     assert set(tree["log_prior"].data_vars) == {"location", "spread"}
-    prior = tree["prior"]["spread"].values.ravel()
-    assert stats.kstest(prior, stats.halfnorm(scale=0.1).cdf).pvalue > 1e-4
-    priors = MaximumPriors(correlation=FixedCorrelation(0.7))
-    other = sample_exact((BOARD,), priors, draws=20_000, random_seed=1)
-    log_weight = stats.halfnorm(scale=0.1).logpdf(other["posterior"]["spread"])
-    log_weight = log_weight + stats.norm(2, 1).logpdf(other["posterior"]["location"])
-    log_weight -= sum(v.values for v in other["log_prior"].data_vars.values())
-    log_weight += np.log(other["posterior"]["spread"].values)  # densities of log spread and spread
-    weight = np.exp(log_weight - log_weight.max()).ravel()
-    assert weight.sum() ** 2 / (weight**2).sum() > 500
-    for name in ("location", "spread", "theta_sota"):
-        values = other["posterior"][name].values.ravel()
-        mean = np.average(values, weights=weight)
-        sd = np.sqrt(np.average((values - mean) ** 2, weights=weight))
-        assert float(tree["posterior"][name].mean()) == pytest.approx(mean, abs=0.2 * sd), name
+    laws = {"location": stats.norm(2, 1), "spread": stats.halfnorm(scale=0.1)}
+    for name, law in laws.items():
+        np.testing.assert_allclose(tree["log_prior"][name], law.logpdf(posterior[name]), atol=1e-6)
+        assert stats.kstest(tree["prior"][name].values.ravel(), law.cdf).pvalue > 1e-4
+    for chain, draw in ((0, 0), (1, 10), (3, 24)):
+        given = [float(posterior[name][chain, draw]) for name in ("location", "spread", "rho")]
+        expected = float(maximum_logp(BOARD, *given).eval(mode="FAST_COMPILE"))
+        found = float(tree["log_likelihood"]["observed_maximum"][chain, draw, 0])
+        assert found == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.slow

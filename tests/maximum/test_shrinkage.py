@@ -76,6 +76,7 @@ def test_obesity_cropped() -> None:
     assert expected.expected_maximum <= expected.observed_maximum < law.mean()
 
 
+@pytest.mark.slow
 @needs_data
 def test_cassava_has_no_multiplicity() -> None:
     scores = kaggle("cassava-leaf-disease-classification")

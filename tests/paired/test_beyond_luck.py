@@ -68,15 +68,19 @@ def test_losses_are_no_gains() -> None:
 
 @pytest.mark.slow
 def test_boards_without_gains_have_few_findings() -> None:
-    told = [content_of(boards_with(np.zeros(60), seed))["gained_beyond_luck"] for seed in range(6)]
-    assert sum(bool(names) for names in told) <= 1  # at most 5 % each: .97 of the time
+    told = [content_of(boards_with(np.zeros(60), seed))["gained_beyond_luck"] for seed in range(3)]
+    assert sum(bool(names) for names in told) <= 1  # at most 5 % each: .993 of the time
 
 
 @pytest.mark.slow
 def test_the_luck_of_many_submissions_is_no_gain() -> None:
-    """Every other team shows the best of 200 submissions: without their numbers many stand out."""
+    """Every other team shows the best of 200 submissions: without their numbers they stand out.
+
+    How many pass the level differs much between boards, from none to nearly all; how probable a
+    gain beyond luck is on average does not.
+    """
     tries = np.tile([200, 1], 50)
-    findings: dict[bool, list[int]] = {True: [], False: []}
+    names = [f"t{j}" for j in range(tries.size)]
     for seed in (3, 6):
         rng = np.random.default_rng(seed)
         skill = rng.normal(0.8, 0.03, tries.size)
@@ -86,13 +90,16 @@ def test_the_luck_of_many_submissions_is_no_gain() -> None:
         public = np.round((skill + public_se * luck) * 2000) / 2000
         private = skill + private_se * rng.standard_normal(tries.size)
         private = np.round(private * 4000) / 4000
-        for told, found in findings.items():
-            boards = bs.PairedBoards(
-                public, private, n_test=(2000, 4000), submissions=tries if told else None
-            )
-            found.append(len(content_of(boards)["gained_beyond_luck"]))
-    assert sum(findings[True]) <= 1
-    assert sum(findings[False]) >= 10
+        chance = {}
+        for told in (True, False):
+            given = {"names": names, "submissions": tries if told else None}
+            boards = bs.PairedBoards(public, private, n_test=(2000, 4000), **given)
+            content = content_of(boards)
+            rows = {row["name"]: row["beyond_luck"]["probability"] for row in content["entries"]}
+            chance[told] = np.mean([rows[name] for name in names[::2]])
+            assert not (told and content["gained_beyond_luck"])
+        assert chance[True] < 0.03
+        assert chance[False] > 0.15
 
 
 @pytest.mark.slow

@@ -88,27 +88,36 @@ def test_other_boards_and_other_models_are_refused(trace: xr.DataTree) -> None:
 def test_nuts_agrees_with_the_exact_route(monkeypatch: pytest.MonkeyPatch) -> None:
     """One family; chains start at the exact mean, because far from it a shape explains no team.
 
-    With the usual 2,500 points the deviation of the location is uncertain by 10 %.
+    There lies a mode with some hundredths of the mass. Importance points hit it now and then with
+    a large weight, so that the sd of the location is ill determined, and hardly any chain comes.
+    The middle of the location, where both have thousands of effective draws, is compared instead.
     """
     boards, family = some_boards(), "normal"
 
     fit = posterior.fit_pairs
 
     def finely(likelihood: PairedLikelihood, rng: np.random.Generator, _: int) -> PairedFit:
-        return fit(likelihood, rng, 180_000, families=(family,))
+        return fit(likelihood, rng, 20_000, families=(family,))
 
     monkeypatch.setattr(posterior, "fit_pairs", finely)
-    exact = bs.estimate_paired(boards, draws=4000, public_alone=False, random_seed=0)
+    few = {"groups": "estimands", "public_alone": False}
+    exact = bs.estimate_paired(boards, draws=4000, random_seed=0, **few)
     model = build_model(boards, family=family)
     start = {v.name: exact["posterior"][v.name].mean().item() for v in model.free_RVs}
     with model:
         trace = pm.sample(
-            draws=2000, tune=1000, chains=4, initvals=start, nuts_sampler="nutpie",
+            draws=1000, tune=700, chains=2, initvals=start, nuts_sampler="nutpie",
             compile_kwargs={"jitter_rvs": set()}, random_seed=1, progressbar=False,
         )  # fmt: skip
     tree = complete(trace, boards, random_seed=2)
     assert tree.attrs["divergences"] <= 4
-    for name in ("theta_sota", "winner_skill", "rho", "residual_sd", "score_shift", "location"):
+    for name in ("theta_sota", "winner_skill", "rho", "residual_sd", "score_shift"):
         ours, theirs = (found["posterior"][name].values for found in (tree, exact))
         assert abs(ours.mean() - theirs.mean()) < 0.1 * theirs.std(), name
         assert ours.std() == pytest.approx(theirs.std(), rel=0.08), name
+    ours, theirs = (
+        np.quantile(found["posterior"]["location"], [0.25, 0.5, 0.75]) for found in (tree, exact)
+    )
+    width = np.ptp(theirs)
+    assert abs(ours[1] - theirs[1]) < 0.1 * width / 1.35  # that of a normal law in its sd
+    assert np.ptp(ours) == pytest.approx(width, rel=0.08)

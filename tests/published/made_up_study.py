@@ -11,6 +11,8 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.fold_scores import FoldScores
 
 ONE = dict.fromkeys(LEARNERS, 1.0)
+# Learners of which findings on rules speak; a rule says of each when it may stop.
+RULED = [LEARNERS.index(name) for name in ("c45-laplace", "hellinger", "5nn", "nb-kernel", "svm")]
 
 
 def made_up(
@@ -35,8 +37,8 @@ def made_up(
     By learner: ``skill``, ``sd`` of the scores of iterations, and ``wobble``, the sd of an item's
     probability between iterations. ``bias`` by the number of folds, ``skew`` to the right,
     ``spread`` of a learner's skill between tasks, ``vote`` the scores of the task vote by learner,
-    ``truth`` the true skill minus the estimate's by task. ``rules`` that are followed; others never
-    stop.
+    ``truth`` the true skill minus the estimate's by task. ``rules`` that are followed, for the
+    learners of which findings on rules speak; others never stop.
     """
     rng = np.random.default_rng(seed)
     names = ["vote", *(f"task {t}" for t in range(1, tasks))]
@@ -51,11 +53,12 @@ def made_up(
         for name, given in (vote or {}).items():
             values[0, LEARNERS.index(name)] = given if np.ndim(given) == 0 else given[:iterations]
         scores[k] = FoldScores(values[..., None], learners=LEARNERS, tasks=names, folds=k)
-        predicted = [_probabilities(rng, (iterations, items), wobble or {}) for _ in names]
+        predicted = [_probabilities(rng, (iterations, items), wobble or {})[RULED] for _ in names]
+        ruled = FoldScores(values[:, RULED, :, None], tasks=names, folds=k)
         stops[k] = np.zeros((len(ADAPTIVE_RULES), orderings, 2, tasks, len(LEARNERS)), int)
         for place, (name, rule) in enumerate(ADAPTIVE_RULES.items()):
             if orderings and name in rules:
-                stops[k][place] = stops_at_both_ends(rule, scores[k], predicted, orders)
+                stops[k][place][..., RULED] = stops_at_both_ends(rule, ruled, predicted, orders)
     gaps = truth or {}
     at = {name: names.index(name) for name in gaps}
     noise = _noise(rng, (tasks, len(LEARNERS), 10, 10), skew)

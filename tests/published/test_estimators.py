@@ -9,6 +9,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayes_sota.core.types import BoolArray, FloatArray
 
+pytestmark = pytest.mark.slow  # the growth of trees is compiled
+
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @parametrize_with_checks([

@@ -16,6 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.types import BoolArray, FloatArray
 
+pytestmark = pytest.mark.slow  # the growth of trees is compiled
+
 Items = list[tuple[list[float], bool]]
 CRITERIA = ("gain ratio", "hellinger")
 NEAR = 1e-9
