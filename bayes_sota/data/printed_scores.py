@@ -104,7 +104,7 @@ def number_in(value: Any, name: str, allowed: Range) -> Decimal:
     """Number in a range, however it is written, with the digits that it was written with."""
     number = parse_number(value)
     if number is None and is_blank(value):
-        raise InputError(f"{name} is missing: {allowed}")
+        raise InputError(f"{{name}} is missing: {allowed}", parameter=name)
     if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
         raise allowed.refusal(name, value, None if number is None else float(number))
     return number
