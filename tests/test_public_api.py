@@ -26,14 +26,15 @@ MODULES += [f"published.{name}" for name in (
 )]  # fmt: skip
 # Their examples take more than half a second, mostly to compile a model.
 SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
-    "claims.models", "claims.plots", "cli.batch", "core.command_report", "core.plots",
+    "claims.models", "claims.plots", "claims.plots_curves", "claims.sample_exact", "cli.batch",
+    "core.command_report", "core.plots",
     "core.summary", "crossval.across_tasks", "crossval.models", "crossval.summary",
     "data.examples", "epp.further_fits", "leaderboard.entries", "leaderboard.from_items",
     "leaderboard.from_own_errors", "leaderboard.models", "leaderboard.plots",
     "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
     "maximum.plots", "maximum.posterior", "maximum.sample", "maximum.shrinkage",
-    "maximum.summary_compare", "paired.posterior", "paired.sample", "claims.plots_curves",
+    "maximum.summary_compare", "paired.models", "paired.posterior", "paired.sample",
 )} | {"published.estimators"}  # fmt: skip
 ROOMS = {name: getattr(bayes_sota, name) for name in (
     "auc", "claims", "core", "crossval", "data", "epp", "items", "leaderboard", "maximum", "paired",

@@ -63,18 +63,6 @@ def test_plain_rejection_agrees_with_the_exact_route(board, priors):
         assert values.std() == pytest.approx(reference.std(), rel=0.07), name
 
 
-@pytest.mark.slow
-def test_nearly_equal_classifiers_agree_with_the_exact_route():
-    board = BestScore("0.92", n_test=1000, n_classifiers=300)
-    priors = MaximumPriors(LogitNormalSkill((0.85, 0.93), (0.01, 0.04)), FixedCorrelation(0.7))
-    exact = sota_posterior(board, priors, draws=20_000, random_seed=1).draws
-    tree = sample_abc((board,), priors, draws=320, chains=2, cores=1, random_seed=1)
-    for name in ("theta_sota", "winner_skill"):
-        values, reference = tree["posterior"][name].values.ravel(), exact[name].ravel()
-        assert values.mean() == pytest.approx(reference.mean(), abs=0.15 * reference.std())
-        assert values.std() == pytest.approx(reference.std(), rel=0.12)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

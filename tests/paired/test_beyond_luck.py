@@ -103,22 +103,6 @@ def test_the_luck_of_many_submissions_is_no_gain() -> None:
 
 
 @pytest.mark.slow
-def test_submissions_of_real_boards_count(data_directory) -> None:
-    """The columns of submissions are read, and what is found are scores that fell, not luck."""
-    file = data_directory / "paired_leaderboards" / "2021-siim-covid19__paired.csv"
-    boards = bs.read_paired_boards(file)
-    assert boards.submissions is not None
-    tree = estimate_paired(boards, random_seed=0, public_alone=False, groups="estimands")
-    content = describe_paired(tree, boards).content
-    expected = {"t1304", "t1290", "t1280", "t1262", "t1219", "t1153"}
-    assert set(content["gained_beyond_luck"]) == expected
-    fell: dict[bool, list[float]] = {True: [], False: []}
-    for row in content["entries"]:
-        fell[row["name"] in expected].append(row["public_score"] - row["private_score"])
-    assert min(fell[True]) > max(fell[False])
-
-
-@pytest.mark.slow
 def test_a_family_that_was_trained_on_validation_data(data_directory) -> None:
     rows = pd.read_csv(data_directory / "mteb_splits" / "validation_and_test.csv.gz")
     family = "codefuse-ai__F2LLM"

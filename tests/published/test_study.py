@@ -77,6 +77,7 @@ def test_a_later_test_set_is_later(tmp_path: Path) -> None:
     assert task.rows[-1, 1:5].tolist() == task.test[0][0, :4].tolist()
 
 
+@pytest.mark.slow  # the growth of trees is compiled
 def test_a_study_is_repeated_cross_validation(tmp_path: Path) -> None:
     """Scores and probabilities of the folds are those of the public way, learner by learner."""
     names = tuple(name for name in LEARNERS if name != "mlp")
