@@ -124,9 +124,10 @@ def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> A
 
 def _of_matrix(table: Table) -> Tidy | None:
     """Battles of a square matrix, whose rows won against its columns."""
-    first, *others = table.columns
+    texts = [name for name in table.columns if not table.parsed(name).is_numeric]
+    first = [*texts, *table.columns][0]
     entries = [str(cell).strip() for cell in table.columns[first]]
-    if len(entries) < 2 or sorted(entries) != sorted(others):
+    if len(entries) < 2 or sorted(entries) != sorted(table.columns.keys() - {first}):
         return None
     wins = _numbers(table, entries)
     if not np.isin(np.diagonal(wins), (0, 0.5)).all():

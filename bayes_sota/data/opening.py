@@ -221,4 +221,6 @@ def _reading(where: str) -> Iterator[None]:
         raise
     except Exception as error:
         problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
-        raise InputError(problem, where=where) from None
+        extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
+        fix = extras if isinstance(error, ImportError) else ""
+        raise InputError(problem, where=where, fix=fix) from None

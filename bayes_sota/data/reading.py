@@ -123,9 +123,14 @@ def _check_one_metric(table: Table, labels: Mapping[str, Any]) -> None:
 
 
 def _check_one_scale(table: Table, columns: Sequence[str], value: FloatArray) -> None:
-    """No columns are below 1, or 100, while others exceed twice that."""
-    largest = np.nan_to_num(np.abs(value)).reshape(len(columns), -1).max(axis=1)
-    if any((largest <= end).any() and (largest > 2 * end).any() for end in (1, 100)):
+    """No columns are from 0 to 1, or 100, while others are twice that in the median."""
+    known = [cells[~np.isnan(cells)] for cells in value.reshape(len(columns), -1)]
+    least, middle, largest = (
+        np.array([of(cells) if cells.size else 0 for cells in known])
+        for of in (np.min, np.median, np.max)
+    )
+    low = least >= 0
+    if any((low & (largest <= end)).any() and (middle > 2 * end).any() for end in (1, 100)):
         problem = f"columns of numbers are on different scales: {listed(columns)}"
         raise table.error(problem, "use", "choose those that hold scores with {option}")
 

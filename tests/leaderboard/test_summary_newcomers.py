@@ -175,7 +175,7 @@ def test_better_errors_are_better(board) -> None:
     assert probability_shown(down, 0.01)["best_score"] == pytest.approx(1 - board.maximum)
     p, q = (bs.core.probability_above(t, x)["probability"] for t, x in ((up, 0.94), (down, 0.06)))
     assert p == pytest.approx(1 - q, abs=0.06)
-    with pytest.raises(InputError, match="new_n_test needs n_test"):
+    with pytest.raises(InputError, match="new_n_test needs the number of items"):
         probability_truly_better(up, 0.95, 100)
 
 
