@@ -197,16 +197,16 @@ def parse_scores(
     if bounded and all(map(has_percent_sign, cells)):
         cells, percent = [cell.rstrip().removesuffix("%") for cell in cells], True
     numbers = [number_in(cell, what, _SCORES) for cell, what in zip(cells, of, strict=True)]
+    values = np.array(numbers, np.float64)
     if bounded and percent is None:
-        values = np.array(numbers, np.float64)
         are_low = (values > 0) & (values <= 1)
         percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
     if bounded:
         allowed = Range(0, 100) if percent else SHARE
         fix = "write percent with its sign, and name the metric of scores that are no accuracies"
         with located("", fix):
-            for number, what in zip(numbers, of, strict=True):
-                number_in(number, f"{what}, an accuracy,", allowed)
+            for place in np.flatnonzero((values < 0) | (values > allowed.high)).tolist():
+                number_in(numbers[place], f"{of[place]}, an accuracy,", allowed)
     in_percent = bounded and bool(percent)
     if in_percent:
         numbers = [number.scaleb(-2) for number in numbers]
