@@ -89,14 +89,16 @@ def read_tidy(
 
 def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
     """Scores without the entries, tasks, metrics and units of some names."""
+    if not names:
+        return tidy
     there = [tidy.labels[role] for role in _FILTERED if role in tidy.labels]
     for name in names:
         known = {label for labels in there for label in labels}
         if name not in known:
             problem = f"nothing is called {quoted(name)}, so it cannot be left out"
             raise InputError(problem + nearest(name, known), where=tidy.where)
-    left_out = [np.isin(labels, list(names)) for labels in there if names]
-    return tidy.take(np.flatnonzero(~np.any(left_out, axis=0))) if names else tidy
+    left_out = [np.isin(labels, list(names)) for labels in there]
+    return tidy.take(np.flatnonzero(~np.any(left_out, axis=0)))
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:

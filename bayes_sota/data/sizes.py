@@ -192,11 +192,10 @@ def of_sizes(sizes: FloatArray, scores: FloatArray, source: str) -> dict[str, An
 
 def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str, Any]:
     """Fields of a board whose scores have one standard error, one for each, (m,), or none known."""
+    if errors is None:
+        return {}
     if np.ndim(errors) == 0:
-        known = errors is not None
-        return (
-            {"standard_error": checked_number(errors, "standard_error", POSITIVE)} if known else {}
-        )
+        return {"standard_error": checked_number(errors, "standard_error", POSITIVE)}
     errors = checked_numbers(errors, names, "standard_error", POSITIVE)
     typical = float(np.median(errors[leaders(scores)]))
     return {"standard_error": typical, "error_ratios": errors / typical}
