@@ -30,7 +30,7 @@ SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "core.command_report", "core.plots",
     "core.summary", "crossval.across_tasks", "crossval.models", "crossval.summary",
     "data.examples", "epp.further_fits", "leaderboard.entries", "leaderboard.from_items",
-    "leaderboard.from_own_errors", "leaderboard.models", "leaderboard.plots",
+    "leaderboard.models", "leaderboard.plots",
     "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
     "maximum.plots", "maximum.posterior", "maximum.sample", "maximum.shrinkage",

@@ -36,10 +36,11 @@ from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.congruence import Congruence, congruence_at, congruence_bounds
 from bayes_sota.claims.means import ReportedMeans, correlation_nodes
 from bayes_sota.core.arguments import TRIES
+from bayes_sota.core.priors import board_priors
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import ScoreKernel
+from bayes_sota.leaderboard.evidence import Evidence, board_evidence
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64
@@ -66,11 +67,13 @@ def best_try_probability(
     TRIES.check(tries, "tries")
     single = float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))
     counts = [round(x * n_test) / n_test for x in (accuracy_a, accuracy_b)]
-    kernel = ScoreKernel.of(Leaderboard(counts, n_test=n_test, rounding="exact", percent=False))
+    board = Leaderboard(counts, n_test=n_test, rounding="exact", percent=False)
+    evidence = board_evidence(board, board_priors(None))
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
     dispersions = [(1 - _phi(a, b, p11), w) for p11, w in _congruences(a, b, congruence)]
     one, best = (
-        float(logit(sum(w * not_below(kernel, d, k) for d, w in dispersions))) for k in (1.0, tries)
+        float(logit(sum(w * not_below(evidence, d, k) for d, w in dispersions)))
+        for k in (1.0, tries)
     )
     return float(expit(logit(single) + best - one)) if 0 < single < 1 else single
 
@@ -116,27 +119,27 @@ def _congruences(
     return list(zip(low + (high - low) * (1 + x) / 2, (w / 2).tolist(), strict=True))
 
 
-def not_below(kernel: ScoreKernel, dispersion: float, tries: float) -> float:
-    """P(psi of the best score <= psi of the lowest) on a kernel's grid, flat prior.
+def not_below(evidence: Evidence, dispersion: float, tries: float) -> float:
+    """P(psi of the best score <= psi of the lowest) on a grid, flat prior.
 
-    ``kernel`` is of two scores, ``dispersion`` the variance of a score given psi, relative to that
-    of one score, and ``tries`` are of the best score.
+    ``evidence`` is of two scores, ``dispersion`` the variance of a score given psi, relative to
+    that of one score, and ``tries`` are of the best score.
     """
     dispersion = max(dispersion, _LEAST_DISPERSION)
-    log_kernel = kernel.log_kernel_at(dispersion)
+    log_kernel = evidence.law.log_kernel(evidence.prepared, dispersion)
     rival, own = (np.exp(log_kernel[row] - log_kernel[row].max()) for row in (0, -1))
     if tries > 1:
-        own = _of_largest(own, kernel, dispersion, tries)
-    flat = np.gradient(kernel.psi)  # equal weight to equal lengths of skill
+        own = _of_largest(own, evidence, dispersion, tries)
+    flat = np.gradient(evidence.psi)  # equal weight to equal lengths of skill
     p_own, p_rival = (x * flat / np.sum(x * flat) for x in (own, rival))
     return float(p_rival @ (np.cumsum(p_own) - p_own / 2))
 
 
 def _of_largest(
-    likelihood: FloatArray, kernel: ScoreKernel, dispersion: float, tries: float
+    likelihood: FloatArray, evidence: Evidence, dispersion: float, tries: float
 ) -> FloatArray:
-    """Likelihood of the largest of several scores with one skill, the best of a kernel's two."""
-    law, psi, value = kernel.law, kernel.psi, float(kernel.values[-1])
+    """Likelihood of the largest of several scores with one skill, the best of two."""
+    law, psi, value = evidence.law, evidence.psi, float(evidence.values[-1])
     below = 1 - law.reach(psi, value, dispersion)
     if law.spacing == 0:
         return likelihood * below ** (tries - 1)

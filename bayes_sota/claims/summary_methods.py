@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-    from bayes_sota.leaderboard.from_items import JointPosterior
+    from bayes_sota.leaderboard.posterior import BoardPosterior
 
 
 _DRAWS = 4000  # of the joint posterior
@@ -115,20 +115,20 @@ def about_methods(of: MethodComparison, rows: list[dict[str, Any]]) -> dict[str,
 
 def _corrected(
     of: MethodComparison, outcomes: Outcomes, seed: int | np.random.Generator
-) -> tuple["JointPosterior | None", list[str]]:
+) -> tuple["BoardPosterior | None", list[str]]:
     """The joint posterior of all skills, and what is to be said of it."""
-    from bayes_sota.leaderboard.from_items import items_posterior
+    from bayes_sota.leaderboard.posterior import board_posterior
 
     if max(of.n_runs) > 1:
         return None, ["picking the winner is not corrected for where methods have several runs"]
     try:
-        joint = items_posterior(outcomes.complete(), draws=_DRAWS, random_seed=seed)
+        joint = board_posterior(outcomes.complete(), draws=_DRAWS, random_seed=seed)
     except InputError as error:
         return None, [f"picking the winner is not corrected for: {error}"]
     return joint, [f"not to be trusted: {reason}" for reason in joint.reasons]
 
 
-def _of_picking(of: MethodComparison, joint: "JointPosterior") -> dict[str, float]:
+def _of_picking(of: MethodComparison, joint: "BoardPosterior") -> dict[str, float]:
     """Probability that another method is the best, though the winner was picked by its score."""
     return {
         "p_not_best": float(1 - joint.entries.p_best[of.winner]),
@@ -137,7 +137,7 @@ def _of_picking(of: MethodComparison, joint: "JointPosterior") -> dict[str, floa
     }
 
 
-def _legend(ci_prob: float, joint: "JointPosterior | None") -> str:
+def _legend(ci_prob: float, joint: "BoardPosterior | None") -> str:
     picked = "" if joint is None else "; P(best) allows for the winner's having been picked"
     return (
         "tied with best: cannot be told from the winner, pair by pair: P(>= winner) is at least "
@@ -163,7 +163,7 @@ class MethodsClaim:
 
 
 def _methods(
-    of: MethodComparison, joint: "JointPosterior | None", ci_prob: float
+    of: MethodComparison, joint: "BoardPosterior | None", ci_prob: float
 ) -> list[dict[str, Any]]:
     """Numbers of every method, the best score first."""
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)

@@ -15,9 +15,10 @@ from bayes_sota.core.inference import infer
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.evidence import board_evidence
 from bayes_sota.leaderboard.fit import FieldFit, fit_field, shape_density
+from bayes_sota.leaderboard.predictive import draw_fresh
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.leaderboard.submissions import kernel_of
 
 _POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
 _RESERVED = ("rho", "shift", "submission_luck", "score", "spread", "family")
@@ -40,8 +41,8 @@ class ShapeFit(FieldFit):
 
     def shape_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Density of the shape at the grid, (N, G), and the logarithm of its unit, (N,)."""
-        kernel = self.kernel
-        return shape_density(kernel.y, kernel.is_cut, self.scale, self.shape, points)
+        evidence = self.evidence
+        return shape_density(evidence.y, evidence.is_cut, self.scale, self.shape, points)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -54,7 +55,7 @@ class ShapeFit(FieldFit):
 
         In log odds; for the metric "score" in its units, with its sign.
         """
-        law, scale, sign = self.kernel.law, self.scale, self.kernel.board.sign
+        law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
         zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location]))
         unit = float(one - zero)
         of_place = sign * float(place), unit * scale.location_sd
@@ -63,7 +64,7 @@ class ShapeFit(FieldFit):
     @property
     def sign(self) -> int:
         """Of the location: -1 if lower scores are better and the location is in their units."""
-        return self.kernel.board.sign
+        return self.evidence.board.sign
 
     @cached_property
     def natural_points(self) -> FloatArray:
@@ -77,7 +78,7 @@ class ShapeFit(FieldFit):
     @property
     def has_free_luck(self) -> bool:
         """Whether there is a luck of submissions that is not known."""
-        return self.kernel.has_luck and not self.priors.submission_luck.is_fixed
+        return self.evidence.has_luck and not self.priors.submission_luck.is_fixed
 
     @property
     def shared_names(self) -> tuple[str, ...]:
@@ -164,15 +165,21 @@ def fit_shape(
     """
     shape = family_of(family)
     if fit is None:
-        fit = fit_field(kernel_of(board), board_priors(priors), _fixed())
-    if fit.kernel.board.data_hash() != board.data_hash():
+        if isinstance(board, Leaderboard) and board.has_own_errors:
+            raise InputError(
+                "entries have standard errors of their own, which only the exact route takes: "
+                "bs.estimate_sota(board) and bs.board_table(board), without NUTS or a model"
+            )
+        known = board_priors(priors)
+        fit = fit_field(board_evidence(board, known), known, _fixed())
+    if fit.evidence.board.data_hash() != board.data_hash():
         raise InputError("the fit is of another board")
     if isinstance(fit, ShapeFit) and fit.shape is shape:
         return fit
-    known = FAMILIES.get(shape.name) is shape and shape.name in fit.families
-    of_one = fit.of_family(shape.name) if known else replace(fit, families=(shape.name,))
+    fitted = FAMILIES.get(shape.name) is shape and shape.name in fit.families
+    of_one = fit.of_family(shape.name) if fitted else replace(fit, families=(shape.name,))
     shape_fit = ShapeFit(**{f.name: getattr(of_one, f.name) for f in fields(FieldFit)}, shape=shape)
-    return shape_fit if known else infer(shape_fit, _fixed(), _POINTS)
+    return shape_fit if fitted else infer(shape_fit, _fixed(), _POINTS)
 
 
 def _fixed() -> np.random.Generator:
@@ -197,9 +204,10 @@ def replicate_scores(
         Of chosen submissions, where there are any: that of the cell of the fit is taken.
     """
     node = fit.nodes.find(np.array([rho]), None if luck is None else np.array([luck]))
-    kernel, size = fit.at(int(node[0])), fit.kernel.value_of_entry.size
-    if kernel.is_cut:  # as in the fit: only relative densities matter
+    evidence, table = fit.evidence, fit.tables[int(node[0])]
+    if evidence.is_cut:  # as in the fit: only relative densities matter
         log_density = log_density - log_density.max(axis=-1, keepdims=True)
-    density = fit.strangers.join(np.atleast_2d(np.exp(np.clip(log_density, -700.0, 50.0))))
-    scores = kernel.replicate(density, rho, np.arange(size) % len(density), rng)
-    return kernel.board.sign * kernel.shown(scores)
+    density = fit.strangers.join(np.exp(np.clip(log_density, -700.0, 50.0)))[None]
+    psi = draw_fresh(fit, table, density, rng)
+    scores = evidence.draw_scores(psi, rho, float(fit.luck[int(node[0])]), rng)
+    return evidence.board.sign * scores[0]

@@ -118,14 +118,14 @@ def build_model(
     prior = shape_fit.priors.correlation
     if correlation == "learnt" and prior.is_fixed:
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
-    names = np.array(board.names)[shape_fit.kernel.modelled]
+    names = np.array(board.names)[shape_fit.evidence.modelled]
     with pm.Model(coords={"classifier": list(names)}) as model:
         add_digest(board)
         pm.Data("family", _index(shape_fit.shape))
         parameters = _parameters(shape_fit)
         rho, luck = correlation_variable(prior), None
         pm.Normal("shift")
-        if shape_fit.kernel.has_luck:
+        if shape_fit.evidence.has_luck:
             luck = correlation_variable(shape_fit.priors.submission_luck, "submission_luck")
         if observe:
             observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho, luck=luck)
@@ -212,7 +212,7 @@ def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any
         )
     coordinates = fit.standardised(location, log_spread, *shape)
     columns = tuple(pt.as_tensor_variable(t)[..., None] for t in coordinates)
-    return fit.shape.log_density(pytensor_operations(), fit.scale, columns, fit.kernel.y)
+    return fit.shape.log_density(pytensor_operations(), fit.scale, columns, fit.evidence.y)
 
 
 def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any = None) -> Any:
@@ -243,11 +243,11 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     (5,)
     """
     _check_luck(fit, luck)
-    kernel, entries = fit.kernel, fit.kernel.value_of_entry
+    evidence, entries = fit.evidence, fit.evidence.row
     nodes = _Nodes.of(fit)
-    at = [(kernel.with_luck(float(x)), float(r)) for r, x in nodes.pairs]
-    tables = np.stack([np.exp(k.log_kernel(r)) for k, r in at]) * kernel.step
-    log_mass = np.stack([np.broadcast_to(k.log_mass(r), k.values.shape) for k, r in at])
+    at = [evidence.at(rho, luck) for rho, luck in nodes.pairs.tolist()]
+    tables = np.stack([table.score for table in at]) * evidence.step
+    log_mass = np.stack([table.log_scale for table in at])
     log_density = pt.as_tensor_variable(log_density)
     if log_density.type.broadcastable[0] and log_density.ndim == 2:
         log_density = log_density[0]  # PyMC gives each parameter the dimensions of the scores
@@ -258,19 +258,19 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     near, weights = nodes.around(rho, luck)
     log_p = _log_sum(pt.as_tensor_variable(tables)[near], density)
     log_p += pt.as_tensor_variable(log_mass)[near]
-    if kernel.is_cut:
-        reach = np.stack([k.reaches(r) for k, r in at]) * kernel.step
+    if evidence.is_cut:
+        reach = np.stack([table.reach for table in at]) * evidence.step  # type: ignore[misc]
         if reach.shape[1] > 1:  # each kind of entry has its own
-            reach = reach[:, kernel.kind if shared else kernel.kind[entries]]
+            reach = reach[:, evidence.kind if shared else evidence.kind[entries]]
         log_p -= _log_sum(pt.as_tensor_variable(reach)[near], density)
-        typical = np.stack([k.reach(r)[None] for k, r in at]) * kernel.step
+        typical = np.stack([table.typical[None] for table in at]) * evidence.step
         log_reach = _log_sum(pt.as_tensor_variable(typical)[near], density) + top[..., 0]
         n = float(fit.copies.sum())
-        log_p += _log_count_probability(pt.minimum(log_reach, 0.0), n, kernel.n_below) / n
+        log_p += _log_count_probability(pt.minimum(log_reach, 0.0), n, evidence.n_below) / n
     else:
         log_p += top[..., 0]
     total = pt.sum(weights[:, None] * log_p, axis=0)
-    copies = (fit.copies / kernel.copies)[entries]
+    copies = (fit.copies / evidence.copies)[entries]
     return copies * (total[entries] if shared else total)
 
 
@@ -292,13 +292,13 @@ class _Nodes:
     @classmethod
     def of(cls, fit: FieldFit) -> "_Nodes":
         """More where many entries are modelled, fewer where tables would be too large."""
-        rho, luck, kernel = fit.priors.correlation, fit.priors.submission_luck, fit.kernel
-        most = _LARGEST_TABLE // (8 * kernel.values.size * kernel.y.size)
-        count = _PER_ROOT * np.sqrt(kernel.copies.sum())
+        rho, luck, evidence = fit.priors.correlation, fit.priors.submission_luck, fit.evidence
+        most = _LARGEST_TABLE // (8 * evidence.values.size * evidence.y.size)
+        count = _PER_ROOT * np.sqrt(evidence.copies.sum())
         least, lucks = _LEAST_NODES, np.zeros(1)
-        if kernel.has_luck:
+        if evidence.has_luck:
             lucks = luck.quantile([0.5])
-        if kernel.has_luck and not luck.is_fixed:
+        if evidence.has_luck and not luck.is_fixed:
             low, high = luck.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
             lucks = np.linspace(float(low), float(high), _LUCK_NODES)
             least, most = _LEAST_BESIDE_LUCK, most // _LUCK_NODES
@@ -408,10 +408,10 @@ def observe_scores(
     >>> [v.name for v in model.observed_RVs]
     ['score']
     """
-    kernel = fit.kernel
-    scores = kernel.board.sign * kernel.scores[kernel.modelled]
+    evidence = fit.evidence
+    scores = evidence.board.sign * evidence.scores[evidence.entries]
     _check_luck(fit, luck)
-    add_digest(kernel.board)
+    add_digest(evidence.board)
 
     def logp(value: Any, log_density: Any, rho: Any, *luck: Any) -> Any:
         # the tables are of the observed scores; there are none of others
@@ -449,7 +449,7 @@ def _log_evidence(fit: ShapeFit, rho: Any, luck: Any) -> Any:
 
 def _check_luck(fit: FieldFit, luck: Any) -> None:
     """``InputError`` for a luck of submissions that is needed, or that nothing depends on."""
-    if not fit.kernel.has_luck:
+    if not fit.evidence.has_luck:
         refuse_unused("scores that are not of several submissions", {"luck": luck})
     elif luck is None and not fit.priors.submission_luck.is_fixed:
         raise InputError("the scores were chosen among submissions: give the luck of it, luck=")

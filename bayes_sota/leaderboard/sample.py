@@ -30,10 +30,9 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit
-from bayes_sota.leaderboard.from_items import JointKernel, JointPosterior, JointSampler
-from bayes_sota.leaderboard.from_own_errors import board_posterior
-from bayes_sota.leaderboard.posterior import BoardCheck, check_board
-from bayes_sota.leaderboard.predictive import SCORES, draw_prior_boards, replicate_scores
+from bayes_sota.leaderboard.posterior import BoardCheck, board_posterior, check_board
+from bayes_sota.leaderboard.predictive import fresh_scores, own_scores, prior_boards
+from bayes_sota.leaderboard.skills import draw_skills
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -48,6 +47,7 @@ _POSTERIOR = (
     "submission_luck",
     "n_above_sota",
 )
+SCORES = ("score", "sorted_score")
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 SINGLE = 8 << 20
 """Bytes of a log likelihood above which it is in single precision."""
@@ -75,31 +75,28 @@ class Drawn:
         Chains and draws.
     names : sequence of str
         Of all classifiers.
-    joint : JointSampler, optional
-        Of answers and item scores.
     psi : ndarray, shape (D, modelled classifiers), optional
-        Board-conditional skills behind the draws, with ``joint``.
+        Board-conditional skills behind the draws, where they were drawn.
     """
 
     fit: FieldFit
     parameters: Parameters
     shape: tuple[int, int]
     names: Sequence[str]
-    joint: JointSampler | None = None
     psi: FloatArray | None = None
 
     @property
     def modelled(self) -> list[str]:
         """Names of the modelled entries."""
         return [
-            name for name, kept in zip(self.names, self.fit.kernel.modelled, strict=True) if kept
+            name for name, kept in zip(self.names, self.fit.evidence.modelled, strict=True) if kept
         ]
 
     @property
     def every(self) -> int:
         """One of how many draws predictive groups keep."""
         entries, m = len(self.modelled), len(self.names)
-        widest = max(2 * entries, m if self.joint is not None else 0)
+        widest = max(2 * entries, 0 if self.fit.evidence.shares_scores else m)
         return -(-8 * widest * self.parameters.node.size // LARGEST_GROUP)
 
     @property
@@ -109,7 +106,7 @@ class Drawn:
 
     def signed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The same with scores, skills and places of fields in the sign of the metric."""
-        sign = self.fit.kernel.board.sign
+        sign = self.fit.evidence.board.sign
         return {k: sign * v if sign < 0 and k in _OF_SCORES else v for k, v in values.items()}
 
     def dataset(self, values: Mapping[str, Any], draws: Any = None) -> xr.Dataset:
@@ -119,8 +116,7 @@ class Drawn:
 
     def observed(self) -> xr.Dataset:
         """Scores of the modelled entries, in their order and sorted."""
-        kernel = self.fit.kernel
-        scores = kernel.scores[kernel.modelled]
+        scores = self.fit.evidence.scores[self.fit.evidence.modelled]
         values = self.signed({"score": scores, "sorted_score": np.sort(scores)[::-1]})
         dataset = xr.Dataset({name: (_DIMS[name], value) for name, value in values.items()})
         labels = self._labels(of_all=False)
@@ -172,15 +168,14 @@ def sample_with_fit(
         Weighted parameters behind the draws.
     """
     rng, seed = resolve_seed(random_seed)
-    drawn: Any = {"draws": draws * chains, "random_seed": rng, "new_n_test": new_n_test}
-    shape, skill = (chains, draws), dict[str, FloatArray]()
-    joint, psi, learns = None, None, False
-    result = board_posterior(data, priors, **drawn)
-    if isinstance(result, JointPosterior):
-        skill["skill"] = result.skill.reshape(*shape, -1)
-        joint, psi = JointSampler(result.fit, result.correlation), result.psi
-        learns = result.learns_rho
-    shaped = skill | {name: values.reshape(shape) for name, values in result.draws.items()}
+    shape = chains, draws
+    result = board_posterior(
+        data, priors, draws=draws * chains, random_seed=rng, new_n_test=new_n_test, every=False
+    )
+    skills, values = result.skills, result.draws
+    if not result.fit.evidence.shares_scores:
+        values = values | {"skill": skills.of_all(rng).astype(np.float64)}
+    shaped = {name: value.reshape(*shape, *value.shape[1:]) for name, value in values.items()}
     provenance = describe_provenance(
         (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
     )
@@ -190,9 +185,10 @@ def sample_with_fit(
         "diagnostics_reasons": "; ".join(result.reasons),
         "notes": "; ".join(note.replace("; ", ", ") for note in result.notes),
         "new_n_test": int(new_n_test or 0),
-        "rho_learnt": int(learns),
+        "rho_learnt": int(result.learns_rho),
     }
-    behind = Drawn(result.fit, result.parameters, shape, data.names, joint, psi)
+    psi = None if result.fit.evidence.shares_scores else skills.psi[:, skills.classifier]
+    behind = Drawn(result.fit, result.parameters, shape, data.names, psi)
     shared = dict(zip(("point", "stratum"), result.parameters.behind, strict=True))
     return build_board_tree(shaped, behind, attributes, rng, shared, groups=groups), result.fit
 
@@ -235,14 +231,12 @@ def build_board_tree(
         the families) and ``constant_data``, with the scores of all entries.
     """
     fit, shape = drawn.fit, drawn.shape
-    board = fit.kernel.board
+    board = fit.evidence.board
     flat = {name: v.reshape(-1, *v.shape[2:]) for name, v in draws.items()}
     flat = {k: board.sign * v if k in _NEW_SCORES else v for k, v in drawn.signed(flat).items()}
     flat["multiplicity_bias"] = board.sign * board.maximum - flat["theta_sota"]
     check = check_dataset(check_board(fit, rng))
-    shift = rng.standard_normal(shape)
-    if isinstance(fit.kernel, JointKernel):
-        shift *= fit.kernel.wider(shape, rng)
+    shift = rng.standard_normal(shape) * fit.evidence.wider(shape, rng)
     prior = {"level": rng.random(shape), "shift": shift}
     drawn = replace(drawn, parameters=drawn.parameters.completed(fit, rng))
     flat |= drawn.signed(parameter_values(fit, drawn.parameters))
@@ -285,8 +279,8 @@ def _family_dataset(fit: FieldFit) -> xr.Dataset:
 
 
 def _constants(drawn: Drawn) -> xr.Dataset:
-    kernel = drawn.fit.kernel
-    board, families = kernel.board, list(drawn.fit.families)
+    evidence = drawn.fit.evidence
+    board, families = evidence.board, list(drawn.fit.families)
     values: dict[str, Any] = {
         "observed_maximum": ((), float(board.sign * board.maximum)),
         "n_test": ((), float(board.n_test or 0)),
@@ -295,8 +289,8 @@ def _constants(drawn: Drawn) -> xr.Dataset:
         "lower_is_better": ((), float(board.lower_is_better)),
         "typical_tries": ((), board.typical_tries),
         "standard_error": ((), float(board.standard_error or 0)),
-        "modelled": ("classifier", kernel.modelled),
-        "all_score": ("classifier", board.sign * kernel.scores),
+        "modelled": ("classifier", evidence.modelled),
+        "all_score": ("classifier", board.sign * evidence.scores),
         "n_coordinates": ("family", [points.points.shape[1] for points in drawn.fit.points]),
     }
     return xr.Dataset(
@@ -306,18 +300,22 @@ def _constants(drawn: Drawn) -> xr.Dataset:
 
 def _field(fit: FieldFit) -> dict[str, Any]:
     """What the density of one more classifier's skill is computed from (``summary_newcomers``)."""
-    middle = fit.rho.size // 2
-    kernel, strangers, scale = fit.at(middle), fit.strangers, fit.scale
+    evidence, strangers, scale = fit.evidence, fit.strangers, fit.scale
     return {
-        "grid": ("node", kernel.y),
-        "grid_skill": ("node", kernel.board.sign * kernel.psi),
+        "grid": ("node", evidence.y),
+        "grid_skill": ("node", evidence.board.sign * evidence.psi),
         "stranger_density": ("node", strangers.profile),
         "stranger_share": ((), strangers.share),
-        "reach": ("node", kernel.reach_or_one(float(fit.rho[middle]))),
-        "is_cut": ((), float(kernel.is_cut)),
+        "reach": ("node", fit.tables[fit.rho.size // 2].typical),
+        "is_cut": ((), float(evidence.is_cut)),
         "field_prior": ("moment", list(scale.prior)),
-        "error_ratio": ((), kernel.error_ratio),
+        "error_ratio": ((), evidence.error_ratio),
     }
+
+
+def best_first(scores: FloatArray) -> FloatArray:
+    """Scores of boards (D, E) by their place."""
+    return np.sort(scores, axis=1)[:, ::-1]
 
 
 def parameter_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
@@ -350,8 +348,16 @@ def checking_groups(
     """
     fit, kept, parameters = drawn.fit, drawn.kept, drawn.parameters
     numbers = np.arange(parameters.node.size).reshape(drawn.shape)[:, kept].ravel()
-    psi = None if drawn.psi is None else drawn.psi[numbers]
-    again = replicate_scores(fit, parameters[numbers], rng, psi, drawn.joint)
+    some = parameters[numbers]
+    if drawn.psi is None:
+        skills = draw_skills(fit, some, rng, every=True)
+        psi = skills.psi[:, skills.classifier]
+    else:
+        psi = drawn.psi[numbers]
+    again = {
+        "score": own_scores(fit, some, psi, rng),
+        "sorted_score": best_first(fresh_scores(fit, some, rng)),
+    }
     before = _prior_values(drawn, {k: v[:, kept].ravel() for k, v in prior.items()}, rng)
     groups = {
         "prior": drawn.dataset({str(name): before[str(name)] for name in posterior}, kept),
@@ -381,14 +387,15 @@ def _prior_values(
     fit, level, shift = drawn.fit, prior["level"], prior["shift"]
     rho = fit.priors.correlation.quantile(level)
     known = {"rho": rho, "shift": shift}
-    if fit.kernel.has_luck:
+    if fit.evidence.has_luck:
         known["submission_luck"] = fit.priors.submission_luck.quantile(rng.random(level.size))
     node = fit.nodes.find(rho, known.get("submission_luck"))
     parameters = Parameters.from_prior(fit, node, rng)
-    boards = draw_prior_boards(fit, parameters, rho, shift, rng, drawn.joint)
+    boards = prior_boards(fit, parameters, (rho, shift), rng)
+    boards["sorted_score"] = best_first(boards["score"])
     boards |= known | parameter_values(fit, parameters)
     boards = drawn.signed(boards)
-    best = fit.kernel.board.sign * boards["observed_maximum"]
+    best = fit.evidence.board.sign * boards["observed_maximum"]
     return boards | {"multiplicity_bias": best - boards["theta_sota"]}
 
 
@@ -434,7 +441,7 @@ def own_fields(
     pairs = (both(*(v[d] for v in values)) for d in few)
     if all(np.allclose(ours, theirs, atol=1e-8) for ours, theirs in pairs):
         return None
-    if fit.kernel.board.is_partial:
+    if fit.evidence.board.is_partial:
         raise InputError(
             "the model observes the scores under densities of its own, and the board has "
             "classifiers that are not listed: theta_sota needs theirs as well"

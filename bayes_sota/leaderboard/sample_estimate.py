@@ -5,7 +5,7 @@ classifiers, ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong mo
 ``tests/calibration/board_shapes.py`` judges simulated boards.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeGuard
@@ -39,21 +39,16 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.fit import FieldFit, refit
-from bayes_sota.leaderboard.from_own_errors import (
-    Row,
-    assumption_rows,
-    board_posterior,
-    rows_of_fit,
-)
-from bayes_sota.leaderboard.posterior import BestSkill
+from bayes_sota.leaderboard.evidence import check_luck
+from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample import sample_with_fit
+from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import (
     Model,
     chosen_model,
     of_other_field,
 )
-from bayes_sota.leaderboard.submissions import check_luck, kernel_of
 from bayes_sota.maximum.likelihood import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
@@ -63,8 +58,8 @@ type Data = Whole | BestScore
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
-# sets of parameters at each value of rho: of its own row, of one family, of other assumptions
-_OF_RHO, _OF_FAMILY, _OF_OTHERS = 160, 40, 60
+type Row = tuple[str, float | str, Callable[[], FloatArray]]
+"""Assumption, its value, and what draws theta_sota."""
 Method = Literal["auto", "exact", "abc", "nuts"]
 
 
@@ -299,36 +294,39 @@ def sensitivity_frame(
 
 
 def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Assumption, value and what draws theta_sota, for a board with scores.
+    """Rows for a board with scores.
 
-    All rows share the fit of the result and their random numbers, so that rows differ by what was
-    assumed.
+    They share the seed, so that they differ by what is assumed more than by chance.
     """
-    board, priors, seed = fit.kernel.board, fit.priors, int(rng.integers(2**63))
-    if board.has_own_errors:
-        yield from assumption_rows(fit, draws, seed)
-        return
+    board, priors, seed = fit.evidence.board, fit.priors, int(rng.integers(2**63))
     fit = fit.learning("nothing")
-    best = BestSkill.of(fit, rng, _OF_RHO, least=_OF_FAMILY)
 
-    def theta(assumed: FieldFit | None = None, best: BestSkill = best) -> FloatArray:
-        return board.sign * best.draw(draws, np.random.default_rng(seed), assumed)
+    def theta(assumed: FieldFit) -> FloatArray:
+        rng = np.random.default_rng(seed)
+        return board.sign * draw_posterior(assumed, draws, rng).best
 
-    def fitted(kernel: Any, priors: BoardPriors) -> FloatArray:
-        other = BestSkill.of(refit(fit, kernel, priors, rng), rng, _OF_OTHERS)
-        return theta(best=other)
+    def fitted(other: Leaderboard = board, priors: BoardPriors = priors) -> FloatArray:
+        posterior = board_posterior(other, priors, draws=draws, random_seed=seed, every=False)
+        return board.sign * posterior.skills.best
 
-    yield from rows_of_fit(fit, theta)
-    for luck in _LUCKS if fit.kernel.has_luck else ():
+    if fit.nodes.cells > 1:
+        for rho in np.unique(fit.rho):
+            yield "rho", float(rho), partial(theta, fit.at_rho(rho))
+        learnt = fit.learning("rho")
+        value = float(learnt.node_weights @ fit.rho)
+        yield "rho learnt from the scores", value, partial(theta, learnt)
+    for family in fit.families if len(fit.families) > 1 else ():
+        yield "family", family, partial(theta, fit.of_family(family))
+    for luck in _LUCKS if fit.evidence.has_luck else ():
         known = replace(priors, submission_luck=FixedCorrelation(luck))
-        yield "submission_luck", luck, partial(fitted, fit.kernel, known)
-    hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
-    yield "n_classifiers", _HIDDEN, partial(fitted, kernel_of(hidden), priors)
+        yield "submission_luck", luck, partial(fitted, priors=known)
+    if not board.has_own_errors:
+        hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
+        yield "n_classifiers", _HIDDEN, partial(fitted, hidden)
     for ratio in _other_ratios(board):
-        other = fit.kernel.under(board.copy_with(spread_ratio=ratio))
-        yield "spread_ratio", ratio, partial(fitted, other, priors)
+        yield "spread_ratio", ratio, partial(fitted, board.copy_with(spread_ratio=ratio))
     for kind, others in of_other_field(priors):
-        yield "field", kind, partial(fitted, fit.kernel, others)
+        yield "field", kind, partial(fitted, priors=others)
 
 
 def maximum_rows(

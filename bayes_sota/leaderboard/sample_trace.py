@@ -27,28 +27,22 @@ from bayes_sota.core.sample import (
     sampler_stats,
 )
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
-from bayes_sota.leaderboard.posterior import (
-    BLOCK,
-    REPEATS,
-    NodeSampler,
-    compare_boards,
-    complete_draws,
-    notes_of,
-    reasons_of,
-)
-from bayes_sota.leaderboard.predictive import draw_own_fields, draw_prior_boards
+from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
+from bayes_sota.leaderboard.predictive import prior_boards
 from bayes_sota.leaderboard.sample import (
     SINGLE,
     Drawn,
+    best_first,
     build_board_tree,
     check_dataset,
     own_fields,
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
+from bayes_sota.leaderboard.skills import Shared, Skills, draw_own_skills, draw_skills
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -147,9 +141,10 @@ def _check_variables(trace: xr.DataTree, shape: ShapeFit) -> None:
             f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
             f"{', '.join(needed)}, which an extended model keeps under these names"
         )
-    kernel, observed = shape.kernel, dataset_of(trace, "observed_data")
+    evidence, observed = shape.evidence, dataset_of(trace, "observed_data")
     if "score" in observed:
-        here, scores = kernel.board.sign * kernel.scores[kernel.modelled], observed["score"].values
+        here = evidence.board.sign * evidence.scores[evidence.entries]
+        scores = observed["score"].values
         if scores.shape != here.shape or not np.allclose(scores, here):
             raise InputError("the trace is of another board: its scores differ")
 
@@ -163,14 +158,14 @@ def _complete(
     new_n_test: int | None,
 ) -> xr.DataTree:
     """Groups of the estimands as of the exact route, the others as the model gives them."""
-    board, posterior = shape.kernel.board, trace["posterior"].to_dataset()
+    board, posterior = shape.evidence.board, trace["posterior"].to_dataset()
     chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     parameters, shared = _parameters(shape, posterior)
     fields = own_fields(shape, model, posterior)
     if fields is None:
-        values = _estimands(shape, parameters, shared, rng, new_n_test)
+        values = _estimands(draw_skills(shape, parameters, rng, shared=shared), rng, new_n_test)
     else:
-        values = _own_estimands(shape, parameters.node, shared, fields, rng, new_n_test)
+        values = _own_estimands(shape, parameters, shared, fields, rng, new_n_test)
     values = {name: value.reshape(chains, draws) for name, value in values.items()}
     drawn = Drawn(shape, parameters, (chains, draws), board.names)
     attributes = {
@@ -197,7 +192,7 @@ def _complete(
         attributes |= {"own_density": int(fields is not None)}
         scores = of_model["posterior_predictive"]["score"].values
         boards = board.sign * scores.reshape(-1, scores.shape[-1])
-        check = compare_boards(shape.kernel.scores[shape.kernel.modelled], boards)
+        check = compare_boards(shape.evidence.scores[shape.evidence.entries], boards)
         groups["predictive_check"] = check_dataset(check)
     observed = groups["observed_data"]
     for name in ("prior_predictive", "posterior_predictive"):
@@ -222,9 +217,7 @@ def _joined(posterior: xr.Dataset, estimands: xr.Dataset) -> xr.Dataset:
     return kept.assign({name: estimands[name].assign_coords(same) for name in others})
 
 
-def _parameters(
-    shape: ShapeFit, posterior: xr.Dataset
-) -> tuple[Parameters, tuple[FloatArray, FloatArray]]:
+def _parameters(shape: ShapeFit, posterior: xr.Dataset) -> tuple[Parameters, Shared]:
     """Cell of rho and coordinates of each draw; rho and the shift of each."""
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
     values = [posterior[name].values.reshape(size) for name in shape.parameters]
@@ -240,55 +233,39 @@ def _parameters(
     return Parameters(family, node, coordinates), (rho, shift)
 
 
+def _estimands(
+    skills: Skills, rng: np.random.Generator, new_n_test: int | None
+) -> dict[str, FloatArray]:
+    """Everything that follows from skills."""
+    return skills.estimands() | skills.new_scores(new_n_test, rng)
+
+
 def _own_estimands(
     shape: ShapeFit,
-    nodes: IntArray,
-    shared: tuple[FloatArray, FloatArray],
+    parameters: Parameters,
+    shared: Shared,
     fields: Iterable[FloatArray],
     rng: np.random.Generator,
     new_n_test: int | None,
 ) -> dict[str, FloatArray]:
-    """Everything else given the densities that the model says, a block of draws at a time."""
+    """The same given the densities that the model says, a block of draws at a time."""
     parts, start = list[dict[str, FloatArray]](), 0
     for block in fields:
         here = slice(start, start + len(block))
         own = (shared[0][here], shared[1][here])
-        parts.append(draw_own_fields(shape, block, own, nodes[here], rng))
+        skills = draw_own_skills(shape, parameters[here], block, own, rng)
+        parts.append(_estimands(skills, rng, new_n_test))
         start += len(block)
-    values = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    return complete_draws(values, shape, rng, new_n_test)
-
-
-def _estimands(
-    shape: ShapeFit,
-    parameters: Parameters,
-    shared: tuple[FloatArray, FloatArray],
-    rng: np.random.Generator,
-    new_n_test: int | None,
-) -> dict[str, FloatArray]:
-    """Everything else given the parameters, in the order of the draws."""
-    parts: list[dict[str, FloatArray]] = []
-    places: list[IntArray] = []
-    samplers = dict[int, NodeSampler]()
-    for r, f, draws in parameters.cells(shape, BLOCK):
-        if r not in samplers:
-            samplers = {r: NodeSampler(shape, r)}  # cells come one after the other
-        rho, shift = (values[draws] for values in shared)
-        points = parameters.points(shape, draws)
-        drawn = samplers[r].draw(shape.families[f], points, rng, (rho, shift))
-        parts.append({key: value[::REPEATS] for key, value in drawn.items()})
-        places.append(draws)
-    order = np.argsort(np.concatenate(places))
-    values = {key: np.concatenate([part[key] for part in parts])[order] for key in parts[0]}
-    return complete_draws(values, shape, rng, new_n_test)
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
 def _prior_boards(shape: ShapeFit, prior: xr.Dataset, rng: np.random.Generator) -> dict[str, Any]:
     """Simulated boards with the parameters of prior draws, and their estimands."""
-    parameters, (rho, shift) = _parameters(shape, prior)
-    board, size = shape.kernel.board, (prior.sizes["chain"], prior.sizes["draw"])
+    parameters, shared = _parameters(shape, prior)
+    board, size = shape.evidence.board, (prior.sizes["chain"], prior.sizes["draw"])
     drawn = Drawn(shape, parameters, size, board.names)
-    boards = drawn.signed(draw_prior_boards(shape, parameters, rho, shift, rng))
+    boards = prior_boards(shape, parameters, shared, rng)
+    boards = drawn.signed(boards | {"sorted_score": best_first(boards["score"])})
     best = board.sign * boards.pop("observed_maximum")
     boards["multiplicity_bias"] = best - boards["theta_sota"]
     return {

@@ -37,10 +37,9 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
-from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
-from bayes_sota.leaderboard.from_items import JointPosterior
-from bayes_sota.leaderboard.from_own_errors import board_posterior
-from bayes_sota.leaderboard.posterior import LeaderboardPosterior
+from bayes_sota.leaderboard.entries import EntryDraws
+from bayes_sota.leaderboard.evidence import check_luck
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.ranks import (
     MOST_JOINT,
     Ranks,
@@ -55,7 +54,6 @@ from bayes_sota.leaderboard.specification import (
     notes_on_field,
     source_of_rho,
 )
-from bayes_sota.leaderboard.submissions import check_luck
 from bayes_sota.leaderboard.summary_newcomers import (
     Newcomer,
     Questions,
@@ -70,6 +68,7 @@ _OWN = {"n_effective": ("worth items", ",.0f"), "standard_error": ("error", ".2g
 _DRAWS = 4000  # of theta_sota
 _FEW = 100  # draws of the entries
 _MOST_NUMBERS = 40_000_000  # draws times entries
+_LARGE = 2000  # entries, of which no more are drawn than is asked
 _SKILL = (
     "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
     "what compares entries does not."
@@ -255,8 +254,8 @@ def board_table(
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
-    From a leaderboard they come from all scores (``draw_entry_skills``), from responses from the
-    answers (``items_posterior``), which also tell the correlation of classifiers. The sets of ranks
+    They come from all scores, or from the answers, which also tell the correlation of classifiers
+    (``board_posterior``). The sets of ranks
     hold for all entries at once (``bayes_sota.core.ranks``); an entry may be the best, is tied
     with the best and belongs to tier 1 where its set holds rank 1.
 
@@ -314,13 +313,16 @@ def board_table(
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
     check_luck(priors, data)
     rng, seed = resolve_seed(random_seed)
-    posterior, entries, learnt = _posterior_of(data, spec.priors, draws, rng)
+    m = len(board.names)
+    count = min(max(draws, _DRAWS if m <= _LARGE else draws), max(100, _MOST_NUMBERS // m))
+    posterior = board_posterior(data, spec.priors, draws=count, random_seed=rng)
+    entries, learnt = posterior.entries, posterior.learns_rho
     rho = summarize_draws(posterior.draws["rho"], ci_prob) | {"learnt": learnt}
     sets = rank_sets(data, entries, posterior.draws["rho"], ci_prob, ranks, rng)
     winner = _summary_of(posterior, "winner_skill", ci_prob)
     told = _asked(questions, posterior)
-    joint = isinstance(posterior, JointPosterior)
-    leads = None if joint else (posterior.fit.kernel.leads, winner)
+    evidence = posterior.fit.evidence
+    leads = (evidence.leads, winner) if evidence.shares_scores else None
     frame = _frame(board, entries, leads, sets, ci_prob).assign(**_own_errors(board))
     rows = [_entry(row) for row in rows_of(frame)]
     separating = _separating(data, frame, entries, posterior.draws["rho"], sets, ci_prob)
@@ -346,7 +348,7 @@ def board_table(
             _on_rho(data, rho, spec),
             *note_on_newcomer(told, learnt),
             *[_MANY] * (sets.how == "joint" and len(rows) > MOST_JOINT),
-            *(_moved(frame, board) if posterior.fit.kernel.has_luck else []),
+            *(_moved(frame, board) if evidence.has_luck else []),
             *_rough(len(entries.skill)),
         ],
         "diagnostics": {"ok": not reasons, "reasons": reasons},
@@ -356,26 +358,9 @@ def board_table(
     return _report(data, content, frame, d, len(entries.skill))
 
 
-def _posterior_of(
-    data: Leaderboard | Outcomes,
-    priors: BoardPriors,
-    draws: int,
-    rng: np.random.Generator,
-) -> tuple[LeaderboardPosterior, EntryDraws, bool]:
-    """Posterior of the board, skills of its entries, and whether rho was learnt from the data."""
-    board = board_of(data)
-    most = max(100, _MOST_NUMBERS // len(board.names))
-    joint = data is not board or board.has_own_errors
-    count = min(max(draws, _DRAWS), most) if joint else _DRAWS
-    posterior = board_posterior(data, priors, draws=count, random_seed=rng)
-    if isinstance(posterior, JointPosterior):
-        return posterior, posterior.entries, posterior.learns_rho
-    return posterior, draw_entry_skills(posterior.fit, min(draws, most), rng), False
-
-
-def _summary_of(posterior: LeaderboardPosterior, name: str, ci_prob: float) -> dict[str, Any]:
+def _summary_of(posterior: BoardPosterior, name: str, ci_prob: float) -> dict[str, Any]:
     """Mean, interval and errors of one quantity, in the units of the scores."""
-    values = posterior.fit.kernel.board.sign * posterior.draws[name]
+    values = posterior.fit.evidence.board.sign * posterior.draws[name]
     return summarize_draws(values, ci_prob, posterior.parameters.behind)
 
 
@@ -459,7 +444,7 @@ def rho_in_words(rho: dict[str, Any]) -> str:
     return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({span((low, high), 2)})"
 
 
-def _asked(questions: Questions, posterior: LeaderboardPosterior) -> dict[str, Any]:
+def _asked(questions: Questions, posterior: BoardPosterior) -> dict[str, Any]:
     """What is asked of theta_sota and of a newcomer."""
     if not questions:
         return {}

@@ -221,7 +221,7 @@ class Newcomer:
         cls, fit: FieldFit, parameters: Parameters, draws: dict[str, FloatArray]
     ) -> "Newcomer":
         """Of draws of a whole board, before they become a tree."""
-        board, best = fit.kernel.board, draws["theta_sota"]
+        board, best = fit.evidence.board, draws["theta_sota"]
         return cls(
             score_law(board),
             best,
@@ -229,7 +229,7 @@ class Newcomer:
             draws["shift"],
             board.maximum,
             board.sign,
-            fit.kernel.error_ratio,
+            fit.evidence.error_ratio,
             BoardField.of_fit(fit, parameters),
             (1, best.size),
             {"draws_are_independent": 1},
@@ -365,14 +365,14 @@ class BoardField:
     @classmethod
     def of_fit(cls, fit: FieldFit, parameters: Parameters) -> "BoardField":
         """Of the parameters behind draws."""
-        kernel, middle = fit.kernel, fit.rho.size // 2
+        evidence = fit.evidence
         return cls(
-            kernel.y,
-            kernel.psi,
+            evidence.y,
+            evidence.psi,
             fit.strangers.profile,
-            fit.at(middle).reach_or_one(float(fit.rho[middle])),
+            fit.tables[fit.rho.size // 2].typical,
             fit.strangers.share,
-            kernel.is_cut,
+            evidence.is_cut,
             fit.scale,
             list(fit.families),
             parameters.family,

@@ -12,7 +12,7 @@ times that of one score: what the classifiers share is part of ``psi``.
 
   It is exact for ``rho = 0``, skewed near 0 and 1 as counts are, needs no cap on rho for weak
   entries, and follows the two-binomial law of the paper closely
-  (``tests/leaderboard/test_score_kernel.py``).
+  (``tests/leaderboard/test_evidence.py``).
 - The normal score of an AUC (``auc.scores``) is normal with variance ``1 - rho^2``: exact for
   ``rho = 0``, for any class sizes.
 - A score with a standard error is normal.

@@ -37,11 +37,11 @@ from bayes_sota.core.specification import ModelSpecification
 from bayes_sota.core.types import FloatArray, Groups, IntArray, Seed
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.observed import BOARDS, PairedBoards
+from bayes_sota.leaderboard.evidence import check_luck
 from bayes_sota.leaderboard.sample_estimate import Data
 from bayes_sota.leaderboard.sample_estimate import estimate_sota as estimate_board
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.specification import Model, chosen_model
-from bayes_sota.leaderboard.submissions import check_luck
 from bayes_sota.paired.hyperparameters import (
     Draws,
     draw_prior,

@@ -29,8 +29,7 @@ import bayes_sota as bs
 from bayes_sota.core.files import whole_file
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.maximum.posterior import sota_posterior
 
 TASKS = {
@@ -195,8 +194,8 @@ def judge(case: dict, cache: Path, seed: int, shrunk: int) -> dict:
     raw = [best, best - half, min(best + half, 1.0)]
     said = {"raw": dict.fromkeys(QUANTITIES, raw)}
     calls = {
-        "leaderboard": lambda: leaderboard_posterior(board, **options),
-        "items": lambda: items_posterior(drawn, **options),
+        "leaderboard": lambda: board_posterior(board, **options),
+        "items": lambda: board_posterior(drawn, **options),
         "maximum": lambda: sota_posterior(
             bs.BestScore(best, n_classifiers=aucs.size, **sizes), **options
         ),

@@ -21,7 +21,7 @@ from timing import fastest, printed, report
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 FILE = Path("kaggle") / "playground-series-s4e2__private.csv"
 N_TEST, CHAINS, DRAWS, TUNE = 11_072, 4, 500, 500
@@ -37,16 +37,16 @@ def obesity_board() -> Leaderboard:
 def exact_figures() -> dict[str, float]:
     """Seconds over all families with 4,000 draws, what it says, and growth with the entries."""
     board, rng = obesity_board(), np.random.default_rng(0)
-    theta = leaderboard_posterior(board, random_seed=0).draws["theta_sota"]
+    theta = board_posterior(board, random_seed=0).draws["theta_sota"]
     figures = {
-        "exact_seconds": fastest(lambda: leaderboard_posterior(board, random_seed=0), 5),
+        "exact_seconds": fastest(lambda: board_posterior(board, random_seed=0), 5),
         "exact_theta_sota_mean": float(theta.mean()),
         "exact_theta_sota_sd": float(theta.std()),
     }
     for m in (1_000, 10_000, 100_000):
         skill = 1 / (1 + np.exp(-(2.3 - rng.exponential(0.25, m))))
         many = Leaderboard(rng.binomial(N_TEST, skill) / N_TEST, n_test=N_TEST, rounding="exact")
-        call = lambda many=many: leaderboard_posterior(many, random_seed=1)  # noqa: E731
+        call = lambda many=many: board_posterior(many, random_seed=1)  # noqa: E731
         figures[f"exact_seconds_m_{m}"] = fastest(call, 1)
     return figures
 

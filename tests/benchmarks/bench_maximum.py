@@ -31,8 +31,7 @@ from bayes_sota.core.skills import Uniform
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.posterior import sota_posterior
@@ -194,8 +193,8 @@ def auc_posteriors() -> dict[str, float]:
     values = values + 0.6 * rng.standard_normal((3000, 60))
     return seconds(
         auc_posterior_of_maximum=lambda: sota_posterior(best, random_seed=0),
-        auc_posterior_of_board=lambda: leaderboard_posterior(board, random_seed=0),
-        auc_posterior_of_items=lambda: items_posterior(
+        auc_posterior_of_board=lambda: board_posterior(board, random_seed=0),
+        auc_posterior_of_items=lambda: board_posterior(
             Outcomes(values, labels=labels), random_seed=0
         ),
         delong=lambda: Outcomes(values, labels=labels).covariance,

@@ -40,12 +40,12 @@ def judged(shape: str, m: int, rho: float, index: int) -> dict:
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from calibration.board_shapes import simulate_shape
 
-    from bayes_sota.leaderboard.posterior import leaderboard_posterior
+    from bayes_sota.leaderboard.posterior import board_posterior
     from bayes_sota.maximum.shrinkage import shrink_scores
 
     key = [20261121, *shape.encode(), m, round(1000 * rho), index]
     board, skills = simulate_shape(shape, m, N_TEST, rho, np.random.default_rng(key))
-    posterior = leaderboard_posterior(board, draws=2000, random_seed=index)
+    posterior = board_posterior(board, draws=2000, random_seed=index)
     theta = posterior.draws["theta_sota"]
     facts = {"shape": shape, "m": m, "rho": rho, "truth": float(skills.max())}
     return facts | {

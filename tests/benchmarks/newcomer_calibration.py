@@ -20,8 +20,7 @@ import numpy as np
 import bayes_sota as bs
 from bayes_sota.core.priors import BoardPriors, maximum_priors
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.summary_newcomers import Newcomer, probability_truly_better
 from bayes_sota.maximum.fields import TestSet
 from bayes_sota.maximum.likelihood import default_reference_skill
@@ -64,8 +63,8 @@ def held_out(
                         for k in scores)  # fmt: skip
             continue
         routes = {
-            "scores": leaderboard_posterior(rest.leaderboard(), draws=DRAWS, random_seed=rng),
-            "answers": items_posterior(rest, draws=DRAWS, random_seed=rng),
+            "scores": board_posterior(rest.leaderboard(), draws=DRAWS, random_seed=rng),
+            "answers": board_posterior(rest, draws=DRAWS, random_seed=rng),
         }
         for route, found in routes.items():
             newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
@@ -120,7 +119,7 @@ def field_cases(boards: int, seed: int) -> Iterator[Case]:
         if seen[:-1].max() >= 1 or seen[:-1].min() <= 0:
             continue
         board = bs.Leaderboard(seen[:-1], n_test=size, rounding="exact")
-        found = leaderboard_posterior(board, priors, draws=400, random_seed=rng)
+        found = board_posterior(board, priors, draws=400, random_seed=rng)
         newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
         better, best = bool(skill[-1] > skill[:-1].max()), seen[:-1].max()
         for kind, x, items in (("same", seen[-1], None), ("other", fresh[-1], size)):

@@ -18,7 +18,7 @@ import pandas as pd
 from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import compare_methods
-from bayes_sota.leaderboard.from_own_errors import board_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 SMALLEST, LARGEST = 5, 24
 SEEN = (4, 8, 20)
@@ -57,7 +57,7 @@ def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, flo
     found = {"compared": {"pairs": held(compare_methods(sample, **settings).draws, truth)[1]}}
     for name, data in (("sample", sample), ("averages", averages)):
         posterior = board_posterior(data, **settings)
-        row = dict(zip(("skills", "pairs"), held(posterior.skill, truth), strict=True))
+        row = dict(zip(("skills", "pairs"), held(posterior.entries.skill, truth), strict=True))
         for best, true in (("theta_sota", truth.max()), ("winner_skill", chosen)):
             draws = posterior.draws[best]
             low, high = np.quantile(draws, [0.025, 0.975])

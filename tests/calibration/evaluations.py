@@ -2,7 +2,7 @@
 
 ``BAYES_SOTA_DATA=... python tests/calibration/evaluations.py real BOARDS FILE`` draws six language
 models, five tasks and 30 items of each (LiveCodeBench repair, items with replacement), and compares
-the model of ``items.build_model``, sampled by NUTS, with ``items_posterior``: means, standard
+the model of ``items.build_model``, sampled by NUTS, with ``board_posterior``: means, standard
 deviations, and how often intervals hold the share over all items and runs.
 ``... simulated BOARDS FILE`` does so for classifiers with known skills, whose laws are mostly not
 the model's. Each board's rows are added to the file, of which a later run goes on.
@@ -23,7 +23,7 @@ import bayes_sota as bs
 from bayes_sota.core.sample import run_nuts
 from bayes_sota.items.models import build_model
 from bayes_sota.items.sample import complete
-from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 SAMPLER = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "target_accept": 0.95}
 ENTRIES, RUNS = 6, 10
@@ -161,13 +161,13 @@ def compared(kind, number, data, truth, posterior, trace) -> list[dict]:  # type
     """Both routes; about new runs the truth is not known."""
     import arviz as az
 
-    fast = items_posterior(data, draws=4000, random_seed=number)
-    draws = {name: fast.draws[name] for name in ESTIMANDS[1:]} | {"skill": fast.skill}
+    fast = board_posterior(data, draws=4000, random_seed=number)
+    draws = {name: fast.draws[name] for name in ESTIMANDS[1:]} | {"skill": fast.entries.skill}
     winner = int(np.argmax(data.scores))
     r_hat = max(float(v.max()) for v in az.rhat(posterior).data_vars.values())
     rows = []
     for name in ESTIMANDS:
-        a = draws[name].reshape(len(fast.skill), -1)
+        a = draws[name].reshape(len(fast.entries.skill), -1)
         b = posterior[name].values.reshape(len(posterior.chain) * len(posterior.draw), -1)
         row = {
             "boards": kind, "number": number, "estimand": name,

@@ -21,8 +21,7 @@ from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.from_items import items_posterior
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.maximum.score_laws import wilson
 
 Route = Literal["scores", "responses"]
@@ -122,8 +121,7 @@ def judge_board(
 ) -> list[dict[str, Any]]:
     """The truth, and what the posterior and the raw maximum say, one row per estimand."""
     board = data if isinstance(data, Leaderboard) else data.leaderboard()
-    posterior: Any = leaderboard_posterior if isinstance(data, Leaderboard) else items_posterior
-    drawn = posterior(data, priors, draws=draws, random_seed=rng).draws
+    drawn = board_posterior(data, priors, draws=draws, random_seed=rng).draws
     winner = float(skills[board.scores == board.maximum].mean())
     low, high = wilson_interval(board.maximum, board.n_test)
     raw = {"raw": board.maximum, "raw_lower": low, "raw_upper": high}

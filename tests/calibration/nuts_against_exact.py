@@ -20,6 +20,7 @@ import arviz as az
 import numpy as np
 import pymc as pm
 import xarray as xr
+from boards import evidence_of, log_likelihood_at
 from calibration.sampled_boards import NUTS
 
 from bayes_sota.core.builders import paired_priors
@@ -27,12 +28,12 @@ from bayes_sota.core.numerics import one_thread, sample_importance
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
-from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
+from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
-from bayes_sota.leaderboard.posterior import draw_with_parameters
 from bayes_sota.leaderboard.sample_trace import _estimands, _parameters
 from bayes_sota.leaderboard.shapes import FAMILIES
+from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import load_model
 from bayes_sota.paired.hyperparameters import name_draws, read_draws
 from bayes_sota.paired.likelihood import PairedLikelihood
@@ -142,10 +143,9 @@ def obesity() -> Leaderboard:
 def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) -> ShapeFit:
     """The same exact fit with many more points, and with other values of rho."""
     nodes = shape.rho if rho is None else rho
-    likelihood = _Likelihood([(shape.kernel, float(r)) for r in nodes], shape.copies)
 
     def of_points(t: np.ndarray) -> np.ndarray:
-        return likelihood(*shape.field_of(shape.families[0], t))
+        return log_likelihood_at(shape, shape.families[0], t, nodes)
 
     def target(t: np.ndarray) -> np.ndarray:
         parts = np.array_split(t, -(-len(t) // _AT_ONCE))
@@ -165,7 +165,8 @@ def reference_of(shape: ShapeFit, points: int) -> tuple[Moments, float]:
     """Moments of estimands and parameters of the exact route, and the effective points behind."""
     fine = finely_sampled(shape, points)
     rng, found = np.random.default_rng(1), fine.points[0]
-    draws = draw_with_parameters(fine, DRAWS, rng)[0]
+    skills = draw_posterior(fine, DRAWS, rng)
+    draws = skills.estimands() | skills.new_scores(None, rng)
     values = {name: draws[name] for name in ESTIMANDS}
     chosen = np.concatenate(
         [rng.choice(len(found.points), DRAWS, p=column) for column in found.weights.T]
@@ -176,7 +177,7 @@ def reference_of(shape: ShapeFit, points: int) -> tuple[Moments, float]:
 
 def compare_board(board: Leaderboard, families: tuple[str, ...], points: int, case: str) -> None:
     """All shapes of one board."""
-    fit = fit_field(ScoreKernel.of(board), BoardPriors(), np.random.default_rng(0))
+    fit = fit_field(evidence_of(board), BoardPriors(), np.random.default_rng(0))
     for family in families:
         shape = fit_shape(board, family=family, fit=fit)
         reference, size = reference_of(shape, points)

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from boards import draw_entries
 from tasks_and_clusters import clustered
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
-from bayes_sota.leaderboard.entries import draw_entry_skills
-from bayes_sota.leaderboard.from_own_errors import board_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.ranks import rank_sets
 from bayes_sota.leaderboard.specification import chosen_model
 
@@ -56,9 +56,7 @@ def judged(place: tuple[str, int]) -> list[dict]:
         ways |= {"scores": (board, None), "scores, prior of the domain": (board, known)}
     for source, (data, priors) in ways.items():
         posterior = board_posterior(data, priors, random_seed=index)
-        entries = (
-            posterior.entries if data is answers else draw_entry_skills(posterior.fit, 4000, rng)
-        )
+        entries = posterior.entries if data is answers else draw_entries(posterior.fit, 4000, rng)
         for how in WAYS:
             sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng).sets
             held = (sets[:, 0] <= last) & (sets[:, 1] >= first)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from boards import evidence_of
 
 from bayes_sota import items
 from bayes_sota.core.priors import BoardPriors
@@ -16,7 +17,6 @@ from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
 from bayes_sota.leaderboard.sample_trace import complete
 from bayes_sota.leaderboard.specification import chosen_model
-from bayes_sota.leaderboard.submissions import kernel_of
 
 NUTS = {"draws": 2000, "tune": 1500, "chains": 4, "target_accept": 0.99, "adaptation": "low_rank"}
 OF_STEPS = ("target_accept", "adaptation")
@@ -27,7 +27,7 @@ def sample_board(
 ) -> xr.DataTree:
     """By the most probable shape, from the exact fit; ``settings`` in place of ``NUTS``."""
     rng = np.random.default_rng(random_seed)
-    fit = fit_field(kernel_of(board), priors, rng)
+    fit = fit_field(evidence_of(board), priors, rng)
     family = fit.families[int(fit.family_weights.mean(axis=1).argmax())]
     shape = fit_shape(board, family=family, fit=fit)
     model = build_model(board, family=family, fit=shape)

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from boards import draw_entries
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import BoardPriors, CorrelationPrior, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
-from bayes_sota.leaderboard.entries import draw_entry_skills
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.likelihood import PairedLikelihood
 from bayes_sota.paired.posterior import PairedFit, fit_pairs, paired_posterior, predict_private
@@ -78,8 +78,8 @@ class Teams:
         )
         # the error is what is left once the shift is taken off: nothing of it is shared
         priors = BoardPriors(correlation=FixedCorrelation(0.0), submission_luck=luck)
-        found = leaderboard_posterior(board, priors, draws=4, random_seed=1)
-        drawn = draw_entry_skills(found.fit, 2000, np.random.default_rng(2))
+        found = board_posterior(board, priors, draws=4, random_seed=1)
+        drawn = draw_entries(found.fit, 2000, np.random.default_rng(2))
         return drawn.mean(), drawn.skill.std(axis=0, dtype=float)
 
     def errors(self, predicted: np.ndarray, shift_from: np.ndarray) -> np.ndarray:
@@ -210,7 +210,7 @@ def multiply_submissions(name: str) -> None:
     for factor in FACTORS:
         numbers = factor * teams.submissions
         board = Leaderboard(teams.public, metric="score", standard_error=error, submissions=numbers)
-        alone = leaderboard_posterior(
+        alone = board_posterior(
             board, BoardPriors(submission_luck=known), draws=4000, random_seed=1
         ).draws
         boards = PairedBoards(teams.public, teams.private, submissions=numbers)

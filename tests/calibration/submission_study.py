@@ -19,7 +19,7 @@ import numpy as np
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.maximum.submissions import expected_maximum
 
 TEAMS, ITEMS, RHO = 60, 2000, 0.8
@@ -68,7 +68,7 @@ def judged(cell: Cell, seed: int) -> dict[str, np.ndarray]:
     )
     found = {"noise": np.array([noise.mean()])}
     for label, data in (("with", board), ("without", without)):
-        draws = leaderboard_posterior(data, PRIORS, draws=1000, random_seed=seed).draws
+        draws = board_posterior(data, PRIORS, draws=1000, random_seed=seed).draws
         for name in ESTIMANDS:
             ends = [draws[name].mean(), *np.quantile(draws[name], [0.025, 0.975])]
             found[f"{label} {name}"] = (np.array(ends) - truth[name]) / (error * 0.6)

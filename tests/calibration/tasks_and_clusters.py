@@ -25,7 +25,7 @@ import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.items.score import skills_alone
-from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 SMALLEST = 8
 RUNS = 10
@@ -122,7 +122,7 @@ def judged(place: tuple[str, int]) -> list[dict]:
     ways = {"as they are": data, "every item by itself": by_itself(rng, data)}
     found = []
     for how, answers in ways.items():
-        posterior = items_posterior(answers, draws=2000, random_seed=index)
+        posterior = board_posterior(answers, draws=2000, random_seed=index)
         draws = posterior.draws
         winner = float(truth[answers.scores == answers.scores.max()].mean())
         for name, true in (("theta_sota", truth.max()), ("winner_skill", winner)):
@@ -135,7 +135,7 @@ def judged(place: tuple[str, int]) -> list[dict]:
                     "score": float(interval_score(low, high, true)),
                 }
             )  # fmt: skip
-        low, high = np.quantile(differences(posterior.skill), [0.025, 0.975], axis=0)
+        low, high = np.quantile(differences(posterior.entries.skill), [0.025, 0.975], axis=0)
         gap = differences(truth)
         held, score = np.mean((low <= gap) & (gap <= high)), interval_score(low, high, gap)
         place = {"boards": kind, "taken": how, "estimand": "pairs"}

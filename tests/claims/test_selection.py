@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from boards import evidence_of
 from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
@@ -14,7 +15,6 @@ from bayes_sota.claims.selection import (
     not_below,
 )
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import ScoreKernel
 from bayes_sota.maximum.dependence import conditional_probabilities
 
 CLAIMS = ((0.9, 0.88, 500), (1.0, 0.98, 200), (0.95, 0.85, 60), (0.5, 0.5, 40), (0.9137, 0.88, 77))
@@ -31,10 +31,10 @@ def test_one_try_is_the_claim_and_more_say_less(congruence) -> None:
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
 def test_the_law_behind_follows_the_closed_form(rho: float) -> None:
     """The flat prior of two skills and the Dirichlet posterior, two models of the same claim."""
-    kernel = ScoreKernel.of(Leaderboard([0.90, 0.88], n_test=500))
+    evidence = evidence_of(Leaderboard([0.90, 0.88], n_test=500))
     congruence = 0.9 * 0.88 + rho**2 * (0.9 * 0.1 * 0.88 * 0.12) ** 0.5
     closed = false_claim_probability(0.90, 0.88, 500, congruence)
-    assert not_below(kernel, 1 - rho**2, 1.0) == pytest.approx(closed, abs=0.003)
+    assert not_below(evidence, 1 - rho**2, 1.0) == pytest.approx(closed, abs=0.003)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_independent_tries_are_binomials(x_a: int, x_b: int, n: int, tries: int)
     rival = law.pmf(x_b)
     own, rival = own / own.sum(), rival / rival.sum()
     exact = rival @ (np.cumsum(own) - own / 2)
-    kernel = ScoreKernel.of(Leaderboard([x_a / n, x_b / n], n_test=n, rounding="exact"))
-    assert not_below(kernel, 1.0, tries) == pytest.approx(exact, rel=0.02)
+    evidence = evidence_of(Leaderboard([x_a / n, x_b / n], n_test=n, rounding="exact"))
+    assert not_below(evidence, 1.0, tries) == pytest.approx(exact, rel=0.02)
 
 
 def test_correlated_tries_agree_with_simulated_pickings() -> None:

@@ -13,7 +13,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.epp import solver as bradley_terry_solver
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 
 def blas_threads() -> set[int]:
@@ -34,7 +34,7 @@ def quality() -> object:
 
 
 def board() -> object:
-    return leaderboard_posterior(Leaderboard(np.arange(300, 400, 5) / 500, n_test=500), draws=20)
+    return board_posterior(Leaderboard(np.arange(300, 400, 5) / 500, n_test=500), draws=20)
 
 
 TOURNAMENT = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1)

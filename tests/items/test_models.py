@@ -8,7 +8,7 @@ from scipy import integrate, special, stats
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import build_model
-from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
@@ -76,7 +76,7 @@ def compare(answers, draws, seed):
             draws, tune=draws, chains=2, cores=1, random_seed=seed, progressbar=False,
             target_accept=0.9, compute_convergence_checks=False,
         )  # fmt: skip
-    fast = items_posterior(responses, priors, draws=4000, random_seed=seed)
+    fast = board_posterior(responses, priors, draws=4000, random_seed=seed)
     slow = {name: trace.posterior[name].values for name in ("theta_sota", "winner_skill", "rho")}
     halves = slow["theta_sota"]
     assert abs(halves[0].mean() - halves[1].mean()) < 0.5 * halves.std()

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from boards import draw_entries, evidence_of
 from scipy.integrate import quad
 from scipy.special import betaln
 
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import board_priors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.entries import draw_entry_skills
 from bayes_sota.leaderboard.fit import fit_field, log_count_probability
 from bayes_sota.leaderboard.fit_shape import fit_shape
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
-from bayes_sota.leaderboard.submissions import kernel_of
+from bayes_sota.leaderboard.posterior import board_posterior
 
 CLOSE = np.round(np.arange(0.900, 0.877, -0.002), 3)
 
@@ -36,8 +36,8 @@ def test_a_shape_that_hardly_reaches_the_part_keeps_its_slope():
 
 
 def results(scores, n_test=500):
-    posterior = leaderboard_posterior(Leaderboard(scores, n_test=n_test), random_seed=0)
-    entries = draw_entry_skills(posterior.fit, 2000, np.random.default_rng(0))
+    posterior = board_posterior(Leaderboard(scores, n_test=n_test), random_seed=0)
+    entries = draw_entries(posterior.fit, 8000, np.random.default_rng(0))
     return entries.p_best, posterior.draws["theta_sota"], posterior.draws["winner_skill"]
 
 
@@ -60,10 +60,10 @@ def test_skills_do_not_jump_where_the_modelled_part_ends():
     rng = np.random.default_rng(3)
     skill = 0.8 - 0.05 * rng.exponential(1, 500)
     board = Leaderboard(rng.binomial(2000, skill) / 2000, n_test=2000)
-    posterior = leaderboard_posterior(board, random_seed=0)
-    entries = draw_entry_skills(posterior.fit, 1000, np.random.default_rng(0))
+    posterior = board_posterior(board, random_seed=0)
+    entries = draw_entries(posterior.fit, 1000, np.random.default_rng(0))
     moved = (entries.mean() - board.scores)[board.order]
-    edge = int(posterior.fit.kernel.modelled.sum())
+    edge = int(posterior.fit.evidence.modelled.sum())
     assert 0 < edge < 500
     error = 0.0097  # of one score
     assert abs(moved[edge - 5 : edge].mean() - moved[edge : edge + 5].mean()) < 0.15 * error
@@ -72,9 +72,10 @@ def test_skills_do_not_jump_where_the_modelled_part_ends():
 
 def test_the_likelihood_of_entries_adds_up_to_that_of_the_board():
     board = Leaderboard(np.append(CLOSE, [0.5, 0.4]), n_test=500)
-    fit = fit_field(kernel_of(board), board_priors(None), np.random.default_rng(0))
+    fit = fit_field(evidence_of(board), board_priors(None), np.random.default_rng(0))
     points, r = fit.points[0].points[:50], 3
-    each = fit.entry_log_likelihood(0, r, points) @ fit.copies
+    parameters = Parameters(np.zeros(50, np.int64), np.full(50, r), points)
+    each = fit.log_likelihood_of_entries(parameters).sum(axis=1)
     assert each == pytest.approx(fit.log_likelihood(fit.families[0], points)[:, r], abs=1e-8)
 
 

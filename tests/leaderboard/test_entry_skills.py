@@ -2,23 +2,24 @@
 
 import numpy as np
 import pytest
+from boards import draw_entries
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.entries import EntryDraws, draw_entry_skills
-from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.leaderboard.entries import EntryDraws
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 
 DRAWS = 4000
 TWO = ("normal", "ex-gaussian")
-type Fit = tuple[LeaderboardPosterior, EntryDraws]
+type Fit = tuple[BoardPosterior, EntryDraws]
 
 
 def draws_of(board: Leaderboard, draws: int = DRAWS, **options) -> tuple:
     priors = BoardPriors(**{"families": TWO} | options)
-    posterior = leaderboard_posterior(board, priors, random_seed=1)
-    return posterior, draw_entry_skills(posterior.fit, draws, np.random.default_rng(2))
+    posterior = board_posterior(board, priors, random_seed=1)
+    return posterior, draw_entries(posterior.fit, draws, np.random.default_rng(2))
 
 
 def sd_of(entries: EntryDraws) -> np.ndarray:
@@ -40,27 +41,27 @@ def fitted(field: Leaderboard) -> Fit:
     return draws_of(field, families=BoardPriors().families)
 
 
-def mean_by_quadrature(posterior: LeaderboardPosterior) -> np.ndarray:
+def mean_by_quadrature(posterior: BoardPosterior) -> np.ndarray:
     """Mean skill of the modelled entries: sums over parameters, the grid and the shift."""
-    fit, kernel = posterior.fit, posterior.fit.kernel
+    fit, evidence = posterior.fit, posterior.fit.evidence
     z, weight = np.polynomial.hermite_e.hermegauss(31)
-    total = np.zeros(kernel.values.size)
+    total = np.zeros(evidence.values.size)
     for r, rho in enumerate(fit.rho):
-        theta = kernel.law.remove_shift(kernel.psi[:, None], rho * z) @ (weight / weight.sum())
-        table = np.exp(kernel.log_kernel(rho))
+        theta = evidence.law.remove_shift(evidence.psi[:, None], rho * z) @ (weight / weight.sum())
+        table = evidence.at(rho).score
         for f, family in enumerate(fit.families):
             weights = fit.points[f].weights[:, r] / fit.points[f].weights[:, r].sum()
             kept = weights > 1e-7
             density = fit.density(family, fit.points[f].points[kept])
             means = (density @ (table * theta).T) / (density @ table.T)
             total += fit.family_weights[f, r] * (weights[kept] @ means) / fit.rho.size
-    return total[kernel.value_of_entry]
+    return total[evidence.row]
 
 
 @pytest.mark.slow
 def test_means_agree_with_quadrature(fitted: Fit) -> None:
     posterior, entries = fitted
-    modelled = posterior.fit.kernel.modelled
+    modelled = posterior.fit.evidence.modelled
     expected = mean_by_quadrature(posterior)
     error = np.abs(entries.mean()[modelled] - expected) / sd_of(entries)[modelled]
     assert error.max() < 0.04
@@ -79,20 +80,20 @@ def test_the_best_of_the_draws_is_theta_sota(field: Leaderboard, fitted, rho) ->
         assert abs(difference) < 0.2 * theta.std()
 
 
-def test_integrated_probabilities_agree_with_counting(field: Leaderboard, fitted: Fit) -> None:
+def test_probabilities_of_the_best_agree_with_counting(field: Leaderboard, fitted: Fit) -> None:
     _, entries = fitted
     counted = np.bincount(entries.skill.argmax(axis=1), minlength=field.n_entries) / DRAWS
-    assert np.abs(counted - entries.p_best).max() < 4 * 0.5 / np.sqrt(DRAWS)
+    tied = np.flatnonzero(field.scores == field.maximum)
+    counted[tied] = counted[tied].mean()
+    assert np.abs(counted - entries.p_best).max() < 0.02
     assert entries.p_best.sum() == pytest.approx(1)
 
 
 @pytest.mark.slow
-def test_errors_of_integrated_probabilities_are_those_of_other_seeds(fitted: Fit) -> None:
-    """Sets of parameters are stratified by rho, and so is the error of their mean."""
+def test_errors_of_probabilities_are_those_of_other_seeds(fitted: Fit) -> None:
+    """Draws come in sets of parameters, stratified by rho."""
     posterior, _ = fitted
-    again = [
-        draw_entry_skills(posterior.fit, 400, np.random.default_rng(seed)) for seed in range(15)
-    ]
+    again = [draw_entries(posterior.fit, 400, np.random.default_rng(seed)) for seed in range(15)]
     values = np.array([one.p_best for one in again])
     errors = np.array([one.p_best_mcse for one in again])
     leading = np.argsort(-values.mean(axis=0))[:12]
@@ -107,9 +108,9 @@ def test_errors_of_integrated_probabilities_are_those_of_other_seeds(fitted: Fit
 def test_few_draws_are_never_certain(fitted: Fit) -> None:
     """Errors of one to eight draws cover what many draws say, and are never 0."""
     fit = fitted[0].fit
-    truth = draw_entry_skills(fit, 4000, np.random.default_rng(0)).p_best
+    truth = draw_entries(fit, 4000, np.random.default_rng(0)).p_best
     for draws in (1, 8):
-        few = [draw_entry_skills(fit, draws, np.random.default_rng(seed)) for seed in range(20)]
+        few = [draw_entries(fit, draws, np.random.default_rng(seed)) for seed in range(20)]
         leading = truth > 0.02
         errors = np.array([found.p_best_mcse[leading] for found in few])
         off = np.array([found.p_best[leading] - truth[leading] for found in few])
@@ -132,12 +133,14 @@ def test_ranks_are_permutations_and_equal_scores_share_everything(
 
 def test_a_better_score_is_never_worse(field: Leaderboard, fitted: Fit) -> None:
     _, entries = fitted
-    assert np.all(np.diff(entries.p_best[field.order]) <= 1e-12)
+    p_best, error = entries.p_best[field.order], entries.p_best_mcse[field.order]
+    assert np.all(np.diff(p_best) <= 3 * (error[1:] + error[:-1]))
+    assert np.all(np.diff(entries.mean()[field.order]) <= 1e-3)
 
 
 def test_winners_are_shrunk_and_the_rest_keep_their_scores(field: Leaderboard, fitted: Fit) -> None:
     posterior, entries = fitted
-    below = ~posterior.fit.kernel.modelled
+    below = ~posterior.fit.evidence.modelled
     assert below.sum() >= 30
     sd = sd_of(entries)
     assert np.abs(entries.mean() - field.scores)[below].max() < 0.1 * sd[below].max()
@@ -164,7 +167,7 @@ def test_nothing_jumps_where_the_modelled_part_ends(metric: str) -> None:
     else:
         board = Leaderboard(100 * scores, metric="score", standard_error=0.4)
     posterior, entries = draws_of(board, 2000)
-    modelled = posterior.fit.kernel.modelled
+    modelled = posterior.fit.evidence.modelled
     assert 30 < modelled.sum() < 300
     order = board.order[::-1]
     mean, sd = entries.mean()[order], sd_of(entries)[order]
@@ -180,10 +183,10 @@ def test_identical_submissions_share_their_skill() -> None:
         [rng.binomial(2000, 0.8 + 0.02 * rng.standard_normal(150)), [1640] * 90]
     )
     posterior, entries = draws_of(Leaderboard(counts / 2000, n_test=2000, rounding="exact"), 200)
-    kernel = posterior.fit.kernel
-    merged = np.flatnonzero(kernel.copies > posterior.fit.copies)
+    evidence = posterior.fit.evidence
+    merged = np.flatnonzero(evidence.copies > posterior.fit.copies)
     assert merged.size == 1
-    spike = np.flatnonzero(kernel.modelled)[kernel.value_of_entry == merged[0]]
+    spike = np.flatnonzero(evidence.modelled)[evidence.row == merged[0]]
     distinct = {np.unique(row).size for row in entries.skill[:, spike]}
     assert distinct == {int(np.ceil(posterior.fit.copies[merged[0]]))}
     counted = np.mean(np.isin(entries.skill.argmax(axis=1), spike))
@@ -196,7 +199,7 @@ def test_scores_that_are_not_accuracies() -> None:
     scores = 60 + 2 * rng.standard_normal(25)
     board = Leaderboard(scores, metric="score", standard_error=1.0)
     posterior, entries = draws_of(board)
-    modelled = posterior.fit.kernel.modelled
+    modelled = posterior.fit.evidence.modelled
     error = np.abs(entries.mean()[modelled] - mean_by_quadrature(posterior))
     assert error.max() < 0.04
     best, theta = entries.skill.max(axis=1), posterior.draws["theta_sota"]
@@ -211,11 +214,11 @@ def test_perfect_and_empty_scores_stay_in_the_unit_interval() -> None:
 
 def test_the_seed_decides(field: Leaderboard, fitted: Fit) -> None:
     fit = fitted[0].fit
-    one, two = (draw_entry_skills(fit, 10, np.random.default_rng(3)) for _ in range(2))
+    one, two = (draw_entries(fit, 10, np.random.default_rng(3)) for _ in range(2))
     assert np.array_equal(one.skill, two.skill)
     assert one.skill.shape == (10, field.n_entries)
     with pytest.raises(InputError, match="draws must be a whole number from 1 to 2,000,000, got 0"):
-        draw_entry_skills(fit, 0, np.random.default_rng(3))
+        board_posterior(field, draws=0)
 
 
 @pytest.mark.slow

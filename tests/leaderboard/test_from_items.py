@@ -20,9 +20,9 @@ from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import influence_correlation, response_correlation
 from bayes_sota.leaderboard import from_items
-from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.leaderboard.skills import draw_skills
 from bayes_sota.leaderboard.summary_entries import board_table
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))
@@ -43,21 +43,21 @@ def field(m=20, n=1000, seed=0):
 
 @pytest.fixture(scope="module")
 def of_field():
-    return items_posterior(field(), draws=4000, random_seed=0)
+    return board_posterior(field(), draws=4000, random_seed=0)
 
 
 def test_draws_have_the_names_of_the_scores_route(of_field):
-    other = leaderboard_posterior(field().leaderboard(), NORMAL, draws=5, random_seed=0)
+    other = board_posterior(field().leaderboard(), NORMAL, draws=5, random_seed=0)
     assert of_field.draws.keys() == other.draws.keys()
     assert all(values.shape == (4000,) for values in of_field.draws.values())
-    assert of_field.skill.shape == (4000, 20)
-    assert of_field.p_best.sum() == pytest.approx(1)
+    assert of_field.entries.skill.shape == (4000, 20)
+    assert of_field.entries.p_best.sum() == pytest.approx(1)
     assert (of_field.draws["theta_sota"] >= of_field.draws["winner_skill"]).all()
     shift = of_field.draws["shift"]  # keeps its prior
     assert shift.mean() == pytest.approx(0, abs=0.06)
     assert shift.std() == pytest.approx(1, abs=0.05)
-    again = items_posterior(field(), draws=4000, random_seed=0)
-    assert np.array_equal(of_field.skill, again.skill)
+    again = board_posterior(field(), draws=4000, random_seed=0)
+    assert np.array_equal(of_field.entries.skill, again.entries.skill)
 
 
 @pytest.mark.parametrize("within", [0.0, 0.5, 1.0])
@@ -87,7 +87,7 @@ def test_error_of_a_share_whose_draws_come_in_sets(within):
 def test_errors_of_p_best_are_those_of_other_seeds():
     """Thirty seeds, fits and all; a standard deviation of thirty is known to 13 %."""
     answers = correlated(np.random.default_rng(1), 60, [0.9, *[0.75] * 9], 0.2)
-    found = [items_posterior(answers, draws=4000, random_seed=seed).entries for seed in range(30)]
+    found = [board_posterior(answers, draws=4000, random_seed=seed).entries for seed in range(30)]
     values, errors = (
         np.array([getattr(one, name) for one in found]) for name in ("p_best", "p_best_mcse")
     )
@@ -104,24 +104,25 @@ def test_draws_are_exact_where_skills_are_normal():
     correct = correlated(rng, 4000, [0.9, 0.895, 0.89, 0.9, 0.9, 0.895], loading=0.8).correct.copy()
     correct[:, 1] = np.where(rng.random(4000) < 0.9, correct[:, 0], correct[:, 1])  # relatives
     answers = Outcomes(correct)
-    found = response_correlation(answers)
-    posterior = items_posterior(answers, NORMAL, draws=1, random_seed=0)
-    kernel = JointKernel.of_answers(answers, found)
-    sampler, y = JointSampler(posterior.fit, found), kernel.y
+    posterior = board_posterior(answers, NORMAL, draws=1, random_seed=0)
+    fit, evidence = posterior.fit, posterior.fit.evidence
+    assert fit.rho.size == 1
     place, spread, rng = 2.1, 0.04, np.random.default_rng(2)  # as narrow as the errors
-    density = np.exp(-0.5 * ((y - place) / spread) ** 2)[None]
-    table = np.exp(kernel.log_kernel(found.rho))
-    psi = np.concatenate([sampler.draw_conditional(density, table, rng) for _ in range(3000)])
-    score = kernel.given[kernel.entries]
-    own = kernel.variances(found.rho) / kernel.ratio[kernel.entries] ** 2
+    fit = replace(fit, strangers=replace(fit.strangers, share=0.0, profile=0 * evidence.y))
+    point = fit.scale.coordinates(place, 0.5 * np.log(spread**2 - evidence.step**2))
+    zero = np.zeros(12_000, np.int64)
+    psi = draw_skills(fit, Parameters(zero, zero, np.tile(point, (12_000, 1))), rng).psi
+    score = evidence.scores[evidence.entries]
+    own = evidence.own(fit.rho[0], evidence.entries) / evidence.ratio[evidence.entries] ** 2
     own /= 4000 * score * (1 - score)  # of log odds
-    correlation = sampler.factor @ sampler.factor.T
+    correlation = evidence.factor @ evidence.factor.T
     noise = correlation * np.sqrt(np.outer(own, own))
     prior = correlation * spread**2
     gain = prior @ np.linalg.inv(prior + noise)
     mean = place + gain @ (special.logit(score) - place)
     covariance = prior - gain @ prior
-    drawn = special.logit(psi)
+    classifier, _ = evidence.classifiers(fit.copies)
+    drawn = special.logit(psi[:, classifier])
     assert np.triu(covariance, 1).max() > 0.3 * covariance[0, 0]
     assert drawn.mean(axis=0) == pytest.approx(mean, abs=0.15 * np.sqrt(covariance[0, 0]))
     assert np.cov(drawn.T) == pytest.approx(covariance, abs=0.07 * covariance[0, 0])
@@ -134,19 +135,21 @@ def test_two_leaders_agree_with_the_exact_paired_comparison(seed):
     rng = np.random.default_rng(seed)
     skills = [0.9, 0.89, 0.8, 0.7, 0.55, 0.4]
     answers = correlated(rng, 2000, skills)
-    posterior = items_posterior(answers, WIDE, draws=8000, random_seed=seed)
+    posterior = board_posterior(answers, WIDE, draws=8000, random_seed=seed)
     first, second = answers.correct[:, 0] == 1, answers.correct[:, 1] == 1
     only_first, only_second = np.sum(first & ~second), np.sum(second & ~first)
     exact = special.betainc(only_second + 1, only_first + 1, 0.5)
-    assert np.mean(posterior.skill[:, 0] > posterior.skill[:, 1]) == pytest.approx(exact, abs=0.035)
+    assert np.mean(posterior.entries.skill[:, 0] > posterior.entries.skill[:, 1]) == pytest.approx(
+        exact, abs=0.035
+    )
 
 
 def test_differences_are_sharper_than_from_scores():
     answers = correlated(np.random.default_rng(4), 1000, np.linspace(0.8, 0.9, 12), 0.95)
     order = np.argsort(-answers.scores)
-    posterior = items_posterior(answers, NORMAL, draws=2000, random_seed=0)
-    difference = posterior.skill[:, order[0]] - posterior.skill[:, order[1]]
-    alone = posterior.skill[:, order[:2]].std(axis=0)
+    posterior = board_posterior(answers, NORMAL, draws=2000, random_seed=0)
+    difference = posterior.entries.skill[:, order[0]] - posterior.entries.skill[:, order[1]]
+    alone = posterior.entries.skill[:, order[:2]].std(axis=0)
     assert difference.std() < 0.8 * np.hypot(*alone)
 
 
@@ -156,7 +159,7 @@ def test_width_keeps_what_all_share(rho):
     """However many classifiers, rho standard errors of one score remain."""
     answers = field(m=40, n=2000, seed=5)
     priors = BoardPriors(correlation=FixedCorrelation(rho))
-    theta = items_posterior(answers, priors, draws=4000, random_seed=0).draws["theta_sota"]
+    theta = board_posterior(answers, priors, draws=4000, random_seed=0).draws["theta_sota"]
     p = theta.mean()
     assert theta.std() > 0.93 * rho * np.sqrt(p * (1 - p) / 2000)
     assert theta.std() < 1.4 * np.sqrt(p * (1 - p) / 2000)
@@ -167,8 +170,8 @@ def test_missing_answers():
     answers = field(m=15, n=1500, seed=6)
     holes = answers.correct.astype(float)
     holes[rng.random(holes.shape) < 0.1] = np.nan
-    whole = items_posterior(answers, NORMAL, draws=2000, random_seed=0)
-    part = items_posterior(Outcomes(holes), NORMAL, draws=2000, random_seed=0)
+    whole = board_posterior(answers, NORMAL, draws=2000, random_seed=0)
+    part = board_posterior(Outcomes(holes), NORMAL, draws=2000, random_seed=0)
     assert any("missing" in note for note in part.notes)
     a, b = whole.draws["theta_sota"], part.draws["theta_sota"]
     assert b.mean() == pytest.approx(a.mean(), abs=a.std())
@@ -179,8 +182,8 @@ def test_repeated_items_in_clusters_add_nothing():
     answers = field(m=12, n=600, seed=7)
     clusters = [str(i) for i in range(600)] * 4
     repeated = Outcomes(np.tile(answers.correct, (4, 1)), clusters=clusters)
-    once = items_posterior(answers, NORMAL, draws=2000, random_seed=0).draws["theta_sota"]
-    four = items_posterior(repeated, NORMAL, draws=2000, random_seed=0)
+    once = board_posterior(answers, NORMAL, draws=2000, random_seed=0).draws["theta_sota"]
+    four = board_posterior(repeated, NORMAL, draws=2000, random_seed=0)
     assert four.draws["theta_sota"].std() == pytest.approx(once.std(), rel=0.15)
     assert any("clusters" in note for note in four.notes)
 
@@ -191,14 +194,14 @@ def test_the_order_of_classifiers_and_items_makes_no_difference():
     correct = np.where(np.arange(60) < 10, correct[:, ::-1] * (np.arange(80) % 2)[:, None], correct)
     names = [f"model {j}" for j in range(60)]
     settings = {"priors": NORMAL, "draws": 100, "random_seed": 0}
-    first = items_posterior(Outcomes(correct, names=names), **settings)
-    assert not first.fit.kernel.modelled.all()
-    assert np.unique(first.fit.kernel.scores).size < 60
+    first = board_posterior(Outcomes(correct, names=names), **settings)
+    assert not first.fit.evidence.modelled.all()
+    assert np.unique(first.fit.evidence.scores).size < 60
     rng = np.random.default_rng(1)
     p, q = rng.permutation(60), rng.permutation(80)
-    found = items_posterior(Outcomes(correct[q][:, p], names=[names[j] for j in p]), **settings)
-    np.testing.assert_array_equal(found.skill, first.skill[:, p])
-    np.testing.assert_array_equal(found.p_best, first.p_best[p])
+    found = board_posterior(Outcomes(correct[q][:, p], names=[names[j] for j in p]), **settings)
+    np.testing.assert_array_equal(found.entries.skill, first.entries.skill[:, p])
+    np.testing.assert_array_equal(found.entries.p_best, first.entries.p_best[p])
     for name, draws in first.draws.items():
         np.testing.assert_array_equal(found.draws[name], draws)
 
@@ -211,16 +214,16 @@ def test_the_shift_of_a_perfect_leader_is_removed_too():
         if answers.scores.max() < 1:
             continue
         boards += 1
-        draws = items_posterior(answers, NORMAL, draws=1000, random_seed=rng).draws
+        draws = board_posterior(answers, NORMAL, draws=1000, random_seed=rng).draws
         assert stats.spearmanr(draws["theta_sota"], draws["shift"])[0] < -0.5
 
 
 def test_too_few_mistakes_are_a_reason():
     answers = np.ones((30, 6), int)
     answers[0, :4] = 0
-    posterior = items_posterior(Outcomes(answers), NORMAL, draws=100, random_seed=0)
+    posterior = board_posterior(Outcomes(answers), NORMAL, draws=100, random_seed=0)
     assert any("too few" in reason for reason in posterior.reasons)
-    assert np.isfinite(posterior.skill).all()
+    assert np.isfinite(posterior.entries.skill).all()
 
 
 def test_copies_do_not_move_the_result():
@@ -228,7 +231,7 @@ def test_copies_do_not_move_the_result():
     winner = int(np.argmax(answers.scores))
     copied = Outcomes(np.concatenate([answers.correct, answers.correct[:, [winner] * 15]], axis=1))
     theta, with_copies = (
-        items_posterior(a, NORMAL, draws=4000, random_seed=0).draws["theta_sota"]
+        board_posterior(a, NORMAL, draws=4000, random_seed=0).draws["theta_sota"]
         for a in (answers, copied)
     )
     assert with_copies.mean() == pytest.approx(theta.mean(), abs=0.35 * theta.std())
@@ -246,9 +249,9 @@ def test_a_leader_unlike_the_others_does_not_pull_the_field_below_the_cut(monkey
     unlike = np.where(np.arange(drawn.n_classifiers) == leader, 0.2, alike)
     known = replace(found, loadings=unlike)
     monkeypatch.setattr(from_items, "response_correlation", lambda _: known)
-    ours = items_posterior(drawn, random_seed=1)
-    assert ours.correlation.loadings[leader] < ours.correlation.rho - 0.4
-    assert ours.fit.kernel.is_cut
+    ours = board_posterior(drawn, random_seed=1)
+    assert ours.fit.evidence.loadings.loadings[leader] < ours.fit.evidence.loadings.rho - 0.4
+    assert ours.fit.evidence.is_cut
     winner = ours.draws["winner_skill"]
     # with one law for all the mean is .94, and .71 the lower end
     assert winner.mean() == pytest.approx(skills[leader], abs=0.02)
@@ -276,7 +279,7 @@ def test_the_truth_is_covered_and_the_error_is_below_that_of_the_best_score(skew
     rng, covered, ours, raw = np.random.default_rng(11), 0, [], []
     for _ in range(boards):
         data, truth = simulated(rng, skewed=skewed)
-        posterior = items_posterior(data, None if skewed else NORMAL, random_seed=rng, draws=400)
+        posterior = board_posterior(data, None if skewed else NORMAL, random_seed=rng, draws=400)
         draws = posterior.draws["theta_sota"]
         low, high = np.quantile(draws, [0.025, 0.975])
         covered += low <= truth <= high
@@ -301,10 +304,10 @@ def test_independent_items_of_a_mean_give_the_normal_posterior():
     rng = np.random.default_rng(3)
     shared = rng.standard_normal((400, 1))
     values = 0.3 * shared + 0.2 * rng.standard_normal((400, 2)) + [0.52, 0.50]
-    posterior = items_posterior(Outcomes(values, metric="mean"), random_seed=0, draws=8000)
+    posterior = board_posterior(Outcomes(values, metric="mean"), random_seed=0, draws=8000)
     difference = values[:, 0] - values[:, 1]
     z = difference.mean() / (difference.std(ddof=1) / 20)
-    assert np.mean(posterior.skill[:, 0] > posterior.skill[:, 1]) == pytest.approx(
+    assert np.mean(posterior.entries.skill[:, 0] > posterior.entries.skill[:, 1]) == pytest.approx(
         stats.norm.cdf(z), abs=0.08
     )
 
@@ -315,7 +318,7 @@ def test_twenty_data_sets_give_student_intervals_of_every_classifier():
     spread = np.array([0.02, *[0.1] * 7])
     values = spread * np.random.default_rng(4).standard_normal((20, 8)) - np.arange(8)
     data = Outcomes(values, metric="mean")
-    found = items_posterior(data, random_seed=0, draws=4000).skill.std(axis=0)
+    found = board_posterior(data, random_seed=0, draws=4000).entries.skill.std(axis=0)
     expected = data.standard_errors * stats.t.ppf(0.975, 19) / stats.norm.ppf(0.975)
     # errors are drawn together: log ratios of 19 degrees of freedom have sd .16, of 4,000 draws .01
     np.testing.assert_allclose(np.log(found[1:] / expected[1:]), 0, atol=4 * 0.16)
@@ -356,7 +359,7 @@ def test_a_perfect_auc_is_not_taken_for_a_certain_one():
         values = shared + 0.6 * rng.standard_normal((200, 20)) + labels[:, None] * mu
         data = Outcomes(values, labels=labels)
         perfect += bool(data.scores.max() == 1)
-        draws = items_posterior(data, NORMAL, random_seed=perfect, draws=500).draws["theta_sota"]
+        draws = board_posterior(data, NORMAL, random_seed=perfect, draws=500).draws["theta_sota"]
         assert np.all((draws > 0.8) & (draws <= 1))
         covered += bool(np.quantile(draws, 0.025) <= 0.985 <= np.quantile(draws, 0.975))
     assert perfect >= 1
@@ -370,7 +373,7 @@ def coverage(correct, order, n, boards, seed):
         chosen = rng.choice(order, rng.integers(8, order.size + 1), replace=False)
         items = rng.integers(0, len(correct), n)
         answers = Outcomes(correct[items][:, chosen])
-        theta = items_posterior(answers, draws=800, random_seed=i).draws["theta_sota"]
+        theta = board_posterior(answers, draws=800, random_seed=i).draws["theta_sota"]
         low, high = np.quantile(theta, [0.025, 0.975])
         held.append(low <= truth[chosen].max() <= high)
     return np.mean(held)
@@ -394,7 +397,7 @@ def test_new_scores_of_clustered_items_are_no_sharper_than_those_of_the_clusters
     """Every item six times says as much as the items once, also of scores on fresh items."""
     answers = correlated(np.random.default_rng(3), 150, [0.9, 0.85, 0.85, 0.8, 0.8, 0.75], 0.4)
     six = Outcomes(np.repeat(answers.correct, 6, axis=0), clusters=np.repeat(answers.items, 6))
-    one, copies = (items_posterior(data, random_seed=0).draws for data in (answers, six))
+    one, copies = (board_posterior(data, random_seed=0).draws for data in (answers, six))
     for name in ("winner_new_score", "best_new_score"):
         assert copies[name].std() == pytest.approx(one[name].std(), rel=0.1), name
 
@@ -402,7 +405,7 @@ def test_new_scores_of_clustered_items_are_no_sharper_than_those_of_the_clusters
 def test_one_task_is_the_same_as_no_tasks():
     answers = correlated(np.random.default_rng(5), 300, [0.9, 0.87, 0.85, 0.8, 0.78, 0.7], 0.4)
     task = Outcomes(answers.correct, tasks=["all"] * 300)
-    one, other = (items_posterior(data, random_seed=0, draws=8000) for data in (answers, task))
+    one, other = (board_posterior(data, random_seed=0, draws=8000) for data in (answers, task))
     for name in ("theta_sota", "winner_skill", "winner_new_score", "rho"):
         ours, theirs = one.draws[name], other.draws[name]
         assert ours.mean() == pytest.approx(theirs.mean(), abs=0.12 * ours.std()), name
@@ -415,7 +418,7 @@ def test_small_tasks_that_weigh_much_widen_intervals():
     answers = correlated(rng, 300, [0.9, 0.87, 0.85, 0.8, 0.78, 0.7], 0.4)
     tasks = ["small"] * 5 + ["large"] * 295
     by_item, by_task = (
-        items_posterior(Outcomes(answers.correct, tasks=tasks, average=how), random_seed=0)
+        board_posterior(Outcomes(answers.correct, tasks=tasks, average=how), random_seed=0)
         for how in ("items", "tasks")
     )
     wider = by_task.draws["winner_skill"].std() / by_item.draws["winner_skill"].std()
@@ -438,4 +441,4 @@ def test_intervals_cover_on_real_tasks_and_clusters(kind, naive):
 
 def test_answers_of_too_many_classifiers_say_what_is_possible() -> None:
     with pytest.raises(InputError, match=r"a leaderboard of 3 items; rows are items"):
-        items_posterior(Outcomes(np.eye(3, 5001, dtype=int)))
+        board_posterior(Outcomes(np.eye(3, 5001, dtype=int)))

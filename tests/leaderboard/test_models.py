@@ -5,12 +5,13 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from boards import evidence_of, log_likelihood_at
 from scipy import special, stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
+from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape, replicate_scores
 from bayes_sota.leaderboard.models import (
     _log_evidence,
@@ -52,10 +53,10 @@ def fits():
     """Exact fits: all entries modelled, the top part only, scores where less is better, AUCs."""
     rng = np.random.default_rng(1)
     found = {
-        kind: fit_field(ScoreKernel.of(simulated_board(kind)), BoardPriors(), rng, points=60)
+        kind: fit_field(evidence_of(simulated_board(kind)), BoardPriors(), rng, points=60)
         for kind in BOARDS
     }
-    assert [found[kind].kernel.is_cut for kind in BOARDS] == [False, True, False, False]
+    assert [found[kind].evidence.is_cut for kind in BOARDS] == [False, True, False, False]
     return found
 
 
@@ -68,7 +69,7 @@ def points_of(shape, rng, count):
 def point_of(shape, t, rho):
     """Values of the model's variables at standardised coordinates."""
     (mean, sd), (log_mean, log_sd) = shape.prior
-    place = mean + shape.kernel.board.sign * sd * t[0]
+    place = mean + shape.evidence.board.sign * sd * t[0]
     named = dict(zip(shape.parameters, (place, log_mean + log_sd * t[1], *t[2:]), strict=True))
     return {**named, "shift": 0.3, "rho_logodds__": special.logit(rho)}
 
@@ -83,15 +84,14 @@ def point_of(shape, t, rho):
     ],
 )  # fmt: skip
 def test_log_density_is_the_exact_one_and_its_slope_is_finite(fits, family, kind):
-    shape = fit_shape(fits[kind].kernel.board, family=family, fit=fits[kind])
-    model = build_model(shape.kernel.board, family=family, fit=shape)
+    shape = fit_shape(fits[kind].evidence.board, family=family, fit=fits[kind])
+    model = build_model(shape.evidence.board, family=family, fit=shape)
     density = model.compile_logp(sum=False, **UNOPTIMISED)
     names = [v.name for v in [*model.free_RVs, *model.observed_RVs]]
     rng, levels = np.random.default_rng(2), (0.01, 0.3, 0.6, 0.97)
     for t, rho in zip(points_of(shape, rng, 4), PRIOR.quantile(levels), strict=True):
         terms = dict(zip(names, density(point_of(shape, t, rho)), strict=False))
-        likelihood = _Likelihood([(shape.kernel, rho)], shape.copies)
-        exact = likelihood(*shape.field_of(family, t[None]))[0, 0]
+        exact = log_likelihood_at(shape, family, t[None], rho)[0, 0]
         assert float(terms["score"].sum()) == pytest.approx(exact, abs=0.02, rel=1e-5)
         sd = [shape.prior[0][1], shape.prior[1][1], *np.ones(t.size - 2)]
         prior = stats.norm.logpdf(t).sum() - np.sum(np.log(sd))
@@ -115,9 +115,7 @@ def test_the_posterior_of_the_model_is_that_of_the_exact_likelihood():
     side = np.linspace(-4, 3, 29)
     t = np.stack([v.ravel() for v in np.meshgrid(side, side, indexing="ij")], axis=1)
     rho = PRIOR.quantile(np.array([0.3, 0.7]))
-    exact = _Likelihood([(shape.kernel, float(r)) for r in rho], shape.copies)(
-        *shape.field_of("plateau", t)
-    )
+    exact = log_likelihood_at(shape, "plateau", t, rho)
     at, value = pt.dvector(), pt.dscalar()
     (mean, sd), (log_mean, log_sd) = shape.prior
     density = field_log_density(shape, mean + sd * at[0], log_mean + log_sd * at[1])
@@ -140,20 +138,20 @@ def test_the_potential_is_the_evidence_so_that_rho_keeps_its_prior(fits):
     """At the values of rho of the exact fit, whose log evidence comes from other points."""
     for kind in ("cut", "score"):
         fit = fits[kind]
-        shape = fit_shape(fit.kernel.board, family="normal", fit=fit)
+        shape = fit_shape(fit.evidence.board, family="normal", fit=fit)
         ours = [
             float(_log_evidence(shape, np.float64(r), None).eval(**UNOPTIMISED)) for r in fit.rho
         ]
         np.testing.assert_allclose(ours, shape.log_evidence[0], atol=0.25)
-        model = build_model(fit.kernel.board, family="normal", fit=shape, correlation="learnt")
+        model = build_model(fit.evidence.board, family="normal", fit=shape, correlation="learnt")
         assert not model.potentials
 
 
 @pytest.mark.slow
 def test_a_density_for_each_entry(fits):
     """The same place for all entries gives what one density gives; another place changes one."""
-    shape = fit_shape(fits["cut"].kernel.board, family="normal", fit=fits["cut"])
-    entries = shape.kernel.value_of_entry.size
+    shape = fit_shape(fits["cut"].evidence.board, family="normal", fit=fits["cut"])
+    entries = shape.evidence.row.size
     place = np.full(entries, 2.2)
     one = score_log_probability(shape, field_log_density(shape, 2.2, -1.0), 0.8)
     each = score_log_probability(shape, field_log_density(shape, pt.as_tensor(place), -1.0), 0.8)
@@ -169,41 +167,41 @@ def test_a_density_for_each_entry(fits):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BOARDS)
 def test_replicated_boards_follow_the_density(fits, kind):
-    shape = fit_shape(fits[kind].kernel.board, family="normal", fit=fits[kind])
+    shape = fit_shape(fits[kind].evidence.board, family="normal", fit=fits[kind])
     density = field_log_density(shape, *shape.natural_points[0]).eval(**UNOPTIMISED)
-    rng, kernel, rho = np.random.default_rng(3), shape.kernel, 0.8
+    rng, evidence, rho = np.random.default_rng(3), shape.evidence, 0.8
     boards = np.stack([replicate_scores(shape, density, rho, rng) for _ in range(2000)])
-    weights = (shape.density("", shape.points[0].points[:1])[0]) * kernel.reach_or_one(rho)
+    weights = (shape.density("", shape.points[0].points[:1])[0]) * evidence.at(rho).typical
     weights /= weights.sum()
-    own = kernel.law.errors_at(kernel.psi) * np.sqrt(1 - rho**2)
-    mean = kernel.board.sign * weights @ kernel.psi
-    sd = np.sqrt(weights @ (kernel.psi**2 + own**2) - mean**2)
-    if not kernel.is_cut:
+    own = evidence.law.errors_at(evidence.psi) * np.sqrt(1 - rho**2)
+    mean = evidence.board.sign * weights @ evidence.psi
+    sd = np.sqrt(weights @ (evidence.psi**2 + own**2) - mean**2)
+    if not evidence.is_cut:
         assert boards.mean() == pytest.approx(mean, abs=4 * sd / np.sqrt(boards.size) + 1e-3)
         assert boards.std() == pytest.approx(sd, rel=0.05)
     else:
-        assert boards.min() >= kernel.values[0] / kernel.law.unit
+        assert boards.min() >= evidence.values[0] / evidence.law.unit
     each = replicate_scores(shape, np.tile(density, (boards.shape[1], 1)), rho, rng)
     assert each.shape == boards[0].shape
 
 
 def test_pymc_draws_boards_and_no_score_but_the_observed_has_a_likelihood(fits):
     fit = fits["cut"]
-    model = build_model(fit.kernel.board, family="normal", fit=fit)
+    model = build_model(fit.evidence.board, family="normal", fit=fit)
     with pytest.warns(UserWarning, match="Potentials"):
         prior = pm.sample_prior_predictive(20, model, random_seed=1, compile_kwargs=UNOPTIMISED)
     scores = prior["prior_predictive"]["score"]
     assert scores.dims == ("chain", "draw", "classifier")
     assert len(np.unique(scores.values)) > 30
     score = model["score"]
-    other = pm.logp(score, np.zeros(fit.kernel.value_of_entry.size))
+    other = pm.logp(score, np.zeros(fit.evidence.row.size))
     assert np.isnan(other.eval(**UNOPTIMISED)).all()
 
 
 @pytest.mark.slow
 def test_variables_are_named_and_the_model_can_be_extended(fits):
     fit = fits["cut"]
-    model = build_model(fit.kernel.board, family="two-groups", fit=fit)
+    model = build_model(fit.evidence.board, family="two-groups", fit=fit)
     assert [v.name for v in model.free_RVs] == [
         "location", "log_spread", "gap", "width_of_the_rest", "share_of_leaders", "rho", "shift",
     ]  # fmt: skip
@@ -212,7 +210,7 @@ def test_variables_are_named_and_the_model_can_be_extended(fits):
     with model:
         pm.Normal("pilot", model["location"], 0.5, observed=2.0)
     assert model.compile_logp(**UNOPTIMISED)(model.initial_point()) != before
-    start = start_values(fit_shape(fit.kernel.board, family="two-groups", fit=fit))
+    start = start_values(fit_shape(fit.evidence.board, family="two-groups", fit=fit))
     assert set(start) == {v.name for v in model.free_RVs}
 
 
@@ -221,11 +219,11 @@ def test_a_shape_of_ones_own_is_fitted(fits):
     """The normal shape under another name: the same evidence and the same density."""
     fit = fits["complete"]
     own = SkillFamily("mine", ("place", "width"), FAMILIES["normal"].log_density)
-    shape = fit_shape(fit.kernel.board, family=own, fit=fit)
+    shape = fit_shape(fit.evidence.board, family=own, fit=fit)
     known = fit.log_evidence[fit.families.index("normal")]
     np.testing.assert_allclose(shape.log_evidence[0], known, atol=0.3)
-    model = build_model(fit.kernel.board, family=own, fit=shape)
-    twin = build_model(fit.kernel.board, family="normal", fit=fit)
+    model = build_model(fit.evidence.board, family=own, fit=shape)
+    twin = build_model(fit.evidence.board, family="normal", fit=fit)
     point = point_of(shape, np.array([0.2, -0.4]), 0.8)
     ours, theirs = (
         m.compile_logp(vars=m.observed_RVs, **UNOPTIMISED)(point) for m in (model, twin)
@@ -234,7 +232,8 @@ def test_a_shape_of_ones_own_is_fitted(fits):
     assert int(model["family"].get_value()) == -1
     with pytest.raises(InputError, match="names of their own"):
         build_model(
-            fit.kernel.board, family=SkillFamily("bad", ("place", "width", "rho"), own.log_density)
+            fit.evidence.board,
+            family=SkillFamily("bad", ("place", "width", "rho"), own.log_density),
         )
 
 
@@ -279,8 +278,8 @@ def test_a_fit_of_another_board_is_refused(fits):
 
 @pytest.mark.slow
 def test_scores_can_be_observed_in_another_model(fits):
-    shape = fit_shape(fits["cut"].kernel.board, family="normal", fit=fits["cut"])
-    names = np.array(shape.kernel.board.names)[shape.kernel.modelled]
+    shape = fit_shape(fits["cut"].evidence.board, family="normal", fit=fits["cut"])
+    names = np.array(shape.evidence.board.names)[shape.evidence.modelled]
     with pm.Model(coords={"classifier": list(names)}) as model:
         slope = pm.Normal("slope")
         place = 2.2 + slope * np.linspace(-1, 1, names.size)
@@ -294,7 +293,7 @@ def test_scores_can_be_observed_in_another_model(fits):
 @pytest.mark.slow
 def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
     """With rho known there is no potential; a second board has a dimension of its own."""
-    board = fits["cut"].kernel.board
+    board = fits["cut"].evidence.board
     shape = fit_shape(board, KNOWN, family="normal")
     model = build_model(board, KNOWN, family="normal", fit=shape)
     with build_model(board, KNOWN, family="normal", fit=shape, observe=False) as other:
@@ -304,9 +303,9 @@ def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
     point = model.initial_point()
     values = [m.compile_logp(**UNOPTIMISED)(point) for m in (model, other)]
     assert float(values[0]) == pytest.approx(float(values[1]), rel=1e-12)
-    second = fit_shape(fits["complete"].kernel.board, KNOWN, family="normal")
+    second = fit_shape(fits["complete"].evidence.board, KNOWN, family="normal")
     with other:
-        other.add_coord("again", list(second.kernel.board.names))
+        other.add_coord("again", list(second.evidence.board.names))
         density = field_log_density(second, other["location"], other["log_spread"])
         observe_scores(second, density, other["rho"], "again_score", dims="again")
     assert other.named_vars_to_dims["again_score"] == ("again",)
@@ -314,5 +313,5 @@ def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
 
 
 def test_without_a_potential_rho_is_not_kept(fits):
-    model = build_model(fits["cut"].kernel.board, family="normal", fit=fits["cut"], observe=False)
+    model = build_model(fits["cut"].evidence.board, family="normal", fit=fits["cut"], observe=False)
     assert not model.potentials

@@ -10,8 +10,8 @@ from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_prio
 from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import ResponseCorrelation, influence_correlation
-from bayes_sota.leaderboard.from_items import OF_TASKS, JointKernel, items_posterior, learnt_from
-from bayes_sota.leaderboard.from_own_errors import own_errors_posterior
+from bayes_sota.leaderboard.evidence import OF_TASKS, learnt_priors
+from bayes_sota.leaderboard.posterior import board_posterior
 
 M = 10
 
@@ -29,16 +29,16 @@ def test_tasks_have_a_prior_of_their_own_where_none_is_asked_for() -> None:
     assert table.task_influence is not None
     told = influence_correlation(table.task_influence * 4, table.scores)
     default, asked = board_priors(None), BetaCorrelation(2, 5)
-    own = learnt_from(told, replace(default, correlation=OF_TASKS), "tasks").correlation
+    own = learnt_priors(told, replace(default, correlation=OF_TASKS), "tasks").correlation
     for new, prior, expected in (
         ("tasks", default.correlation, own),
         ("items", OF_TASKS, own),
         ("tasks", FixedCorrelation(0.3), FixedCorrelation(0.3)),
     ):
-        learnt = learnt_from(told, replace(default, correlation=prior), new).correlation
+        learnt = learnt_priors(told, replace(default, correlation=prior), new).correlation
         levels = np.linspace(0.1, 0.9, 9)
         np.testing.assert_allclose(learnt.quantile(levels), expected.quantile(levels))
-    mine = learnt_from(told, replace(default, correlation=asked), "tasks").correlation
+    mine = learnt_priors(told, replace(default, correlation=asked), "tasks").correlation
     assert mine.quantile(0.5) < own.quantile(0.5) - 0.05
 
 
@@ -49,16 +49,16 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
     right = np.arange(200)[:, None, None] < shares.T  # (items, tasks, entries)
     answers = right.transpose(1, 0, 2).reshape(-1, M)
     names = np.repeat([f"task {t}" for t in range(6)], 200)
-    of_answers = items_posterior(
+    of_answers = board_posterior(
         Outcomes(answers, tasks=names.tolist(), new="tasks"), draws=200, random_seed=0
     )
     table = average_tasks(shares / 200, n_test=200, new="tasks")
-    of_averages = own_errors_posterior(table, draws=200, random_seed=0)
-    both = of_answers.correlation, of_averages.correlation
+    of_averages = board_posterior(table, draws=200, random_seed=0)
+    both = of_answers.fit.evidence.loadings, of_averages.fit.evidence.loadings
     assert all(isinstance(one, ResponseCorrelation) for one in both)
     assert both[0].rho == pytest.approx(both[1].rho, abs=1e-9)
     assert of_averages.learns_rho
-    assert of_averages.fit.kernel.freedom == of_answers.fit.kernel.freedom == 5
+    assert of_averages.fit.evidence.freedom == of_answers.fit.evidence.freedom == 5
 
 
 def test_few_tasks_tell_no_near_clones() -> None:
@@ -78,7 +78,7 @@ def test_few_tasks_tell_no_near_clones() -> None:
 def test_tasks_that_tell_nothing_leave_the_prior() -> None:
     scores = np.repeat([[0.6], [0.7], [0.8]], 4, axis=1)
     board = average_tasks(scores, n_test=50, new="tasks")
-    assert not own_errors_posterior(board, draws=50).learns_rho
+    assert not board_posterior(board, draws=50).learns_rho
     with pytest.raises(InputError, match="leave out a task of weight 0"):
         average_tasks(scores, average={"1": 1, "2": 1, "3": 1, "4": 0}, new="tasks")
 
@@ -89,17 +89,16 @@ def test_passes_stay_passes() -> None:
     runs = (rng.random((60, 5, 4)) < 0.4) * 1
     names = np.repeat(list("abcd"), 15).tolist()
     data = Outcomes(runs, tasks=names, new="tasks", passes=(3, False))
-    kernel = items_posterior(data, draws=50).fit.kernel
+    evidence = board_posterior(data, draws=50).fit.evidence
     of_items = data.about("items", passes=(3, False)).average.effective
-    assert isinstance(kernel, JointKernel)
-    worth = kernel.board.n_test / kernel.ratio**2
+    worth = evidence.board.n_test / evidence.ratio**2
     assert np.all(worth <= of_items * (1 + 1e-9))
 
 
 def test_what_few_tasks_share_is_students() -> None:
     scores = scores_of_tasks(np.random.default_rng(3), 3)[0]
     table = average_tasks(scores, metric="score", new="tasks")
-    shift = own_errors_posterior(table, draws=4000, random_seed=0).draws["shift"]
+    shift = board_posterior(table, draws=4000, random_seed=0).draws["shift"]
     # 4 in 100 of Student's t with 2 degrees of freedom lie beyond 5, and none of a normal.
     assert np.mean(np.abs(shift) > 5) == pytest.approx(0.0377, abs=0.012)
 
@@ -111,9 +110,9 @@ def test_the_best_on_new_tasks_is_closer_than_its_score_and_pairs_are_held() -> 
     for number in range(boards):
         scores, skills = scores_of_tasks(np.random.default_rng([number, tasks]), tasks)
         board = average_tasks(scores, metric="score", new="tasks")
-        posterior = own_errors_posterior(board, draws=1000, random_seed=number)
+        posterior = board_posterior(board, draws=1000, random_seed=number)
         first, second = np.triu_indices(M, 1)
-        pairs = posterior.skill[:, first] - posterior.skill[:, second]
+        pairs = posterior.entries.skill[:, first] - posterior.entries.skill[:, second]
         low, high = np.quantile(pairs, [0.025, 0.975], axis=0)
         gaps = skills[first] - skills[second]
         held.append(np.mean((low <= gaps) & (gaps <= high)))

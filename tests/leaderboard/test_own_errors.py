@@ -9,8 +9,7 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.from_own_errors import board_posterior
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 SAME = ("theta_sota", "winner_skill", "expected_sota")
 
@@ -25,7 +24,7 @@ def scores_of(m, n, seed=0):
 @pytest.mark.parametrize(("m", "n"), [(3, 200), (20, 500), (60, 1000)])
 def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(m, n):
     scores = scores_of(m, n)
-    plain = leaderboard_posterior(Leaderboard(scores, n_test=n), random_seed=0).draws
+    plain = board_posterior(Leaderboard(scores, n_test=n), random_seed=0).draws
     own = board_posterior(Leaderboard(scores, n_test=[n] * m), random_seed=0).draws
     for name in SAME:
         sd = plain[name].std()
@@ -39,7 +38,7 @@ def test_errors_of_scores_that_are_the_same_are_a_plain_board():
     plain = Leaderboard(scores, standard_error=0.3, **about)
     own = Leaderboard(scores, standard_error=[0.3] * 15, **about)
     assert own.has_own_errors
-    first = leaderboard_posterior(plain, random_seed=0).draws
+    first = board_posterior(plain, random_seed=0).draws
     other = board_posterior(own, random_seed=0).draws
     for name in SAME:
         sd = first[name].std()
@@ -73,10 +72,10 @@ def test_agrees_with_likelihood_weighting():
     assert found.draws["theta_sota"].std() == pytest.approx(sd, rel=0.1)
     means = theta @ weights
     spread = np.sqrt((theta - means[:, None]) ** 2 @ weights)
-    np.testing.assert_array_less(np.abs(found.skill.mean(axis=0) - means), 0.1 * spread)
-    np.testing.assert_allclose(found.skill.std(axis=0), spread, rtol=0.1)
+    np.testing.assert_array_less(np.abs(found.entries.skill.mean(axis=0) - means), 0.1 * spread)
+    np.testing.assert_allclose(found.entries.skill.std(axis=0), spread, rtol=0.1)
     share = np.bincount(theta.argmax(axis=0), weights)
-    np.testing.assert_allclose(found.p_best, share, atol=0.04)
+    np.testing.assert_allclose(found.entries.p_best, share, atol=0.04)
 
 
 def test_table_of_scores_agrees_with_the_answers_that_it_was_made_from():
@@ -100,8 +99,10 @@ def test_order_of_entries_does_not_matter():
     turned = Leaderboard((COUNTS / SIZES)[::-1], n_test=SIZES[::-1].tolist(), rounding="exact")
     first = board_posterior(SMALL, PRIORS, draws=20_000, random_seed=0)
     other = board_posterior(turned, PRIORS, draws=20_000, random_seed=1)
-    np.testing.assert_allclose(first.skill.mean(axis=0), other.skill.mean(axis=0)[::-1], atol=3e-3)
-    np.testing.assert_allclose(first.p_best, other.p_best[::-1], atol=0.02)
+    np.testing.assert_allclose(
+        first.entries.skill.mean(axis=0), other.entries.skill.mean(axis=0)[::-1], atol=3e-3
+    )
+    np.testing.assert_allclose(first.entries.p_best, other.entries.p_best[::-1], atol=0.02)
 
 
 @pytest.mark.slow
@@ -112,6 +113,9 @@ def test_a_wide_error_is_shrunk_more():
         board = Leaderboard(scores, n_test=[1000] * 5 + [size])
         found = board_posterior(board, random_seed=0)
         means.append(found.draws["winner_skill"].mean())
-        assert np.abs(found.skill[:, :5].mean(axis=0) - np.array(scores[:5], float)).max() < 0.01
+        assert (
+            np.abs(found.entries.skill[:, :5].mean(axis=0) - np.array(scores[:5], float)).max()
+            < 0.01
+        )
     assert means[0] > means[1] > means[2]
     assert means[2] < 0.9 - 0.02

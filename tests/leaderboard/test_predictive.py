@@ -6,6 +6,7 @@ from dataclasses import replace
 import arviz as az
 import numpy as np
 import pytest
+from boards import evidence_of
 from scipy import special, stats
 
 import bayes_sota as bs
@@ -14,11 +15,11 @@ from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelatio
 from bayes_sota.core.skills import expit
 from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample
-from bayes_sota.leaderboard.fit import ScoreKernel, _Likelihood, fit_field
-from bayes_sota.leaderboard.from_items import JointKernel, JointSampler, items_posterior
-from bayes_sota.leaderboard.posterior import NodeSampler, draw_with_parameters
-from bayes_sota.leaderboard.predictive import Field, draw_prior_boards, replicate_scores
+from bayes_sota.leaderboard.fit import fit_field
+from bayes_sota.leaderboard.posterior import board_posterior
+from bayes_sota.leaderboard.predictive import draw_fresh, fresh_scores, own_scores, prior_boards
 from bayes_sota.leaderboard.sample import sample_with_fit
+from bayes_sota.leaderboard.skills import draw_posterior, draw_skills, log_hidden
 from bayes_sota.maximum.score_laws import score_law
 
 N = 400
@@ -66,21 +67,20 @@ def field_scores(m=15, seed=3):
 
 @pytest.fixture(scope="module")
 def spiked():
-    fit = fit_field(ScoreKernel.of(cut_board()), BoardPriors(), np.random.default_rng(0))
-    return fit, draw_with_parameters(fit, 300, np.random.default_rng(1))[1]
+    fit = fit_field(evidence_of(cut_board()), BoardPriors(), np.random.default_rng(0))
+    return fit, draw_posterior(fit, 300, np.random.default_rng(1)).parameters
 
 
 @pytest.mark.slow
 def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
     fit, parameters = spiked
-    assert fit.kernel.is_cut
-    assert fit.copies.sum() < fit.kernel.copies.sum()
+    assert fit.evidence.is_cut
+    assert fit.copies.sum() < fit.evidence.copies.sum()
     found = fit.log_likelihood_of_entries(parameters).sum(axis=1)
-    target = _Likelihood([(fit.kernel, float(r)) for r in fit.rho], fit.copies)
     for i in range(0, 300, 7):
         f, r = parameters.family[i], parameters.node[i]
         points = parameters.points(fit, np.array([i]))
-        expected = target(*fit.field_of(fit.families[f], points))[0, r]
+        expected = fit.log_likelihood(fit.families[f], points)[0, r]
         assert found[i] == pytest.approx(expected, abs=1e-8)
 
 
@@ -92,19 +92,19 @@ def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
     names = [name for j, name in enumerate(data.names) if tree["constant_data"]["modelled"][j]]
     assert found["classifier"].values.tolist() == names
     assert len(names) < data.n_classifiers
-    fit = items_posterior(data, random_seed=0, draws=100).fit
+    fit = board_posterior(data, random_seed=0, draws=100).fit
     assert fit.copies.min() < 0.8  # near-clones
-    again = items_posterior(data, random_seed=0, draws=100).parameters
+    again = board_posterior(data, random_seed=0, draws=100).parameters
     points = again.points(fit, np.array([0]))
-    expected = fit.likelihoods[again.node[0]](*fit.field_of(fit.families[again.family[0]], points))
-    assert float(found[0, 0].sum()) == pytest.approx(expected.item(), abs=1e-6)
+    expected = fit.log_likelihood(fit.families[again.family[0]], points)[0, again.node[0]]
+    assert float(found[0, 0].sum()) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.slow
 def test_each_score_has_its_probability() -> None:
     """Integration of the binomial law over a normal field, for independent errors."""
     priors = BoardPriors(families=("normal",), correlation=FixedCorrelation(0.0))
-    fit = fit_field(ScoreKernel.of(board_of(crowd(10))), priors, np.random.default_rng(0))
+    fit = fit_field(evidence_of(board_of(crowd(10))), priors, np.random.default_rng(0))
     points = np.array([[0.3, -0.5], [0.2, 0.3]])
     parameters = Parameters(np.zeros(2, int), np.zeros(2, int), points)
     found = fit.log_likelihood_of_entries(parameters)
@@ -115,7 +115,7 @@ def test_each_score_has_its_probability() -> None:
         found, fit.location(parameters.coordinates), fit.spread(parameters.coordinates), strict=True
     ):
         density = (1 - share) * stats.norm.pdf(y, place, width) + share * wide
-        counts = np.round(fit.kernel.scores * N)
+        counts = np.round(fit.evidence.scores * N)
         p = [np.trapezoid(density * stats.binom.pmf(x, N, expit(y)), y) for x in counts]
         np.testing.assert_allclose(row, np.log(p), atol=0.02)
 
@@ -124,15 +124,19 @@ def test_each_score_has_its_probability() -> None:
 def test_loo_agrees_with_the_exact_route() -> None:
     board = board_of(crowd(40), 300)
     tree = sample_with_fit(board, ONE, draws=1000, random_seed=0)[0]
-    fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(5))
-    log_density, weights = fit.entry_log_likelihood(0, fit.rho.size // 2), fit.points[0].weights
-    own = weights[:, fit.rho.size // 2, None]  # zero for some points
+    fit = fit_field(evidence_of(board), ONE, np.random.default_rng(5))
+    r, points = fit.rho.size // 2, fit.points[0]
+    every = Parameters(
+        np.zeros(len(points.points), int), np.full(len(points.points), r), points.points
+    )
+    log_density = fit.log_likelihood_of_entries(every)
+    own = points.weights[:, r, None]  # zero for some points
     loo = -special.logsumexp(-log_density, axis=0, b=own)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a large Pareto k, at the best score
         found = az.loo(tree)
-    assert found.elpd == pytest.approx(fit.copies @ loo, abs=0.1)
-    error = np.sqrt(fit.copies @ (loo - np.average(loo, weights=fit.copies)) ** 2)
+    assert found.elpd == pytest.approx(loo.sum(), abs=0.1)
+    error = np.sqrt(loo.size) * loo.std()
     assert found.se == pytest.approx(error, rel=0.05)
 
 
@@ -142,7 +146,7 @@ def test_the_prior_of_the_parameters_is_that_of_the_model() -> None:
         priors = BoardPriors(correlation=BetaCorrelation(5, 3))
         tree = sample_with_fit(board, priors, draws=300, random_seed=0)[0]
         prior = {name: v.values.ravel() for name, v in tree["prior"].data_vars.items()}
-        fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0))
+        fit = fit_field(evidence_of(board), priors, np.random.default_rng(0))
         scale, unit, centre = fit.scale, 1.0, 0.0
         if board.metric == "score":
             quartiles = np.subtract(*np.quantile(board.scores, [0.75, 0.25]))
@@ -206,18 +210,18 @@ def test_hidden_entries_may_be_the_best_of_a_prior_board(tries) -> None:
     """The highest of listed and hidden skills, by their distribution functions on the grid."""
     board = board_of(crowd(10), 30, n_classifiers=tries)
     priors = replace(ONE, correlation=FixedCorrelation(0.0))
-    fit = fit_field(ScoreKernel.of(board), priors, np.random.default_rng(0), merge_spikes=False)
+    fit = fit_field(evidence_of(board), priors, np.random.default_rng(0))
     parameters, zero = repeated(fit, [-3.0, 0.1]), np.zeros(4000)
-    found = draw_prior_boards(fit, parameters, zero, zero, np.random.default_rng(1))
+    found = prior_boards(fit, parameters, (zero, zero), np.random.default_rng(1))
     density = fit.density("normal", np.array([[-3.0, 0.1]]))
-    weights = np.cumsum(density * fit.kernel.reach(0.0))
+    weights = np.cumsum(density * fit.tables[0].typical)
     listed = (weights / weights[-1]) ** fit.copies.sum()
     counts = np.unique(found["n_classifiers"])
     assert (counts.size == 1) == (tries == 300)
-    hidden = [NodeSampler(fit, 0).log_hidden(density, np.array([[n]]))[0] for n in counts]
+    hidden = [log_hidden(fit, fit.tables[0], density, np.array([n]))[0] for n in counts]
     both = np.mean(listed * np.exp(hidden), axis=0)
     y = np.log(found["theta_sota"] / (1 - found["theta_sota"]))
-    ours = np.searchsorted(np.sort(y), fit.kernel.y + fit.kernel.step / 2) / 4000
+    ours = np.searchsorted(np.sort(y), fit.evidence.y + fit.evidence.step / 2) / 4000
     assert np.abs(ours - both).max() < 0.035
     assert np.abs(ours - listed).max() > 0.07
 
@@ -232,50 +236,50 @@ def test_replicates_have_the_moments_of_the_model(floor: bool) -> None:
     """Mean and variance by sums over the grid, with and without a cut."""
     scores = board_of(np.append(crowd(30), np.full(10, 0.3)) if floor else crowd(10)).scores
     fit = fit_field(
-        ScoreKernel.of(bs.Leaderboard(scores, n_test=N, rounding="exact")),
+        evidence_of(bs.Leaderboard(scores, n_test=N, rounding="exact")),
         ONE,
         np.random.default_rng(0),
-        merge_spikes=False,
     )
-    kernel, point = fit.kernel, np.array([[0.1, -0.3]])
-    assert kernel.is_cut == floor
-    found = replicate_scores(fit, repeated(fit, point), np.random.default_rng(1))
+    evidence, point = fit.evidence, np.array([[0.1, -0.3]])
+    assert evidence.is_cut == floor
+    parameters, rng = repeated(fit, point[0]), np.random.default_rng(1)
+    skills = draw_skills(fit, parameters, rng, every=True)
+    score = own_scores(fit, parameters, skills.psi[:, skills.classifier], rng)
+    fresh = fresh_scores(fit, parameters, rng)
     density = fit.density("normal", point)[0]
-    sd = np.sqrt((1 - 0.7**2) * kernel.psi * (1 - kernel.psi) / N)
-    low = (kernel.values[0] - 0.5) / N if floor else -np.inf
-    truncated = stats.truncnorm((low - kernel.psi) / sd, np.inf, kernel.psi, sd)
+    sd = np.sqrt((1 - 0.7**2) * evidence.psi * (1 - evidence.psi) / N)
+    low = (evidence.values[0] - 0.5) / N if floor else -np.inf
+    truncated = stats.truncnorm((low - evidence.psi) / sd, np.inf, evidence.psi, sd)
     mean, square = truncated.mean(), truncated.var() + truncated.mean() ** 2
-    weights = density * kernel.reach_or_one(0.7)
+    weights = density * fit.tables[0].typical
     weights /= weights.sum()
-    fresh = found["sorted_score"]
-    assert np.all(np.diff(fresh, axis=1) <= 0)
     variance = weights @ square - (weights @ mean) ** 2
     assert fresh.mean() == pytest.approx(weights @ mean, abs=5 * np.sqrt(variance / fresh.size))
     assert fresh.var() == pytest.approx(variance, rel=0.03)
-    own = kernel.table(0.7)[kernel.value_of_entry] * density
+    own = fit.tables[0].score[evidence.row] * density
     own /= own.sum(axis=1, keepdims=True)
     expected, spread = own @ mean, np.sqrt(own @ square - (own @ mean) ** 2)
-    assert np.abs((found["score"].mean(axis=0) - expected) / spread).max() < 5 / np.sqrt(4000)
-    np.testing.assert_allclose(found["score"].std(axis=0), spread, rtol=0.06)
+    assert np.abs((score.mean(axis=0) - expected) / spread).max() < 5 / np.sqrt(4000)
+    np.testing.assert_allclose(score.std(axis=0), spread, rtol=0.06)
     if floor:
-        assert found["score"].min() >= kernel.values[0] / N
+        assert score.min() >= evidence.values[0] / N
     np.testing.assert_allclose(fresh * N, np.round(fresh * N), atol=1e-9)
 
 
 def test_replicates_of_relatives_keep_their_correlation() -> None:
     data = field_scores()
     found = influence_correlation(data.influence, data.scores, data.clusters)
-    kernel = JointKernel.of_items(data, found)
-    fit = fit_field(kernel, ONE, np.random.default_rng(0), merge_spikes=False)
-    field = Field(fit, JointSampler(fit, found))
-    psi = np.tile(kernel.scores[kernel.entries] + 9.0, (20_000, 1))  # far above the cut
-    scores = field.scores(psi, 0, np.random.default_rng(0))
-    residual = found.residual[np.ix_(kernel.entries, kernel.entries)]
+    evidence = evidence_of(data)
+    fit = fit_field(evidence, ONE, np.random.default_rng(0))
+    psi = np.tile(evidence.scores[evidence.entries] + 9.0, (20_000, 1))  # far above the cut
+    scores = evidence.draw_scores(psi, 0.7, 0.0, np.random.default_rng(0))
+    residual = found.residual[np.ix_(evidence.entries, evidence.entries)]
     np.testing.assert_allclose(np.corrcoef(scores.T), residual, atol=0.03)
-    own = kernel.variances(0.7) / kernel.ratio[kernel.entries] ** 2
-    sd = data.standard_errors[kernel.entries] * np.sqrt(own)
+    own = 1 - evidence.loading(0.7, evidence.entries) ** 2
+    sd = data.standard_errors[evidence.entries] * np.sqrt(own)
     np.testing.assert_allclose(scores.std(axis=0), sd, rtol=0.15)
-    fresh = field.fresh(fit.density("normal", np.zeros((5000, 2))), np.random.default_rng(1))
+    density, whole = fit.density("normal", np.zeros((5000, 2))), replace(fit.tables[0], reach=None)
+    fresh = draw_fresh(fit, whole, density, np.random.default_rng(1))
     ranks = stats.spearmanr(fresh).statistic
     np.testing.assert_allclose(ranks, 6 / np.pi * np.arcsin(residual / 2), atol=0.06)
 
@@ -339,10 +343,10 @@ def pit_of_one_board(seed, places, m=25):
     error = np.sqrt((1 - 0.7**2) * psi * (1 - psi) / N)
     counts = np.clip(np.round((psi + error * rng.standard_normal(m)) * N), 0, N)
     board = bs.Leaderboard(counts / N, n_test=N, rounding="exact")
-    fit = fit_field(ScoreKernel.of(board), ONE, rng, points=60, merge_spikes=False)
-    parameters = draw_with_parameters(fit, 200, rng)[1]
-    again = replicate_scores(fit, parameters, rng)["sorted_score"]
-    observed = np.sort(fit.kernel.scores[fit.kernel.modelled])[::-1]
+    fit = fit_field(evidence_of(board), ONE, rng, points=60)
+    parameters = draw_posterior(fit, 200, rng).parameters
+    again = sample.best_first(fresh_scores(fit, parameters, rng))
+    observed = np.sort(fit.evidence.scores[fit.evidence.modelled])[::-1]
     below, equal = again < observed, again == observed
     return (below.mean(axis=0) + equal.mean(axis=0) / 2)[places]
 

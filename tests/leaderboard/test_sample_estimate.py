@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from boards import evidence_of
 from calibration.judged_boards import (
     FIELDS,
     coverage,
@@ -23,8 +24,7 @@ from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.text import steady_decimals
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.posterior import draw_with_parameters
-from bayes_sota.leaderboard.submissions import kernel_of
+from bayes_sota.leaderboard.skills import draw_posterior
 
 MAXIMUM = bs.BestScore("0.98", n_test=200, n_classifiers=50, rounding="exact")
 COUNTS = np.random.default_rng(1).binomial(500, 0.85 + 0.05 * np.random.default_rng(2).random(40))
@@ -123,13 +123,13 @@ def test_rows_that_share_the_fit_agree_with_fits_and_draws_that_share_nothing(
 ) -> None:
     """The second route: each row by its own fit, and draws of all that a board has."""
     rows = bs.sota_sensitivity(board, draws=20_000)
-    priors, kernel = BoardPriors(), kernel_of(board)
-    fit = fit_field(kernel, priors, np.random.default_rng(1))
+    priors, evidence = BoardPriors(), evidence_of(board)
+    fit = fit_field(evidence, priors, np.random.default_rng(1))
     middle = np.flatnonzero(fit.rho == np.unique(fit.rho)[3])
     nodes = replace(fit.nodes, rho=fit.rho[middle], luck=fit.luck[middle])
     samples = [WeightedPoints(p.points, p.log_weights[:, middle]) for p in fit.points]
     at_middle = replace(fit, nodes=nodes, points=tuple(samples))
-    hidden = kernel_of(board.with_tries(10 * len(board.names)))
+    hidden = evidence_of(board.with_tries(10 * len(board.names)))
     others = {
         ("rho", np.unique(fit.rho)[3]): at_middle,
         ("family", "plateau"): fit.of_family("plateau"),
@@ -137,10 +137,10 @@ def test_rows_that_share_the_fit_agree_with_fits_and_draws_that_share_nothing(
     }
     if board is CHOSEN:
         known = replace(priors, submission_luck=FixedCorrelation(0.9))
-        others["submission_luck", 0.9] = fit_field(kernel, known, np.random.default_rng(3))
+        others["submission_luck", 0.9] = fit_field(evidence, known, np.random.default_rng(3))
     for (assumption, value), found in others.items():
         row = rows[(rows["assumption"] == assumption) & (rows["value"] == value)].iloc[0]
-        theta = draw_with_parameters(found, 20_000, np.random.default_rng(4))[0]["theta_sota"]
+        theta = draw_posterior(found, 20_000, np.random.default_rng(4)).best
         low, high = np.quantile(theta, [0.025, 0.975])
         assert abs(row["mean"] - theta.mean()) < 0.1 * theta.std(), assumption
         assert abs(row["lower"] - low) < 0.25 * theta.std(), assumption

@@ -4,19 +4,21 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from boards import evidence_of
 from calibration.sampled_boards import sample_board
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard import sample_trace
-from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
-from bayes_sota.leaderboard.posterior import draw_with_parameters, leaderboard_posterior
-from bayes_sota.leaderboard.predictive import draw_own_fields
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_trace import complete
+from bayes_sota.leaderboard.skills import draw_own_skills, draw_posterior
 from bayes_sota.leaderboard.summary_newcomers import probability_truly_better
 from bayes_sota.leaderboard.summary_sota import describe_sota
 
@@ -57,7 +59,7 @@ def drawn(shape, rng, *, chains, draws, **_):
     dims = ("chain", "draw")
     coords = {name: np.arange(n) for name, n in zip(dims, size, strict=False)}
     stats = dict.fromkeys(("diverging", "n_steps"), (dims, np.zeros(size)))
-    model = build_model(shape.kernel.board, family=shape.shape, fit=shape)
+    model = build_model(shape.evidence.board, family=shape.shape, fit=shape)
     groups = {
         "posterior": xr.Dataset({k: (dims, v) for k, v in values.items()}, coords),
         "sample_stats": xr.Dataset(stats, coords),
@@ -73,7 +75,7 @@ def observed(model):
 
 @pytest.fixture(scope="module")
 def tree():
-    fit = fit_field(ScoreKernel.of(small_board()), ONE, np.random.default_rng(1))
+    fit = fit_field(evidence_of(small_board()), ONE, np.random.default_rng(1))
     shape = fit_shape(small_board(), family="normal", fit=fit)
     found, model = drawn(shape, np.random.default_rng(1), chains=2, draws=300)
     return complete(found, small_board(), model, fit=shape, random_seed=1)
@@ -81,7 +83,7 @@ def tree():
 
 @pytest.fixture(scope="module")
 def trace():
-    fit = fit_field(ScoreKernel.of(small_board()), ONE, np.random.default_rng(0))
+    fit = fit_field(evidence_of(small_board()), ONE, np.random.default_rng(0))
     shape = fit_shape(small_board(), family="normal", fit=fit)
     found, _ = drawn(shape, np.random.default_rng(2), chains=2, draws=300)
     return found, shape
@@ -91,7 +93,7 @@ def trace():
 def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
     family = tree.attrs["skill_family"]
     alone = BoardPriors(families=(family,))
-    exact = leaderboard_posterior(small_board(), alone, draws=8000, random_seed=2)
+    exact = board_posterior(small_board(), alone, draws=8000, random_seed=2)
     assert_same_posterior(tree, exact)
     posterior = tree["posterior"]
     assert np.all(posterior["winner_skill"] <= posterior["theta_sota"])
@@ -105,7 +107,7 @@ def test_log_likelihood_of_a_run_is_that_of_the_exact_fit(tree):
     family = tree.attrs["skill_family"]
     ours = tree["log_likelihood"]["score"].sum("classifier").values.ravel()
     alone = BoardPriors(families=(family,))
-    fit = fit_field(ScoreKernel.of(small_board()), alone, np.random.default_rng(0))
+    fit = fit_field(evidence_of(small_board()), alone, np.random.default_rng(0))
     shape = fit_shape(small_board(), family=family, fit=fit)
     parameters, _ = sample_trace._parameters(shape, tree["posterior"].to_dataset())
     exact = shape.log_likelihood_of_entries(parameters).sum(axis=1)
@@ -150,7 +152,7 @@ def observed_by(shape, densities):
 def test_an_entry_has_the_field_that_the_model_gives_it(trace):
     """A field that is written as one for each entry, and elsewhere, is the field it was."""
     found, shape = trace
-    ones = np.ones(shape.kernel.modelled.sum())
+    ones = np.ones(shape.evidence.modelled.sum())
     same = observed_by(shape, lambda at, width: field_log_density(shape, at + 0 * ones, width))
     usual, plain = (
         complete(found, small_board(), model, fit=shape, random_seed=3) for model in (same, None)
@@ -176,25 +178,24 @@ def test_an_entry_has_the_field_that_the_model_gives_it(trace):
 def test_the_best_of_entries_with_fields_of_their_own_is_that_of_quadrature(trace):
     """Some entries lie higher: P(theta_sota < t) is the product over the entries."""
     _, shape = trace
-    kernel, node, size = shape.kernel, 2, 4000
-    up = np.where(np.arange(kernel.modelled.sum()) < 6, 0.0, 1.5)[:, None]
-    log_density = stats.norm.logpdf(kernel.y, 1.8 + up, 0.3)
+    evidence, node, size = shape.evidence, 2, 4000
+    up = np.where(np.arange(evidence.modelled.sum()) < 6, 0.0, 1.5)[:, None]
+    log_density = stats.norm.logpdf(evidence.y, 1.8 + up, 0.3)
     shared = np.full(size, shape.rho[node]), np.zeros(size)
-    own = draw_own_fields(
-        shape, np.broadcast_to(log_density, (size, *log_density.shape)), shared,
-        np.full(size, node), np.random.default_rng(0),
-    )  # fmt: skip
+    parameters = Parameters(np.zeros(size, int), np.full(size, node), np.zeros((size, 2)))
+    every, rng = np.broadcast_to(log_density, (size, *log_density.shape)), np.random.default_rng(0)
+    own = draw_own_skills(shape, parameters, every, shared, rng).estimands()
     rho = float(shape.rho[node])
     density = shape.strangers.join(np.exp(log_density))
-    mass = density * kernel.table(rho)[kernel.value_of_entry]
+    mass = density * evidence.at(rho).score[evidence.row]
     cdf = np.prod(np.cumsum(mass, axis=1) / mass.sum(axis=1, keepdims=True), axis=0)
-    fresh = np.cumsum(np.exp(log_density) * kernel.reach_or_one(rho), axis=1)
+    fresh = np.cumsum(np.exp(log_density) * evidence.at(rho).typical, axis=1)
     fresh = np.prod(fresh / fresh[:, -1:], axis=0)
-    edges = kernel.law.skill_at(kernel.y + kernel.step / 2)
+    edges = evidence.law.skill_at(evidence.y + evidence.step / 2)
     for level in (0.2, 0.5, 0.8):
         share = float((own["theta_sota"] < np.interp(level, cdf, edges)).mean())
         assert share == pytest.approx(level, abs=4 * np.sqrt(level * (1 - level) / size))
-    expected = np.diff(fresh, prepend=0) @ kernel.psi
+    expected = np.diff(fresh, prepend=0) @ evidence.psi
     assert own["expected_sota"] == pytest.approx(np.full(size, expected), abs=1e-3)
 
 
@@ -253,8 +254,9 @@ def test_nuts_agrees_with_the_exact_route():
     """
     board = small_board()
     found = sample_board(board, ONE, cores=2, random_seed=1)
-    fit = fit_field(ScoreKernel.of(board), ONE, np.random.default_rng(2), points=5_000)
-    exact = draw_with_parameters(fit, 40_000, np.random.default_rng(3))[0]
+    fit = fit_field(evidence_of(board), ONE, np.random.default_rng(2), points=5_000)
+    skills = draw_posterior(fit, 40_000, np.random.default_rng(3))
+    exact = skills.estimands() | skills.new_scores(None, np.random.default_rng(4))
     for name in (
         "theta_sota",
         "winner_skill",
@@ -273,7 +275,7 @@ def test_nuts_agrees_with_the_exact_route():
 
 
 def test_a_single_draw_has_no_diagnostics_of_convergence() -> None:
-    fit = fit_field(ScoreKernel.of(small_board()), ONE, np.random.default_rng(0), points=60)
+    fit = fit_field(evidence_of(small_board()), ONE, np.random.default_rng(0), points=60)
     posterior = xr.Dataset({"location": (("chain", "draw"), [[2.0]])})
     found = sample_trace._diagnostics(xr.DataTree.from_dict({"posterior": posterior}), fit)
     assert "r_hat" not in found

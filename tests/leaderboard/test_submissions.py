@@ -3,18 +3,19 @@
 The luck of a choice is taken off every score that was chosen; real boards, where they are at hand.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from boards import draw_entries, evidence_of, log_likelihood_at
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
-from bayes_sota.leaderboard.entries import draw_entry_skills
-from bayes_sota.leaderboard.fit import ScoreKernel, fit_field
+from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.models import build_model
-from bayes_sota.leaderboard.posterior import check_board, leaderboard_posterior
-from bayes_sota.leaderboard.submissions import SubmissionKernel, kernel_of
+from bayes_sota.leaderboard.posterior import board_posterior, check_board
 from bayes_sota.maximum.score_laws import score_law
 
 NORMAL = BoardPriors(families=("normal",))
@@ -55,28 +56,33 @@ BOARDS = {
 @pytest.mark.parametrize("kind", BOARDS)
 def test_the_kernel_of_one_submission_is_the_plain_one_to_the_last_bit(kind):
     """Also where others of the same board had several."""
-    plain = ScoreKernel.of(BOARDS[kind]())
+    plain = evidence_of(BOARDS[kind]())
     m = plain.modelled.size
-    chosen = SubmissionKernel.of(BOARDS[kind](submissions=[1] * (m - 1) + [50]))
-    ones = chosen.kind == chosen.kinds[0]
-    lucky = chosen.with_luck(0.8)
-    residual = lucky.log_kernel(0.7)[ones] - ScoreKernel.log_kernel(lucky, 0.7)[ones]
-    assert np.all(residual == 0)
-    reach = lucky.law.reach(lucky.psi, float(lucky.values.min()), 1 - 0.7**2)
-    assert np.array_equal(lucky.reaches(0.7)[chosen.kinds[0]], np.minimum(reach, 1.0))
+    chosen = evidence_of(BOARDS[kind](submissions=[1] * (m - 1) + [50]))
+    ones, alone = chosen.kind == chosen.kinds[0], replace(chosen, numbers=None)
+    variance = np.full(chosen.kind.size, 1 - 0.7**2)
+    lucky, plain = (
+        one.log_kernel(one.prepared, one.values, variance, one.kind, 0.8) for one in (chosen, alone)
+    )
+    assert np.array_equal(lucky[ones], plain[ones])
+    cut, variance = float(chosen.values.min()), variance[: chosen.n_kinds]
+    reach = chosen.law.reach(chosen.psi, cut, 1 - 0.7**2)
+    reaches = chosen.reaches(cut, variance, 0.8)
+    assert np.array_equal(reaches[chosen.kinds[0]], np.minimum(reach, 1.0))
 
 
 @pytest.mark.parametrize("kind", BOARDS)
 def test_the_law_of_a_score_sums_to_one(kind):
     """Over all scores, for every skill near the middle: mass and reach are of one law."""
-    wide = SubmissionKernel.of(BOARDS[kind](submissions=30)).with_luck(0.7)
-    middle = int(np.argmax(wide.log_kernel(0.6)[-1]))
+    wide = evidence_of(BOARDS[kind](submissions=30))
+    middle = int(np.argmax(wide.at(0.6, 0.7).score[-1]))
     law, psi = wide.law, wide.psi[middle]
     error = float(law.errors_at(np.array([psi]))[0]) * 0.8
     w = np.linspace(-4, 6, 801)
-    chance = wide.noise.log_ratio(w[None], [0])[0] - 0.5 * w**2 - 0.5 * np.log(2 * np.pi)
+    chance = wide.noise(0.7).log_ratio(w[None], [0])[0] - 0.5 * w**2 - 0.5 * np.log(2 * np.pi)
     above = np.trapezoid(np.where(w > 1.5, np.exp(chance), 0.0), w)
-    reach = wide._reaches(0.6, (psi + 1.5 * error) * law.unit)[0, middle]
+    cut = (psi + 1.5 * error) * law.unit
+    reach = wide.reaches(cut, np.array([1 - 0.6**2]), 0.7)[0, middle]
     assert reach == pytest.approx(above, abs=0.03)
 
 
@@ -122,7 +128,7 @@ def test_agrees_with_likelihood_weighting(luck):
         submission_luck=FixedCorrelation(luck),
     )  # fmt: skip
     entries, mass, theta = simulated(luck, 0.7, 100_000, 4)
-    draws = leaderboard_posterior(entries, priors, draws=10_000, random_seed=1).draws
+    draws = board_posterior(entries, priors, draws=10_000, random_seed=1).draws
     effective = 1 / np.sum(mass**2)
     assert effective > 300
     for name, values in (("theta_sota", theta.max(axis=0)), ("winner_skill", theta[0])):
@@ -131,8 +137,8 @@ def test_agrees_with_likelihood_weighting(luck):
         error = sd * np.hypot(1 / np.sqrt(effective), 0.02)
         assert draws[name].mean() == pytest.approx(mean, abs=4 * error)
         assert draws[name].std() == pytest.approx(sd, rel=0.1)
-    fit = fit_field(kernel_of(entries), priors, np.random.default_rng(0))
-    skill = draw_entry_skills(fit, 8000, np.random.default_rng(1)).skill
+    fit = fit_field(evidence_of(entries), priors, np.random.default_rng(0))
+    skill = draw_entries(fit, 8000, np.random.default_rng(1)).skill
     for j in range(3):
         mean = mass @ theta[j]
         sd = np.sqrt(mass @ (theta[j] - mean) ** 2)
@@ -145,7 +151,6 @@ def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
     """Between the nodes of rho and luck, and the potential that leaves both their priors."""
     import pytensor.tensor as pt
 
-    from bayes_sota.leaderboard.fit import _Likelihood
     from bayes_sota.leaderboard.fit_shape import fit_shape
     from bayes_sota.leaderboard.models import (
         _log_evidence,
@@ -158,11 +163,11 @@ def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
     offsets = []
     for r, (rho, luck) in ((4, (0.71, 0.22)), (10, (0.83, 0.64)), (17, (0.9, 0.93))):
         t = shape.points[0].points[np.argmax(shape.points[0].weights[:, r])]
-        exact = _Likelihood([(shape.kernel.with_luck(luck), rho)], shape.copies)
+        exact = log_likelihood_at(shape, "normal", t[None], rho, luck)[0, 0]
         density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
         ours = pt.stack([score_log_probability(shape, density, rho, luck).sum(),
                          _log_evidence(shape, rho, luck)]).eval(mode="FAST_COMPILE")  # fmt: skip
-        assert ours[0] == pytest.approx(exact(*shape.field_of("normal", t[None]))[0, 0], abs=0.05)
+        assert ours[0] == pytest.approx(exact, abs=0.05)
         evidence = shape.log_evidence_at(np.array([rho]), np.array([luck]))[0]
         offsets.append(ours[1] - evidence)
     assert np.ptp(offsets) < 0.1  # what all have cancels
@@ -199,7 +204,7 @@ FACTORS = (1, 3, 10, 100)
 
 def falls(of_factor, priors, factors=FACTORS) -> None:
     found = [
-        leaderboard_posterior(of_factor(factor), priors, draws=2000, random_seed=7).draws
+        board_posterior(of_factor(factor), priors, draws=2000, random_seed=7).draws
         for factor in factors
     ]
     for name in ("theta_sota", "winner_skill"):
@@ -244,9 +249,9 @@ def test_replicated_boards_are_like_boards_of_the_model():
         correlation=FixedCorrelation(0.8), submission_luck=FixedCorrelation(0.6),
         families=("normal",),
     )  # fmt: skip
-    fit = fit_field(kernel_of(entries), priors, np.random.default_rng(0))
+    fit = fit_field(evidence_of(entries), priors, np.random.default_rng(0))
     assert np.all(np.abs(check_board(fit, np.random.default_rng(1)).p_values - 0.5) < 0.49)
-    theta = leaderboard_posterior(entries, priors, random_seed=1).draws
+    theta = board_posterior(entries, priors, random_seed=1).draws
     assert abs(theta["theta_sota"].mean() - psi.max()) < 2.5 * theta["theta_sota"].std()
 
 
@@ -267,9 +272,10 @@ def test_copies_of_one_notebook_are_found_whatever_their_numbers_of_submissions(
     entries = bs.Leaderboard(
         scores, metric="score", standard_error=0.015, submissions=rng.integers(1, 500, 3080)
     )
-    fit = fit_field(kernel_of(entries), NORMAL, np.random.default_rng(0))
-    merged = fit.kernel.copies.sum() - fit.copies.sum()
-    assert fit.kernel.values.size < fit.kernel.distinct.size
+    fit = fit_field(evidence_of(entries), NORMAL, np.random.default_rng(0))
+    merged = fit.evidence.copies.sum() - fit.copies.sum()
+    values = fit.evidence.scores[fit.evidence.entries]
+    assert fit.evidence.values.size < np.unique(values).size
     assert merged == pytest.approx(79, abs=4)
 
 

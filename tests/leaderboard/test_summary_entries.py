@@ -13,7 +13,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.tables import Report
 from bayes_sota.items.comparison import compare_methods
-from bayes_sota.leaderboard.from_items import items_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 
 COLUMNS = [
     "rank",
@@ -101,12 +101,12 @@ def test_skills_from_responses_are_those_of_the_answers() -> None:
     correct[:, 1] = correct[:, 0]  # a copy under another name
     correct[:3, 1] = ~correct[:3, 1]
     answers = bs.Outcomes(correct, names=list("abcdefgh"))
-    posterior = items_posterior(answers, random_seed=np.random.default_rng(5))
+    posterior = board_posterior(answers, random_seed=np.random.default_rng(5))
     frame = bs.board_table(answers, random_seed=5).frame.set_index("name")
     by_name = frame.loc[list(answers.names)]
-    np.testing.assert_allclose(by_name["skill"], posterior.skill.mean(axis=0), atol=1e-3)
-    np.testing.assert_allclose(by_name["p_best"], posterior.p_best, atol=1e-6)
-    ranks = np.argsort(np.argsort(-posterior.skill, axis=1), axis=1) + 1
+    np.testing.assert_allclose(by_name["skill"], posterior.entries.skill.mean(axis=0), atol=1e-3)
+    np.testing.assert_allclose(by_name["p_best"], posterior.entries.p_best, atol=1e-6)
+    ranks = np.argsort(np.argsort(-posterior.entries.skill, axis=1), axis=1) + 1
     low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="inverted_cdf")
     np.testing.assert_array_equal(by_name["rank_lower"], low)
     np.testing.assert_array_equal(by_name["rank_upper"], high)

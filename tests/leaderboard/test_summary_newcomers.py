@@ -10,7 +10,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.leaderboard import probability_shown, probability_truly_better
-from bayes_sota.leaderboard.posterior import LeaderboardPosterior, leaderboard_posterior
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer, sentences_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.maximum.score_laws import AccuracyLaw
@@ -38,8 +38,8 @@ def tree(board: bs.Leaderboard) -> xr.DataTree:
 
 
 @pytest.fixture(scope="module")
-def found(board: bs.Leaderboard) -> LeaderboardPosterior:
-    return leaderboard_posterior(board, random_seed=0, draws=2000)
+def found(board: bs.Leaderboard) -> BoardPosterior:
+    return board_posterior(board, random_seed=0, draws=2000)
 
 
 def near(found: dict, hits: np.ndarray) -> bool:
@@ -92,10 +92,10 @@ def test_on_a_board_as_simulated_newcomers_with_that_score(found, items) -> None
         density = fit.density(fit.families[f], found.parameters.points(fit, rows))
         cdf = np.cumsum(density, axis=1)
         for row, sums in zip(rows, cdf, strict=True):
-            y = np.interp(rng.random(1000) * sums[-1], sums, fit.kernel.y + fit.kernel.step / 2)
+            y = np.interp(rng.random(1000) * sums[-1], sums, fit.evidence.y + fit.evidence.step / 2)
             psi[row] = expit(y)
     rho, shift, theta = (found.draws[name][:, None] for name in ("rho", "shift", "theta_sota"))
-    skill = fit.kernel.law.remove_shift(psi, rho * shift)
+    skill = fit.evidence.law.remove_shift(psi, rho * shift)
     if items is None:
         n, count = 1000, 945
         error = np.sqrt((1 - rho**2) * psi * (1 - psi) / n)
@@ -245,4 +245,4 @@ def test_the_draws_of_a_board_are_those_of_its_parameters(tree, found) -> None:
     used = found.parameters.used(found.fit)
     assert np.array_equal(field.family, found.parameters.family)
     assert np.allclose(field.coordinates[used], found.parameters.coordinates[used], atol=1e-9)
-    assert np.allclose(logit(field.psi), found.fit.kernel.y)
+    assert np.allclose(logit(field.psi), found.fit.evidence.y)

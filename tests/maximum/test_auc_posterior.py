@@ -14,7 +14,7 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.leaderboard.posterior import leaderboard_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
 from bayes_sota.maximum.likelihood import Maxima
 from bayes_sota.maximum.posterior import sota_posterior
@@ -127,7 +127,7 @@ def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
     known = Priors(correlation=FixedCorrelation(0.8))
     for _ in range(32):
         board, truth = simulated_board(rng, 60, 0.8)
-        found = leaderboard_posterior(board, known, random_seed=rng, draws=400)
+        found = board_posterior(board, known, random_seed=rng, draws=400)
         draws = found.draws["theta_sota"]
         low, high = np.quantile(draws, [0.025, 0.975])
         covered += low <= truth <= high
@@ -175,9 +175,9 @@ def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
     for top in (0.9999, 1.0):
         aucs = np.append(0.9985 + np.linspace(0, 0.0004, 29), top)
         board = Leaderboard(aucs, n_test=200, n_positive=20, metric="auc")
-        posterior = leaderboard_posterior(board, random_seed=1, draws=1000)
+        posterior = board_posterior(board, random_seed=1, draws=1000)
         assert not any("standard errors above" in note for note in posterior.notes)
-        assert posterior.fit.kernel.modelled.all()
+        assert posterior.fit.evidence.modelled.all()
         found.append(posterior.draws["theta_sota"].mean())
     assert found[1] > found[0] - 0.002
 
@@ -229,5 +229,5 @@ def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
     rng = np.random.default_rng(1)
     aucs = np.append(np.round(0.8 + 0.02 * rng.random(40), 4), 1.0)
     board = Leaderboard(aucs, n_test=600, n_positive=100, metric="auc")
-    posterior = leaderboard_posterior(board, random_seed=0, draws=200)
+    posterior = board_posterior(board, random_seed=0, draws=200)
     assert any("1 perfect score among 41 entries" in reason for reason in posterior.reasons)

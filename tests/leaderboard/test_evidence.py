@@ -1,11 +1,15 @@
 """The law of a score given board-conditional skill, and what is modelled of a board."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from boards import evidence_of
 from scipy import stats
 
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import ScoreKernel
+from bayes_sota.items.correlation import AssumedCorrelation
+from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_laws import score_law
 
@@ -14,31 +18,29 @@ def board_of(counts, n: int, **options) -> Leaderboard:
     return Leaderboard(np.asarray(counts) / n, n_test=n, rounding="exact", **options)
 
 
-def kernel_of_all(low: int, high: int, n: int) -> ScoreKernel:
-    """Kernel of every count, whatever would be modelled of such a board."""
+def evidence_of_all(low: int, high: int, n: int) -> Evidence:
+    """Evidence of every count, whatever would be modelled of such a board."""
     values = np.arange(low, high + 1)
-    board = board_of(values, n)
-    y = np.linspace(0.2, 5.0, 400)
-    every = np.ones(values.size, bool)
-    return ScoreKernel(
-        board,
-        every,
-        values.astype(float),
-        every.astype(float),
-        values - low,
-        y,
-        score_law(board),
-        0 * values,
-        0 * values,
-    )
+    known = evidence_of(board_of(values[-5:], n))
+    number = np.arange(values.size)
+    y, ones = np.linspace(0.2, 5.0, 400), np.ones(values.size)
+    return replace(
+        known, scores=values / n, ratio=ones, entries=number, row=number, kind=0 * number,
+        values=values.astype(float), copies=ones, kinds=0 * number, y=y,
+        loadings=AssumedCorrelation(0.7, 0.7 * ones, ones, number),
+    )  # fmt: skip
+
+
+def log_probability(evidence: Evidence, rho: float) -> np.ndarray:
+    """Of every distinct score at the grid, (K, G)."""
+    table = evidence.at(rho)
+    return np.log(np.maximum(table.score, 1e-300)) + table.log_scale[:, None]
 
 
 def test_without_correlation_it_is_the_binomial() -> None:
-    kernel = ScoreKernel.of(board_of([150, 160, 170, 180], 200))
-    expected = stats.binom(200, kernel.psi[None]).logpmf(kernel.values[:, None])
-    ours = kernel.log_kernel(0.0)
-    expected -= stats.binom(200, kernel.values / 200).logpmf(kernel.values)[:, None]
-    np.testing.assert_allclose(ours, expected, atol=1e-8)
+    evidence = evidence_of(board_of([150, 160, 170, 180], 200))
+    expected = stats.binom(200, evidence.psi[None]).logpmf(evidence.values[:, None])
+    np.testing.assert_allclose(log_probability(evidence, 0.0), expected, atol=0.01)
 
 
 @pytest.mark.parametrize(("n", "psi"), [(200, 0.97), (200, 0.8), (1000, 0.9)])
@@ -71,21 +73,21 @@ def test_the_double_binomial_follows_the_two_binomial_law(n: int, psi: float, rh
 @pytest.mark.parametrize("rho", [0.0, 0.7, 0.9])
 def test_log_mass_makes_probabilities(rho: float) -> None:
     """Summed over all counts it is one, whatever rho: what a learnt rho rests on."""
-    kernel = kernel_of_all(500, 1000, 1000)
-    mass = np.exp(kernel.log_kernel(rho) + kernel.log_mass(rho)[:, None])
-    inside = (kernel.psi > 0.7) & (kernel.psi < 0.97)
+    evidence = evidence_of_all(500, 1000, 1000)
+    mass = np.exp(log_probability(evidence, rho))
+    inside = (evidence.psi > 0.7) & (evidence.psi < 0.97)
     np.testing.assert_allclose(mass.sum(axis=0)[inside], 1, atol=0.01)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.8])
 def test_reach_is_the_tail_of_the_law(rho: float) -> None:
-    kernel = kernel_of_all(500, 1000, 1000)
-    tail = kernel.reach(rho, level=850)
-    direct = np.exp(kernel.log_kernel(rho) + kernel.log_mass(rho)[:, None])[kernel.values >= 850]
-    inside = (kernel.psi > 0.75) & (kernel.psi < 0.93)
+    evidence = evidence_of_all(500, 1000, 1000)
+    tail = evidence.reaches(850.0, np.array([1 - rho**2]), 0.0)[0]
+    direct = np.exp(log_probability(evidence, rho))[evidence.values >= 850]
+    inside = (evidence.psi > 0.75) & (evidence.psi < 0.93)
     np.testing.assert_allclose(direct.sum(axis=0)[inside], tail[inside], atol=0.02)
     if rho == 0:
-        exact = stats.binom(1000, kernel.psi).sf(849)
+        exact = stats.binom(1000, evidence.psi).sf(849)
         np.testing.assert_allclose(tail, exact, atol=0.02)
 
 
@@ -102,20 +104,22 @@ def test_removing_the_shift_inverts_adding_it() -> None:
 def test_many_values_are_binned_and_the_best_is_kept() -> None:
     rng = np.random.default_rng(0)
     counts = rng.binomial(10**6, rng.uniform(0.899, 0.9, 5000))
-    kernel = ScoreKernel.of(board_of(counts, 10**6))
-    assert kernel.values.size <= 401
-    kept = counts[kernel.modelled]
-    assert kernel.copies.sum() == kept.size > 400
-    assert kernel.values[-1] == counts.max()
-    assert np.abs(kernel.values[kernel.value_of_entry] - kept).max() < np.ptp(counts) / 300
+    evidence = evidence_of(board_of(counts, 10**6))
+    assert evidence.values.size <= 401
+    kept = counts[evidence.modelled]
+    assert evidence.copies.sum() == kept.size > 400
+    assert evidence.values[-1] == counts.max()
+    assert np.abs(evidence.values[evidence.row] - kept).max() < np.ptp(counts) / 300
 
 
 def test_scores_that_are_no_accuracies_have_normal_errors() -> None:
     scores = [0.9, 0.91, 0.93]
     board = Leaderboard(scores, metric="score", standard_error=0.01)
-    kernel = ScoreKernel.of(board)
-    z = (kernel.psi - 0.91) / 0.01
-    np.testing.assert_allclose(kernel.log_kernel(0.6)[1], -0.5 * z**2 / 0.64)
+    evidence = evidence_of(board)
+    z = (evidence.psi - 0.91) / 0.01
+    log_p = log_probability(evidence, 0.6)[1]
+    near = np.abs(z) < 10
+    np.testing.assert_allclose((log_p - log_p.max())[near], (-0.5 * z**2 / 0.64)[near], atol=0.01)
 
 
 def test_rounding_of_another_processor_draws_the_same_new_scores() -> None:

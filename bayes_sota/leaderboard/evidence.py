@@ -1,0 +1,547 @@
+r"""What was observed of a board, against a grid of board-conditional skill.
+
+All scores of one board share its items, and with them one shift z. In terms of psi, the skill that
+these items show,
+
+.. math:: \psi_j \sim P(\psi \mid \phi), \quad x_j \mid \psi_j \sim \text{variance }
+          (1 - \ell_j^2)\, q_j^2\, sd_j^2, \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z,
+          \quad z \sim N(0, 1)
+
+with the loading :math:`\ell_j`, rho on a board of scores, and the error ratio :math:`q_j`, 1 where
+all entries have the error of the board's law. ``Evidence`` holds the distinct scores of the entries
+that P(psi) is fitted to; ``Evidence.at`` tabulates their probabilities at a value of rho (and of
+the luck of submissions). Three kinds of data become evidence: scores (``board_evidence``), scores
+with errors of their own (the same), and answers or numbers for every item
+(``leaderboard.from_items``).
+
+Scores chosen among several submissions have the law of one submission times the ratio by which
+choosing the best of T changes it (``maximum.submissions``) at the standardised residual.
+``tests/leaderboard/test_evidence.py`` holds the laws against simulation.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.numerics import student_factors
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, Priors, board_priors
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.observed import PairedBoards
+from bayes_sota.data.outcomes import New
+from bayes_sota.data.sizes import leaders
+from bayes_sota.items.correlation import (
+    AssumedCorrelation,
+    Loadings,
+    ResponseCorrelation,
+    influence_correlation,
+    learn_correlation,
+)
+from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
+from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
+
+_LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
+_MOST_VALUES, _MOST_NODES, _MOST_OWN = 400, 2000, 200
+_LARGEST_LOADING = 0.99
+_EXACT, _MOST_CHOSEN = 20.0, 500  # numbers of submissions up to the first are exact
+# how close the others of a kind are, and bins of scores: the first with few enough values is taken
+_COARSENESS = (
+    (1.05, None),
+    (1.25, None),
+    (1.5, None),
+    (1.5, 200),
+    (1.5, 100),
+    (1.5, 50),
+    (1.5, 25),
+)
+_FURTHEST = 37.0
+MOST_CLASSIFIERS = 5_000  # whose correlations fit into 3 GiB
+OF_TASKS = BetaCorrelation(8, 1.2)
+"""Prior of the correlation of scores on new tasks, where no other is asked for.
+
+Leaders of three tables of data sets have .84 (UCR), .93 and .95 (VTAB): tasks that are hard for one
+are hard for all, more so than items.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Probabilities at one value of rho and of the luck of submissions.
+
+    Attributes
+    ----------
+    score : ndarray, shape (K, G)
+        Probability of each distinct score relative to its highest.
+    log_scale : ndarray, shape (K,)
+        Logarithm of what a probability was divided by.
+    reach : ndarray, shape (L, G), or None
+        Probability of a score in the modelled part for each kind of entry; None if all are in it.
+    typical : ndarray, shape (G,)
+        The same of a typical entry; 1 if all are in it.
+    """
+
+    score: FloatArray
+    log_scale: FloatArray
+    reach: FloatArray | None
+    typical: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Distinct scores of the modelled entries.
+
+    Attributes
+    ----------
+    board : Leaderboard
+    law : ScoreLaw
+        What a score says about psi.
+    scores : ndarray, shape (m,)
+        Of all entries; larger is better.
+    loadings : Loadings
+        How far each entry shares the shift, and what relatives share beyond it.
+    ratio : ndarray, shape (m,)
+        Standard error of each score over that of the law.
+    entries : ndarray of int, shape (E,)
+        The modelled entries, increasing.
+    row : ndarray of int, shape (E,)
+        Distinct score of each.
+    values, copies : ndarray, shape (K,)
+        Distinct scores in units of the law, and how many entries count there.
+    kind, kinds : ndarray of int, shape (K,) and (m,)
+        Kind of each distinct score and of every entry: those of a kind have laws that differ by the
+        score alone.
+    y : ndarray, shape (G,)
+        Grid, equally spaced log odds (or standardised scores).
+    numbers : ndarray, shape (L, k), or None
+        Equally likely numbers of submissions of each kind of entry.
+    freedom : float
+        Degrees of freedom of errors: of few tasks or items what all scores share, and what each has
+        alone, are Student's t, though scores are shrunk by the variance that is seen.
+    new_ratio : ndarray, shape (m,), optional
+        Standard errors over the law's on as many fresh items; default ``ratio``.
+    answers : ndarray, shape (m,), optional
+        Numbers of answers behind the scores, which are multiples of one over them.
+    """
+
+    board: Leaderboard
+    law: ScoreLaw
+    scores: FloatArray
+    loadings: Loadings
+    ratio: FloatArray
+    entries: IntArray
+    row: IntArray
+    values: FloatArray
+    copies: FloatArray
+    kind: IntArray
+    kinds: IntArray
+    y: FloatArray
+    numbers: FloatArray | None = None
+    freedom: float = np.inf
+    new_ratio: FloatArray | None = None
+    answers: FloatArray | None = None
+
+    @property
+    def step(self) -> float:
+        """Grid step."""
+        return float(self.y[1] - self.y[0])
+
+    @cached_property
+    def psi(self) -> FloatArray:
+        """Board-conditional skill at the grid, in the units of the scores."""
+        return self.law.skill_at(self.y)
+
+    @cached_property
+    def modelled(self) -> NDArray[np.bool_]:
+        """Which entries are modelled, (m,)."""
+        return np.isin(np.arange(self.scores.size), self.entries)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether entries below the modelled part exist, seen or hidden."""
+        return self.entries.size < self.scores.size or self.board.is_partial
+
+    @property
+    def n_below(self) -> float:
+        """Number of entries below the modelled part, seen or hidden."""
+        return max(float(self.scores.size), self.board.typical_tries) - self.entries.size
+
+    @property
+    def has_luck(self) -> bool:
+        """Whether scores were chosen among submissions, so that their luck counts."""
+        return self.numbers is not None
+
+    @property
+    def n_kinds(self) -> int:
+        """Number of kinds of entries."""
+        return int(self.kind.max()) + 1 if self.numbers is None else len(self.numbers)
+
+    @property
+    def shares_scores(self) -> bool:
+        """Whether entries may share a score; those with laws of their own never do."""
+        return self.has_luck or not self.kind.any()
+
+    @cached_property
+    def factor(self) -> FloatArray | None:
+        """Cholesky factor of what errors of the rows share beyond the shift; None if nothing."""
+        if isinstance(self.loadings, AssumedCorrelation):
+            return None
+        return self.loadings.factor(self.of_row)
+
+    @property
+    def error_ratio(self) -> float:
+        """Standard error of a typical modelled score over that of the law."""
+        return float(np.sqrt(np.mean(self.ratio[self.entries] ** 2)))
+
+    @cached_property
+    def alike(self) -> IntArray:
+        """A number for each entry, the same for those that nothing tells apart, (m,)."""
+        if self.factor is not None:
+            return np.arange(self.scores.size)
+        pairs = np.stack([self.scores, self.kinds], axis=1)
+        return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+
+    @property
+    def leads(self) -> NDArray[np.bool_]:
+        """Entries that nothing tells from the leader, (m,)."""
+        return self.alike == self.alike[self.board.order[0]]
+
+    def loading(self, rho: Any, entries: IntArray) -> FloatArray:
+        """Loadings of entries (k,) at values of rho that broadcast with them."""
+        return np.clip(self.loadings.relative[entries] * rho, 0, _LARGEST_LOADING)
+
+    def moved(self, rho: FloatArray, shift: FloatArray, entries: IntArray) -> FloatArray:
+        """By how many standard errors of the law shifts (D,) move entries, (D, k) or (D, 1)."""
+        moved = (rho * shift)[:, None]
+        if self.shares_scores:
+            return moved
+        loading = self.loading(rho[:, None], entries)
+        return loading * self.ratio[entries] * shift[:, None]
+
+    def own(self, rho: Any, entries: IntArray) -> FloatArray:
+        """Variance that scores of entries (k,) do not share, in units of the law's."""
+        return (1 - self.loading(rho, entries) ** 2) * self.ratio[entries] ** 2
+
+    @cached_property
+    def of_row(self) -> IntArray:
+        """An entry with each distinct score, (K,)."""
+        entry = np.empty(self.values.size, np.int64)
+        entry[self.row] = self.entries
+        return entry
+
+    @cached_property
+    def prepared(self) -> Any:
+        """What the law makes of the distinct scores at the grid."""
+        return self.law.prepared(self.values, self.y)
+
+    def at(self, rho: float, luck: float = 0.0) -> Tables:
+        """Probabilities of the scores, and of being in the modelled part."""
+        variance = self.own(rho, self.of_row)
+        log_p = self.log_kernel(self.prepared, self.values, variance, self.kind, luck)
+        top = log_p.max(axis=1)
+        scale = top + self.law.log_mass(self.values, variance)
+        reach, typical = None, np.ones(self.y.size)
+        if self.is_cut:
+            of_kind = np.full(self.n_kinds, variance[0])
+            of_kind[self.kind] = variance
+            reach = self.reaches(float(self.values.min()), of_kind, luck)
+            typical = self.weights_of_kinds @ reach
+        return Tables(np.exp(log_p - top[:, None]), scale, reach, typical)
+
+    def log_kernel(
+        self, prepared: Any, values: FloatArray, variance: FloatArray, kind: IntArray, luck: float
+    ) -> FloatArray:
+        """Log probability of values with these own variances and kinds, (U, G), unnormalised."""
+        log_p = self.law.log_kernel(prepared, variance[:, None])
+        if self.numbers is None:
+            return log_p
+        residual = self.law.residual(prepared, values, self.y, variance[:, None])
+        return log_p + self.noise(luck).log_ratio(residual, kind)
+
+    def reaches(self, cut: float, variance: FloatArray, luck: float) -> FloatArray:
+        """Probability of at least the value ``cut`` for each kind with these variances, (L, G)."""
+        reach = self.law.reach(self.psi, cut, variance[:, None])
+        if self.numbers is None:
+            return reach
+        low = -self.law.reach_quantile(self.psi, cut, variance[:, None])
+        return np.minimum(reach * np.exp(self.noise(luck).log_survival_ratio(low)), 1.0)
+
+    @cached_property
+    def weights_of_kinds(self) -> FloatArray:
+        """Shares of the kinds among the entries that could be modelled, (L,)."""
+        kinds = self.kinds if self.has_luck else self.kind
+        counts = np.bincount(kinds, minlength=self.n_kinds)
+        return counts / counts.sum()
+
+    def noise(self, luck: float) -> SubmissionNoise:
+        """Law of the noise of each kind."""
+        return _noise(tuple(map(tuple, self.numbers.tolist())), luck)  # type: ignore[union-attr]
+
+    def classifiers(self, copies: FloatArray) -> tuple[IntArray, IntArray]:
+        """Classifier behind each modelled entry, (E,), and row of each classifier, (C,).
+
+        Entries that share a score are divided evenly among as many classifiers as count there.
+        """
+        distinct = np.ceil(copies - 1e-9).astype(np.int64)
+        order = np.argsort(self.row, kind="stable")
+        first = np.cumsum(np.bincount(self.row)) - np.bincount(self.row)
+        number = np.empty(self.row.size, np.int64)  # of the entry among those of its score
+        number[order] = np.arange(self.row.size) - first[self.row[order]]
+        start = np.cumsum(distinct) - distinct
+        classifier = start[self.row] + number % distinct[self.row]
+        return classifier, np.repeat(np.arange(distinct.size), distinct)
+
+    def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray | float:
+        """Factors that make Student's t of normal numbers, with the freedom of the errors."""
+        if not np.isfinite(self.freedom):
+            return 1.0
+        return student_factors(self.freedom, shape, rng)
+
+    def shown(self, scores: FloatArray) -> FloatArray:
+        """Scores of the modelled entries (D, E) as the board shows them."""
+        if self.answers is not None:
+            answers = self.answers[self.entries]
+            return np.clip(np.round(scores * answers) / answers, 0, 1)
+        possible, width = self.law.snapped(scores), self.board.printed_width
+        if not width:
+            return possible
+        steps = np.round(1 / width)
+        if self.board.rounding == "floor":
+            return np.floor(possible * steps + 1e-6) / steps
+        return np.round(possible * steps) / steps
+
+    def draw_scores(
+        self, psi: FloatArray, rho: float, luck: float, rng: np.random.Generator
+    ) -> FloatArray:
+        """Scores of entries with psi (D, E), given that they are modelled, as they are shown."""
+        error = np.sqrt(self.own(rho, self.entries)) * self.law.errors_at(psi)
+        error = np.maximum(error, 1e-12)
+        low = np.full(psi.shape, -np.inf)
+        if self.is_cut:
+            low = ((self.values.min() - self.law.spacing / 2) / self.law.unit - psi) / error
+        if self.numbers is not None:
+            kind = np.broadcast_to(self.kinds[self.entries], psi.shape)
+            return self.shown(psi + error * self.noise(luck).draw_above(low, kind, rng))
+        z = self.draw_normal(psi.shape[:1], rng)
+        if self.is_cut:  # at the same quantile above the cut, so that what is shared stays shared
+            tail = ndtr(-np.minimum(low, _FURTHEST))
+            z = -ndtri(np.maximum(tail * ndtr(-z), 1e-307))
+        return self.shown(psi + error * z)
+
+    def draw_normal(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
+        """Standard normals of the modelled entries, (*shape, E), with what relatives share."""
+        if self.shares_scores:
+            return rng.standard_normal((*shape, self.entries.size))
+        z = rng.standard_normal((*shape, self.values.size))  # whatever the order of the entries
+        return (z if self.factor is None else z @ self.factor.T)[..., self.row]
+
+
+@lru_cache(64)
+def _noise(numbers: tuple[tuple[float, ...], ...], luck: float) -> SubmissionNoise:
+    return SubmissionNoise(np.array(numbers), luck)
+
+
+def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
+    """Evidence of a full or partial leaderboard, of all that it says of its entries.
+
+    Examples
+    --------
+    >>> from bayes_sota.core.priors import board_priors
+    >>> board = Leaderboard([0.90, 0.91, 0.93], n_test=1000, submissions=[1, 5, 20])
+    >>> board_evidence(board, board_priors(None)).has_luck
+    True
+    """
+    law, values = score_law(board), entry_values(board)
+    entries = np.flatnonzero(modelled_entries(law, board))
+    if board.has_own_errors:
+        loadings = _loadings_of(board, priors)
+        new_ratio = None if board.metric == "score" else np.ones(values.size)
+        return own_evidence(
+            board, law, board.scores, values, loadings, board.error_ratios, entries,
+            freedom=board.freedom, new_ratio=new_ratio,
+        )  # fmt: skip
+    of_entries, kinds, numbers, lowest = values[entries], np.zeros(values.size, np.int64), None, 0.0
+    if board.has_submissions:
+        numbers, kinds, distinct, kind, row = _chosen(board, values, entries)
+        lowest = float(expected_maximum(numbers).max())
+    else:
+        distinct, row, kind = *_distinct(of_entries), None
+    law = law.fitted_to(distinct)
+    complete = entries.size == values.size and not board.is_partial
+    return Evidence(
+        board=board,
+        law=law,
+        scores=board.scores,
+        loadings=AssumedCorrelation.of(values, priors.correlation),
+        ratio=np.ones(values.size),
+        entries=entries,
+        row=row,
+        values=distinct,
+        copies=np.bincount(row).astype(float),
+        kind=np.zeros(distinct.size, np.int64) if kind is None else kind,
+        kinds=kinds,
+        y=skill_grid(law, np.sort(distinct), 1.0, complete=complete, luck=lowest),
+        numbers=numbers,
+    )
+
+
+def own_evidence(
+    board: Leaderboard,
+    law: ScoreLaw,
+    scores: FloatArray,
+    values: FloatArray,
+    loadings: Loadings,
+    ratio: FloatArray | None,
+    entries: IntArray,
+    **others: Any,
+) -> Evidence:
+    """Evidence of entries of which each has a law of its own: scores (m,), ``values`` in its unit.
+
+    The best 200 of ``entries`` are modelled.
+    """
+    assert ratio is not None
+    law = law.fitted_to(values[entries])
+    complete = entries.size == scores.size and not board.is_partial
+    y = skill_grid(law, values[entries], ratio[entries], complete=complete)
+    chosen = loadings.order[np.isin(loadings.order, entries)][-_MOST_OWN:]  # worst first
+    row, number, kinds = np.argsort(chosen), np.arange(chosen.size), np.zeros(scores.size, np.int64)
+    kinds[chosen] = number
+    weights = loadings.weights[chosen]
+    return Evidence(
+        board, law, scores, loadings, ratio, chosen[row], row, values[chosen], weights, number,
+        kinds, y, **others,
+    )  # fmt: skip
+
+
+def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
+    """Entries that the skill distribution is fitted to: the top part of the board.
+
+    An entry more than four standard errors below the best cannot be the best, and its distance
+    says little about the upper edge: failed and abandoned entries follow other laws. So the model
+    conditions on the entries within four standard errors of the best score, but always on the
+    best ``max(10, 3 sqrt(m))``, the intermediate order statistics that inform an upper tail.
+    Where entries have errors of their own, the four are of an entry's and the best's error, and
+    all with a higher score belong to the model too.
+
+    Returns
+    -------
+    ndarray of bool, shape (m,)
+    """
+    scores, ratio = board.scores, board.error_ratios
+    least = int(max(_LEAST, np.ceil(_PER_ROOT * np.sqrt(scores.size))))
+    if least >= scores.size:
+        return np.ones(scores.size, bool)
+    own = 1.0 if ratio is None else np.sqrt((ratio**2 + ratio[np.argmax(scores)] ** 2) / 2)
+    near = law.depth(scores) <= _STANDARD_ERRORS * own
+    return scores >= min(scores[near].min(), np.sort(scores)[-least])
+
+
+def skill_grid(
+    law: ScoreLaw,
+    values: FloatArray,
+    ratio: FloatArray | float,
+    *,
+    complete: bool,
+    luck: float = 0.0,
+) -> FloatArray:
+    """Equally spaced, a sixth of the leaders' least standard error apart, with wide margins.
+
+    ``luck`` is how many standard errors more the lowest of the skills may lie below its score.
+    """
+    places, errors = law.places(values)
+    errors = errors * ratio
+    low = np.min(places - ((4 if complete else 6) + luck) * np.minimum(errors, 1.0))
+    high = np.max(places + 5 * np.minimum(errors, 1.2))
+    # where errors differ the best few say what is typical of a leader
+    few = np.argsort(values)[-2:] if np.ndim(ratio) == 0 else leaders(values)
+    step = errors[few].min() / 6
+    return np.linspace(low, high, int(np.clip((high - low) / step, 60, _MOST_NODES)))
+
+
+def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Distinct values and the row of each entry; above 400 means of equally wide bins."""
+    distinct, row, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if distinct.size <= _MOST_VALUES:
+        return distinct, row
+    edges = np.linspace(distinct[0], distinct[-1], _MOST_VALUES + 1)
+    bins = np.searchsorted(edges[1:-1], distinct, side="right")
+    bins[-1] = bins[-2] + 1  # the best score stays itself
+    _, bins = np.unique(bins, return_inverse=True)
+    means = np.bincount(bins, weights=counts * distinct) / np.bincount(bins, weights=counts)
+    return means, bins[row]
+
+
+def _chosen(
+    board: Leaderboard, values: FloatArray, entries: IntArray
+) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
+    """Numbers and kinds of entries; values and kinds of distinct scores, and rows of entries.
+
+    Entries with as many submissions are of one kind; above 20, numbers close to each other are.
+    """
+    for closeness, bins in _COARSENESS:
+        numbers, kinds = _kinds(board.submissions, closeness)
+        leading = int(kinds[board.order[0]])
+        distinct, kind, row = _rows(values[entries], kinds[entries], leading, bins)
+        if distinct.size <= _MOST_CHOSEN:
+            break
+    return numbers, kinds, distinct, kind, row
+
+
+def _kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray, IntArray]:
+    """Distinct rows of numbers (L, k), large ones to within a factor, and the kind of each row."""
+    steps = np.round(np.log(np.maximum(numbers, _EXACT) / _EXACT) / np.log(closeness))
+    close = np.where(numbers > _EXACT, np.round(_EXACT * closeness**steps), numbers)
+    kinds, index = np.unique(close, axis=0, return_inverse=True)
+    return kinds, index.ravel()
+
+
+def _rows(
+    values: FloatArray, kinds: IntArray, leading: int, bins: int | None
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Value and kind of each row, worst first, the leader's last; and row of each entry.
+
+    With bins, scores in one of equally wide bins are one value, their mean; the best stay alone.
+    """
+    place = np.unique(values, return_inverse=True)[1].ravel()
+    if bins is not None:
+        low, high = values.min(), values.max()
+        place = np.where(values == high, bins, np.floor((values - low) / (high - low) * bins))
+    last = np.where(kinds == leading, kinds.max() + 1, kinds)
+    rows, index = np.unique(np.stack([place, last], axis=1), axis=0, return_inverse=True)
+    index = index.ravel()
+    means = np.bincount(index, weights=values) / np.bincount(index)
+    kind = np.where(rows[:, 1] == kinds.max() + 1, leading, rows[:, 1]).astype(np.int64)
+    return means, kind, index
+
+
+def _loadings_of(board: Leaderboard, priors: BoardPriors) -> Loadings:
+    """How far entries share their luck: assumed, but told by tasks that are the sample."""
+    influence, values = board.task_influence, entry_values(board)
+    if influence is None:
+        return AssumedCorrelation.of(values, priors.correlation)
+    if not influence.any() or board.n_entries > MOST_CLASSIFIERS:
+        return AssumedCorrelation.of(values, OF_TASKS)
+    return influence_correlation(influence * len(influence), board.scores, of_tasks=True)
+
+
+def learnt_priors(loadings: Loadings, priors: BoardPriors, new: New) -> BoardPriors:
+    """Priors with what answers, items or tasks say of rho; tasks have a prior of their own."""
+    if not isinstance(loadings, ResponseCorrelation):
+        return priors
+    prior = priors.correlation
+    if new == "tasks" and prior == board_priors(None).correlation:
+        prior = OF_TASKS
+    return replace(priors, correlation=learn_correlation(loadings, prior))
+
+
+def check_luck(priors: object, *boards: object) -> None:
+    """``InputError`` for a prior of the luck of submissions where no board has several."""
+    luck = priors.submission_luck if isinstance(priors, Priors) else None
+    kinds = BestScore | PairedBoards
+    chosen = [b for b in boards if isinstance(b, kinds) and b.has_submissions]
+    if not chosen:
+        refuse_unused("scores that are not of several submissions", {"submission_luck": luck})

@@ -1,0 +1,390 @@
+r"""Joint draws of the true skills of all entries of a board, and what follows from them.
+
+Given rho and the parameters of the field, entries are independent in board-conditional skill, so
+that a joint draw is one of each by its inverse cdf, and one shift for all:
+
+.. math:: p(\psi_j \mid x_j, \phi, \rho) \propto P(\psi_j \mid \phi)\, p(x_j \mid \psi_j, \rho),
+          \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z
+
+From answers the normal scores of the draws have the correlation R of what is left of the errors:
+classifiers are taken to be as alike in skill as they are in what is left of their mistakes. With
+normal skills and errors, both of covariances in proportion to R, this is exact; two that never
+disagree have one skill.
+
+``tests/leaderboard/test_skills.py`` compares with quadrature, linear algebra and simulated boards.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from bayes_sota.core.inference import Parameters
+from bayes_sota.core.numerics import invert_rows, one_thread
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.leaderboard.evidence import Evidence, Tables
+from bayes_sota.leaderboard.fit import FieldFit
+
+REPEATS = 4  # draws per set of parameters
+LEADERS = 40  # classifiers that could get the best score on a fresh test set
+_NUMBERS, _ROWS = 4_000_000, 50  # of an array at a time
+_FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
+_KNOTS, _MOST_NODES = 400, 3000
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Skills:
+    """Draws of the classifiers behind the modelled entries.
+
+    Attributes
+    ----------
+    fit : FieldFit
+    parameters : Parameters
+        Behind the draws.
+    classifier : ndarray of int, shape (E,)
+        Column of each modelled entry; -1 where it is among the others.
+    psi : ndarray, shape (D, C)
+        Board-conditional skills.
+    others : ndarray, shape (D,)
+        Psi of the best of all others: modelled, but far below, and not listed; -inf without any.
+    fresh_best : ndarray, shape (D,)
+        Expected best psi of as many fresh classifiers.
+    rho, shift, tries : ndarray, shape (D,)
+        Correlation, standardised shift, number of classifiers.
+    """
+
+    fit: FieldFit
+    parameters: Parameters
+    classifier: IntArray
+    psi: FloatArray
+    others: FloatArray
+    fresh_best: FloatArray
+    rho: FloatArray
+    shift: FloatArray
+    tries: FloatArray
+
+    @cached_property
+    def entry_of(self) -> IntArray:
+        """A modelled entry of each column, (C,)."""
+        entry = np.empty(self.psi.shape[1], np.int64)
+        drawn = self.classifier >= 0
+        entry[self.classifier[drawn]] = self.fit.evidence.entries[drawn]
+        return entry
+
+    def without_shift(self, psi: FloatArray, entries: IntArray) -> FloatArray:
+        """True skills of entries from their psi, (D, k)."""
+        evidence, theta = self.fit.evidence, np.empty_like(psi)
+        for start in range(0, len(psi), _ROWS):  # what fits into a cache
+            rows = slice(start, start + _ROWS)
+            moved = evidence.moved(self.rho[rows], self.shift[rows], entries)
+            theta[rows] = evidence.law.remove_shift(psi[rows], moved)
+        return theta
+
+    @cached_property
+    def theta(self) -> FloatArray:
+        """True skills, (D, C)."""
+        return self.without_shift(self.psi, self.entry_of)
+
+    @cached_property
+    def best(self) -> FloatArray:
+        """theta_sota, the highest skill, (D,)."""
+        best, some = self.theta.max(axis=1), np.isfinite(self.others)
+        moved = (self.rho * self.shift)[some]
+        others = self.fit.evidence.law.remove_shift(self.others[some], moved)
+        best[some] = np.maximum(best[some], others)
+        return best
+
+    @cached_property
+    def winner(self) -> FloatArray:
+        """Skill of an entry with the best score, (D,)."""
+        evidence = self.fit.evidence
+        score = evidence.scores[evidence.entries]
+        first = score == score.max()
+        if evidence.has_luck:  # of those with equal scores the one of the fewest submissions
+            first &= evidence.leads[evidence.entries]
+        tied, draw = (
+            np.unique(self.classifier[first & (self.classifier >= 0)]),
+            np.arange(len(self.theta)),
+        )
+        return self.theta[draw, tied[draw % tied.size]]
+
+    def estimands(self) -> dict[str, FloatArray]:
+        """Draws by the names of the schema, (D,) each."""
+        evidence = self.fit.evidence
+        above = evidence.scores.size - np.searchsorted(
+            np.sort(evidence.scores), self.best, side="right"
+        )
+        expected = evidence.law.remove_shift(self.fresh_best, self.rho * self.shift)
+        return {
+            "theta_sota": self.best,
+            "winner_skill": self.winner,
+            "expected_sota": expected,
+            "rho": self.rho,
+            "shift": self.shift,
+            "n_classifiers": self.tries,
+            "n_above_sota": above.astype(np.float64),
+        }
+
+    def new_scores(self, n_test: int | None, rng: np.random.Generator) -> dict[str, FloatArray]:
+        """Scores of the winner, and the best score, on fresh items that all answer, (D,) each."""
+        evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
+        if evidence.shares_scores:
+            best = np.sort(self.theta, axis=1)[:, -LEADERS:]
+            return {
+                "winner_new_score": evidence.law.new_score(self.winner, n_test, rng),
+                "best_new_score": evidence.law.best_new_score(best, self.rho, n_test, rng),
+            }
+        ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
+        loading, own = evidence.loading(self.rho[:, None], columns), self._own_normal(rng)
+        error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
+        error *= evidence.wider((size, 1), rng) * ratio[columns]
+        alone = rng.standard_normal(size) * evidence.wider((size,), rng)
+        alone *= ratio[evidence.board.order[0]]
+        return {
+            "winner_new_score": evidence.law.with_error(self.winner, alone, n_test),
+            "best_new_score": evidence.law.with_error(self.theta, error, n_test).max(axis=1),
+        }
+
+    def _own_normal(self, rng: np.random.Generator) -> FloatArray:
+        """Standard normals of the columns, with what relatives share, (D, C)."""
+        if self.fit.evidence.factor is None:
+            return rng.standard_normal(self.theta.shape)
+        normal = self.fit.evidence.draw_normal((len(self.theta),), rng)
+        return normal[:, np.argsort(self.classifier)]
+
+    @one_thread()
+    def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
+        """True skills of all entries, (D, m); every modelled entry must have a column.
+
+        Entries below the modelled part keep their scores, hardly shrunk (``_Below``).
+        """
+        evidence = self.fit.evidence
+        skill = np.empty((len(self.theta), evidence.scores.size), np.float32)
+        skill[:, evidence.entries] = self.theta[:, self.classifier]
+        if not evidence.modelled.all():
+            below = _Below(self.fit)
+            psi = below.draw(self.parameters, self.rho, rng)
+            skill[:, below.entries] = self.without_shift(psi, below.entries)
+        return skill
+
+
+def draw_posterior(
+    fit: FieldFit, draws: int, rng: np.random.Generator, *, every: bool = False
+) -> Skills:
+    """So many draws from a fit; of every modelled entry, or of those that may be the best."""
+    sets = -(-draws // REPEATS)
+    parameters = Parameters.of(fit, fit.choose(sets, rng), REPEATS)
+    chosen = parameters[rng.permutation(sets * REPEATS)[:draws]]
+    return draw_skills(fit, chosen, rng, every=every)
+
+
+type Shared = tuple[FloatArray, FloatArray]
+"""Rho and the standardised shift of each draw, (D,) each."""
+
+
+@one_thread()
+def draw_skills(
+    fit: FieldFit,
+    parameters: Parameters,
+    rng: np.random.Generator,
+    *,
+    every: bool = False,
+    shared: Shared | None = None,
+) -> Skills:
+    """Skills given the parameters of the field, one draw for each.
+
+    Parameters
+    ----------
+    fit : FieldFit
+    parameters : Parameters
+        Of D draws.
+    rng : Generator
+    every : bool
+        Whether all modelled classifiers are drawn, not only the leaders and the best of the others.
+    shared : (ndarray, ndarray), optional
+        Rho and shift of each draw, (D,); default drawn from their priors.
+    """
+    evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
+    shared = draw_shared(fit, parameters.node, rng) if shared is None else shared
+    classifier, row = evidence.classifiers(copies)
+    columns = row.size if every or not evidence.shares_scores else min(row.size, LEADERS)
+    row = row[-columns:]  # the last rows have the best scores
+    rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
+    tries, psi = draw_tries(fit, size, rng), np.empty((size, columns))
+    others, fresh = np.full(size, -np.inf), np.empty(size)
+    block = int(np.clip(_NUMBERS // (evidence.y.size * copies.size), 4, 200))
+    for r, f, draws in parameters.cells(fit, block):
+        points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
+        at, table = at.ravel(), fit.tables[r]
+        shape = fit.density(fit.families[f], points, strangers=False)
+        density = fit.strangers.join(shape)
+        cdf = np.cumsum(density[:, None] * table.score, axis=2)
+        level = _levels(evidence, draws.size, classifier, columns, rng)
+        rows = at[:, None] * copies.size + row
+        y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
+        psi[draws] = evidence.law.skill_at(y)
+        fresh[draws] = expected_best(shape * table.typical, copies.sum(), evidence.psi)[at]
+        if rest.any() or evidence.board.is_partial:
+            log_cdf = _log_cdf_of_best(cdf, rest)[at]
+            log_cdf = log_cdf + log_hidden(fit, table, density[at], tries[draws])
+            y = invert_rows(np.exp(log_cdf), rng.random((draws.size, 1)), evidence.y)
+            others[draws] = evidence.law.skill_at(y[:, 0])
+    index = np.maximum(classifier - classifier.max() - 1 + columns, -1)
+    return Skills(fit, parameters, index, psi, others, fresh, *shared, tries)
+
+
+@one_thread()
+def draw_own_skills(
+    fit: FieldFit,
+    parameters: Parameters,
+    log_density: FloatArray,
+    shared: Shared,
+    rng: np.random.Generator,
+) -> Skills:
+    """Skills where each entry, or each draw, has a density that the parameters do not say.
+
+    ``log_density`` is (D, G) or (D, E, G), per unit of the grid; all classifiers are listed.
+    """
+    evidence, y = fit.evidence, fit.evidence.y
+    classifier, row = evidence.classifiers(fit.copies)
+    _, entry = np.unique(classifier, return_index=True)
+    psi, fresh = np.empty((len(log_density), row.size)), np.empty(len(log_density))
+    for d, (own, r) in enumerate(zip(log_density, parameters.node, strict=True)):
+        own = np.broadcast_to(own, (evidence.row.size, y.size))[entry]
+        top = own.max(axis=1, keepdims=True) if evidence.is_cut else 0.0
+        shape, table = np.exp(own - top), fit.tables[r]
+        cdf = np.cumsum(fit.strangers.join(shape) * table.score[row], axis=1)
+        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random((row.size, 1)), y)[:, 0])
+        fresh[d] = _expected_largest(shape * table.typical, evidence.psi)
+    others, tries = np.full(len(psi), -np.inf), draw_tries(fit, len(psi), rng)
+    return Skills(fit, parameters, classifier, psi, others, fresh, *shared, tries)
+
+
+def draw_shared(fit: FieldFit, node: IntArray, rng: np.random.Generator) -> Shared:
+    """Rho within the cells of nodes, and the shift, from their priors; shifts are stratified."""
+    size = node.size
+    shift = ndtri((rng.permutation(size) + rng.random(size)) / size)
+    return fit.nodes.draw_rho(node, rng), shift * fit.evidence.wider((size,), rng)
+
+
+def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray:
+    """Numbers of classifiers, (size,): known, or from their prior but not below what is seen."""
+    tries = fit.evidence.board.n_classifiers
+    if isinstance(tries, int):
+        return np.full(size, float(tries))
+    return np.maximum(tries.quantile(rng.random(size)), fit.copies.sum())
+
+
+def _levels(
+    evidence: Evidence, size: int, classifier: IntArray, columns: int, rng: np.random.Generator
+) -> FloatArray:
+    """Uniform numbers of classifiers, (size, columns), with what relatives share.
+
+    Of independent ones those of four draws in a row lie in different quarters.
+    """
+    if evidence.shares_scores:
+        first = rng.integers(REPEATS, size=(-(-size // REPEATS), columns))
+        quarter = np.arange(size)[:, None] + np.repeat(first, REPEATS, axis=0)[:size]
+        return (quarter % REPEATS + rng.random((size, columns))) / REPEATS
+    normal = evidence.draw_normal((size,), rng)[:, np.argsort(classifier)]
+    normal *= evidence.wider((size, 1), rng)
+    return ndtr(np.clip(normal, -_FARTHEST, _FARTHEST))
+
+
+def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
+    """Log cdf of the best of so many classifiers of each row, (N, G), from cdfs (N, K, G)."""
+    kept = cdf[:, copies > 0]
+    log_cdf = np.log(np.maximum(kept / np.maximum(kept[:, :, -1:], _TINY), _TINY))
+    return copies[copies > 0] @ log_cdf
+
+
+def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatArray) -> FloatArray:
+    """Log probability that no entry that is not listed has a higher skill, (D, G).
+
+    For densities (D, G) and numbers of classifiers (D,).
+    """
+    if not fit.evidence.board.is_partial:
+        return np.zeros_like(density)
+    mass, reached = density * (1 - table.typical), density @ table.typical
+    rate = (fit.copies.sum() / np.maximum(reached, _TINY))[:, None]
+    unlisted = np.maximum(tries - fit.evidence.scores.size, 0)[:, None]
+    listed = np.maximum(rate * mass.sum(axis=1, keepdims=True), _TINY)
+    return -np.minimum(1.0, unlisted / listed) * rate * (_from_above(mass) - mass)
+
+
+def _from_above(mass: FloatArray) -> FloatArray:
+    """Sum of each row from every place on."""
+    return np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
+
+
+def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatArray:
+    """Expected best psi of fields of so many draws from densities on a grid, (N,)."""
+    above = _from_above(density)
+    beyond = np.append(above[:, 1:], np.zeros((len(above), 1)), axis=1)
+    beyond = beyond / np.maximum(above[:, :1], _TINY)
+    log_cdf = count * np.log1p(-np.minimum(beyond, 1 - 1e-12))
+    mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
+    return mass @ psi / np.maximum(mass.sum(axis=1), _TINY)
+
+
+def _expected_largest(mass: FloatArray, psi: FloatArray) -> float:
+    """Expected largest of one new psi from each row of masses on a grid."""
+    cdf = np.cumsum(mass, axis=1)
+    largest = np.exp(np.sum(np.log(np.maximum(cdf / cdf[:, -1:], _TINY)), axis=0))
+    return float(np.diff(largest, prepend=0.0) @ psi)
+
+
+class _Below:
+    """Entries below the modelled part, on a grid that reaches down to them.
+
+    The shape is not fitted to them: it counts as far as it falls, and is held at its greatest value
+    below its mode and below the modelled part (flat in log odds). So nothing jumps where the
+    modelled part ends, and entries far below keep their scores, not shrunk. Each has the law of the
+    nearest of a few entries of its kind, moved by their distance.
+    """
+
+    def __init__(self, fit: FieldFit) -> None:
+        """Choose the few, and their grid."""
+        self.fit, evidence, law = fit, fit.evidence, fit.evidence.law
+        worst_first = evidence.loadings.order
+        self.entries = worst_first[~evidence.modelled[worst_first]]
+        values = evidence.scores[self.entries] * law.unit
+        place, errors = law.places(values)
+        kinds = evidence.kinds[self.entries] if evidence.has_luck else 0 * self.entries
+        width = max(float(np.ptp(place)), 1e-9) * np.unique(kinds).size / _KNOTS
+        bins = np.stack([kinds, np.floor((place - place.min()) / width).astype(np.int64)])
+        _, knot, self.knot = np.unique(bins, axis=1, return_index=True, return_inverse=True)
+        self.knot = self.knot.ravel()
+        self.moved = place - place[knot][self.knot]
+        error = min(float(errors.max()), 1.0)
+        low, high = place.min() - 6 * error, min(float(evidence.y[-1]), place.max() + 8 * error)
+        nodes = int(np.clip((high - low) / evidence.step, 60, _MOST_NODES))
+        self.y = np.linspace(low, high, nodes)
+        edge = law.places(evidence.values[:1])[0][0]
+        self.edge = min(int(np.searchsorted(self.y, edge)), nodes - 1)  # of the modelled part
+        number, entries = np.arange(knot.size), self.entries[knot]
+        self.evidence = replace(
+            evidence, entries=entries, row=number, values=values[knot], kind=kinds[knot], y=self.y
+        )
+
+    def draw(self, parameters: Parameters, rho: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Psi of the entries given the parameters of the field, (D, k)."""
+        evidence, law = self.evidence, self.fit.evidence.law
+        if not self.fit.evidence.shares_scores:  # flat and not shrunk
+            variance = evidence.own(rho[:, None], self.entries)
+            return law.draw_psi(evidence.scores[self.entries], variance, rng)
+        psi = np.empty((rho.size, self.entries.size))
+        wide = replace(self.fit, evidence=evidence)
+        for r, f, draws in parameters.cells(self.fit, 200):
+            points = np.unique(parameters.points(self.fit, draws), axis=0)
+            shape = wide.density(wide.families[f], points, strangers=False)
+            held = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
+            held[:, : self.edge] = held[:, self.edge, None]
+            cdf = np.cumsum(held.mean(axis=0) * wide.tables[r].score, axis=1)
+            level = _levels(self.fit.evidence, draws.size, self.entries, self.entries.size, rng)
+            y = invert_rows(cdf, level, self.y, np.broadcast_to(self.knot, level.shape))
+            psi[draws] = law.skill_at(y + self.moved)
+        return psi
