@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.builders import EvaluationPriors, ItemPriors
+from bayes_sota.core.builders import ItemPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample import (
@@ -32,7 +32,7 @@ def complete(
     responses: Outcomes,
     model: "pm.Model | None" = None,
     *,
-    priors: Priors | ItemPriors | EvaluationPriors | None = None,
+    priors: Priors | ItemPriors | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
@@ -52,7 +52,7 @@ def complete(
         What the model is of.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
-    priors : Priors, ItemPriors or EvaluationPriors, optional
+    priors : Priors or ItemPriors, optional
         Of ``build_model``, where no model is given.
     random_seed : int, SeedSequence, Generator or None
         Of draws from the prior, of fresh answers, and of the chances of items.
@@ -62,10 +62,10 @@ def complete(
     xarray.DataTree
         ``posterior`` and ``prior`` of the variables of ``build_model``, with ``skill``
         (classifier,), ``theta_sota`` and ``winner_skill``; ``observed_data``,
-        ``posterior_predictive`` and ``prior_predictive`` with ``right`` (or ``items``, of single
-        answers); ``log_likelihood``, ``log_prior``, ``sample_stats``; ``point_estimate`` with
-        ``p_best`` (classifier,); ``constant_data`` with the observed scores. Attributes:
-        provenance, divergences, and ``new``, what skills are about.
+        ``posterior_predictive`` and ``prior_predictive`` with ``right``; ``log_likelihood``,
+        ``log_prior``, ``sample_stats``; ``point_estimate`` with ``p_best`` (classifier,);
+        ``constant_data`` with the observed scores. Attributes: provenance, divergences, and
+        ``new``, what skills are about.
 
     Raises
     ------
