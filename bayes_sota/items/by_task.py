@@ -32,6 +32,7 @@ Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t =
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +51,7 @@ _BORROWED = 2.0  # items or clusters of a task's variance
 _TINY = 1e-12  # of the largest variance of a contrast
 
 
-@dataclass(frozen=True, eq=False)
-class TaskErrors:
+class TaskErrors(NamedTuple):
     """Scores of every task, and the covariance of their errors.
 
     Attributes
@@ -70,14 +70,8 @@ class TaskErrors:
     n_items: IntArray
     n_clusters: IntArray
 
-    @property
-    def without_error(self) -> NDArray[np.bool_]:
-        """Tasks with one item or cluster, whose variance is that of the others, (T,)."""
-        return self.n_clusters < 2
 
-
-@dataclass(frozen=True, eq=False)
-class BestInTask:
+class BestInTask(NamedTuple):
     """Who is the best in one task.
 
     Attributes
@@ -244,8 +238,7 @@ def compare_by_task(
             f"all items belong to one task, {shown(tasks[0])}: leave out --by task to compare on it"
         )
     errors = errors_by_task(outcomes, columns)
-    if errors.without_error.any():
-        alone = [task for task, few in zip(tasks, errors.without_error, strict=True) if few]
+    if alone := [tasks[t] for t in np.flatnonzero(errors.n_clusters < 2)]:
         one = "item" if outcomes.clusters is None else "cluster"
         notes.append(
             f"{counted(len(alone), 'task has', 'tasks have')} one {one} only, and an error that is "
@@ -258,16 +251,9 @@ def compare_by_task(
     covariance = h @ errors.covariance @ h.T / scale[:, None] ** 2
     spread, average = _shared(errors.scores @ h.T / scale, covariance, draws, rng)
     seeds = tuple(np.random.SeedSequence(int(s)) for s in rng.integers(2**62, size=len(tasks)))
+    bounds = bounds_of(outcomes)
     return TaskComparison(
-        names,
-        tasks,
-        errors,
-        spread,
-        average @ h,
-        bounds_of(outcomes),
-        outcomes.sign,
-        tuple(notes),
-        seeds,
+        names, tasks, errors, spread, average @ h, bounds, outcomes.sign, tuple(notes), seeds
     )
 
 

@@ -33,11 +33,11 @@ from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import summed_by_cluster
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.sizes import leaders as best_few
 
 LARGEST_LOADING = 0.99
 FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
 _TINY = 1e-300
-_LEADERS, _PER_ROOT = 5, 2.0
 _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
 _ROUNDS = 3  # families, then loadings without relatives, then families again
 _HALF = 0.5  # an answer more of each classifier alone: two that always agree may differ
@@ -67,9 +67,9 @@ class ResponseCorrelation:
         Standard error of rho from the items: jackknife, and what one more mistake would change.
     loadings : ndarray, shape (m,)
         lambda_j, correlation of each score's error with what the leaders share.
-    residual : ndarray, shape (m, m)
+    residual : ndarray, shape (m, m), or None
         Correlation of what is left after the common part, shrunk by its own uncertainty towards
-        the mean of a family or none, positive definite, diagonal 1.
+        the mean of a family or none, diagonal 1. None where nothing tells it: none.
     family : ndarray of int, shape (m,)
         Family of each classifier; alone in it where it has no near-clone.
     order : ndarray of int, shape (m,)
@@ -81,12 +81,14 @@ class ResponseCorrelation:
     rho: float
     rho_se: float
     loadings: FloatArray
-    residual: FloatArray
+    residual: FloatArray | None
     family: IntArray
     order: IntArray
 
     def factor(self, entries: IntArray) -> FloatArray:
         """Cholesky factor of the residual correlation of some classifiers, (U, U)."""
+        if self.residual is None:
+            return np.eye(entries.size)
         values, vectors = np.linalg.eigh(self.residual[np.ix_(entries, entries)])
         raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
         scale = np.sqrt(np.diagonal(raised))
@@ -99,6 +101,11 @@ class ResponseCorrelation:
         return tuple(tuple(group.tolist()) for group in groups if group.size > 1)
 
     @property
+    def is_learnt(self) -> bool:
+        """Whether items told rho."""
+        return self.rho_se > 0
+
+    @property
     def relative(self) -> FloatArray:
         """Loading of each classifier relative to rho, (m,)."""
         return self.loadings / max(self.rho, _TINY)
@@ -109,6 +116,8 @@ class ResponseCorrelation:
 
         Identical classifiers count as one, relatives as something between one and all.
         """
+        if self.residual is None:
+            return np.ones(self.loadings.size)
         same = self.family[:, None] == self.family
         return 1 / np.sum(np.where(same, np.maximum(self.residual, 0), 0), axis=1)
 
@@ -139,14 +148,9 @@ class LearntCorrelation(CorrelationPrior):
         return np.log(np.maximum(slope[cell], _TINY))
 
     @property
-    def sd(self) -> float:
-        """Posterior standard deviation."""
-        return float(np.std(self.quantile((np.arange(200) + 0.5) / 200)))
-
-    @property
     def is_fixed(self) -> bool:
         """Whether one value stands for the whole posterior: its square adds nothing to a width."""
-        return self.sd < _KNOWN
+        return float(np.std(self.quantile((np.arange(200) + 0.5) / 200))) < _KNOWN
 
 
 def learn_correlation(
@@ -213,15 +217,14 @@ def _structure(
     noise = np.median(variance * (carrying[leaders] + 1)) / (carrying + 1) + jump**2
     noise[leaders] = variance + jump[leaders] ** 2
     raw = _loadings(phi, leaders, family)
-    residual = _shrunk_residual(phi, raw, _variance_of_phi(unit, phi), leaders, family)
+    residual = _shrunk_residual(unit, phi, raw, leaders, family)
     loadings = _shrunk_loadings(raw, noise, leaders, family, rho)
     return ResponseCorrelation(leaders, rho, float(error), loadings, residual, family, order)
 
 
 def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
     """The best classifiers, of copies only the best: a field of copies has one leader."""
-    count = max(_LEADERS, int(np.ceil(_PER_ROOT * np.sqrt(order.size))))
-    best = order[::-1]
+    count, best = best_few(order.astype(np.float64)).size, order[::-1]
     leaders = [int(best[0])]
     for j in best[1:]:
         if len(leaders) < count and phi[j, leaders].max() < _COPY:
@@ -333,11 +336,7 @@ def _residual(phi: FloatArray, loadings: FloatArray) -> FloatArray:
 
 
 def _shrunk_loadings(
-    loadings: FloatArray,
-    noise: FloatArray,
-    leaders: IntArray,
-    family: IntArray,
-    rho: float,
+    loadings: FloatArray, noise: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
     """Loadings whose mean over leaders is rho, drawn towards it by their noise, a variance each.
 
@@ -357,11 +356,7 @@ def _shrunk_loadings(
 
 
 def _shrunk_residual(
-    phi: FloatArray,
-    loadings: FloatArray,
-    variance: FloatArray,
-    leaders: IntArray,
-    family: IntArray,
+    unit: FloatArray, phi: FloatArray, loadings: FloatArray, leaders: IntArray, family: IntArray
 ) -> FloatArray:
     """Residual correlation, shrunk by its own uncertainty.
 
@@ -374,7 +369,7 @@ def _shrunk_residual(
     summed = np.bincount(family, np.sum(residual, axis=1, where=relatives))
     count = np.maximum(np.bincount(family, relatives.sum(axis=1)), 1)
     usual = np.where(relatives, (summed / count)[family], 0.0)
-    variance = variance / np.outer(own, own)
+    variance = _variance_of_phi(unit, phi) / np.outer(own, own)
     pairs = np.ix_(leaders, leaders)
     excess = ((residual - usual) ** 2 - variance)[pairs][others[pairs]]
     true = max(0.0, float(excess.mean()))
@@ -465,56 +460,22 @@ def influence_correlation(
     return _structure(influence, np.argsort(scores, kind="stable"), 0.0, cut)
 
 
-def no_correlation(scores: FloatArray) -> ResponseCorrelation:
-    """Scores whose errors are each classifier's own, as those of new runs on the same items.
+def no_correlation(
+    scores: FloatArray, prior: CorrelationPrior | None = None
+) -> ResponseCorrelation:
+    """Scores whose errors are each classifier's own, but for what a prior says that all share.
+
+    Those of new runs on the same items have nothing in common; of scores alone rho is assumed.
 
     Examples
     --------
-    >>> no_correlation(np.array([0.8, 0.9])).order.tolist()
-    [0, 1]
+    >>> from bayes_sota.core.priors import FixedCorrelation
+    >>> no_correlation(np.array([0.8, 0.9])).loadings.tolist()
+    [0.0, 0.0]
+    >>> no_correlation(np.array([0.8, 0.9]), FixedCorrelation(0.5)).relative.tolist()
+    [1.0, 1.0]
     """
-    order, m = np.argsort(scores, kind="stable"), scores.size
-    alone = np.eye(m)
-    leaders = _leaders(order, alone)
-    return ResponseCorrelation(leaders, 0.0, 0.0, np.zeros(m), alone, np.arange(m), order)
-
-
-@dataclass(frozen=True, eq=False)
-class AssumedCorrelation:
-    """Correlation of errors where only a prior of rho is known.
-
-    Attributes
-    ----------
-    rho : float
-        Typical value.
-    loadings, weights : ndarray, shape (m,)
-        Rho, and 1, for each classifier.
-    order : ndarray of int
-        Classifiers, worst first.
-    """
-
-    rho: float
-    loadings: FloatArray
-    weights: FloatArray
-    order: IntArray
-
-    @classmethod
-    def of(cls, values: FloatArray, prior: CorrelationPrior) -> "AssumedCorrelation":
-        """Of classifiers with these scores, (m,)."""
-        rho = max(float(prior.quantile(0.5)), _LEAST_KNOWN)
-        order = np.argsort(values, kind="stable")
-        every = np.ones(values.size)
-        return cls(rho, rho * every, every, order)
-
-    @property
-    def relative(self) -> FloatArray:
-        """Loadings in units of rho: the same for all, (m,)."""
-        return self.weights
-
-    def factor(self, entries: IntArray) -> FloatArray:
-        """What makes normals of what is left of the errors: they are independent, (U, U)."""
-        return np.eye(entries.size)
-
-
-type Loadings = ResponseCorrelation | AssumedCorrelation
-"""How far the errors of scores are shared, as answers tell it or as it is assumed."""
+    rho = 0.0 if prior is None else max(float(prior.quantile(0.5)), _LEAST_KNOWN)
+    order, loadings = np.argsort(scores, kind="stable"), np.full(scores.size, rho)
+    leaders, family = best_few(scores), np.arange(scores.size)
+    return ResponseCorrelation(leaders, rho, 0.0, loadings, None, family, order)

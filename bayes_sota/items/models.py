@@ -21,15 +21,13 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from pytensor.tensor import gammaln
-from scipy.special import expit
 
 from bayes_sota.core.builders import ItemPriors, item_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import NORMAL_975, Priors
 from bayes_sota.core.text import codes_of
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import IntArray
 from bayes_sota.data.outcomes import Outcomes
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
@@ -206,52 +204,14 @@ def _log_normal(interval: tuple[float, float]) -> tuple[float, float]:
 
 
 def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors) -> None:
-    """Counts of right runs, of one run right and wrong answers."""
-    most = int(runs.max())
-    concentration: Any = 1.0  # of single answers it has no effect
-    if most > 1:
-        concentration = pt.exp(pm.Normal("log_concentration", *known.log_concentration))
-    pm.CustomDist(
-        "right",
-        log_odds,
-        concentration,
-        runs,
-        logp=_log_beta_binomial(most),
-        random=_beta_binomial,
-        dtype="int64",
-        observed=right,
-        dims=("item", "classifier"),
-    )
-
-
-def _log_beta_binomial(most: int) -> Any:
-    """Log probability of counts of at most so many runs; products are quicker than gammas."""
-
-    def logp(value: Any, log_odds: Any, concentration: Any, runs: Any) -> Any:
-        total = gammaln(runs + 1) - gammaln(value + 1) - gammaln(runs - value + 1)
-        right, wrong = pm.math.invlogit(log_odds), pm.math.invlogit(-log_odds)
-        for run in range(most):
-            is_right, known = pt.lt(run, value), pt.lt(run, runs)
-            before = pt.switch(is_right, run, run - value)
-            factor = pt.switch(is_right, right, wrong) * concentration + before
-            total += pt.switch(known, pt.log(factor / (concentration + run)), 0.0)
-        return total
-
-    return logp
-
-
-def _beta_binomial(
-    log_odds: FloatArray,
-    concentration: FloatArray,
-    runs: IntArray,
-    *,
-    rng: np.random.Generator,
-    size: Any = None,
-) -> IntArray:
-    """Draws of counts."""
-    chance = np.clip(expit(log_odds), 1e-12, 1 - 1e-12)
-    p = rng.beta(chance * concentration, (1 - chance) * concentration, size=size)
-    return rng.binomial(runs, np.where(np.isnan(p), chance, p))
+    """Counts of right runs; of single answers phi has no effect."""
+    data: dict[str, Any] = {"n": runs, "observed": right, "dims": ("item", "classifier")}
+    if runs.max() == 1:
+        pm.Binomial("right", logit_p=log_odds, **data)
+        return
+    phi = pt.exp(pm.Normal("log_concentration", *known.log_concentration))
+    right_share, wrong = (pt.clip(pm.math.invlogit(x), 1e-12, 1) for x in (log_odds, -log_odds))
+    pm.BetaBinomial("right", alpha=phi * right_share, beta=phi * wrong, **data)
 
 
 def _mean_of_logistic(middle: Any, variance: Any) -> Any:

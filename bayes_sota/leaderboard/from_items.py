@@ -50,7 +50,6 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, MISSING, New, Outcomes
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
-    Loadings,
     ResponseCorrelation,
     influence_correlation,
     learn_correlation,
@@ -96,18 +95,17 @@ class JointPosterior(LeaderboardPosterior):
         Skill of each classifier, jointly; negative where a lower score is better.
     psi : ndarray, shape (D, modelled classifiers)
         Board-conditional skills, in the order of ``JointKernel.entries``.
-    correlation : Loadings
+    correlation : ResponseCorrelation
     """
 
     skill: FloatArray
     psi: FloatArray
-    correlation: Loadings
+    correlation: ResponseCorrelation
 
     @property
     def learns_rho(self) -> bool:
         """Whether the items told rho; errors of new runs have none to tell, scores alone do not."""
-        correlation = self.correlation
-        return isinstance(correlation, ResponseCorrelation) and bool(correlation.loadings.any())
+        return self.correlation.is_learnt
 
     @cached_property
     def p_best(self) -> FloatArray:
@@ -301,7 +299,7 @@ class JointKernel(ScoreKernel):
         base: ScoreKernel,
         scores: FloatArray,
         values: FloatArray,
-        loadings: Loadings,
+        loadings: ResponseCorrelation,
         ratio: FloatArray,
         new_ratio: FloatArray,
         freedom: float,
@@ -418,7 +416,7 @@ def _design_effect(data: Outcomes, correlation: ResponseCorrelation) -> float:
 class JointSampler:
     """Joint draws of all modelled classifiers' skills, given the parameters of P(psi)."""
 
-    def __init__(self, fit: FieldFit, loadings: Loadings) -> None:
+    def __init__(self, fit: FieldFit, loadings: ResponseCorrelation) -> None:
         """Sampler of a fit to answers, item scores, or scores with errors of their own."""
         assert isinstance(fit.kernel, JointKernel)
         self.kernel, self.fit, self.learnt = fit.kernel, fit, loadings

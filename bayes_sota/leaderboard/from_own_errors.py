@@ -24,10 +24,9 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.sizes import leaders
 from bayes_sota.items.correlation import (
-    AssumedCorrelation,
-    Loadings,
     ResponseCorrelation,
     influence_correlation,
+    no_correlation,
 )
 from bayes_sota.leaderboard.fit import FieldFit, ScoreKernel, fit_field
 from bayes_sota.leaderboard.from_items import (
@@ -94,7 +93,7 @@ def own_errors_posterior(
     rng = generator_of(random_seed)
     priors = board_priors(priors)
     loadings = _loadings(board, priors)
-    if isinstance(loadings, ResponseCorrelation):
+    if loadings.is_learnt:
         priors = learnt_from(loadings, priors, "tasks")
     kernel = kernel_of_own_errors(board, loadings)
     fit = fit_field(kernel, priors, rng, merge_spikes=False)
@@ -103,17 +102,17 @@ def own_errors_posterior(
     return sampler.posterior(draws, new_n_test or board.n_test, rng, reasons, notes)
 
 
-def _loadings(board: Leaderboard, priors: BoardPriors) -> Loadings:
+def _loadings(board: Leaderboard, priors: BoardPriors) -> ResponseCorrelation:
     """How far entries share their luck: assumed, but told by tasks that are the sample."""
     influence = board.task_influence
     if influence is None:
-        return AssumedCorrelation.of(entry_values(board), priors.correlation)
+        return no_correlation(entry_values(board), priors.correlation)
     if not influence.any() or board.n_entries > MOST_CLASSIFIERS:
-        return AssumedCorrelation.of(entry_values(board), OF_TASKS)
+        return no_correlation(entry_values(board), OF_TASKS)
     return influence_correlation(influence * len(influence), board.scores, of_tasks=True)
 
 
-def kernel_of_own_errors(board: Leaderboard, loadings: Loadings) -> JointKernel:
+def kernel_of_own_errors(board: Leaderboard, loadings: ResponseCorrelation) -> JointKernel:
     """Kernel of the modelled entries, each with its own error."""
     ratio = board.error_ratios
     assert ratio is not None

@@ -22,6 +22,7 @@ pytestmark = [
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 TASKS = ["art"] * 5 + ["law"] * 4 + ["tax"] * 3
 CLUSTERS = [str(number // 2) for number in range(12)]
+RIGHT = np.random.default_rng(3).random((12, 3)) < 0.7
 
 
 def answers(runs, clusters=CLUSTERS, **options):
@@ -53,19 +54,21 @@ def at_some_point(model, *outputs):
 def test_likelihood_of_counts_against_scipy(runs):
     responses = answers(runs)
     model = build_model(responses)
-    log_odds, concentration, _ = model["right"].owner.op.dist_params(model["right"].owner)
-    found, (odds, phi) = at_some_point(model, log_odds, concentration)
-    right, p = np.rint(responses.values * runs), special.expit(odds)
-    expected = stats.betabinom.logpmf(right, runs, p * phi, (1 - p) * phi).sum()
-    assert found == pytest.approx(expected, rel=1e-9)
+    _, *before = model["right"].owner.op.dist_params(model["right"].owner)
+    found, (a, b, log_phi) = at_some_point(model, *before, model["log_concentration"])
+    right = np.rint(responses.values * runs)
+    assert found == pytest.approx(stats.betabinom.logpmf(right, runs, a, b).sum(), rel=1e-9)
+    np.testing.assert_allclose(a + b, np.exp(log_phi))
 
 
 def test_likelihood_of_single_answers_against_scipy():
-    correct = np.random.default_rng(3).random((12, 3)) < 0.7
-    model = build_model(Outcomes(correct, tasks=TASKS))
-    log_odds = model["right"].owner.op.dist_params(model["right"].owner)[0]
-    found, (odds,) = at_some_point(model, log_odds)
-    assert found == pytest.approx(stats.bernoulli.logpmf(correct, special.expit(odds)).sum())
+    """Of which one is missing."""
+    correct = np.where(np.arange(36).reshape(12, 3) == 7, np.nan, RIGHT)
+    model = build_model(Outcomes(correct))
+    chance = model["right"].owner.op.dist_params(model["right"].owner)[1]
+    found, (p,) = at_some_point(model, chance)
+    each = np.where(np.isnan(correct), 0.0, stats.bernoulli.logpmf(np.nan_to_num(correct), p))
+    assert found == pytest.approx(each.sum())
 
 
 @pytest.mark.slow
