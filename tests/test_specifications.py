@@ -53,9 +53,9 @@ RNG = np.random.default_rng(3)
 BEST = load_example("obesity-risk")
 BOARD = Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
 SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
-ANSWERS = bs.Outcomes(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
 HARD = RNG.normal(0, 1.5, (60, 1))  # items and classifiers that differ, as the model has them
 RIGHT = RNG.binomial(3, 1 / (1 + np.exp(HARD - [0.0, 0.8, 1.6]))) / 3
+ANSWERS = bs.Outcomes(RNG.random((60, 3)) < [0.9, 0.8, 0.7])
 EXAM = bs.Outcomes(RIGHT, n_runs=3, tasks=["law", "art"] * 30)
 ONE_TASK = bs.Outcomes(RNG.integers(0, 4, (60, 3)) / 3, n_runs=3)
 PAIRS = bs.PairedBoards(
@@ -65,8 +65,7 @@ FOLDS = FoldScores(RNG.normal([[[[0.8]], [[0.85]], [[0.9]]]], 0.05, (2, 3, 4, 5)
 MODELS_OF = {
     "observed_maximum": lambda spec: bs.maximum.build_model(BEST, spec.priors),
     "leaderboard": lambda spec: bs.leaderboard.build_model(BOARD, spec.priors),
-    "items": lambda spec: bs.items.build_model(ANSWERS, spec.priors),
-    "evaluations": lambda spec: bs.items.build_model(EXAM, spec.priors),
+    "items": lambda spec: bs.items.build_model(EXAM, spec.priors),
     "paired": lambda spec: bs.paired.build_model(PAIRS, spec.priors),
     "epp": lambda spec: bs.epp.build_model(SCORES, spec.priors),
     "crossval": lambda spec: bs.crossval.build_model(FOLDS, spec.priors),
@@ -74,13 +73,12 @@ MODELS_OF = {
 TREES_OF = {
     "observed_maximum": lambda spec, model: bs.estimate_sota(BEST, model=spec, random_seed=0),
     "leaderboard": lambda spec, model: bs.estimate_sota(BOARD, model=spec, random_seed=0),
-    "items": lambda spec, model: sample_answers(ANSWERS, 0, model=spec),
-    "evaluations": lambda spec, model: sample_answers(EXAM, 0, model=spec),
+    "items": lambda spec, model: sample_answers(EXAM, 0, model=spec),
     "paired": lambda spec, model: bs.estimate_paired(PAIRS, model=spec, random_seed=0),
     "epp": lambda spec, model: bs.sample_epp(model, specification=spec.name, random_seed=0),
     "crossval": lambda spec, model: bs.crossval.sample_comparison(FOLDS, model=spec, random_seed=0),
 }
-BY_NUTS = {"items", "evaluations", "epp", "crossval"}  # whose draws other tests judge
+BY_NUTS = {"items", "epp", "crossval"}  # whose draws other tests judge
 SHARES = (
     "overlap_correlation",
     "rho",
@@ -191,13 +189,10 @@ def stated_priors(spec: ModelSpecification) -> dict[str, list[float]]:
     priors, found = spec.priors, dict[str, list[float]]()
     if isinstance(getattr(priors, "correlation", None), BetaCorrelation):
         found["rho"] = [priors.correlation.a, priors.correlation.b]
-    if spec.builder in ("leaderboard", "items", "evaluations"):
+    if spec.builder in ("leaderboard", "items"):
         found["location"] = normal_of(*logit(np.array(priors.typical)))
         found["log_spread"] = normal_of(*np.log(priors.spread))
     if spec.builder == "items":
-        found["loading_location"] = list(priors.loading)
-        found["loading_spread"] = [0.0, priors.loading_spread]
-    if spec.builder == "evaluations":
         found["item_sd"] = normal_of(*np.log(priors.item_sd))
         found["task_sd"] = [0.0, priors.task_scale]
         found["interaction_sd"] = [0.0, priors.interaction_scale]
@@ -214,7 +209,7 @@ def test_the_built_model_has_the_priors_that_the_file_states(path: Path) -> None
     spec = load_model(path)
     model = MODELS_OF[spec.builder](spec)
     stated = stated_priors(spec)
-    if spec.builder == "evaluations":  # of several tasks the place of the field is derived
+    if spec.builder == "items":  # of several tasks the place of the field is derived
         alone = bs.items.build_model(ONE_TASK, spec.priors)["location"].owner
         found = [float(parameter.eval()) for parameter in alone.op.dist_params(alone)]
         assert found == pytest.approx(stated.pop("location"), rel=1e-6)
@@ -248,9 +243,6 @@ def test_priors_of_alternatives() -> None:
     assert wins == pytest.approx([0.78, 0.99], abs=0.006)
     split = load_model("paired-random-split").priors
     assert split == replace(load_model("paired-boards").priors, offsets=(0.0,))
-    mean, sd = load_model("items").priors.loading
-    correlation = expit(np.array([mean - 1.96 * sd, mean + 1.96 * sd])) ** 2
-    assert correlation == pytest.approx([0.37, 0.92], abs=0.005)
 
 
 PLACES = {
@@ -281,7 +273,7 @@ def test_priors_must_belong_to_the_builder() -> None:
         ModelSpecification("x", builder="leaderboard", priors=MaximumPriors())
     with pytest.raises(InputError, match="must be Priors, got BoardPriors"):
         ModelSpecification("x", priors=BoardPriors())
-    with pytest.raises(InputError, match="correlation has no effect on a model with loadings"):
+    with pytest.raises(InputError, match="correlation has no effect on a model of answers"):
         ModelSpecification("x", builder="items", priors=bs.Priors(correlation=FixedCorrelation(0)))
 
 

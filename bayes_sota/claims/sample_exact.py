@@ -206,7 +206,7 @@ def comparison_tree(
         with its ``p_best_mcse``; attribute ``winner``.
     """
     kept, sign = len(comparison.draws) // _CHAINS * _CHAINS, comparison.sign
-    draws, again = comparison.draws[:kept], comparison.replicated
+    draws, again = comparison.draws[:kept], comparison.replicated[:kept]
     estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
     if joint is not None:
         estimates |= {"p_best": joint.p_best, "p_best_mcse": joint.p_best_mcse}
@@ -214,13 +214,9 @@ def comparison_tree(
         "posterior": {
             "difference": (_METHOD, draws[:, [comparison.winner]] - draws),
             "skill": (_METHOD, sign * np.clip(draws, *comparison.bounds)),
-        }
+        },
+        "posterior_predictive": {"score": (_METHOD, sign * again)},
     }
-    notes = "a law of the scores without a proper prior: no groups of prior and likelihood"
-    if again is None:
-        notes += "; too many different items for posterior_predictive"
-    else:
-        groups["posterior_predictive"] = {"score": (_METHOD, sign * again[:kept])}
     return _exact_tree(
         groups,
         {
@@ -232,7 +228,7 @@ def comparison_tree(
         "flat Dirichlet of every pair, or Student t of the means (items.comparison)",
         seed,
         winner=comparison.methods[comparison.winner],
-        notes=notes,
+        notes="a law of the scores without a proper prior: no groups of prior and likelihood",
     )
 
 

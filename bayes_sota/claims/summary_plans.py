@@ -29,7 +29,7 @@ from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import counted
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import columns_of_methods, item_data, student_law
+from bayes_sota.items.comparison import bounds_of, columns_of_methods, complete, student_law
 
 _RUNS = (1, 2, 3, 5, 10, 20)
 _MOST = 10**12
@@ -98,7 +98,7 @@ class Pilot:
             pair = outcomes.names[first], outcomes.names[second]
         both, methods = chosen_pair(outcomes, None, pair)
         names, columns = columns_of_methods(both.names, methods)
-        data = item_data(both)[0]
+        data = complete(both)[0]
         law = student_law(data, columns)
         signs = np.where(np.array(names) == pair[0], 1.0, -1.0)
         variance = float(sum(signs @ part.covariance @ signs for part in law.parts))
@@ -109,7 +109,7 @@ class Pilot:
             variance -= min(noise, variance)
         freedom, difference = law.parts[0].freedom, float(signs @ law.scores)
         variances = (n * variance, of_runs, freedom)
-        shares = data.bounds == (0.0, 1.0)
+        shares = bounds_of(data) == (0.0, 1.0)
         return cls(pair, difference, n, runs, *variances, outcomes.unit, shares)
 
     def shown(self, difference: float, form: str) -> str:

@@ -76,38 +76,7 @@ class SamplerSettings:
 
 @dataclass(frozen=True)
 class ItemPriors(FieldPriors):
-    """What is assumed before answers to items are seen, by the model with one common difficulty.
-
-    Parameters
-    ----------
-    typical, spread : (float, float)
-        As in ``FieldPriors``.
-    loading : (float, float)
-        Mean and sd of the log odds of the typical loading of a classifier on the difficulty. By
-        default the latent correlation of two typical classifiers lies between 0.37 and 0.92 with
-        probability 95 %.
-    loading_spread : float
-        Scale of the half-normal prior of the sd of these log odds over the classifiers.
-
-    Examples
-    --------
-    >>> ItemPriors(typical=(0.5, 0.9)).loading
-    (1.8, 0.7)
-    """
-
-    loading: tuple[float, float] = (1.8, 0.7)
-    loading_spread: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check ranges once."""
-        super().__post_init__()
-        _check_normal("loading", self.loading)
-        _check_positive(self, "loading_spread")
-
-
-@dataclass(frozen=True)
-class EvaluationPriors(FieldPriors):
-    """What is assumed before answers with tasks, clusters or runs are seen; all in log odds.
+    """What is assumed before answers to items are seen; all in log odds.
 
     Those of fields, tasks and interactions are log odds of shares of the items of a task.
 
@@ -128,7 +97,7 @@ class EvaluationPriors(FieldPriors):
 
     Examples
     --------
-    >>> EvaluationPriors(task_scale=0.5).item_sd
+    >>> ItemPriors(task_scale=0.5).item_sd
     (0.3, 6.0)
     """
 
@@ -282,23 +251,13 @@ def _check_normal(name: str, value: tuple[float, float]) -> None:
 
 
 def item_priors(priors: Priors | ItemPriors | None) -> ItemPriors:
-    """Priors of answers to items: the given ones, of which the field counts, or the default."""
-    return _with_field(priors, ItemPriors, "a model with loadings: ItemPriors has their priors")
-
-
-def evaluation_priors(priors: Priors | EvaluationPriors | None) -> EvaluationPriors:
-    """Priors of tasks, clusters and runs: the given ones, of which the field counts."""
-    what = "a model of tasks, clusters and runs: items make the correlation"
-    return _with_field(priors, EvaluationPriors, what)
-
-
-def _with_field[T: FieldPriors](own: Priors | T | None, kind: type[T], what: str) -> T:
-    """Priors of a kind: the given ones, or those of the field, of which nothing else counts."""
-    if isinstance(own, kind):
-        return own
-    priors = checked_priors(own)
+    """Priors of answers to items: the given ones, or those of the field, which alone count."""
+    if isinstance(priors, ItemPriors):
+        return priors
+    priors = checked_priors(priors)
+    what = "a model of answers, whose items make the correlation"
     refuse_unused(what, priors.given("correlation", "families"))
-    return kind(**priors.of_field())
+    return ItemPriors(**priors.of_field())
 
 
 def paired_priors(own: Priors | PairedPriors | None) -> PairedPriors:
@@ -366,13 +325,6 @@ BUILDERS = {
         "items",
         "answers to items, with bs.items.build_model",
         item_priors,
-        SamplerSettings("nuts", target_accept=0.95),
-        ("nuts",),
-    ),
-    "evaluations": Builder(
-        "evaluations",
-        "answers with tasks, clusters or runs, with bs.items.build_model",
-        evaluation_priors,
         SamplerSettings("nuts", target_accept=0.99),
         ("nuts",),
     ),

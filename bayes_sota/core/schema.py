@@ -158,8 +158,6 @@ VARIABLES: Final = {
     "item_sd": "standard deviation of the log odds of the items of a task, or of a cluster",
     "cluster_sd": "standard deviation of the log odds of clusters of items",
     "right": "runs with the right answer to an item",
-    "items": "right answers to an item, 1, wrong ones, 0, and missing ones, -1",
-    "loading": "latent correlation of a classifier with the difficulty of items",
     "task_effect": "mean score of a learner on data sets of this size, less that of all learners",
     "task_difference": "mean score of A less that of B on data sets of this size",
     "steady_state": "mean score of endless cross-validation, less that of all learners",

@@ -30,9 +30,9 @@ Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t =
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,22 +42,16 @@ from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, listed, shown
 from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.averages import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.comparison import (
-    ItemData,
-    columns_of_methods,
-    item_data,
-    student_law,
-)
+from bayes_sota.items.comparison import bounds_of, columns_of_methods, student_law
 
 _NODES = 80  # of the grid of tau
 _BORROWED = 2.0  # items or clusters of a task's variance
 _TINY = 1e-12  # of the largest variance of a contrast
 
 
-@dataclass(frozen=True, eq=False)
-class TaskErrors:
+class TaskErrors(NamedTuple):
     """Scores of every task, and the covariance of their errors.
 
     Attributes
@@ -76,14 +70,8 @@ class TaskErrors:
     n_items: IntArray
     n_clusters: IntArray
 
-    @property
-    def without_error(self) -> NDArray[np.bool_]:
-        """Tasks with one item or cluster, whose variance is that of the others, (T,)."""
-        return self.n_clusters < 2
 
-
-@dataclass(frozen=True, eq=False)
-class BestInTask:
+class BestInTask(NamedTuple):
     """Who is the best in one task.
 
     Attributes
@@ -239,21 +227,19 @@ def compare_by_task(
             f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}: leave "
             "out --new, and give answers, not one number for each task"
         )
-    data, notes = item_data(outcomes)[0], list[str]()
-    if outcomes.tasks is None or data.tasks is None:
+    if outcomes.tasks is None:
         raise InputError(
             "--by task needs answers with tasks: a column task, subject or subset, or another by "
             "--column task=NAME"
         )
-    tasks = tuple(sorted(set(outcomes.tasks)))
+    tasks, notes = tuple(outcomes.task_weights), list[str]()
     if len(tasks) == 1:
         raise InputError(
             f"all items belong to one task, {shown(tasks[0])}: leave out --by task to compare on it"
         )
-    errors = errors_by_task(data, columns)
-    if errors.without_error.any():
-        alone = [task for task, few in zip(tasks, errors.without_error, strict=True) if few]
-        one = "cluster" if data.clusters is not None else "item"
+    errors = errors_by_task(outcomes, columns)
+    if alone := [tasks[t] for t in np.flatnonzero(errors.n_clusters < 2)]:
+        one = "item" if outcomes.clusters is None else "cluster"
         notes.append(
             f"{counted(len(alone), 'task has', 'tasks have')} one {one} only, and an error that is "
             f"taken from the other tasks: {listed(alone)}"
@@ -265,36 +251,28 @@ def compare_by_task(
     covariance = h @ errors.covariance @ h.T / scale[:, None] ** 2
     spread, average = _shared(errors.scores @ h.T / scale, covariance, draws, rng)
     seeds = tuple(np.random.SeedSequence(int(s)) for s in rng.integers(2**62, size=len(tasks)))
+    bounds = bounds_of(outcomes)
     return TaskComparison(
-        names,
-        tasks,
-        errors,
-        spread,
-        average @ h,
-        data.bounds,
-        outcomes.sign,
-        tuple(notes),
-        seeds,
+        names, tasks, errors, spread, average @ h, bounds, outcomes.sign, tuple(notes), seeds
     )
 
 
-def errors_by_task(data: ItemData, columns: list[NDArray[np.intp]]) -> TaskErrors:
+def errors_by_task(data: Outcomes, columns: list[NDArray[np.intp]]) -> TaskErrors:
     """Scores and errors of every task; small tasks borrow variance from the others."""
-    assert data.tasks is not None
-    task, weights = data.tasks
-    parts = [_of_task(data, task == t) for t in range(weights.size)]
-    scores = np.array([[part.scores[of].mean() for of in columns] for part in parts])
-    n_items = np.array([len(part.values) for part in parts])
-    counts = n_items
+    task, weights = data.task_codes
+    means = group_means(data.sign * data.values, task)
+    scores = np.column_stack([means[:, of].mean(axis=1) for of in columns])
+    n_items = counts = np.bincount(task)
     if data.clusters is not None:
-        counts = np.array([len(set(part.clusters or ())) for part in parts])
+        pairs = set(zip(task.tolist(), data.clusters, strict=True))
+        counts = np.bincount([t for t, _ in pairs])
     m, known = len(columns), np.flatnonzero(counts > 1)
     if not known.size:
         one = "item" if data.clusters is None else "cluster"
         raise InputError(f"every task has one {one}: nothing says how {one}s differ within a task")
     covariance, freedom = np.zeros((weights.size, m, m)), np.zeros(weights.size)
     for t in known:
-        law = student_law(parts[t], columns)
+        law = student_law(data.subset(items=task == t), columns)
         covariance[t] = sum(part.covariance for part in law.parts)
         freedom[t] = law.parts[0].freedom
     unit = covariance * (freedom + 1)[:, None, None]
@@ -308,7 +286,7 @@ def errors_by_task(data: ItemData, columns: list[NDArray[np.intp]]) -> TaskError
     deviation = np.sqrt(each / (own + _BORROWED) / (own + 1) * wider[:, None])
     correlation = whole / np.sqrt(np.outer(variance, variance))
     shared = correlation * deviation[:, :, None] * deviation[:, None, :]
-    scale = _scales(scores.mean(axis=1), counts) if data.answers else np.ones(counts.size)
+    scale = _scales(scores.mean(axis=1), counts) if data.is_answers else np.ones(counts.size)
     return TaskErrors(scores, shared, scale, n_items, counts)
 
 
@@ -317,26 +295,6 @@ def _scales(scores: FloatArray, counts: IntArray) -> FloatArray:
     middle = (counts * scores + _BORROWED * scores.mean()) / (counts + _BORROWED)
     middle = (counts * middle + 0.5) / (counts + 1)
     return 2 * np.sqrt(middle * (1 - middle))
-
-
-def _of_task(data: ItemData, members: NDArray[np.bool_]) -> ItemData:
-    """The items of one task, which count equally."""
-    values, n = data.values[members], int(members.sum())
-    means = values.mean(axis=0)
-    clusters = data.clusters
-    if clusters is not None:
-        clusters = tuple(compress(clusters, members))
-    only = (np.zeros(n, np.intp), np.ones(1)) if data.answers else None
-    return replace(
-        data,
-        values=values,
-        scores=means,
-        influence=values - means,
-        clusters=clusters,
-        kish=float(n),
-        tasks=only,
-        known=None,
-    )
 
 
 def _shared(

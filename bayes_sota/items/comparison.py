@@ -14,7 +14,8 @@ Several methods with one answer per item, items independent: the Dirichlet poste
 cells. A prior mass of four items, spread evenly over all :math:`2^m` patterns of answers, makes
 every pair of methods the flat Dirichlet(1, 1, 1, 1) of its four cells, whatever the others are.
 Draws: observed patterns have Gamma weights, the prior mass is a Dirichlet process (Sethuraman's
-sticks).
+sticks). More than 1,000 different patterns (of 10,000 draws) have the next law instead, of the same
+prior, for draws.
 
 Everything else (several items of one patient or prompt, repeated runs, Dice, AUC): the scores are a
 sum of independent Student t parts, one for the items (for AUC one for each class), one for runs.
@@ -36,6 +37,7 @@ often equal methods are told apart.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,7 +46,7 @@ from scipy.special import betainc, ndtr, stdtr
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.averages import smoothed_covariance, summed_by_cluster
 from bayes_sota.data.item_values import tasks_in_words, weighted_means
 from bayes_sota.data.outcomes import ABOUT, Outcomes
@@ -56,8 +58,7 @@ _FEW = 10  # clusters, or items of one class
 _OWN_RUNS = 2  # of every method, for variances of their own
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
 _BLOCK = 500  # draws at a time
-_MOST_REPLICATED = 1e7  # draws times patterns: half a second
-_MOST_WEIGHTS = 2e8  # draws times patterns: with 10,000 draws 20,000 different items
+_MOST_WEIGHTS = 1e7  # draws times patterns: half a second; more patterns make normal skills
 
 
 def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> FloatArray:
@@ -73,66 +74,19 @@ def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> Flo
     ndarray
         :math:`I_{1/2}(x_{10} + 1, x_{01} + 1)`.
 
-    Raises
-    ------
-    InputError
-        Negative numbers, or numbers that are not finite.
-
     Examples
     --------
     >>> probability_not_better([0, 5, 10], [0, 5, 2]).round(4).tolist()
     [0.5, 0.5, 0.0112]
     """
-    first, second = np.asarray(only_first, float), np.asarray(only_second, float)
-    for counts in (first, second):
-        if not np.all((counts >= 0) & np.isfinite(counts)):
-            raise InputError(f"numbers of items must be at least 0, got {counts.min():g}")
-    return betainc(first + 1, second + 1, 0.5)
+    return betainc(np.asarray(only_first) + 1, np.asarray(only_second) + 1, 0.5)
 
 
-@dataclass(frozen=True, eq=False)
-class ItemData:
-    """Items that all methods have, and what they say about each column."""
-
-    values: FloatArray
-    scores: FloatArray
-    influence: FloatArray
-    clusters: tuple[str, ...] | None
-    classes: NDArray[np.bool_] | None  # of items, for AUC
-    answers: bool
-    bounds: tuple[float, float]
-    kish: float  # items with equal weights whose mean has the same variance
-    tasks: tuple[IntArray, FloatArray] | None = None  # of each item, and the weights
-    known: tuple[FloatArray, float] | None = None  # covariance of the scores, and its freedom
-
-    @property
-    def n_tasks(self) -> int:
-        """Number of tasks, 1 where there are none."""
-        return 1 if self.tasks is None else len(self.tasks[1])
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """One independent part of the error, Student t."""
 
     covariance: FloatArray
     freedom: float
-
-    def scales(self, draws: int, rng: np.random.Generator) -> FloatArray:
-        """Variances relative to the covariance, (draws,)."""
-        return self.freedom / rng.chisquare(self.freedom, draws)
-
-    def of_gaps(self, winner: int) -> FloatArray:
-        """Variance of the winner minus each, (m,)."""
-        diagonal = np.diagonal(self.covariance)
-        gaps = diagonal + diagonal[winner] - 2 * self.covariance[winner]
-        return np.maximum(gaps, 0.0)
-
-    @property
-    def root(self) -> FloatArray:
-        """A square root of the covariance, (m, m)."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        return vectors * np.sqrt(np.maximum(values, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,16 +107,19 @@ class StudentLaw:
         """
         later = rng.spawn(1)[0]
         noise, variance, again = (np.zeros((draws, len(self.centre))) for _ in range(3))
-        for part in self.parts:
-            scales, root = part.scales(draws, rng)[:, None], part.root.T
+        for covariance, freedom in self.parts:
+            scales = freedom / rng.chisquare(freedom, (draws, 1))
+            values, vectors = np.linalg.eigh(covariance)
+            root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
             noise += np.sqrt(scales) * (rng.standard_normal(noise.shape) @ root)
             again += np.sqrt(scales) * (later.standard_normal(noise.shape) @ root)
-            variance += scales * part.of_gaps(winner)
+            own = np.diagonal(covariance)
+            of_gaps = np.maximum(own + own[winner] - 2 * covariance[winner], 0.0)
+            variance += scales * of_gaps
         gap = self.centre[winner] - self.centre
         least = TIE * float(np.abs(self.centre).max())
         if len(self.parts) == 1:
-            spread = np.sqrt(self.parts[0].of_gaps(winner))
-            p = stdtr(self.parts[0].freedom, -_ratio(gap, spread, least))
+            p = stdtr(freedom, -_ratio(gap, np.sqrt(of_gaps), least))
         else:
             p = ndtr(-_ratio(gap, np.sqrt(variance), least)).mean(axis=0)
         p[winner] = 0.5
@@ -177,37 +134,56 @@ def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
     return np.where(spread > least, ratio, np.where(gap > least, np.inf, 0.0))
 
 
-def student_law(data: ItemData, columns: list[NDArray[np.intp]]) -> StudentLaw:
-    """Law of the methods' scores; ``columns`` are the runs of each method."""
-    means = np.array([data.scores[of].mean() for of in columns])
-    influence = np.column_stack([data.influence[:, of].mean(axis=1) for of in columns])
-    if data.known is not None:
-        share = np.array([np.isin(np.arange(data.scores.size), of) / of.size for of in columns])
-        part = _Part(share @ data.known[0] @ share.T, data.known[1])
-        return StudentLaw(means, means, [part, *_of_runs(data, columns)], len(data.values))
-    if data.classes is not None and data.clusters is None:
-        parts = [_of_class(influence, of) for of in (data.classes, ~data.classes)]
-        return StudentLaw(means, means, [*parts, *_of_runs(data, columns)], len(influence))
-    if data.tasks is not None and data.clusters is None:
-        values = np.column_stack([data.values[:, of].mean(axis=1) for of in columns])
-        centre = (data.kish * means + 0.5) / (data.kish + 1)
-        covariance = smoothed_covariance(values, *data.tasks)
-        part = _Part(covariance, max(float(len(values) - data.n_tasks), 1.0))
-        return StudentLaw(means, centre, [part, *_of_runs(data, columns)], len(values))
-    prior = PRIOR_ITEMS if data.answers else 0.0  # all patterns of answers equally probable
-    items = data.kish + prior
-    centre = (data.kish * means + prior / 2) / items
-    ones = np.ones((len(influence), 1))
-    sizes = summed_by_cluster(ones, data.clusters)
-    count, share = len(sizes), sizes / len(influence)
-    if count < 2:
-        raise InputError("all items belong to one cluster: nothing says how clusters differ")
-    summed = summed_by_cluster(influence + means - centre, data.clusters) / (1 - share)
-    away = 0.5 - centre
-    products = (count - 1) / count * summed.T @ summed * (data.kish / len(influence)) ** 2
-    products = products + prior * (np.outer(away, away) + np.eye(len(means)) / 4)
-    part = _Part(products / items**2, max(float(1 / np.sum(share**2) - data.n_tasks), 1.0))
-    return StudentLaw(means, centre, [part, *_of_runs(data, columns)], count)
+def student_law(data: Outcomes, columns: list[NDArray[np.intp]]) -> StudentLaw:
+    """Law of the methods' scores, no answer missing; ``columns`` are the runs of each method."""
+    share = np.zeros((len(columns), data.n_classifiers))
+    for row, of in zip(share, columns, strict=True):
+        row[of] = 1 / of.size
+    means, runs, n = share @ data.scores, _of_runs(data, columns), data.n_items
+    tasks, alone = data.tasks is not None, data.clusters is None
+    if data.new != "items" if data.is_answers else tasks and alone:
+        part = _Part(share @ _known_covariance(data) @ share.T, data.average.freedom)
+        return StudentLaw(means, means, [part, *runs], n)
+    if data.labels is not None and alone:
+        values = data.influence @ share.T
+        parts = [_of_class(values, data.labels == kind) for kind in (True, False)]
+        return StudentLaw(means, means, [*parts, *runs], n)
+    prior = PRIOR_ITEMS if data.is_answers else 0.0  # all patterns of answers equally probable
+    kish = data.average.kish if data.is_answers and tasks else float(n)
+    codes, weights = data.task_codes
+    if data.is_answers and tasks and alone:
+        centre = (kish * means + 0.5) / (kish + 1)
+        covariance = smoothed_covariance(data.values @ share.T, codes, weights)
+        part = _Part(covariance, max(float(n - weights.size), 1.0))
+        return StudentLaw(means, centre, [part, *runs], n)
+    items = kish + prior
+    centre = (kish * means + prior / 2) / items
+    influence = data.influence
+    if data.is_answers:
+        influence = weighted_means(data.values, codes, weights)[1]
+    sizes = summed_by_cluster(np.ones((n, 1)), data.clusters)
+    count, part_of = len(sizes), sizes / n
+    away = influence @ share.T + means - centre
+    summed = summed_by_cluster(away, data.clusters) / (1 - part_of)
+    products = (count - 1) / count * summed.T @ summed * (kish / n) ** 2
+    off = 0.5 - centre
+    products = products + prior * (np.outer(off, off) + np.eye(len(means)) / 4)
+    freedom = max(float(1 / np.sum(part_of**2) - weights.size), 1.0)
+    return StudentLaw(means, centre, [_Part(products / items**2, freedom), *runs], count)
+
+
+def _known_covariance(data: Outcomes) -> FloatArray:
+    """Covariance of the scores that an average has; of few tasks pairs borrow from all pairs."""
+    if data.new != "tasks" or not data.is_answers:
+        return data.covariance
+    covariance = with_typical_pairs(data.covariance, data.average.freedom)
+    if len(covariance) != 2:
+        return covariance
+    # new tasks have new items: the variance between a few tasks may be smaller by chance
+    of_items = data.about("items", passes=data.passes).average.influence
+    difference = np.array([1.0, -1.0])
+    lacking = np.sum((of_items @ difference) ** 2) - difference @ covariance @ difference
+    return covariance + np.eye(2) * max(float(lacking), 0.0) / 2
 
 
 def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
@@ -216,12 +192,10 @@ def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
     return _Part(own.T @ own / len(influence) ** 2 * (size / (size - 1)), float(size - 1))
 
 
-def _of_runs(data: ItemData, columns: list[NDArray[np.intp]]) -> list[_Part]:
+def _of_runs(data: Outcomes, columns: list[NDArray[np.intp]]) -> list[_Part]:
     """What runs add: each method's own variance, pooled where a method has one run."""
     sizes = np.array([len(of) for of in columns])
-    squares = np.array(
-        [float(np.sum((data.scores[of] - data.scores[of].mean()) ** 2)) for of in columns]
-    )
+    squares = np.array([of.size * float(np.var(data.scores[of])) for of in columns])
     if sizes.max() == 1:
         return []
     if sizes.min() >= _OWN_RUNS:
@@ -231,7 +205,7 @@ def _of_runs(data: ItemData, columns: list[NDArray[np.intp]]) -> list[_Part]:
     return [_Part(np.diag(squares.sum() / freedom / sizes), freedom)]
 
 
-def remarks_on(law: StudentLaw, data: ItemData, columns: list[NDArray[np.intp]]) -> list[str]:
+def remarks_on(law: StudentLaw, data: Outcomes, columns: list[NDArray[np.intp]]) -> list[str]:
     """What a reader should know of the law: how little some of its parts rest on."""
     remarks, sizes = [], [len(of) for of in columns]
     effective = law.parts[0].freedom + 1
@@ -240,8 +214,8 @@ def remarks_on(law: StudentLaw, data: ItemData, columns: list[NDArray[np.intp]])
             f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size: their "
             "spread is hardly known"
         )
-    if data.classes is not None:
-        fewest = int(min(data.classes.sum(), (~data.classes).sum()))
+    if data.labels is not None:
+        fewest = int(min(data.labels.sum(), (~data.labels).sum()))
         if fewest < _FEW:
             remarks.append(f"only {fewest} items of one class: their spread is hardly known")
     if max(sizes) > 1:
@@ -275,9 +249,8 @@ class MethodComparison:
     sign : int
         What scores and draws are multiplied by to be as they were given: -1 if lower is better.
     notes : tuple of str
-    replicated : ndarray, shape (D, m), optional
-        Scores of each draw's methods on as many fresh items; None where there are too many
-        different items.
+    replicated : ndarray, shape (D, m)
+        Scores of each draw's methods on as many fresh items.
     """
 
     methods: tuple[str, ...]
@@ -291,7 +264,7 @@ class MethodComparison:
     n_runs: tuple[int, ...]
     sign: int
     notes: tuple[str, ...]
-    replicated: FloatArray | None = None
+    replicated: FloatArray
 
     def __repr__(self) -> str:
         """Who leads, and by how much."""
@@ -384,34 +357,36 @@ def compare_methods(
     """
     rng = generator_of(random_seed)
     names, columns = columns_of_methods(outcomes.names, methods)
-    data, notes = item_data(outcomes)
+    data, notes = complete(outcomes)
     order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns
-    sorted_columns = [columns[method] for method in order]
-    if outcomes.is_plain and data.clusters is None and len(names) == len(outcomes.names):
-        values = data.values[:, np.concatenate(sorted_columns)]
-        scores, n_clusters = values.mean(axis=0), len(values)
-        first = int(np.argmax(scores))
-        drawn, again = _dirichlet_draws(values, draws, rng)
-        p_not_below = _closed_form(values, first)
+    columns = [columns[method] for method in order]
+    law, exact = student_law(data, columns), None
+    first = int(np.argmax(law.scores))
+    plain = data.is_plain and data.clusters is None and len(names) == data.n_classifiers
+    if plain:
+        right = data.values[:, order]
+        exact = _dirichlet_draws(right, draws, rng)
     else:
-        law = student_law(data, sorted_columns)
-        notes += remarks_on(law, data, sorted_columns)
-        scores, n_clusters, first = law.scores, law.n_clusters, int(np.argmax(law.scores))
-        drawn, p_not_below, again = law.draw(first, draws, rng)
-    place = np.argsort(order)
+        notes += remarks_on(law, data, columns)
+    drawn, p_not_below, again = law.draw(first, draws, rng)
+    if plain:
+        best = right[:, first]
+        p_not_below = probability_not_better(best @ (1 - right), (1 - best) @ right)
+        drawn, again = exact or (drawn, again)
+    place, bounds = np.argsort(order), bounds_of(data)
     return MethodComparison(
         methods=names,
-        scores=scores[place],
+        scores=law.scores[place],
         winner=int(order[first]),
         draws=drawn[:, place],
         p_not_below=p_not_below[place],
-        n_items=len(data.values),
-        n_clusters=n_clusters,
-        bounds=data.bounds,
-        n_runs=tuple(len(of) for of in columns),
+        n_items=data.n_items,
+        n_clusters=law.n_clusters,
+        bounds=bounds,
+        n_runs=tuple(columns[j].size for j in place),
         notes=tuple(notes),
         sign=outcomes.sign,
-        replicated=None if again is None else np.clip(again[:, place], *data.bounds),
+        replicated=np.clip(again[:, place], *bounds),
     )
 
 
@@ -433,52 +408,20 @@ def columns_of_methods(
     return names, [np.flatnonzero([run == name for run in runs]) for name in names]
 
 
-def item_data(outcomes: Outcomes) -> tuple[ItemData, list[str]]:
-    """What is compared, the items that all have answered, and notes."""
-    if not outcomes.is_answers:
-        ends = outcomes.values.min(), outcomes.values.max()
-        shares = outcomes.metric == "auc" or (ends[0] >= 0 and ends[1] <= 1)
-        bounds = (0.0, 1.0) if shares else (-np.inf, np.inf)
-        if outcomes.lower_is_better:
-            bounds = (-bounds[1], -bounds[0])
-        if not np.isfinite(outcomes.covariance).all():
-            raise InputError("the numbers are too large for a variance")
-        known = None
-        if outcomes.tasks is not None and outcomes.clusters is None:
-            known = outcomes.covariance, outcomes.average.freedom
-        tasks = None if outcomes.tasks is None else outcomes.task_codes
-        data = ItemData(
-            outcomes.sign * outcomes.values,
-            outcomes.scores,
-            outcomes.influence,
-            outcomes.clusters,
-            outcomes.labels,
-            False,
-            bounds,
-            float(outcomes.n_items),
-            tasks,
-            known,
-        )
-        return data, list(notes_on_average(outcomes))
+def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
+    """What is compared, the items that all have answered, with notes."""
     kept = outcomes.complete()
-    values, scores, n = kept.values, kept.scores, kept.n_items
-    notes = [*left_out(outcomes, kept), *notes_on_average(kept)]
-    if kept.new != "items":
-        of, covariance = kept.average, kept.covariance
-        if kept.new == "tasks":
-            covariance = with_typical_pairs(covariance, of.freedom)
-            covariance = _at_least_of_items(covariance, kept)
-        known = covariance, of.freedom
-        bounds, every = (0.0, 1.0), values - scores
-        return ItemData(
-            values, scores, every, None, None, True, bounds, of.kish, known=known
-        ), notes
-    influence, kish, tasks = values - scores, float(n), None
-    if kept.tasks is not None:
-        tasks = kept.task_codes
-        influence, kish = weighted_means(values, *tasks)[1], kept.average.kish
-    data = ItemData(values, scores, influence, kept.clusters, None, True, (0.0, 1.0), kish, tasks)
-    return data, notes
+    lost = outcomes.n_items - kept.n_items
+    notes = [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
+    return kept, [*notes, *notes_on_average(kept)]
+
+
+def bounds_of(data: Outcomes) -> tuple[float, float]:
+    """Least and largest possible score, larger is better."""
+    are_shares = data.metric in ("accuracy", "auc")
+    if not are_shares and (data.values.min() < 0 or data.values.max() > 1):
+        return -np.inf, np.inf
+    return (-1.0, 0.0) if data.lower_is_better else (0.0, 1.0)
 
 
 def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
@@ -493,25 +436,10 @@ def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
     [[1.5, 0.0], [0.0, 2.5]]
     """
     m = len(covariance)
-    if m == 1:
-        return covariance
     variance = float(np.trace(covariance)) / m
     between = (float(covariance.sum()) - m * variance) / (m * (m - 1))
     typical = np.full((m, m), between) + np.eye(m) * (variance - between)
     return (freedom * covariance + _BORROWED * typical) / (freedom + _BORROWED)
-
-
-def _at_least_of_items(covariance: FloatArray, kept: Outcomes) -> FloatArray:
-    """Covariance of two methods on new tasks, whose difference varies as on new items, or more.
-
-    New tasks have new items; the variance between a few tasks may be smaller by chance.
-    """
-    if len(covariance) != 2:
-        return covariance
-    of_items = kept.about("items", passes=kept.passes).average.influence
-    difference = np.array([1.0, -1.0])
-    lacking = np.sum((of_items @ difference) ** 2) - difference @ covariance @ difference
-    return covariance + np.eye(2) * max(float(lacking), 0.0) / 2
 
 
 def notes_on_average(data: Outcomes) -> Iterator[str]:
@@ -533,65 +461,35 @@ def notes_on_average(data: Outcomes) -> Iterator[str]:
         yield f"errors are those of {about}"
 
 
-def left_out(outcomes: Outcomes, kept: Outcomes) -> list[str]:
-    """A note on the items that were left out, if any were."""
-    lost = outcomes.n_items - kept.n_items
-    return [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
-
-
-def _closed_form(right: FloatArray, winner: int) -> FloatArray:
-    own = right[:, winner]
-    return probability_not_better(np.rint(own @ (1 - right)), np.rint((1 - own) @ right))
-
-
 def _dirichlet_draws(
     answers: FloatArray, draws: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray | None]:
-    """Draws of the skills, and scores on fresh items where there are not too many patterns.
+) -> tuple[FloatArray, FloatArray] | None:
+    """Draws of the skills, and scores on fresh items; None where there are too many patterns.
 
-    Gamma weights of patterns, and of the prior mass in sticks.
+    Gamma weights of patterns, and of the prior mass in the sticks of a Dirichlet process, whose
+    patterns of answers are all equally probable.
     """
+    (n, m), later = answers.shape, rng.spawn(1)[0]
     bits = np.ascontiguousarray(np.packbits(answers == 1, axis=1))  # sorted much faster
     rows = bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
     _, first, counts = np.unique(rows, return_index=True, return_counts=True)
     if float(draws) * len(first) > _MOST_WEIGHTS:
-        return _normal_draws(answers, draws, rng), None
-    patterns, later = answers[first], rng.spawn(1)[0]
-    few = float(draws) * len(first) <= _MOST_REPLICATED
-    blocks, again = [], []
+        return None
+    patterns = answers[first]
+    drawn, again = np.empty((2, draws, m))
     for start in range(0, draws, _BLOCK):
-        size = min(_BLOCK, draws - start)
+        here = slice(start, start + _BLOCK)
+        size = len(drawn[here])
         weights = rng.standard_gamma(counts, (size, len(counts)))
         prior = rng.standard_gamma(PRIOR_ITEMS, (size, 1))
-        total = weights.sum(axis=1, keepdims=True) + prior
-        sticks, right = _prior_patterns(size, answers.shape[1], rng)
-        skills = weights @ patterns + prior * np.einsum("ds,dsm->dm", sticks, right)
-        blocks.append(skills / total)
-        if few:
-            chances = np.hstack([weights, prior * sticks])
-            chances /= chances.sum(axis=1, keepdims=True)
-            seen = later.multinomial(len(answers), chances)
-            of_sticks = np.einsum("ds,dsm->dm", seen[:, len(counts) :], right)
-            again.append((seen[:, : len(counts)] @ patterns + of_sticks) / len(answers))
-    return np.concatenate(blocks), np.concatenate(again) if few else None
-
-
-def _normal_draws(answers: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    """The same with so many items that the posterior is normal, of its own mean and covariance."""
-    n, m = len(answers) + PRIOR_ITEMS, answers.shape[1]
-    right = answers.T @ answers
-    mean = (np.diagonal(right) + PRIOR_ITEMS / 2) / n
-    square = (right + PRIOR_ITEMS / 4 * (1 + np.eye(m))) / n
-    values, vectors = np.linalg.eigh((square - np.outer(mean, mean)) / (n + 1))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return np.clip(mean + rng.standard_normal((draws, m)) @ root.T, 0.0, 1.0)
-
-
-def _prior_patterns(
-    size: int, m: int, rng: np.random.Generator
-) -> tuple[FloatArray, NDArray[np.int8]]:
-    """Sticks of a Dirichlet process and their patterns of answers, all equally probable."""
-    broken = rng.beta(1.0, PRIOR_ITEMS, (size, _STICKS))
-    left = np.cumprod(1 - broken, axis=1)
-    sticks = broken * np.column_stack([np.ones(size), left[:, :-1]])
-    return sticks, rng.integers(0, 2, (size, _STICKS, m), dtype=np.int8)
+        broken = rng.beta(1.0, PRIOR_ITEMS, (size, _STICKS))
+        left = np.cumprod(1 - broken, axis=1)
+        sticks = broken * np.column_stack([np.ones(size), left[:, :-1]])
+        right = rng.integers(0, 2, (size, _STICKS, m), dtype=np.int8)
+        chances = np.hstack([weights, prior * sticks])
+        chances /= chances.sum(axis=1, keepdims=True)
+        seen = later.multinomial(n, chances) / n
+        for found, share in ((drawn, chances), (again, seen)):
+            of_sticks = np.einsum("ds,dsm->dm", share[:, len(counts) :], right)
+            found[here] = share[:, : len(counts)] @ patterns + of_sticks
+    return drawn, again

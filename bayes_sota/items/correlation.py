@@ -1,21 +1,26 @@
 r"""How much the mistakes of classifiers coincide, from what each got for the same items.
 
-Scores of one board share the items, so their errors are correlated as the answers are:
+Scores of one board share the items, so their errors are correlated. With :math:`u_{ij}` the
+influence of item i on score j, of squares that sum to 1 over the items,
 
-.. math:: \mathrm{corr}(\hat\theta_j, \hat\theta_k) = \phi_{jk}\, n_{jk} / \sqrt{n_j n_k}
+.. math:: \mathrm{corr}(\hat\theta_j, \hat\theta_k) = \phi_{jk} = \sum_i u_{ij} u_{ik}
 
-with the phi correlation of right and wrong over the :math:`n_{jk}` items that both answered. Three
-parts are told apart: what all leaders share, :math:`\lambda_j\lambda_k`, which no leaderboard can
-average out; what a family of near-clones shares beyond that; and what is left. The common part is
-about the leaders because the state of the art is. Weak classifiers need no rule for what is
-feasible: phi respects the margins by itself, and a weak classifier gets its own, smaller loading.
+which for right and wrong answers is their phi correlation, times :math:`n_{jk} / \sqrt{n_j n_k}`
+where only :math:`n_{jk}` items were answered by both. Three parts are told apart: what all leaders
+share, :math:`\lambda_j\lambda_k`, which no leaderboard can average out; what a family of
+near-clones shares beyond that; and what is left. The common part is about the leaders because the
+state of the art is. Weak classifiers need no rule for what is feasible: phi respects the margins by
+itself, and a weak classifier gets its own, smaller loading.
+
+Standard errors are those of the infinitesimal jackknife (Efron and Stein 1981; Jaeckel 1972): item
+i moves :math:`\phi_{jk}` by :math:`u_{ij} u_{ik} - \phi_{jk} (u_{ij}^2 + u_{ik}^2) / 2`, and every
+variance is a sum of squares, by matrix products.
 
 ``tests/items/test_response_correlation.py`` holds rho at 1,000 items against all items of real
-matrices, and the phi correlations against NumPy's.
+matrices, and errors against those of leaving out every item and against new items.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,29 +33,20 @@ from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import summed_by_cluster
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.pair_sums import (
-    LARGEST_LOADING,
-    TINY,
-    Answers,
-    AnswerSums,
-    Influence,
-    InfluenceSums,
-    counts_of,
-    jackknife,
-    leader_weights,
-)
+from bayes_sota.data.sizes import leaders as best_few
 
-_LEADERS, _PER_ROOT = 5, 2.0
+LARGEST_LOADING = 0.99
 FAMILY = 0.5  # relatives share more of what the leaders do not share than each has alone
+_TINY = 1e-300
 _COPY = 0.9  # this correlation leaves a fifth of the variance to tell two classifiers apart
 _ROUNDS = 3  # families, then loadings without relatives, then families again
+_HALF = 0.5  # an answer more of each classifier alone: two that always agree may differ
 _LEAST_OWN = 1e-3
 _LEAST_RHO = 0.1  # in a divisor
 _LEAST_KNOWN = 1e-6  # of an assumed rho
 _ITEMS = 2000  # at a time
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
-_GROUPS = 20  # of clusters, in the jackknife
 _LEAST_TASKS = 10  # that tell near-clones from others
 _CLEAR, _SURE = 2.5, 0.95  # standard errors; above it two are near-clones whatever the noise
 
@@ -71,9 +67,9 @@ class ResponseCorrelation:
         Standard error of rho from the items: jackknife, and what one more mistake would change.
     loadings : ndarray, shape (m,)
         lambda_j, correlation of each score's error with what the leaders share.
-    residual : ndarray, shape (m, m)
+    residual : ndarray, shape (m, m), or None
         Correlation of what is left after the common part, shrunk by its own uncertainty towards
-        the mean of a family or none, positive definite, diagonal 1.
+        the mean of a family or none, diagonal 1. None where nothing tells it: none.
     family : ndarray of int, shape (m,)
         Family of each classifier; alone in it where it has no near-clone.
     order : ndarray of int, shape (m,)
@@ -85,26 +81,18 @@ class ResponseCorrelation:
     rho: float
     rho_se: float
     loadings: FloatArray
-    residual: FloatArray
+    residual: FloatArray | None
     family: IntArray
     order: IntArray
 
-    def reordered(self, order: IntArray) -> "ResponseCorrelation":
-        """The same where classifier j is what was ``order[j]`` elsewhere."""
-        rank = np.argsort(order)
-        return ResponseCorrelation(
-            order[self.leaders],
-            self.rho,
-            self.rho_se,
-            self.loadings[rank],
-            self.residual[np.ix_(rank, rank)],
-            self.family[rank],
-            order[self.order],
-        )
-
     def factor(self, entries: IntArray) -> FloatArray:
         """Cholesky factor of the residual correlation of some classifiers, (U, U)."""
-        return np.linalg.cholesky(self.residual[np.ix_(entries, entries)])
+        if self.residual is None:
+            return np.eye(entries.size)
+        values, vectors = np.linalg.eigh(self.residual[np.ix_(entries, entries)])
+        raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
+        scale = np.sqrt(np.diagonal(raised))
+        return np.linalg.cholesky(raised / np.outer(scale, scale))
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
@@ -113,9 +101,14 @@ class ResponseCorrelation:
         return tuple(tuple(group.tolist()) for group in groups if group.size > 1)
 
     @property
+    def is_learnt(self) -> bool:
+        """Whether items told rho."""
+        return self.rho_se > 0
+
+    @property
     def relative(self) -> FloatArray:
         """Loading of each classifier relative to rho, (m,)."""
-        return self.loadings / max(self.rho, TINY)
+        return self.loadings / max(self.rho, _TINY)
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -123,6 +116,8 @@ class ResponseCorrelation:
 
         Identical classifiers count as one, relatives as something between one and all.
         """
+        if self.residual is None:
+            return np.ones(self.loadings.size)
         same = self.family[:, None] == self.family
         return 1 / np.sum(np.where(same, np.maximum(self.residual, 0), 0), axis=1)
 
@@ -150,17 +145,12 @@ class LearntCorrelation(CorrelationPrior):
         """Slope of the distribution function, even between two points of the grid."""
         cell = np.clip(np.searchsorted(self.rho, rho, side="right") - 1, 0, self.rho.size - 2)
         slope = np.diff(self.cdf) / np.diff(self.rho)
-        return np.log(np.maximum(slope[cell], TINY))
-
-    @property
-    def sd(self) -> float:
-        """Posterior standard deviation."""
-        return float(np.std(self.quantile((np.arange(200) + 0.5) / 200)))
+        return np.log(np.maximum(slope[cell], _TINY))
 
     @property
     def is_fixed(self) -> bool:
         """Whether one value stands for the whole posterior: its square adds nothing to a width."""
-        return self.sd < _KNOWN
+        return float(np.std(self.quantile((np.arange(200) + 0.5) / 200))) < _KNOWN
 
 
 def learn_correlation(
@@ -194,126 +184,159 @@ def learn_correlation(
     return LearntCorrelation(edges, cdf / cdf[-1])
 
 
-def structure(
-    scores: FloatArray,
-    items: "Answers | Influence",
-    both: FloatArray,
-    rarer: FloatArray,
-    family_cut: float = FAMILY,
+def _structure(
+    values: FloatArray, order: IntArray, alone: float, cut: float | None
 ) -> ResponseCorrelation:
-    """Correlation of scores in its three parts, with errors from what single items change."""
-    whole = items.sums
-    score = _symmetric(whole.correlation())
-    leaders = _leaders(scores, score)
-    family = _families(score, leaders, family_cut)
-    loadings = _loadings(score, leaders, family)
-    residual = _shrunk_residual(score, loadings, items.variance(), both, leaders, family)
-    rho = float(whole.rho(leaders, family))
-    variance, spread = _leader_variances(items, score[np.ix_(leaders, leaders)], leaders, family)
-    se = float(np.sqrt(variance + _one_more_mistake(rarer[leaders], rho)))
-    noise = _loading_noise(spread, rarer, leaders, rho)
-    loadings = _shrunk_loadings(loadings, noise, leaders, family, rho)
-    return ResponseCorrelation(
-        leaders,
-        rho,
-        se,
-        loadings,
-        residual,
-        family,
-        np.argsort(scores, kind="stable"),
-    )
+    """Correlation of scores in its three parts, from influence values of independent items.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, m)
+        Influence of each item, or cluster of items, on each score.
+    order : ndarray of int, shape (m,)
+        Classifiers, worst first.
+    alone : float
+        Square that every classifier has for itself.
+    cut : float, optional
+        Residual correlation of a family. Default: what chance does not reach.
+    """
+    squares, fourths = np.sum(values**2, axis=0), np.sum(values**4, axis=0)
+    # items that carry the variance: nearly as many as there are mistakes, or right answers
+    carrying = squares**2 / np.maximum(fourths, _TINY)
+    unit = values / np.sqrt(np.maximum(squares + alone, _TINY))
+    phi = unit.T @ unit
+    np.fill_diagonal(phi, 1.0)
+    leaders = _leaders(order, phi)
+    family = _families(phi, leaders, _cut(phi, carrying) if cut is None else cut)
+    rho, error = _rho(values[:, leaders], family[leaders])
+    # with k mistakes each, one more that all leaders share moves the mean correlation c by
+    # (1 - c) / (k + 1), one more of each alone by c / (k + 1): no item at hand shows it
+    jump = np.hypot(1 - rho**2, rho**2) / max(rho, _LEAST_RHO) / (carrying + 1)
+    error = np.hypot(error, np.median(jump[leaders]) / 2)
+    variance = _variance_of_loadings(unit[:, leaders], family[leaders])
+    noise = np.median(variance * (carrying[leaders] + 1)) / (carrying + 1) + jump**2
+    noise[leaders] = variance + jump[leaders] ** 2
+    raw = _loadings(phi, leaders, family)
+    residual = _shrunk_residual(unit, phi, raw, leaders, family)
+    loadings = _shrunk_loadings(raw, noise, leaders, family, rho)
+    return ResponseCorrelation(leaders, rho, float(error), loadings, residual, family, order)
 
 
-def _leader_variances(
-    items: "Answers | Influence", score: FloatArray, leaders: IntArray, family: IntArray
-) -> tuple[float, FloatArray]:
-    """Jackknife variances of rho, and of the loadings of the leaders, (k,)."""
-    every, own = np.arange(leaders.size), family[leaders]
-    times, rhos, loadings = [], [], []
-    for count, rest in items.left_out(leaders):
-        left = rest.correlation()
-        times.append(count)
-        rhos.append(rest.rho(every, own))
-        loadings.append(_loadings(np.where(np.isfinite(left), left, score), every, own))
-    counts = np.concatenate(times)
-    variance = jackknife(np.concatenate(rhos), counts)
-    return float(variance), jackknife(np.concatenate(loadings), counts)
-
-
-def _leaders(scores: FloatArray, score: FloatArray) -> IntArray:
+def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
     """The best classifiers, of copies only the best: a field of copies has one leader."""
-    count = max(_LEADERS, int(np.ceil(_PER_ROOT * np.sqrt(scores.size))))
-    order = np.argsort(-scores, kind="stable")
-    leaders = [int(order[0])]
-    for j in order[1:]:
-        if len(leaders) < count and score[j, leaders].max() < _COPY:
+    count, best = best_few(order.astype(np.float64)).size, order[::-1]
+    leaders = [int(best[0])]
+    for j in best[1:]:
+        if len(leaders) < count and phi[j, leaders].max() < _COPY:
             leaders.append(int(j))
-    return np.array(leaders) if len(leaders) > 1 else order[:2]
+    return np.array(leaders) if len(leaders) > 1 else best[:2]
 
 
-def _symmetric(phi: FloatArray) -> FloatArray:
-    """Pairs that share too few items get what is typical."""
-    off = ~np.eye(len(phi), dtype=bool)
-    typical = np.nanmedian(phi[off]) if np.isfinite(phi[off]).any() else 0.0
-    return np.where(np.isfinite(phi), phi, typical)
+def _cut(phi: FloatArray, carrying: FloatArray) -> float:
+    """Residual correlation from which two classifiers are relatives: what chance does not reach."""
+    typical = np.median(phi[~np.eye(len(phi), dtype=bool)])
+    own = 1 - float(np.clip(typical, 0.0, 0.98))
+    items = max(float(np.median(carrying)), 1.0)
+    return float(np.clip(_CLEAR / (np.sqrt(items) * own), FAMILY, _SURE))
 
 
-def _families(score: FloatArray, leaders: IntArray, cut: float) -> IntArray:
+def _families(phi: FloatArray, leaders: IntArray, cut: float) -> IntArray:
     """Average linkage of the residual correlation, cut at one half; no families if infinite.
 
     The first loadings come from the lower quartile of correlations, which relatives do not reach;
     the next ones leave relatives out.
     """
-    family = np.arange(len(score))
-    if len(score) < 3 or np.isinf(cut):
-        return family
-    off = np.where(np.eye(len(score), dtype=bool), np.nan, score)
-    common = max(float(np.nanquantile(off[np.ix_(leaders, leaders)], 0.25)), 1e-4)
-    loadings = np.nanquantile(off[:, leaders], 0.25, axis=1) / np.sqrt(common)
-    for _ in range(_ROUNDS):
-        linked = _linked(score, np.clip(loadings, 0, LARGEST_LOADING), cut)
-        if np.unique(linked[leaders]).size == 1 or np.array_equal(linked, family):
-            break
-        family = linked
-        loadings = _loadings(score, leaders, family)
-    return family
-
-
-def _linked(score: FloatArray, loadings: FloatArray, cut: float) -> IntArray:
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
-    distance = 1 - _residual(score, loadings)
-    np.fill_diagonal(distance, 0.0)
-    tree = linkage(squareform(np.maximum(distance, 0), checks=False), "average")
-    return np.asarray(fcluster(tree, 1 - cut, "distance"), np.int64) - 1
+    family = np.arange(len(phi))
+    if len(phi) < 3 or np.isinf(cut):
+        return family
+    off = np.where(np.eye(len(phi), dtype=bool), np.nan, phi)
+    common = max(float(np.nanquantile(off[np.ix_(leaders, leaders)], 0.25)), 1e-4)
+    loadings = np.nanquantile(off[:, leaders], 0.25, axis=1) / np.sqrt(common)
+    for _ in range(_ROUNDS):
+        distance = 1 - _residual(phi, np.clip(loadings, 0, LARGEST_LOADING))
+        tree = linkage(squareform(np.maximum(distance, 0), checks=False), "average")
+        linked = np.asarray(fcluster(tree, 1 - cut, "distance"), np.int64) - 1
+        if np.unique(linked[leaders]).size == 1 or np.array_equal(linked, family):
+            break
+        family, loadings = linked, _loadings(phi, leaders, linked)
+    return family
 
 
-def _residual(score: FloatArray, loadings: FloatArray) -> FloatArray:
+def _leader_weights(own: IntArray) -> FloatArray:
+    """Weight of each leader by their families: every one counts once, (k,)."""
+    return 1 / np.sum(own[:, None] == own, axis=1)
+
+
+def _rho(lead: FloatArray, own: IntArray) -> tuple[float, float]:
+    """Root of mean covariance over mean variance of leaders in different families, and its error.
+
+    A ratio of means, because single correlations are biased where mistakes are few. The error is
+    half the distance of the roots of the ratio one error higher and lower: near 0 a root is not
+    linear.
+    """
+    weight, sd = _leader_weights(own), np.linalg.norm(lead, axis=0)
+    pairs = np.outer(weight, weight) * (own[:, None] != own)
+    whole = max(float(sd @ pairs @ sd), _TINY)
+    ratio = float(np.clip(np.sum(pairs * (lead.T @ lead)) / whole, 1e-4, LARGEST_LOADING**2))
+    own_part = lead**2 @ (pairs @ sd / np.maximum(sd, _TINY))
+    error = np.linalg.norm(np.sum(lead @ pairs * lead, axis=1) - ratio * own_part) / whole
+    high, low = np.sqrt(ratio + error), np.sqrt(max(ratio - error, 0.0))
+    return float(np.sqrt(ratio)), float(high - low) / 2
+
+
+def _shared(
+    phi: FloatArray, leaders: IntArray, family: IntArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Weights of leaders outside each family, mean correlations with them, and mean of leaders'."""
+    weight = _leader_weights(family[leaders])
+    outside = np.where(family[:, None] == family[leaders], 0.0, weight)
+    outside /= outside.sum(axis=1, keepdims=True)
+    mean = np.sum(outside * phi[:, leaders], axis=1)
+    return outside, mean, max(float(np.average(mean[leaders], weights=weight)), 1e-4)
+
+
+def _loadings(phi: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
+    """Mean correlation with the leaders outside the own family, over the root of their mean."""
+    _, mean, common = _shared(phi, leaders, family)
+    return np.clip(mean / np.sqrt(common), 0.0, LARGEST_LOADING)
+
+
+def _variance_of_loadings(lead: FloatArray, own: IntArray) -> FloatArray:
+    """Variances of the loadings of leaders, (k,), from their influence values."""
+    phi = lead.T @ lead
+    outside, mean, common = _shared(phi, np.arange(own.size), own)
+    square = lead**2
+    effect = lead * (lead @ outside.T) - (square * mean + square @ (outside * phi).T) / 2
+    of_common = np.average(effect, axis=1, weights=_leader_weights(own))
+    effect -= of_common[:, None] * mean / (2 * common)
+    return np.asarray(np.sum(effect**2, axis=0)) / common
+
+
+def _variance_of_phi(values: FloatArray, phi: FloatArray) -> FloatArray:
+    """Variance of each correlation, (m, m)."""
+    squares, cubes = np.zeros_like(phi), np.zeros_like(phi)
+    for start in range(0, len(values), _ITEMS):
+        block = values[start : start + _ITEMS]
+        squares += (block**2).T @ block**2
+        cubes += (block**3).T @ block
+    fourth = np.diagonal(squares)
+    both = fourth[:, None] + 2 * squares + fourth
+    variance = squares - phi * (cubes + cubes.T) + phi**2 / 4 * both
+    return np.maximum(variance, 1 / len(values) ** 2)
+
+
+def _residual(phi: FloatArray, loadings: FloatArray) -> FloatArray:
     own = np.sqrt(1 - loadings**2)
-    residual = (score - np.outer(loadings, loadings)) / np.outer(own, own)
+    residual = (phi - np.outer(loadings, loadings)) / np.outer(own, own)
     np.fill_diagonal(residual, 1.0)
     return np.clip(residual, -1, 1)
 
 
-def _loadings(score: FloatArray, leaders: IntArray, family: IntArray) -> FloatArray:
-    """Mean correlation with the leaders outside the own family, over the root of their mean.
-
-    ``score`` is (..., m, m) for loadings (..., m).
-    """
-    weights = np.where(family[:, None] == family[leaders], 0.0, leader_weights(leaders, family))
-    mean = np.sum(weights * score[..., leaders], axis=-1) / weights.sum(axis=1)
-    of_leaders = leader_weights(leaders, family)
-    common = np.sum(mean[..., leaders] * of_leaders, axis=-1, keepdims=True) / of_leaders.sum()
-    return np.clip(mean / np.sqrt(np.maximum(common, 1e-4)), 0.0, LARGEST_LOADING)
-
-
 def _shrunk_loadings(
-    loadings: FloatArray,
-    noise: FloatArray,
-    leaders: IntArray,
-    family: IntArray,
-    rho: float,
+    loadings: FloatArray, noise: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
     """Loadings whose mean over leaders is rho, drawn towards it by their noise, a variance each.
 
@@ -321,7 +344,7 @@ def _shrunk_loadings(
     ones do, if its own distance says so, and no more than a leader. A perfect leader, whose
     mistakes coincide with nobody's because it has none, is as the others.
     """
-    weights = leader_weights(leaders, family) / noise[leaders]
+    weights = _leader_weights(family[leaders]) / noise[leaders]
     level = max(float(np.average(loadings[leaders], weights=weights)), 1e-2)
     apart = loadings * rho / level - rho
     noise = noise * (rho / level) ** 2
@@ -332,77 +355,27 @@ def _shrunk_loadings(
     return np.minimum(drawn, drawn[leaders].max())
 
 
-def _loading_noise(
-    variance: FloatArray, mistakes: FloatArray | IntArray, leaders: IntArray, rho: float
-) -> FloatArray:
-    """Variance of each loading from the items, (m,): jackknife, and one more mistake of its own.
-
-    Others than leaders have the typical leader's, in proportion to their mistakes.
-    """
-    number = np.asarray(mistakes, np.float64) + 1
-    jump = np.hypot(1 - rho**2, rho**2) / (number * max(rho, _LEAST_RHO))
-    noise = float(np.median(variance * number[leaders])) / number + jump**2
-    noise[leaders] = variance + jump[leaders] ** 2
-    return np.asarray(noise)
-
-
-def _one_more_mistake(mistakes: FloatArray | IntArray, rho: float) -> float:
-    """Variance of rho from what one more mistake would change.
-
-    With k mistakes each, one more that all leaders share moves the mean correlation c by
-    ``(1 - c) / (k + 1)``, one more of each alone by ``c / (k + 1)``; no resampling of the items
-    at hand shows the hard item that they happen not to hold.
-    """
-    jump = np.hypot(1 - rho**2, rho**2) / (float(np.median(mistakes)) + 1)
-    return float((jump / (2 * max(rho, _LEAST_RHO))) ** 2)
-
-
 def _shrunk_residual(
-    score: FloatArray,
-    loadings: FloatArray,
-    variance: FloatArray,
-    both: FloatArray,
-    leaders: IntArray,
-    family: IntArray,
+    unit: FloatArray, phi: FloatArray, loadings: FloatArray, leaders: IntArray, family: IntArray
 ) -> FloatArray:
-    """Residual correlation, shrunk by its own uncertainty, made positive definite.
+    """Residual correlation, shrunk by its own uncertainty.
 
     Relatives shrink towards the mean of their family, others towards none, each by the share of
-    its jackknife variance in the variance over pairs of leaders.
+    its variance in the variance over pairs of leaders.
     """
-    own = 1 - loadings**2
-    residual = _residual(score, loadings)
-    usual = _family_means(residual, family)
-    variance = np.maximum(variance / np.outer(own, own), 1 / np.maximum(both, 1.0) ** 2)
+    own, residual = 1 - loadings**2, _residual(phi, loadings)
+    others = ~np.eye(len(phi), dtype=bool)
+    relatives = (family[:, None] == family) & others
+    summed = np.bincount(family, np.sum(residual, axis=1, where=relatives))
+    count = np.maximum(np.bincount(family, relatives.sum(axis=1)), 1)
+    usual = np.where(relatives, (summed / count)[family], 0.0)
+    variance = _variance_of_phi(unit, phi) / np.outer(own, own)
     pairs = np.ix_(leaders, leaders)
-    off = ~np.eye(leaders.size, dtype=bool)
-    true = max(0.0, float(np.mean(((residual - usual)[pairs] ** 2 - variance[pairs])[off])))
+    excess = ((residual - usual) ** 2 - variance)[pairs][others[pairs]]
+    true = max(0.0, float(excess.mean()))
     shrunk = usual + (residual - usual) * true / (true + variance)
     np.fill_diagonal(shrunk, 1.0)
-    return _positive(shrunk)
-
-
-def _family_means(residual: FloatArray, family: IntArray) -> FloatArray:
-    """Mean residual correlation of each family for its pairs, 0 for other pairs, (m, m)."""
-    means = np.zeros_like(residual)
-    for g in np.unique(family):
-        members = np.flatnonzero(family == g)
-        if members.size > 1:
-            block = residual[np.ix_(members, members)]
-            count = members.size * (members.size - 1)
-            means[np.ix_(members, members)] = (block.sum() - members.size) / count
-    return means
-
-
-def _positive(correlation: FloatArray) -> FloatArray:
-    """Nearest by its eigenvalues, with the diagonal back at 1."""
-    with suppress(np.linalg.LinAlgError):  # costs a tenth of the eigenvalues
-        np.linalg.cholesky(correlation - _LEAST_OWN * np.eye(len(correlation)))
-        return correlation
-    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
-    raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
-    scale = np.sqrt(np.diagonal(raised))
-    return raised / np.outer(scale, scale)
+    return shrunk
 
 
 def response_correlation(responses: Outcomes) -> ResponseCorrelation:
@@ -417,9 +390,8 @@ def response_correlation(responses: Outcomes) -> ResponseCorrelation:
 
     One half, because from there on relatives share more of what is not common than each has for
     itself. Each :math:`r_{jk}` is shrunk towards the mean of its family, or towards 0 where there
-    is none, by the share of its jackknife variance in the variance over pairs of leaders. The
-    jackknife leaves out every item once, so that their order makes no difference; where items have
-    clusters one of at most twenty groups of them.
+    is none, by the share of its jackknife variance in the variance over pairs of leaders. Items of
+    one cluster stay together.
 
     Parameters
     ----------
@@ -442,30 +414,11 @@ def response_correlation(responses: Outcomes) -> ResponseCorrelation:
     """
     if not responses.is_plain:
         raise InputError("this needs single answers without tasks: leave tasks and runs out")
-    order = _order_of_answers(responses)
-    correct, parts = np.ascontiguousarray(responses.correct[:, order]), None
+    values = responses.average.influence
     if responses.clusters is not None:
-        names, group = codes_of(responses.clusters)
-        count = min(_GROUPS, len(names))
-        groups = [counts_of(correct[group % count == g]) for g in range(count)]
-        parts = np.stack(groups, axis=1)
-    whole = Answers(AnswerSums.of(correct), correct, parts)
-    right = np.sum(responses.correct == 1, axis=0)
-    rarer = np.minimum(responses.totals - right, right)
-    both = whole.sums.counts[1]
-    return structure(responses.scores[order], whole, both, rarer[order]).reordered(order)
-
-
-def _order_of_answers(responses: Outcomes) -> IntArray:
-    """Classifiers by score, equal ones by how many others got right what they got right, or name.
-
-    These sums, and those of squares and cubes, are whole numbers below 2^53: exact in any order.
-    """
-    sums = np.zeros((3, responses.n_classifiers))
-    for start in range(0, responses.n_items, _ITEMS):
-        right = (responses.correct[start : start + _ITEMS] == 1).astype(np.float64)
-        sums += right.sum(axis=1) ** np.arange(1, 4)[:, None] @ right
-    return np.lexsort((codes_of(responses.names)[1], *sums, responses.totals, responses.scores))
+        return influence_correlation(values * len(values), responses.scores)
+    order = np.lexsort((codes_of(responses.names)[1], responses.scores))
+    return _structure(values * responses.totals, order, _HALF, FAMILY)
 
 
 def influence_correlation(
@@ -501,83 +454,28 @@ def influence_correlation(
     (True, ())
     """
     influence = summed_by_cluster(influence, clusters)
-    n, m = influence.shape
-    whole = Influence(InfluenceSums(influence.T @ influence), influence)
-    # items that carry the variance: as many as there are mistakes where answers are right or wrong
-    carrying = np.sum(influence**2, axis=0) ** 2 / np.maximum(np.sum(influence**4, axis=0), TINY)
-    if not carrying.any():
+    if not influence.any():
         raise InputError("every classifier has the same number for every item: nothing to compare")
-    both = np.full((m, m), float(n))
-    cut = np.inf
-    if n >= _LEAST_TASKS or not of_tasks:
-        cut = _family_cut(whole.sums.phi(), float(np.median(carrying)))
-    return structure(scores, whole, both, carrying, cut)
+    cut = np.inf if of_tasks and len(influence) < _LEAST_TASKS else None
+    return _structure(influence, np.argsort(scores, kind="stable"), 0.0, cut)
 
 
-def no_correlation(scores: FloatArray) -> ResponseCorrelation:
-    """Scores whose errors are each classifier's own, as those of new runs on the same items.
+def no_correlation(
+    scores: FloatArray, prior: CorrelationPrior | None = None
+) -> ResponseCorrelation:
+    """Scores whose errors are each classifier's own, but for what a prior says that all share.
+
+    Those of new runs on the same items have nothing in common; of scores alone rho is assumed.
 
     Examples
     --------
-    >>> no_correlation(np.array([0.8, 0.9])).order.tolist()
-    [0, 1]
+    >>> from bayes_sota.core.priors import FixedCorrelation
+    >>> no_correlation(np.array([0.8, 0.9])).loadings.tolist()
+    [0.0, 0.0]
+    >>> no_correlation(np.array([0.8, 0.9]), FixedCorrelation(0.5)).relative.tolist()
+    [1.0, 1.0]
     """
-    m = scores.size
-    alone = np.eye(m)
-    return ResponseCorrelation(
-        _leaders(scores, alone),
-        0.0,
-        0.0,
-        np.zeros(m),
-        alone,
-        np.arange(m),
-        np.argsort(scores, kind="stable"),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class AssumedCorrelation:
-    """Correlation of errors where only a prior of rho is known.
-
-    Attributes
-    ----------
-    rho : float
-        Typical value.
-    loadings, weights : ndarray, shape (m,)
-        Rho, and 1, for each classifier.
-    order : ndarray of int
-        Classifiers, worst first.
-    """
-
-    rho: float
-    loadings: FloatArray
-    weights: FloatArray
-    order: IntArray
-
-    @classmethod
-    def of(cls, values: FloatArray, prior: CorrelationPrior) -> "AssumedCorrelation":
-        """Of classifiers with these scores, (m,)."""
-        rho = max(float(prior.quantile(0.5)), _LEAST_KNOWN)
-        order = np.argsort(values, kind="stable")
-        every = np.ones(values.size)
-        return cls(rho, rho * every, every, order)
-
-    @property
-    def relative(self) -> FloatArray:
-        """Loadings in units of rho: the same for all, (m,)."""
-        return self.weights
-
-    def factor(self, entries: IntArray) -> FloatArray:
-        """What makes normals of what is left of the errors: they are independent, (U, U)."""
-        return np.eye(entries.size)
-
-
-type Loadings = ResponseCorrelation | AssumedCorrelation
-"""How far the errors of scores are shared, as answers tell it or as it is assumed."""
-
-
-def _family_cut(correlation: FloatArray, carrying: float) -> float:
-    """Residual correlation from which two classifiers are relatives: what chance does not reach."""
-    typical = np.median(correlation[~np.eye(len(correlation), dtype=bool)])
-    own = 1 - float(np.clip(typical, 0.0, 0.98))
-    return float(np.clip(_CLEAR / (np.sqrt(max(carrying, 1.0)) * own), FAMILY, _SURE))
+    rho = 0.0 if prior is None else max(float(prior.quantile(0.5)), _LEAST_KNOWN)
+    order, loadings = np.argsort(scores, kind="stable"), np.full(scores.size, rho)
+    leaders, family = best_few(scores), np.arange(scores.size)
+    return ResponseCorrelation(leaders, rho, 0.0, loadings, None, family, order)

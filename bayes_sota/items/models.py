@@ -1,31 +1,19 @@
-r"""Models of answers to every item, as a plain ``pm.Model`` for NUTS, to extend.
+r"""Model of answers to every item, as a plain ``pm.Model`` for NUTS, to extend.
 
-Second routes to the exact posterior from answers (``bayes_sota.leaderboard.from_items``), from
-other assumptions: nothing is estimated beforehand.
-
-Single answers without tasks and clusters: item ``i`` has a difficulty ``u_i``, and classifier ``j``
-is right with probability
-
-.. math:: P(x_{ij} = 1 \mid u) = \Phi\!\left(\frac{\Phi^{-1}(\theta_j) - l_j u}
-          {\sqrt{1 - l_j^2}}\right), \quad u \sim N(0, 1)
-
-so that ``theta_j`` is its skill over all items, whatever the loading. The difficulties are summed
-out; items with the same answers are computed once.
-
-Answers with tasks, clusters or runs: item ``j`` of task ``t`` and cluster ``c`` has right answers
-of classifier ``i`` in ``k_ij`` of ``R`` runs,
+A second route to the exact posterior from answers (``bayes_sota.leaderboard.from_items``), from
+other assumptions: nothing is estimated beforehand. Item ``j`` of task ``t`` and cluster ``c`` has
+right answers of classifier ``i`` in ``k_ij`` of ``R`` runs, one where answers are single,
 
 .. math:: k_{ij} \sim BetaBinomial(R, p_{ij}, \phi), \quad
           \mathrm{logit}\, p_{ij} = \sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it}) + g_c + h_{ic} + b_j
 
 with effects of tasks mu, of classifiers a, of items b, and of what a task or a cluster adds to one
 classifier, d and h. Classifiers share their luck with the items through b and g; phi says how much
-else one item is easy for one classifier, without which differences would look far too sure. V is
-the variance of b, g and h: with the root, ``mu_t + a_i + d_it`` are the log odds of the share of
-all items of a task (but for .02 of the share), and priors mean the same however items differ.
+else one item is easy for one classifier, without which differences of runs would look far too sure.
+V is the variance of b, g and h: with the root, ``mu_t + a_i + d_it`` are the log odds of the share
+of all items of a task (but for .02 of the share), and priors mean the same however items differ.
 
-``tests/items/test_models.py`` and ``tests/items/test_models_of_tasks.py`` compare with SciPy and
-with the exact route.
+``tests/items/test_models.py`` compares with SciPy and with the exact route.
 """
 
 from typing import Any
@@ -33,44 +21,24 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import NDArray
-from pymc.distributions.dist_math import normal_lcdf
-from pytensor.tensor import gammaln
-from scipy.special import expit, ndtri
 
-from bayes_sota.core.builders import (
-    EvaluationPriors,
-    ItemPriors,
-    evaluation_priors,
-    item_priors,
-)
+from bayes_sota.core.builders import ItemPriors, item_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import NORMAL_975, Priors
 from bayes_sota.core.text import codes_of
-from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.outcomes import MISSING, Outcomes
+from bayes_sota.core.types import IntArray
+from bayes_sota.data.outcomes import Outcomes
 
 _NODES, _REACH = 61, 6.0  # trapezoidal rule over a normal law
 _LOGISTIC = 0.346  # expit of a normal law: mean log odds over the root of 1 + this times variance
 _TELLING = {"classifier": 50, "item": 10, "task": 50}  # answers, or items, that tell a deviation
 
 
-def build_model(
-    responses: Outcomes, priors: Priors | ItemPriors | EvaluationPriors | None = None
-) -> pm.Model:
-    r"""Model of items and classifiers: of single answers, or with tasks, clusters and runs.
+def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) -> pm.Model:
+    r"""Model of classifiers, items, tasks, clusters and runs.
 
-    Single answers without tasks and clusters have one common factor, the difficulties summed out:
-
-    .. math::
-        \mathrm{logit}\,\theta_j \sim N(\mu, s), \quad \mathrm{logit}\, l_j \sim N(\nu, t), \quad
-        \log L = \sum_i \log \sum_q w_q \prod_j P(x_{ij} \mid u_q)
-
-    with the nodes ``u_q`` of a quadrature over the difficulty. Others have effects on the log odds
-    of classifiers, items, tasks and clusters, and of what a task or a cluster adds to a classifier;
-    runs are counts with more spread than binomial ones. The skill on new items of these tasks,
-    whose weights are :math:`w_t`, and in new clusters is
+    The skill on new items of these tasks, whose weights are :math:`w_t`, and in new clusters is
 
     .. math:: \theta_i = \sum_t w_t \int \mathrm{expit}(\sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it})
               + \sqrt V z)\, N(z; 0, 1)\, dz
@@ -87,33 +55,25 @@ def build_model(
     Parameters
     ----------
     responses : Outcomes
-    priors : Priors, ItemPriors or EvaluationPriors, optional
+    priors : Priors or ItemPriors, optional
         Of ``Priors`` only place and width of the field count: the correlation follows from the
-        items. ``ItemPriors`` are for single answers, ``EvaluationPriors`` for tasks, clusters and
-        runs; their documentation has the laws of all scales.
+        items. The documentation of ``ItemPriors`` has the laws of all scales.
 
     Returns
     -------
     pm.Model
         Deterministic ``skill`` (classifier,), ``theta_sota`` and ``winner_skill``, about what the
-        answers are about: new items, or new tasks.
+        answers are about: new items, or new tasks; ``skill_of_task`` (classifier, task), which new
+        tasks do not have. About new runs there are no skills: ``complete`` adds them.
 
-        Single answers: free ``location``, ``log_spread``, ``skill_offset`` (classifier,);
-        ``loading_location``, ``loading_spread``, ``loading_offset`` (classifier,); deterministic
-        ``loading`` (classifier,), ``rho`` (root of the mean phi correlation); observed ``items``
-        (item, classifier): 1 right, 0 wrong, -1 missing. Its log likelihood is one number per item,
-        its draws are answers to as many fresh items.
-
-        Otherwise free ``log_spread``, ``item_sd``, ``skill_deviation`` (classifier,) and
-        ``item_level`` (item,), or ``skill_offset`` and ``item_offset``, the same in units of their
-        sd, where few answers tell each; with several tasks ``task_mean``, ``location_offset``,
-        ``task_sd``, ``task_deviation`` or ``task_offset`` (task,), ``interaction_sd``,
-        ``interaction_offset`` (task, classifier), and deterministic ``location``, which is free
-        with one; with clusters ``cluster_sd``, ``cluster_offset`` (cluster,),
-        ``cluster_interaction_sd``, ``cluster_interaction_offset`` (cluster, classifier); with
-        several runs ``log_concentration``; deterministic ``skill_of_task`` (classifier, task),
-        which new tasks do not have. About new runs there are no skills: ``complete`` adds them.
-        Observed ``right`` (item, classifier), runs with the right answer.
+        Free ``log_spread``, ``item_sd``, ``skill_deviation`` (classifier,) and ``item_level``
+        (item,), or ``skill_offset`` and ``item_offset``, the same in units of their sd, where few
+        answers tell each; with several tasks ``task_mean``, ``location_offset``, ``task_sd``,
+        ``task_deviation`` or ``task_offset`` (task,), ``interaction_sd``, ``interaction_offset``
+        (task, classifier), and deterministic ``location``, which is free with one; with clusters
+        ``cluster_sd``, ``cluster_offset`` (cluster,), ``cluster_interaction_sd``,
+        ``cluster_interaction_offset`` (cluster, classifier); with several runs
+        ``log_concentration``. Observed ``right`` (item, classifier), runs with the right answer.
 
     Raises
     ------
@@ -123,160 +83,17 @@ def build_model(
 
     Examples
     --------
-    >>> answers = Outcomes(np.random.default_rng(0).random((100, 4)) < 0.8)
-    >>> model = build_model(answers)
-    >>> model.named_vars_to_dims["skill"]
-    ('classifier',)
-    >>> exam = Outcomes(answers.correct, tasks=["law"] * 60 + ["art"] * 40)
-    >>> build_model(exam).named_vars_to_dims["skill_of_task"]
-    ('classifier', 'task')
+    >>> answers = np.random.default_rng(0).random((100, 4)) < 0.8
+    >>> model = build_model(Outcomes(answers, tasks=["law"] * 60 + ["art"] * 40))
+    >>> model.named_vars_to_dims["skill"], model.named_vars_to_dims["skill_of_task"]
+    (('classifier',), ('classifier', 'task'))
     """
-    if builder_of(responses) == "items":
-        model = _one_factor(responses, item_priors(priors))  # type: ignore[arg-type]
-    else:
-        model = _with_tasks(responses, evaluation_priors(priors))  # type: ignore[arg-type]
-    with model:
-        add_digest(responses.about("items"))
-    return model
-
-
-def builder_of(responses: Outcomes) -> str:
-    """Builder whose model answers have: "items" of single ones, else "evaluations".
-
-    Raises
-    ------
-    InputError
-        No answers, or of one classifier.
-
-    Examples
-    --------
-    >>> builder_of(Outcomes([[1, 0], [1, 1]], clusters=["a", "b"]))
-    'evaluations'
-    """
-    if not (isinstance(responses, Outcomes) and responses.is_answers):
-        raise InputError(
-            f"the model is of Outcomes with right and wrong answers, got {responses!r:.60}"
-        )
-    responses.check_several()
-    return "items" if responses.is_plain and responses.clusters is None else "evaluations"
-
-
-def _one_factor(responses: Outcomes, known: ItemPriors) -> pm.Model:
-    """Model of single answers."""
-    answers = responses.correct
-    coords = {"item": np.arange(len(answers)), "classifier": list(responses.names)}
-    with pm.Model(coords=coords) as model:
-        skill, loading = _skill(known), _loading(known)
-        difficulty, weights = _difficulty_nodes()
-        pm.CustomDist(
-            "items",
-            skill,
-            loading,
-            np.arange(len(answers)),
-            logp=_log_probability(answers),
-            random=_answers(answers),
-            signature="(m),(m),()->(m)",
-            dtype="int8",
-            observed=answers,
-            dims=("item", "classifier"),
-        )
-        right = pt.exp(normal_lcdf(0.0, 1.0, _margin(skill, loading, difficulty)))
-        pm.Deterministic("rho", pt.sqrt(pt.maximum(_mean_phi(right, weights, skill), 0.0)))
-        _best(skill, responses)
-    return model
-
-
-def _best(skill: Any, responses: Outcomes) -> None:
-    """Skill of the best classifier, and of the one with the best score."""
-    pm.Deterministic("theta_sota", pt.max(skill))
-    pm.Deterministic("winner_skill", skill[int(np.argmax(responses.scores))])
-
-
-def _margin(skill: Any, loading: Any, difficulty: FloatArray) -> Any:
-    """Standard normal quantile of being right at each difficulty, (difficulty, classifier)."""
-    threshold = pt.sqrt(2.0) * pt.erfinv(2 * skill - 1)
-    return (threshold - loading * difficulty[:, None]) / pt.sqrt(1 - loading**2)
-
-
-def _log_probability(answers: NDArray[np.int8]) -> Any:
-    """Log probability of the answers to each item; those with the same answers at once."""
-    patterns, index = np.unique(answers, axis=0, return_inverse=True)
-    difficulty, weights = _difficulty_nodes()
-
-    def logp(value: Any, skill: Any, loading: Any, item: Any) -> Any:
-        # PyMC gives each parameter the dimensions of the items
-        skill, loading = (x[0] if x.ndim == 2 else x for x in (skill, loading))
-        margin = _margin(skill, loading, difficulty)
-        log_p = _pattern_log_probability(patterns, margin, weights)[index.ravel()]
-        return pt.switch(pt.all(pt.eq(value, answers), axis=1), log_p, np.nan)
-
-    return logp
-
-
-def _answers(answers: NDArray[np.int8]) -> Any:
-    """Draws of answers to fresh items, missing where they were."""
-
-    def random(
-        skill: FloatArray, loading: FloatArray, item: Any, *, rng: np.random.Generator, size: Any
-    ) -> NDArray[np.int8]:
-        skill, loading = (np.reshape(x, (-1, answers.shape[1]))[0] for x in (skill, loading))
-        own = rng.standard_normal(answers.shape) * np.sqrt(1 - loading**2)
-        hard = rng.standard_normal((len(answers), 1)) * loading
-        right = hard + own < ndtri(skill)
-        return np.where(answers == MISSING, MISSING, right).astype(np.int8)
-
-    return random
-
-
-def _skill(priors: ItemPriors) -> Any:
-    """Skills, in offsets from the place of the field in units of its width."""
-    location = pm.Normal("location", *priors.location)
-    log_spread = pm.Normal("log_spread", *priors.log_spread)
-    offset = pm.Normal("skill_offset", dims="classifier")
-    skill = pm.math.invlogit(location + pt.exp(log_spread) * offset)
-    return pm.Deterministic("skill", skill, dims="classifier")
-
-
-def _loading(priors: ItemPriors) -> Any:
-    location = pm.Normal("loading_location", *priors.loading)
-    spread = pm.HalfNormal("loading_spread", priors.loading_spread)
-    offset = pm.Normal("loading_offset", dims="classifier")
-    loading = pm.math.invlogit(location + spread * offset)
-    return pm.Deterministic("loading", loading, dims="classifier")
-
-
-def _difficulty_nodes() -> tuple[FloatArray, FloatArray]:
-    """Equally spaced nodes: the rule converges exponentially for smooth, decaying integrands."""
-    nodes = np.linspace(-_REACH, _REACH, _NODES)
-    weights = np.exp(-0.5 * nodes**2)
-    return nodes, weights / weights.sum()
-
-
-def _pattern_log_probability(patterns: NDArray[np.int8], margin: Any, weights: FloatArray) -> Any:
-    """Log probability of each pattern of answers, shape (patterns,)."""
-    right = (patterns == 1).astype(float)
-    wrong = ((patterns != 1) & (patterns != MISSING)).astype(float)
-    log_right, log_wrong = normal_lcdf(0.0, 1.0, margin), normal_lcdf(0.0, 1.0, -margin)
-    log_joint = pt.dot(right, log_right.T) + pt.dot(wrong, log_wrong.T) + np.log(weights)
-    return pt.logsumexp(log_joint, axis=1)
-
-
-def _mean_phi(right: Any, weights: FloatArray, skill: Any) -> Any:
-    """Mean phi correlation over pairs of classifiers."""
-    both = pt.dot(right.T * weights, right)
-    sd = pt.sqrt(skill * (1 - skill))
-    phi = (both - pt.outer(skill, skill)) / pt.outer(sd, sd)
-    m = skill.shape[0]
-    return (pt.sum(phi) - pt.sum(pt.diag(phi))) / (m * (m - 1))
-
-
-def _with_tasks(responses: Outcomes, known: EvaluationPriors) -> pm.Model:
-    """Model of answers with tasks, clusters or runs."""
     right, runs = _counts(responses)
+    known, names = item_priors(priors), list(responses.names)
     tasks, task = codes_of(responses.tasks or ["all"] * len(right))
-    names = list(responses.names)
-    with pm.Model(coords={"item": list(responses.items), "classifier": names, "task": tasks}):
-        model = pm.modelcontext(None)
+    coords = {"item": list(responses.items), "classifier": names, "task": tasks}
+    with pm.Model(coords=coords) as model:
+        add_digest(responses.about("items"))
         item_sd = pm.LogNormal("item_sd", *_log_normal(known.item_sd))
         of_clusters, of_pairs, variance = _clusters(known, responses)
         variance = variance + item_sd**2
@@ -297,12 +114,19 @@ def _with_tasks(responses: Outcomes, known: EvaluationPriors) -> pm.Model:
         else:
             pm.Deterministic("skill_of_task", by_task, dims=("classifier", "task"))
             skill = by_task @ responses.task_codes[1]
-        _best(pm.Deterministic("skill", skill, dims="classifier"), responses)
+        skill = pm.Deterministic("skill", skill, dims="classifier")
+        pm.Deterministic("theta_sota", pt.max(skill))
+        pm.Deterministic("winner_skill", skill[int(np.argmax(responses.scores))])
     return model
 
 
 def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
     """Runs with the right answer, and runs, 0 where an answer is missing; both (n, m)."""
+    if not (isinstance(responses, Outcomes) and responses.is_answers):
+        raise InputError(
+            f"the model is of Outcomes with right and wrong answers, got {responses!r:.60}"
+        )
+    responses.check_several()
     if responses.passes is not None:
         raise InputError(
             f"the model needs counts of right runs, not {responses.measured}: give the answers "
@@ -330,7 +154,7 @@ def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
     return pm.Deterministic(f"{name}_deviation", sd * offset, dims=dim)
 
 
-def _tasks(known: EvaluationPriors, m: int, sizes: IntArray) -> tuple[Any, Any, Any, Any]:
+def _tasks(known: ItemPriors, m: int, sizes: IntArray) -> tuple[Any, Any, Any, Any]:
     """Place of the field, level of each task, what it adds to classifiers, variance of both.
 
     The mean level of these tasks is free, and not the place of the field, which it hardly tells.
@@ -359,7 +183,7 @@ def _items(middle: Any, sd: Any, answers: IntArray) -> Any:
     return middle + sd * pm.Normal("item_offset", dims="item")
 
 
-def _clusters(known: EvaluationPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
+def _clusters(known: ItemPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
     """What clusters add to items, and to classifiers on items; the variance of both."""
     if responses.clusters is None:
         return 0.0, 0.0, 0.0
@@ -379,57 +203,20 @@ def _log_normal(interval: tuple[float, float]) -> tuple[float, float]:
     return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
-def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: EvaluationPriors) -> None:
-    """Counts of right runs, of one run right and wrong answers."""
-    most = int(runs.max())
-    concentration: Any = 1.0  # of single answers it has no effect
-    if most > 1:
-        concentration = pt.exp(pm.Normal("log_concentration", *known.log_concentration))
-    pm.CustomDist(
-        "right",
-        log_odds,
-        concentration,
-        runs,
-        logp=_log_beta_binomial(most),
-        random=_beta_binomial,
-        dtype="int64",
-        observed=right,
-        dims=("item", "classifier"),
-    )
-
-
-def _log_beta_binomial(most: int) -> Any:
-    """Log probability of counts of at most so many runs; products are quicker than gammas."""
-
-    def logp(value: Any, log_odds: Any, concentration: Any, runs: Any) -> Any:
-        total = gammaln(runs + 1) - gammaln(value + 1) - gammaln(runs - value + 1)
-        right, wrong = pm.math.invlogit(log_odds), pm.math.invlogit(-log_odds)
-        for run in range(most):
-            is_right, known = pt.lt(run, value), pt.lt(run, runs)
-            before = pt.switch(is_right, run, run - value)
-            factor = pt.switch(is_right, right, wrong) * concentration + before
-            total += pt.switch(known, pt.log(factor / (concentration + run)), 0.0)
-        return total
-
-    return logp
-
-
-def _beta_binomial(
-    log_odds: FloatArray,
-    concentration: FloatArray,
-    runs: IntArray,
-    *,
-    rng: np.random.Generator,
-    size: Any = None,
-) -> IntArray:
-    """Draws of counts."""
-    chance = np.clip(expit(log_odds), 1e-12, 1 - 1e-12)
-    p = rng.beta(chance * concentration, (1 - chance) * concentration, size=size)
-    return rng.binomial(runs, np.where(np.isnan(p), chance, p))
+def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors) -> None:
+    """Counts of right runs; of single answers phi has no effect."""
+    data: dict[str, Any] = {"n": runs, "observed": right, "dims": ("item", "classifier")}
+    if runs.max() == 1:
+        pm.Binomial("right", logit_p=log_odds, **data)
+        return
+    phi = pt.exp(pm.Normal("log_concentration", *known.log_concentration))
+    right_share, wrong = (pt.clip(pm.math.invlogit(x), 1e-12, 1) for x in (log_odds, -log_odds))
+    pm.BetaBinomial("right", alpha=phi * right_share, beta=phi * wrong, **data)
 
 
 def _mean_of_logistic(middle: Any, variance: Any) -> Any:
     """Mean of expit of a normal law: to 1e-8 at a standard deviation of 5, to 3e-5 at 10."""
-    nodes, weights = _difficulty_nodes()
+    nodes = np.linspace(-_REACH, _REACH, _NODES)  # converges exponentially for smooth integrands
+    weights = np.exp(-0.5 * nodes**2)
     log_odds = pt.shape_padright(middle) + pt.sqrt(variance) * nodes
-    return pt.sum(pm.math.invlogit(log_odds) * weights, axis=-1)
+    return pt.sum(pm.math.invlogit(log_odds) * (weights / weights.sum()), axis=-1)

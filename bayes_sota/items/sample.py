@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.builders import EvaluationPriors, ItemPriors
+from bayes_sota.core.builders import ItemPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample import (
@@ -21,6 +21,7 @@ from bayes_sota.core.sample import (
     result_tree,
 )
 from bayes_sota.core.types import Seed
+from bayes_sota.data.averages import group_means
 from bayes_sota.data.outcomes import Outcomes
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def complete(
     responses: Outcomes,
     model: "pm.Model | None" = None,
     *,
-    priors: Priors | ItemPriors | EvaluationPriors | None = None,
+    priors: Priors | ItemPriors | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
@@ -52,7 +53,7 @@ def complete(
         What the model is of.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
-    priors : Priors, ItemPriors or EvaluationPriors, optional
+    priors : Priors or ItemPriors, optional
         Of ``build_model``, where no model is given.
     random_seed : int, SeedSequence, Generator or None
         Of draws from the prior, of fresh answers, and of the chances of items.
@@ -62,10 +63,10 @@ def complete(
     xarray.DataTree
         ``posterior`` and ``prior`` of the variables of ``build_model``, with ``skill``
         (classifier,), ``theta_sota`` and ``winner_skill``; ``observed_data``,
-        ``posterior_predictive`` and ``prior_predictive`` with ``right`` (or ``items``, of single
-        answers); ``log_likelihood``, ``log_prior``, ``sample_stats``; ``point_estimate`` with
-        ``p_best`` (classifier,); ``constant_data`` with the observed scores. Attributes:
-        provenance, divergences, and ``new``, what skills are about.
+        ``posterior_predictive`` and ``prior_predictive`` with ``right``; ``log_likelihood``,
+        ``log_prior``, ``sample_stats``; ``point_estimate`` with ``p_best`` (classifier,);
+        ``constant_data`` with the observed scores. Attributes: provenance, divergences, and
+        ``new``, what skills are about.
 
     Raises
     ------
@@ -112,33 +113,26 @@ def _scores(responses: Outcomes) -> xr.Dataset:
 
 
 def _with_skills(
-    draws: xr.Dataset,
-    model: "pm.Model",
-    responses: Outcomes,
-    rng: np.random.Generator,
-    seen: bool,
+    draws: xr.Dataset, model: "pm.Model", responses: Outcomes, rng: np.random.Generator, seen: bool
 ) -> xr.Dataset:
     """Draws with skills on new runs of these items, given the counts or before they are seen."""
     import pytensor
-    from xarray import DataArray
 
     law = model["right"].owner
-    log_odds, concentration, runs = law.op.dist_params(law)
+    runs, *before = law.op.dist_params(law)
     right = model.rvs_to_values[model["right"]]
     known: Any = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
-    evaluate = pytensor.function(model.free_RVs, [log_odds, concentration], **known)
+    evaluate = pytensor.function(model.free_RVs, before, **known)
     right, wrong = (x.eval() * seen for x in (right, runs - right))
     values = [draws[v.name].transpose("chain", "draw", ...).values for v in model.free_RVs]
     codes, weights = responses.task_codes
-    member = (codes == np.arange(weights.size)[:, None]) / np.bincount(codes)[:, None]
     size = (draws.sizes["chain"], draws.sizes["draw"])
     by_task = np.empty((*size, responses.n_classifiers, weights.size))
     for place in np.ndindex(*size):
-        odds, phi = evaluate(*(value[place] for value in values))
-        p = np.clip(1 / (1 + np.exp(-odds)), 1e-12, 1 - 1e-12)
-        chance = rng.beta(phi * p + right, phi * (1 - p) + wrong)
-        by_task[place] = (member @ np.where(np.isnan(chance), p, chance)).T
-    skill = DataArray(by_task @ weights, dims=("chain", "draw", "classifier"))
+        a, b = evaluate(*(value[place] for value in values))
+        chance = rng.beta(a + right, b + wrong)
+        by_task[place] = group_means(np.where(np.isnan(chance), a / (a + b), chance), codes).T
+    skill = xr.DataArray(by_task @ weights, dims=("chain", "draw", "classifier"))
     return draws.assign(
         skill_of_task=(("chain", "draw", "classifier", "task"), by_task),
         skill=skill,

@@ -173,10 +173,9 @@ def _shares(
 
 def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
     """Posterior of the skill of the one classifier of a matrix."""
-    n_clusters = one.n_items
-    if one.clusters is not None:
-        n_clusters = len(set(zip(one.task_codes[0].tolist(), one.clusters, strict=True)))
-    size = (one.n_items, n_clusters, max(len(one.task_weights), 1), one.n_runs)
+    codes, weights = one.task_codes
+    n_clusters = len(set(zip(codes.tolist(), one.clusters or one.items, strict=True)))
+    size = (one.n_items, n_clusters, weights.size, one.n_runs)
     if not one.is_average:
         return Skill(name, float(one.scores[0]), *size, float(one.n_items))
     average = one.average
@@ -191,22 +190,13 @@ def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
 
 def _means(scores: Outcomes, data: Outcomes, columns: dict[str, list[int]]) -> Iterator[Skill]:
     """Means of numbers, given what skills are about; several columns of a classifier are runs."""
-    n_tasks = max(len(scores.task_weights), 1)
+    n_tasks = scores.task_codes[1].size
     groups = Counter(data.clusters or range(data.n_items))
     shares = np.array(list(groups.values())) / data.n_items
-    freedom = 1 / float(np.sum(shares**2)) - max(len(data.task_weights), 1)
+    freedom = 1 / float(np.sum(shares**2)) - data.task_codes[1].size
     for j, (name, of) in enumerate(columns.items()):
         error = float(data.standard_errors[j])
         if error == 0:
             raise InputError(f"{shown(name)} has the same number for every item: there is no error")
-        yield Skill(
-            name,
-            float(data.sign * data.scores[j]),
-            scores.n_items,
-            len(groups),
-            n_tasks,
-            len(of),
-            np.nan,
-            error=error,
-            freedom=max(freedom, 1.0),
-        )
+        size, score = (scores.n_items, len(groups), n_tasks, len(of)), data.sign * data.scores[j]
+        yield Skill(name, float(score), *size, np.nan, error=error, freedom=max(freedom, 1.0))

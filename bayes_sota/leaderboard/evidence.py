@@ -36,11 +36,10 @@ from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import New
 from bayes_sota.data.sizes import leaders
 from bayes_sota.items.correlation import (
-    AssumedCorrelation,
-    Loadings,
     ResponseCorrelation,
     influence_correlation,
     learn_correlation,
+    no_correlation,
 )
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
@@ -102,7 +101,7 @@ class Evidence:
         What a score says about psi.
     scores : ndarray, shape (m,)
         Of all entries; larger is better.
-    loadings : Loadings
+    loadings : ResponseCorrelation
         How far each entry shares the shift, and what relatives share beyond it.
     ratio : ndarray, shape (m,)
         Standard error of each score over that of the law.
@@ -131,7 +130,7 @@ class Evidence:
     board: Leaderboard
     law: ScoreLaw
     scores: FloatArray
-    loadings: Loadings
+    loadings: ResponseCorrelation
     ratio: FloatArray
     entries: IntArray
     row: IntArray
@@ -188,7 +187,7 @@ class Evidence:
     @cached_property
     def factor(self) -> FloatArray | None:
         """Cholesky factor of what errors of the rows share beyond the shift; None if nothing."""
-        if isinstance(self.loadings, AssumedCorrelation):
+        if self.loadings.residual is None:
             return None
         return self.loadings.factor(self.of_row)
 
@@ -376,7 +375,7 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         board=board,
         law=law,
         scores=board.scores,
-        loadings=AssumedCorrelation.of(values, priors.correlation),
+        loadings=no_correlation(values, priors.correlation),
         ratio=np.ones(values.size),
         entries=entries,
         row=row,
@@ -394,7 +393,7 @@ def own_evidence(
     law: ScoreLaw,
     scores: FloatArray,
     values: FloatArray,
-    loadings: Loadings,
+    loadings: ResponseCorrelation,
     ratio: FloatArray | None,
     entries: IntArray,
     **others: Any,
@@ -518,19 +517,19 @@ def _rows(
     return means, kind, index
 
 
-def _loadings_of(board: Leaderboard, priors: BoardPriors) -> Loadings:
+def _loadings_of(board: Leaderboard, priors: BoardPriors) -> ResponseCorrelation:
     """How far entries share their luck: assumed, but told by tasks that are the sample."""
     influence, values = board.task_influence, entry_values(board)
     if influence is None:
-        return AssumedCorrelation.of(values, priors.correlation)
+        return no_correlation(values, priors.correlation)
     if not influence.any() or board.n_entries > MOST_CLASSIFIERS:
-        return AssumedCorrelation.of(values, OF_TASKS)
+        return no_correlation(values, OF_TASKS)
     return influence_correlation(influence * len(influence), board.scores, of_tasks=True)
 
 
-def learnt_priors(loadings: Loadings, priors: BoardPriors, new: New) -> BoardPriors:
+def learnt_priors(loadings: ResponseCorrelation, priors: BoardPriors, new: New) -> BoardPriors:
     """Priors with what answers, items or tasks say of rho; tasks have a prior of their own."""
-    if not isinstance(loadings, ResponseCorrelation):
+    if not loadings.is_learnt:
         return priors
     prior = priors.correlation
     if new == "tasks" and prior == board_priors(None).correlation:

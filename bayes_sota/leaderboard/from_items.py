@@ -171,7 +171,6 @@ def _design_effect(data: Outcomes, correlation: ResponseCorrelation) -> float:
 def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     """Why a posterior from items cannot be trusted."""
     correlation = evidence.loadings
-    assert isinstance(correlation, ResponseCorrelation)
     if data.is_answers:
         few = data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1
         if few and data.new == "items":
@@ -203,7 +202,6 @@ def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     if data.has_missing:
         yield "answers are missing; taken to be missing at random"
     correlation, ratio = evidence.loadings, evidence.new_ratio
-    assert isinstance(correlation, ResponseCorrelation)
     yield from data.notes
     if not data.is_plain:
         yield from notes_on_average(data)

@@ -26,7 +26,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.correlation import ResponseCorrelation
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.evidence import board_evidence, learnt_priors
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
@@ -80,8 +79,7 @@ class BoardPosterior:
     @property
     def learns_rho(self) -> bool:
         """Whether the items told rho; errors of new runs have none to tell, scores alone do not."""
-        loadings = self.fit.evidence.loadings
-        return isinstance(loadings, ResponseCorrelation) and bool(loadings.loadings.any())
+        return self.fit.evidence.loadings.is_learnt
 
     @cached_property
     def entries(self) -> EntryDraws:

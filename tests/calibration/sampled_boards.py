@@ -11,7 +11,6 @@ from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import run_nuts, sample_completed, with_attributes
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.models import builder_of
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
@@ -48,7 +47,7 @@ def sample_answers(
     responses: Outcomes, random_seed: int, *, model: Any = None, **settings: Any
 ) -> xr.DataTree:
     """Posterior of answers by NUTS of ``items.build_model``, with its completed result."""
-    spec = chosen_model(model, builder_of(responses))
+    spec = chosen_model(model, "items")
     built = items.build_model(responses, spec.priors)
     sizes = dict.fromkeys(("draws", "tune", "chains", "target_accept"))
     tree = sample_completed(

@@ -192,7 +192,7 @@ def test_tasks_without_an_error_of_their_own_are_named() -> None:
         (Outcomes(np.eye(3), tasks=list("xyz")), "every task has one item: nothing says"),
         (
             Outcomes(np.eye(4), tasks=list("xxyy"), clusters=list("aabb")),
-            "every task is in one cluster: nothing says",
+            "every task has one cluster: nothing says",
         ),
     ],
 )

@@ -58,15 +58,6 @@ def test_scores_on_fresh_items() -> None:
     assert again == pytest.approx(2 * drawn, abs=0.1 * drawn.max())
 
 
-def test_too_many_different_items_are_not_replicated(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = Outcomes(np.random.default_rng(0).random((50, 4)) < 0.8)
-    with_scores = compare_methods(answers, draws=50, random_seed=2)
-    monkeypatch.setattr(method_comparison, "_MOST_REPLICATED", 10.0)
-    without = compare_methods(answers, draws=50, random_seed=2)
-    assert without.replicated is None
-    assert np.array_equal(without.draws, with_scores.draws)
-
-
 def test_cases_are_paired_t() -> None:
     rng = np.random.default_rng(3)
     dice = rng.beta(8, 2, (60, 1)) + rng.normal(0, 0.03, (60, 3)) + [0.01, 0.0, -0.02]

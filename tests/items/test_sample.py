@@ -81,12 +81,11 @@ def test_skills_on_new_runs_have_the_law_of_beta_variables() -> None:
     found = bs.items.complete(trace, answers, model, random_seed=1)["posterior"]
     law = model["right"].owner
     evaluate = model.compile_fn(
-        list(law.op.dist_params(law)[:2]), inputs=model.free_RVs, mode="FAST_COMPILE",
+        list(law.op.dist_params(law)[1:]), inputs=model.free_RVs, mode="FAST_COMPILE",
         point_fn=False, on_unused_input="ignore",
     )  # fmt: skip
-    odds, phi = evaluate(*(one[v.name].values[0, 0] for v in model.free_RVs))
-    p = 1 / (1 + np.exp(-odds))
-    chance = stats.beta(phi * p + RIGHT, phi * (1 - p) + 3 - RIGHT)
+    a, b = evaluate(*(one[v.name].values[0, 0] for v in model.free_RVs))
+    chance = stats.beta(a + RIGHT, b + 3 - RIGHT)
     means = np.array(
         [chance.mean()[np.array(TASKS) == t].mean(axis=0) for t in ("art", "law", "tax")]
     )

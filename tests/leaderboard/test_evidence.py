@@ -7,8 +7,9 @@ import pytest
 from boards import evidence_of
 from scipy import stats
 
+from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.items.correlation import AssumedCorrelation
+from bayes_sota.items.correlation import no_correlation
 from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_laws import score_law
@@ -27,7 +28,7 @@ def evidence_of_all(low: int, high: int, n: int) -> Evidence:
     return replace(
         known, scores=values / n, ratio=ones, entries=number, row=number, kind=0 * number,
         values=values.astype(float), copies=ones, kinds=0 * number, y=y,
-        loadings=AssumedCorrelation(0.7, 0.7 * ones, ones, number),
+        loadings=no_correlation(values / n, FixedCorrelation(0.7)),
     )  # fmt: skip
 
 
