@@ -95,7 +95,7 @@ def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[st
     if tidy.layout == "battles":
         return "battles", [rounds]
     if {"fold", "iteration"} & tidy.labels.keys():
-        return "folds", [(partial(data.read_fold_scores, table, **reading), _FOLDS), rounds]
+        return "folds", [(partial(crossval.read_fold_scores, table, **reading), _FOLDS), rounds]
     if tidy.unit == "task":
         return "rounds", [(partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS), rounds]
     try:

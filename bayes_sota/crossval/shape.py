@@ -16,7 +16,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 _CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
 _FEWEST = 8  # iterations of D'Agostino's test

@@ -38,6 +38,7 @@ from bayes_sota.crossval.correlated_t import (
     other_seed_probability,
     partition_share,
 )
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.fold_tests import difference_tests
 from bayes_sota.crossval.reproducibility import (
     KEPT,
@@ -62,7 +63,6 @@ from bayes_sota.crossval.shape import (
     steady_state,
 )
 from bayes_sota.crossval.summary_words import advice_of, answer_of, notes_of, tables_of
-from bayes_sota.data.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     import xarray as xr

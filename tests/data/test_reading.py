@@ -22,10 +22,10 @@ import pyarrow as pa
 import pytest
 from data.files import refused, run, written
 
+from bayes_sota.crossval.fold_scores import read_fold_scores
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights
 from bayes_sota.data.boards import read_leaderboard
-from bayes_sota.data.fold_scores import read_fold_scores
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import parse_cell
