@@ -100,7 +100,9 @@ def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[st
         return "rounds", [(partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS), rounds]
     try:
         outcomes = data.read_outcomes(table, **reading)
-    except InputError:
+    except InputError as error:
+        if error.parameter == "metric":  # a slip among answers, which are no scores of rounds
+            raise
         return "rounds", [rounds]
     trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
     trials += [(partial(items.skills_alone, outcomes), _ALONE)]

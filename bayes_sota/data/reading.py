@@ -21,6 +21,7 @@ type Direction = Literal["lower", "higher"] | None
 
 _NAMING = ("entry", "unit", "task", "fold", "metric")  # roles of what may be summed up
 _MOST_METRICS = 100  # rows of a table, if they are metrics
+_MOST_IN_A_ROW = 9  # whole numbers one after the other that may be scores
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -125,14 +126,16 @@ def _check_one_metric(table: Table, labels: Mapping[str, Any]) -> None:
 
 
 def _check_one_scale(table: Table, columns: Sequence[str], value: FloatArray) -> None:
-    """No columns are from 0 to 1, or 100, while others are twice that in the median."""
-    known = [cells[~np.isnan(cells)] for cells in value.reshape(len(columns), -1)]
+    """No columns are from 0 to 1, or 100, while others are twice that in the median, or count."""
+    known = [np.sort(cells[~np.isnan(cells)]) for cells in value.reshape(len(columns), -1)]
+    are_counts = [cells.size > _MOST_IN_A_ROW and (np.diff(cells) == 1).all() for cells in known]
     least, middle, largest = (
         np.array([of(cells) if cells.size else 0 for cells in known])
         for of in (np.min, np.median, np.max)
     )
     low = least >= 0
-    if any((low & (largest <= end)).any() and (middle > 2 * end).any() for end in (1, 100)):
+    is_other = [(low & (largest <= end)).any() and (middle > 2 * end).any() for end in (1, 100)]
+    if any(is_other) or 0 < sum(are_counts) < len(columns):
         problem = f"columns of numbers are on different scales: {listed(columns)}"
         raise table.error(problem, "use", "choose those that hold scores with {option}")
 
