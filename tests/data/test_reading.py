@@ -322,7 +322,7 @@ def test_names_that_a_terminal_must_not_see(read: Read) -> None:
     evil = "\x1b[31mA\u202e"
     tidy = read(f"team,sc\x07ore\n{evil},0.9\nB,0.8\n")
     assert names(tidy)[0] == evil
-    assert str(tidy).isprintable()
+    assert tidy.sentence.isprintable()
     assert names(read(r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")) == ["\ufffd", "😀"]
 
 
