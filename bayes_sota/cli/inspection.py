@@ -13,17 +13,25 @@ from typing import Any
 import click
 
 from bayes_sota import claims, crossval, data, epp, items
-from bayes_sota.core.command import INSPECT, InputFile, Shown, command, report_options
+from bayes_sota.core.command import (
+    INSPECT,
+    InputFile,
+    Shown,
+    command,
+    reading_options,
+    report_options,
+    typed_of_reading,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
-from bayes_sota.data.command import metric_option, reading_options, typed_of_reading
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure, place_in
+from bayes_sota.leaderboard.command_reading import metric_option
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 

@@ -21,9 +21,11 @@ from bayes_sota.core.command import (
     note_unused,
     number_option,
     packed_options,
+    reading_options,
     seed_option,
     show_progress,
     top_option,
+    typed_of_reading,
     write_result,
 )
 from bayes_sota.core.errors import InputError, listed, quoted
@@ -31,7 +33,6 @@ from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.reproducibility import ORDERINGS
 from bayes_sota.crossval.rules import RULES, named_rule
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
-from bayes_sota.data.command import reading_options, typed_of_reading
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
