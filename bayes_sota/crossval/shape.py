@@ -91,16 +91,15 @@ def steady_state(scores: FoldScores, random_seed: Seed = DEFAULT_SEED) -> Steady
     ([[0.8997]], [[0.54]])
     """
     rng, size = generator_of(random_seed), canonical_iterations(scores.folds)
-    means = scores.iteration_means()
+    order = np.ix_(np.argsort(scores.tasks), np.argsort(scores.learners))  # not that of the rows
+    means = scores.iteration_means()[order]
     estimates = [
         _described(one[np.isfinite(one)], size, rng) for one in means.reshape(-1, means.shape[2])
     ]
-    return SteadyState(
-        **{
-            name: np.array([one[name] for one in estimates]).reshape(means.shape[:2])
-            for name in estimates[0]
-        }
-    )
+    fields = {name: np.empty(means.shape[:2], type(of)) for name, of in estimates[0].items()}
+    for name, values in fields.items():
+        values[order] = np.reshape([one[name] for one in estimates], values.shape)
+    return SteadyState(**fields)
 
 
 def sample_sd(values: FloatArray) -> float:

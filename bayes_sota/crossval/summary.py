@@ -330,6 +330,6 @@ def _unsteady(scores: FoldScores, stops: IntArray, rule: Rule) -> Iterator[str]:
     several = len(scores.tasks) > 1
     names = [scores.learners[j] + (f" on {scores.tasks[t]}" if several else "") for t, j in late]
     yield (
-        f"the rule {rule.name} has not stopped {listed(names)} after "
+        f"the rule {rule.name} has not stopped {listed(sorted(names))} after "
         f"{counted(scores.scores.shape[2], 'iteration')}: the steady state is not reached"
     )

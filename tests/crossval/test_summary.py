@@ -142,7 +142,7 @@ def test_an_unsteady_learner_is_a_reason() -> None:
     scores, probabilities = simulated(iterations=20, noise=1.0)
     report = judge_runs(scores, probabilities, random_seed=0)
     assert list(report.reasons) == [
-        "the rule Spearman 0.9999 has not stopped good, near and bad after 20 iterations: the "
+        "the rule Spearman 0.9999 has not stopped bad, good and near after 20 iterations: the "
         "steady state is not reached"
     ]
     assert report.to_dict()["diagnostics"]["ok"] is False
