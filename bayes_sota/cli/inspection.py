@@ -116,7 +116,8 @@ def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[st
     trials += [(partial(items.skills_alone, outcomes), _ALONE)]
     if "task" in tidy.labels:
         trials += [(lambda: outcomes.about("tasks").check_several(), _NEW_TASKS)]
-    return ("answers", trials) if outcomes.is_answers else ("item scores", [*trials, rounds])
+    kind = "rounds" if outcomes.unit == "data set" else "item scores"  # of which each has one row
+    return ("answers", trials) if outcomes.is_answers else (kind, [*trials, rounds])
 
 
 def _fit(table: Table, reading: dict[str, Any]) -> None:
