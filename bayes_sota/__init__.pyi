@@ -20,12 +20,12 @@ from .core.sample import read_result as read_result
 from .core.sample import save_result as save_result
 from .core.summary import diagnose as diagnose
 from .core.summary import summarize as summarize
+from .crossval.fold_scores import read_fold_scores as read_fold_scores
 from .crossval.run import repeated_cross_validation as repeated_cross_validation
 from .data.answers import read_outcomes as read_outcomes
 from .data.boards import read_leaderboard as read_leaderboard
 from .data.boards import read_paired_boards as read_paired_boards
 from .data.examples import load_example as load_example
-from .data.fold_scores import read_fold_scores as read_fold_scores
 from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
 from .data.observed import PairedBoards as PairedBoards

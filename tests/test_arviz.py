@@ -19,7 +19,7 @@ from calibration.sampled_boards import sample_answers, sample_board
 
 import bayes_sota as bs
 from bayes_sota.core.priors import board_priors
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"

@@ -36,7 +36,7 @@ OWNERS = {
     "nutpie": {"sample"},
     **dict.fromkeys(("arviz", "arviz_base", "arviz_plots", "arviz_stats"), _ARVIZ),
     "matplotlib": {"plots"},
-    "pandas": {"sample", "summary", "plots", "command", "data.opening", "data.fold_scores"},
+    "pandas": {"sample", "summary", "plots", "command", "data.opening", "crossval.fold_scores"},
     "click": {"command"},
     "rich": {"command", "core.parallel"},
     "sklearn": {"crossval.fits", "crossval.learners"},

@@ -23,8 +23,8 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.specification import ModelSpecification, parse_specification
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.data.examples import load_example
-from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.specification import (
     chosen_model,

@@ -34,18 +34,15 @@ from bayes_sota.core.command import (
     note_unused,
     number_option,
     packed_options,
+    reading_options,
     seed_option,
     top_option,
+    typed_of_reading,
     width_option,
     write_result,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import (
-    group_options,
-    metric_option,
-    reading_options,
-    typed_of_reading,
-)
+from bayes_sota.leaderboard.command_reading import group_options, metric_option
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection

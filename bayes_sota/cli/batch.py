@@ -21,6 +21,7 @@ from bayes_sota.core.command import (
     estimate_options,
     number_option,
     options_of,
+    reading_options,
     seed_option,
     show_progress,
     top_option,
@@ -38,7 +39,6 @@ from bayes_sota.core.summary import (
 )
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import counted, digest_of, listed, plain_text
-from bayes_sota.data.command import reading_options
 from bayes_sota.leaderboard.command import estimate_as_typed, sota
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 

@@ -13,17 +13,25 @@ from typing import Any
 import click
 
 from bayes_sota import claims, crossval, data, epp, items
-from bayes_sota.core.command import INSPECT, InputFile, Shown, command, report_options
+from bayes_sota.core.command import (
+    INSPECT,
+    InputFile,
+    Shown,
+    command,
+    reading_options,
+    report_options,
+    typed_of_reading,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
-from bayes_sota.data.command import metric_option, reading_options, typed_of_reading
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure, place_in
+from bayes_sota.leaderboard.command_reading import metric_option
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
@@ -95,18 +103,21 @@ def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[st
     if tidy.layout == "battles":
         return "battles", [rounds]
     if {"fold", "iteration"} & tidy.labels.keys():
-        return "folds", [(partial(data.read_fold_scores, table, **reading), _FOLDS), rounds]
+        return "folds", [(partial(crossval.read_fold_scores, table, **reading), _FOLDS), rounds]
     if tidy.unit == "task":
         return "rounds", [(partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS), rounds]
     try:
         outcomes = data.read_outcomes(table, **reading)
-    except InputError:
+    except InputError as error:
+        if error.parameter == "metric":  # a slip among answers, which are no scores of rounds
+            raise
         return "rounds", [rounds]
     trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
     trials += [(partial(items.skills_alone, outcomes), _ALONE)]
     if "task" in tidy.labels:
         trials += [(lambda: outcomes.about("tasks").check_several(), _NEW_TASKS)]
-    return ("answers", trials) if outcomes.is_answers else ("item scores", [*trials, rounds])
+    kind = "rounds" if outcomes.unit == "data set" else "item scores"  # of which each has one row
+    return ("answers", trials) if outcomes.is_answers else (kind, [*trials, rounds])
 
 
 def _fit(table: Table, reading: dict[str, Any]) -> None:

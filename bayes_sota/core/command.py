@@ -4,12 +4,13 @@ Every command is a ``Command``: its files do not destroy each other, its errors 
 (``tests/core/test_command.py`` walks through all commands).
 """
 
+import csv
 import math
 import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, partial, reduce, wraps
 from pathlib import Path
@@ -26,7 +27,7 @@ from bayes_sota.core.arguments import (
     Points,
     Range,
 )
-from bayes_sota.core.errors import InputError, UnreadableFileError
+from bayes_sota.core.errors import InputError, UnreadableFileError, quoted
 from bayes_sota.core.files import check_ending, check_writable
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.tables import json_text
@@ -45,6 +46,10 @@ type Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 INSPECT = "inspect"
 """Name of the command that says what a file holds."""
 
+_ROLES = (  # of columns, in words; readers have them in data/words.toml
+    "entry, unit, task, cluster, run, fold, iteration, label, score, probability, n, se, "
+    "submissions, runs, public, private, winner, loser, tie, count, tournament, group, target"
+)
 _LONGEST = 200  # characters of a cell
 _LONGEST_LINE, _HEAD = 700, 450
 
@@ -548,3 +553,60 @@ report_options: Decorator = partial(packed_options, kind=Shown, options=REPORT_O
 
 estimate_options: Decorator = partial(packed_options, kind=Reported, options=ESTIMATE_OPTIONS)
 """The same with ``--figure`` and ``--report``."""
+
+
+def reading_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that say what columns mean; the command gets them as ``reading``, a dict.
+
+    Its keys are those of ``data.reading.read_tidy``, which checks them: a role for each
+    ``--column``, ``use``, ``leave_out`` and ``direction`` where they were typed.
+    """
+
+    @wraps(function)
+    def packed(column: dict[str, str], **options: Any) -> Any:
+        asked = {name: options.pop(name) for name in ("use", "leave_out", "direction")}
+        reading = column | {name: value for name, value in asked.items() if value}
+        return function(reading=reading, **options)
+
+    names = partial(click.option, multiple=True, metavar="A,B", callback=_names)
+    about = f"Column of a role ({_ROLES}); default by its name. May be repeated."
+    lower = "Scores are losses, ..."
+    return together(
+        click.option("--higher-is-better", "direction", flag_value="higher", help="... or not."),
+        click.option("--lower-is-better", "direction", flag_value="lower", help=lower),
+        names("--leave-out", help="Entries, tasks or columns that do not count."),
+        names("--use", help="Columns that hold the scores; default those that no name rules out."),
+        click.option("--column", multiple=True, metavar="ROLE=NAME", callback=_roles, help=about),
+    )(packed)
+
+
+def typed_of_reading(reading: Mapping[str, Any]) -> list[str]:
+    """These options as they were typed.
+
+    Examples
+    --------
+    >>> typed_of_reading({"score": "acc", "use": ["a", "b"], "direction": "lower"})
+    ['--column score=acc', '--use a,b', '--lower-is-better']
+    """
+
+    def typed(name: str, value: Any) -> list[str]:
+        if name == "direction":
+            return [f"--{value}-is-better"]
+        if isinstance(value, str):
+            return ["--column", f"{name}={value}"]
+        return [f"--{name.replace('_', '-')}", ",".join(value)]
+
+    return [shlex.join(typed(*pair)) for pair in reading.items()]
+
+
+def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:
+    """Names between commas; one that has a comma stands in quotation marks."""
+    return [name.strip() for names in csv.reader(typed, skipinitialspace=True) for name in names]
+
+
+def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]:
+    """Columns by their roles."""
+    for text in typed:
+        if "=" not in text:
+            raise InputError(f"--column takes ROLE=NAME, got {quoted(text)}")
+    return dict(text.partition("=")[::2] for text in typed)

@@ -23,8 +23,8 @@ from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.shape import steady_state
-from bayes_sota.data.fold_scores import FoldScores
 
 _VERDICT = ("a_wins", "b_wins", "contradiction")
 _TASKS_OF_VERDICTS = 6  # below, Wilcoxon's test cannot be significant at 5 %

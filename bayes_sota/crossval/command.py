@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota import core, crossval, data
+from bayes_sota import core, crossval
 from bayes_sota.core.arguments import PROCESSES, Range
 from bayes_sota.core.command import (
     ESTIMATE_OPTIONS,
@@ -21,9 +21,11 @@ from bayes_sota.core.command import (
     note_unused,
     number_option,
     packed_options,
+    reading_options,
     seed_option,
     show_progress,
     top_option,
+    typed_of_reading,
     write_result,
 )
 from bayes_sota.core.errors import InputError, listed, quoted
@@ -31,13 +33,12 @@ from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.reproducibility import ORDERINGS
 from bayes_sota.crossval.rules import RULES, named_rule
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
-from bayes_sota.data.command import reading_options, typed_of_reading
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
     from bayes_sota.core.types import FloatArray
-    from bayes_sota.data.fold_scores import FoldScores
+    from bayes_sota.crossval.fold_scores import FoldScores
 
 _OF_ITEMS: dict[str, Any] = {"target": None, "use": (), "leave_out": ()}
 _THRESHOLD = Range(0, 1e6, open_low=True)
@@ -164,7 +165,7 @@ def run(
         **settings,
     )
     if shown.scores is not None:
-        data.write_fold_scores(result.fold_scores, shown.scores)
+        crossval.write_fold_scores(result.fold_scores, shown.scores)
     write_result(shown.output, result.to_datatree)
     draw = partial(crossval.plot_running_means, result.fold_scores)
     return shown.deliver(crossval.describe_runs(result, read), draw=draw)
@@ -248,7 +249,7 @@ def judge(
         of_test = {
             name: reading[name] for name in reading if name not in ("fold", "iteration", "run")
         }
-        truth = data.read_test_scores(truth, scores, **of_test)
+        truth = crossval.read_test_scores(truth, scores, **of_test)
     report = crossval.judge_runs(
         scores,
         probabilities,
@@ -265,7 +266,7 @@ def judge(
 def _read(file: Path, options: dict[str, Any]) -> "tuple[FoldScores, FloatArray | None]":
     """Scores of a table, or scores and probabilities of a result of ``cv run``."""
     if file.suffix.lower() != ".nc":
-        return data.read_fold_scores(file, **options), None
+        return crossval.read_fold_scores(file, **options), None
     return runs_of_tree(core.read_result(file))
 
 

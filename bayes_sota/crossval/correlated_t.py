@@ -28,7 +28,7 @@ from bayes_sota.core.arguments import ASSURANCE, NOT_NEGATIVE, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 OVERLAP = Range(0, 1, open_high=True)
 """Correlations of fold scores that can be assumed."""

@@ -42,8 +42,8 @@ from bayes_sota.core.arguments import POSITIVE
 from bayes_sota.core.builders import CrossValidationPriors, own_priors
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.relative_scores import RelativeScores, relative_scores
-from bayes_sota.data.fold_scores import FoldScores
 
 _FLOOR = 0.02  # of the unit: learners who agree throughout would have a spike of density
 _GRID = ("task", "learner")

@@ -28,10 +28,11 @@ from bayes_sota.core.plots import (
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules
 from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
-from bayes_sota.data.fold_scores import FoldScores, score_name
+from bayes_sota.crossval.summary_words import score_name
 
 _PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MOST = len(_PALETTE)

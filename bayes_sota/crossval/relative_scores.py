@@ -13,7 +13,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, check_choice, 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
     FixedNumber,
     KolmogorovSmirnovRule,
@@ -35,7 +36,6 @@ from bayes_sota.crossval.rules import (
     progress_of,
 )
 from bayes_sota.crossval.shape import canonical_iterations
-from bayes_sota.data.fold_scores import FoldScores
 
 Pairing = Literal["all", "paired"]
 ORDERINGS = Range(2, 10_000, whole=True)

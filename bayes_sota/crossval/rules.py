@@ -23,7 +23,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.correlated_t import partition_share, running_posteriors
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     from bayes_sota.crossval.run import CrossValidation

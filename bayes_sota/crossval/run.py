@@ -22,8 +22,8 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fits import Iteration, Message, Study, checked_study
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import FixedNumber, PosteriorRule, Rule, named_rule
-from bayes_sota.data.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     import xarray as xr

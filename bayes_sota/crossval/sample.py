@@ -26,9 +26,9 @@ from bayes_sota.core.sample import (
 )
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.relative_scores import relative_scores
 from bayes_sota.crossval.shape import canonical_iterations
-from bayes_sota.data.fold_scores import FoldScores
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 _CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
 _FEWEST = 8  # iterations of D'Agostino's test
@@ -91,16 +91,15 @@ def steady_state(scores: FoldScores, random_seed: Seed = DEFAULT_SEED) -> Steady
     ([[0.8997]], [[0.54]])
     """
     rng, size = generator_of(random_seed), canonical_iterations(scores.folds)
-    means = scores.iteration_means()
+    order = np.ix_(np.argsort(scores.tasks), np.argsort(scores.learners))  # not that of the rows
+    means = scores.iteration_means()[order]
     estimates = [
         _described(one[np.isfinite(one)], size, rng) for one in means.reshape(-1, means.shape[2])
     ]
-    return SteadyState(
-        **{
-            name: np.array([one[name] for one in estimates]).reshape(means.shape[:2])
-            for name in estimates[0]
-        }
-    )
+    fields = {name: np.empty(means.shape[:2], type(of)) for name, of in estimates[0].items()}
+    for name, values in fields.items():
+        values[order] = np.reshape([one[name] for one in estimates], values.shape)
+    return SteadyState(**fields)
 
 
 def sample_sd(values: FloatArray) -> float:

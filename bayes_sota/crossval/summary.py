@@ -38,6 +38,7 @@ from bayes_sota.crossval.correlated_t import (
     other_seed_probability,
     partition_share,
 )
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.fold_tests import difference_tests
 from bayes_sota.crossval.reproducibility import (
     KEPT,
@@ -62,7 +63,6 @@ from bayes_sota.crossval.shape import (
     steady_state,
 )
 from bayes_sota.crossval.summary_words import advice_of, answer_of, notes_of, tables_of
-from bayes_sota.data.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -330,6 +330,6 @@ def _unsteady(scores: FoldScores, stops: IntArray, rule: Rule) -> Iterator[str]:
     several = len(scores.tasks) > 1
     names = [scores.learners[j] + (f" on {scores.tasks[t]}" if several else "") for t, j in late]
     yield (
-        f"the rule {rule.name} has not stopped {listed(names)} after "
+        f"the rule {rule.name} has not stopped {listed(sorted(names))} after "
         f"{counted(scores.scores.shape[2], 'iteration')}: the steady state is not reached"
     )

@@ -16,7 +16,7 @@ from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
 from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
 from bayes_sota.crossval.run import CrossValidation
 from bayes_sota.crossval.shape import canonical_iterations, sample_sd
-from bayes_sota.data.fold_scores import score_name
+from bayes_sota.crossval.summary_words import score_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,10 +10,21 @@ import numpy as np
 
 from bayes_sota.core.tables import Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed, p_value
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.reproducibility import KEPT, JudgedRule
 from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.shape import canonical_iterations
-from bayes_sota.data.fold_scores import FoldScores, score_name
+
+
+def score_name(scorer: str) -> str:
+    """Name of a score in text, one for all that mean the same.
+
+    Examples
+    --------
+    >>> score_name("roc_auc"), score_name("accuracy")
+    ('AUROC', 'accuracy')
+    """
+    return "AUROC" if scorer.lower() in ("roc_auc", "auc", "auroc") else scorer
 
 
 def answer_of(content: dict[str, Any]) -> Iterator[str]:

@@ -5,10 +5,6 @@ from .boards import read_leaderboard as read_leaderboard
 from .boards import read_paired_boards as read_paired_boards
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
-from .fold_scores import FoldScores as FoldScores
-from .fold_scores import read_fold_scores as read_fold_scores
-from .fold_scores import read_test_scores as read_test_scores
-from .fold_scores import write_fold_scores as write_fold_scores
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .observed import PairedBoards as PairedBoards

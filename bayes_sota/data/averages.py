@@ -157,7 +157,8 @@ def averaged_over_runs(
     whole = (of_items.sum(axis=0) + doubt) / (n + 1)  # half an answer in doubt: never 0
     of_task = (group_sums(of_items, tasks) + _PSEUDO * whole) / (sizes + _PSEUDO)
     variance = np.sum(weights**2 * of_task / sizes, axis=0)
-    scores, kish = _centre(group_means(values, tasks), sizes, weights)
+    scores = np.sum(weights * group_means(values, tasks), axis=0)
+    kish = 1 / np.sum(weights**2 / sizes, axis=0)
     effective = _chance(scores, kish) / variance + 1
     freedom = float(n * (np.mean(n_runs) - 1))
     return Average(scores, effective, float(kish[0]), freedom, np.diag(np.sqrt(variance)))
@@ -213,8 +214,12 @@ def worth_of_means(
     >>> [x.round(1).tolist() for x in found]
     [[0.7], [119.5], [100.0]]
     """
-    scores, kish = _centre(means, sizes, weights)
-    variance = _smoothed(means, within, sizes, weights)
+    scores = np.sum(weights * means, axis=0)
+    of_spread, of_distance, kish = shrinkage(sizes, weights)
+    more = kish + 1
+    spread = (kish * within + 0.25) / more + kish * (means - 0.5) ** 2 / more**2
+    distance = kish * (means - scores) / more
+    variance = np.sum(of_spread * spread + of_distance * distance**2, axis=0)
     return scores, _chance(scores, kish) / variance + 1, kish
 
 
@@ -238,66 +243,32 @@ def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, Fl
     return influence, np.maximum((own + own.mean()) / 2, _LEAST_OF_TASKS)
 
 
-def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray) -> FloatArray:
-    """Covariance of averages over tasks without clusters, (m, m), of which no difference is 0.
-
-    Every product of two entries is treated as the square of one in ``averaged``, with a quarter of
-    variance of their own for the answers that are added; the variance of a difference is then that
-    of the answers' differences, smoothed in the same way.
-
-    Examples
-    --------
-    >>> answers = np.array([[1.0, 1], [1, 0], [0, 1], [1, 1]])
-    >>> covariance = smoothed_covariance(answers, np.array([0, 0, 1, 1]), np.array([0.5, 0.5]))
-    >>> bool(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1] > 0)
-    True
-    """
-    means = group_means(values, tasks)
-    own = [values[tasks == t] - mean for t, mean in enumerate(means)]
-    within = np.stack([x.T @ x / len(x) for x in own])
-    of = means, within, np.bincount(tasks).astype(float)[:, None], weights[:, None]
-    return _smoothed(*of)
-
-
-def _centre(
-    means: FloatArray, sizes: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Scores (m,), and items with equal weights that they are worth, (1,) or (m,)."""
-    return np.sum(weights * means, axis=0), 1 / np.sum(weights**2 / sizes, axis=0)
-
-
 def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
     """Variance of one answer, with half an answer of each kind more."""
     middle = (items * scores + 0.5) / (items + 1)
     return middle * (1 - middle)
 
 
-def _smoothed(
-    means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Variance of averages, or covariance, never 0: that of a task is shrunk towards that of all.
+def shrinkage(sizes: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """What the variance of an average takes from each task, which borrows from all.
 
     Parameters
     ----------
-    means : ndarray, shape (T, m)
-    within : ndarray, shape (T, m) or (T, m, m)
-        Variance, or covariance, within each task.
     sizes, weights : ndarray, shape (T, 1), or (T, m) where entries differ in them
+
+    Returns
+    -------
+    within, between : ndarray, shape (T, 1) or (T, m)
+        Factors of the variance within each task, and of the square of its mean's distance from the
+        score.
+    kish : ndarray, shape (1,) or (m,)
+        Items with equal weights that the average is worth.
     """
-    are_pairs = within.ndim == 3
-    answer = np.eye(means.shape[1]) / 4 if are_pairs else np.array(0.25)  # half one of each kind
-
-    def product(x: FloatArray) -> FloatArray:
-        return x[:, :, None] * x[:, None, :] if are_pairs else x**2
-
-    scores, kish = _centre(means, sizes, weights)
-    spread = (kish * within + answer) / (kish + 1) + kish * product(means - 0.5) / (kish + 1) ** 2
-    apart = product(kish * (means - scores) / (kish + 1))
-    n, w = (x.reshape(x.shape + (1,) * (within.ndim - 2)) for x in (sizes, weights))
-    whole = np.sum(w * (spread + apart), axis=0)
-    more = n + _PSEUDO
-    shrunk = (n * spread + _PSEUDO * whole) / more + n * _PSEUDO * apart / more**2
-    return np.asarray(np.sum(w**2 * shrunk / (n * (1 - n / more**2)), axis=0))
+    more = sizes + _PSEUDO
+    own = weights**2 / (sizes * (1 - sizes / more**2))
+    borrowed = weights * np.sum(own * _PSEUDO / more, axis=0)
+    within, between = own * sizes / more, own * sizes * _PSEUDO / more**2
+    return within + borrowed, between + borrowed, 1 / np.sum(weights**2 / sizes, axis=0)
 
 
 def _design_effect(

@@ -134,8 +134,11 @@ class Header:
         ids = {
             name: self.n_names(name) for name in self.free() if split_words(name)[-1:] == ("id",)
         }
-        repeat = 1 < n_entries < len(self.table)  # an id that never does only numbers the rows
+        repeat = 1 < n_entries < len(self.table)  # what never does only numbers the rows
         counters = {name for name, n in ids.items() if repeat and n == len(self.table)}
+        if repeat and self.named("unit")[1:]:
+            repeating = (of for of in self.named("unit") if self.n_names(of) < len(self.table))
+            self.name("unit", list(repeating))
         for role in (*others, *words.NUMBERS):
             names = self.named(role, True if role in words.NUMBERS else None)
             self.name(role, [name for name in names if name not in counters])

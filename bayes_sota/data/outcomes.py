@@ -185,7 +185,8 @@ class Outcomes(Observed):
         right = (given >= low) & (given <= high) & ((given == np.rint(given)) | (not single))
         missing = np.isnan(given)
         wrong = np.argwhere(~(right | (missing & self.is_plain)) | missing.all(axis=0))
-        for row, column in wrong[:1]:
+        if wrong.size:
+            row, column = wrong[0]
             cell = f"{given[row, column]:g} for item {shown(self.items[row])}"
             raise InputError(
                 f"classifier {shown(self.names[column])} has {cell}; answers are 1, 0 or, without "

@@ -148,8 +148,9 @@ def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: 
     """
     empty = np.isnan(scores).all(axis=tuple(range(needed, scores.ndim)))
     bad = [*np.argwhere(np.abs(scores) > LARGEST_NUMBER), *np.argwhere(empty)]
-    for place in bad[:1]:
-        of = (f"{what} {names[i]!r}" for (what, names), i in zip(axes.items(), place, strict=False))
+    if bad:
+        pairs = zip(axes.items(), bad[0], strict=False)
+        of = (f"{what} {names[i]!r}" for (what, names), i in pairs)
         raise InputError(f"{', '.join(of)}: a score is needed, at most 1e50")
 
 

@@ -21,6 +21,7 @@ type Direction = Literal["lower", "higher"] | None
 
 _NAMING = ("entry", "unit", "task", "fold", "metric")  # roles of what may be summed up
 _MOST_METRICS = 100  # rows of a table, if they are metrics
+_MOST_IN_A_ROW = 9  # whole numbers one after the other that may be scores
 _FILTERED = ("entry", "task", "metric", "unit", "opponent")
 
 
@@ -53,8 +54,9 @@ def read_tidy(
     Examples
     --------
     >>> import pandas as pd
-    >>> print(read_tidy(pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})))
-    Read: entries from "model", scores from "acc"; not used: "size".
+    >>> frame = pd.DataFrame({"model": ["a", "b"], "acc": [0.9, 0.8], "size": [1, 2]})
+    >>> read_tidy(frame).sentence
+    'Read: entries from "model", scores from "acc"; not used: "size".'
     """
     for role in roles.keys() - set(COLUMNS):
         problem = f"{role} is no role; the roles are {', '.join(COLUMNS)}{nearest(role, COLUMNS)}"
@@ -125,14 +127,13 @@ def _check_one_metric(table: Table, labels: Mapping[str, Any]) -> None:
 
 
 def _check_one_scale(table: Table, columns: Sequence[str], value: FloatArray) -> None:
-    """No columns are from 0 to 1, or 100, while others are twice that in the median."""
-    known = [cells[~np.isnan(cells)] for cells in value.reshape(len(columns), -1)]
-    least, middle, largest = (
-        np.array([of(cells) if cells.size else 0 for cells in known])
-        for of in (np.min, np.median, np.max)
-    )
-    low = least >= 0
-    if any((low & (largest <= end)).any() and (middle > 2 * end).any() for end in (1, 100)):
+    """No columns are from 0 to 1, or 100, while others are twice that in the median, or count."""
+    known = [np.sort(cells[~np.isnan(cells)]) for cells in value.reshape(len(columns), -1)]
+    known = [cells for cells in known if cells.size]
+    counts = [cells.size > _MOST_IN_A_ROW and bool((np.diff(cells) == 1).all()) for cells in known]
+    least, middle, largest = np.array([(of[0], np.median(of), of[-1]) for of in known]).T
+    shares = [(least >= 0) & (largest <= end) & (middle.max() > 2 * end) for end in (1, 100)]
+    if np.any(shares) or len(set(counts)) > 1:
         problem = f"columns of numbers are on different scales: {listed(columns)}"
         raise table.error(problem, "use", "choose those that hold scores with {option}")
 

@@ -236,7 +236,9 @@ def sizes_by_errors(
     known = (errors > 0) & (scores > 0) & (scores < 1)
     sizes = np.zeros(len(names)) if n_test is None else checked_numbers(n_test, names, "n_test")
     sizes = np.where(known, scores * (1 - scores) / np.where(known, errors, 1) ** 2 + 1, sizes)
-    for row in np.flatnonzero(sizes < np.where(known, _LEAST_ITEMS, 1))[:1]:
+    too_few = sizes < np.where(known, _LEAST_ITEMS, 1)
+    if too_few.any():
+        row = int(too_few.argmax())
         problem = f"{shown(names[row])}, {scores[row]:g}, has the standard error {errors[row]:g}"
         problem += ", which gives no number of items"
         fix = "use the same units as the scores, and give {option} for errors of 0 or none"

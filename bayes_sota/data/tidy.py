@@ -81,9 +81,6 @@ class Tidy:
     def __len__(self) -> int:
         return len(self.lines)
 
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *self.notes])
-
     @property
     def unit(self) -> str:
         """Role that tells scores of an entry apart: the first of ``UNITS`` with several names."""

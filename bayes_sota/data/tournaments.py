@@ -222,7 +222,8 @@ class Matches(Tournament):
         self._set_shared(players, np.arange(outcomes.size))
         known = np.isin([first, second], range(len(players))).all(axis=0)
         bad = ~known | (first == second) | ~np.isin(outcomes, (0, 0.5, 1))
-        for row in np.flatnonzero(bad)[:1]:
+        if bad.any():
+            row = bad.argmax()
             match = f"match {row + 1}, {first[row]} against {second[row]}, {outcomes[row]:g}"
             needed = f"two places among {len(players)} players that differ, and 1, 0 or 0.5 (a tie)"
             raise InputError(f"{match}: needed are {needed}", fix="give no players beside names")
@@ -325,7 +326,8 @@ def _matches(tidy: Tidy) -> Matches:
     """Battles, each as often as it was counted."""
     number = tidy.numbers["count"]
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
-    for row in np.flatnonzero(~is_right)[:1]:
+    if not is_right.all():
+        row = is_right.argmin()
         problem = f"numbers of battles are whole, no shares, and at most {_MOST_BATTLES:,} in all"
         raise InputError(f"{problem}; got {number[row]:g}", line=tidy.lines[row])
     played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))

@@ -22,13 +22,13 @@ from bayes_sota.core.command import (
     model_option,
     number_option,
     packed_options,
+    reading_options,
     seed_option,
     show_progress,
     top_option,
     write_result,
 )
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.data.command import reading_options
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -46,8 +46,8 @@ from scipy.special import betainc, ndtr, stdtr
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.averages import smoothed_covariance, summed_by_cluster
+from bayes_sota.core.types import FloatArray, IntArray, Seed
+from bayes_sota.data.averages import group_means, shrinkage, summed_by_cluster
 from bayes_sota.data.item_values import tasks_in_words, weighted_means
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 
@@ -184,6 +184,31 @@ def _known_covariance(data: Outcomes) -> FloatArray:
     difference = np.array([1.0, -1.0])
     lacking = np.sum((of_items @ difference) ** 2) - difference @ covariance @ difference
     return covariance + np.eye(2) * max(float(lacking), 0.0) / 2
+
+
+def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray) -> FloatArray:
+    """Covariance of averages over tasks without clusters, (m, m), of which no difference is 0.
+
+    Every product of two entries is treated as the square of one in ``data.averages.averaged``, with
+    a quarter of variance of their own for the answers that are added; the variance of a difference
+    is then that of the answers' differences, smoothed in the same way.
+
+    Examples
+    --------
+    >>> answers = np.array([[1.0, 1], [1, 0], [0, 1], [1, 1]])
+    >>> covariance = smoothed_covariance(answers, np.array([0, 0, 1, 1]), np.array([0.5, 0.5]))
+    >>> bool(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1] > 0)
+    True
+    """
+    means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
+    of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
+    share = kish / (kish + 1)
+    rows = np.vstack([
+        np.sqrt(of_spread * share / sizes)[tasks] * (values - means[tasks]),
+        np.sqrt(of_spread / kish) * share * (means - 0.5),
+        np.sqrt(of_distance) * share * (means - weights @ means),
+    ])  # fmt: skip
+    return rows.T @ rows + np.eye(len(rows.T)) * of_spread.sum() / (kish + 1) / 4
 
 
 def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:

@@ -36,9 +36,9 @@ from bayes_sota.core.command import (
     show_progress,
     together,
     top_option,
+    typed_of_reading,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import typed_of_reading
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.command_reading import (
     GROUPS,

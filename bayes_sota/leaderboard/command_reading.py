@@ -22,10 +22,10 @@ from bayes_sota.core.command import (
     note_unused,
     number_option,
     parse_tries,
+    reading_options,
     together,
 )
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.data.command import group_options, reading_options
 from bayes_sota.data.item_values import parse_passes
 
 if TYPE_CHECKING:
@@ -42,6 +42,42 @@ OF_SCORES = ("rounding", "metric", "standard_error", "n_positive", "spread_ratio
 METRICS = ("accuracy", "auc", "score", "mean", "rmse")
 """Metrics that no evaluation log calls its own."""
 _DEFAULTS = {"rounding": "auto"}
+
+
+def _average(context: Any, parameter: Any, typed: str | None) -> Any:
+    """What counts equally, as ``Outcomes`` takes it: weights are read from their table."""
+    if typed in (None, "items", "tasks"):
+        return typed
+    from bayes_sota.data.answers import read_weights
+
+    return read_weights(typed)
+
+
+group_options = together(
+    click.option(
+        "--new",
+        type=click.Choice(["items", "runs", "tasks"]),
+        help="What skill is about: new items of these tasks (default), new runs on these very "
+        "items, or new tasks like these.",
+    ),
+    click.option(
+        "--average",
+        metavar="items|tasks|WEIGHTS.csv",
+        callback=_average,
+        help="What counts equally in a score: items, tasks (default where there are any), or "
+        "tasks by the weights of a table task,weight.",
+    ),
+)
+"""Options of answers in tasks, clusters and runs."""
+
+
+metric_option = click.option(
+    "--metric",
+    metavar="NAME",
+    help="Which of several metrics or scorers counts; pass@K or pass^K of several runs; or what "
+    "numbers are made into: auc (beside labels), mean or rmse.",
+)
+"""``--metric`` of answers and numbers."""
 
 score_options = together(
     number_option(POSITIVE, "--standard-error", help="Error of one score."),

@@ -15,11 +15,12 @@ from bayes_sota.core.command import (
     estimate_options,
     interval_option,
     number_option,
+    reading_options,
     top_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import group_options, metric_option, reading_options
 from bayes_sota.data.item_values import parse_passes
+from bayes_sota.leaderboard.command_reading import group_options, metric_option
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection

@@ -19,10 +19,10 @@ from bayes_sota.core.command import (
     interval_option,
     model_option,
     number_option,
+    reading_options,
     seed_option,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.command import reading_options
 from bayes_sota.leaderboard.command import above_option, draw_best_skill
 from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, submissions_option
 

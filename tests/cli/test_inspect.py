@@ -63,6 +63,8 @@ def test_one_classifier_and_other_metrics(capsys: Any, tmp_path: Path) -> None:
     ("team,score\na,0.9\nb,0.8\nlate,none yet\n", 'line 4, column "score": a number is needed'),
     ("colour,shape\nred,round\nblue,flat\n", "no column holds scores"),
     ("dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n", "--lower-is-better"),
+    ("item,a,b\n" + "".join(f"{i},{2 if i == 4 else i % 2},1\n" for i in range(30)),
+     'line 6: "2" is no answer'),
     ("", "the file is empty"),
 ])  # fmt: skip
 def test_what_is_wrong_has_its_place(capsys: Any, tmp_path: Path, text: str, message: str) -> None:

@@ -12,7 +12,7 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 SCORES = [0.90, 0.91, 0.915, 0.88, 0.93]
 PUBLIC, PRIVATE = [0.8, 0.7, 0.9, 0.85, 0.6], [0.7, 0.72, 0.85, 0.8, 0.65]

@@ -14,7 +14,7 @@ from bayes_sota.crossval.across_tasks import (
     seed_verdicts,
     signed_rank_tests,
 )
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 # Demsar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 data sets.
 DEMSAR = """

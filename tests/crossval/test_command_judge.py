@@ -12,10 +12,10 @@ from crossval_runs import ended, run
 from bayes_sota import crossval
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.crossval.across_tasks import against_truth
+from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, write_fold_scores
 from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, SpearmanRule
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
-from bayes_sota.data.fold_scores import FoldScores, read_fold_scores, write_fold_scores
 
 
 def scores_of(tasks: int) -> FoldScores:

@@ -14,7 +14,7 @@ from bayes_sota.crossval.correlated_t import (
     running_posteriors,
     sensitivity_to_overlap,
 )
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 
 def runs(iterations: int = 3, folds: int = 5, seed: int = 0) -> FoldScores:

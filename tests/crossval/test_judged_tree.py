@@ -9,9 +9,9 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.summary import JudgedRuns, judge_runs
-from bayes_sota.data.fold_scores import FoldScores
 
 NAMES = ("a", "b", "c")
 

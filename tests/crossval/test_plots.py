@@ -10,6 +10,7 @@ from cli.test_figures import faults_of
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.across_tasks import average_ranks
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.plots import (
     plot_critical_differences,
     plot_reproducibility,
@@ -18,7 +19,6 @@ from bayes_sota.crossval.plots import (
 from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules
 from bayes_sota.crossval.rules import FixedNumber
 from bayes_sota.crossval.shape import running_means
-from bayes_sota.data.fold_scores import FoldScores
 
 LONG = "a learner with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
 

@@ -8,8 +8,8 @@ from crossval_runs import run
 from scipy.stats import chi2
 
 from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import PosteriorRule, stopping_iterations
-from bayes_sota.data.fold_scores import FoldScores
 
 
 def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> SimpleNamespace:

@@ -6,9 +6,9 @@ from scipy.stats import mannwhitneyu, norm
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import iterations_needed
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules, win_share
 from bayes_sota.crossval.rules import FixedNumber, KolmogorovSmirnovRule, SpearmanRule
-from bayes_sota.data.fold_scores import FoldScores
 
 
 def test_all_pairs_are_mann_and_whitney_s_statistic() -> None:

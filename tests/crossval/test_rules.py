@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import ks_2samp, spearmanr
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
     RULES,
     FixedNumber,
@@ -23,7 +24,6 @@ from bayes_sota.crossval.rules import (
     stopping_iterations,
     successive_correlations,
 )
-from bayes_sota.data.fold_scores import FoldScores
 
 
 def runs_of(learners: int = 2, iterations: int = 40, items: int = 60, noise: float = 0.1):

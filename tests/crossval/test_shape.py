@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, shapiro, skew
 
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.shape import canonical_iterations, running_means, steady_state
-from bayes_sota.data.fold_scores import FoldScores
 
 
 def iterations(values: np.ndarray, folds: int = 10) -> FoldScores:

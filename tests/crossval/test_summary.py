@@ -10,6 +10,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import p_value
 from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.reproducibility import expected_by_chance
 from bayes_sota.crossval.rules import (
     FixedNumber,
@@ -18,7 +19,6 @@ from bayes_sota.crossval.rules import (
     stopping_iterations,
 )
 from bayes_sota.crossval.summary import judge_runs
-from bayes_sota.data.fold_scores import FoldScores
 
 NAMES = ["good", "near", "bad"]
 
@@ -142,7 +142,7 @@ def test_an_unsteady_learner_is_a_reason() -> None:
     scores, probabilities = simulated(iterations=20, noise=1.0)
     report = judge_runs(scores, probabilities, random_seed=0)
     assert list(report.reasons) == [
-        "the rule Spearman 0.9999 has not stopped good, near and bad after 20 iterations: the "
+        "the rule Spearman 0.9999 has not stopped bad, good and near after 20 iterations: the "
         "steady state is not reached"
     ]
     assert report.to_dict()["diagnostics"]["ok"] is False

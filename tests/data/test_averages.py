@@ -9,11 +9,10 @@ from bayes_sota.data.averages import (
     averaged,
     averaged_over_runs,
     averaged_over_tasks,
-    smoothed_covariance,
 )
 from bayes_sota.data.item_values import pass_rates, variance_of_runs
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import compare_methods, with_typical_pairs
+from bayes_sota.items.comparison import compare_methods, smoothed_covariance, with_typical_pairs
 
 
 def interval(scores, effective):

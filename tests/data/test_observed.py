@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed, PairedBoards
 from bayes_sota.data.outcomes import Outcomes

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -22,15 +23,17 @@ import pyarrow as pa
 import pytest
 from data.files import refused, run, written
 
+from bayes_sota.core.command import reading_options
+from bayes_sota.crossval.fold_scores import read_fold_scores
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights
 from bayes_sota.data.boards import read_leaderboard
-from bayes_sota.data.fold_scores import read_fold_scores
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import parse_cell
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.tournaments import read_scores
+from bayes_sota.data.words import COLUMNS
 from bayes_sota.leaderboard.specification import load_model
 
 BOARD = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
@@ -318,11 +321,17 @@ def test_other_types_are_no_numbers(tmp_path: Path) -> None:
             refused("row 1, .*row 2 has", read_tidy, source)
 
 
+def test_help_names_every_role() -> None:
+    about = click.command(reading_options(lambda **_: None)).params[0].help or ""
+    roles = about[about.index("(") + 1 : about.index(")")].split(", ")
+    assert set(roles) == {*COLUMNS, "target"} - {"metric"}  # which --metric chooses
+
+
 def test_names_that_a_terminal_must_not_see(read: Read) -> None:
     evil = "\x1b[31mA\u202e"
     tidy = read(f"team,sc\x07ore\n{evil},0.9\nB,0.8\n")
     assert names(tidy)[0] == evil
-    assert str(tidy).isprintable()
+    assert tidy.sentence.isprintable()
     assert names(read(r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")) == ["\ufffd", "😀"]
 
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
-from bayes_sota.data.fold_scores import read_fold_scores
+from bayes_sota.crossval.fold_scores import read_fold_scores
 from bayes_sota.data.tournaments import read_scores
 
 SCORES = [[0.9, 0.8, 0.7], [0.5, np.nan, 0.6]]  # rounds x players

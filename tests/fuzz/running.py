@@ -214,7 +214,8 @@ def numbers_of(found: Any) -> Any:
     if isinstance(found, dict):
         left_out = {"name", "notes", "file", "files", "n_test_source", "model", "source"}
         left_out |= {"names", "row", "text", "reading", "commands", "missing"}
-        return {key: numbers_of(found[key]) for key in sorted(found) if key not in left_out}
+        known = {key: numbers_of(found[key]) for key in sorted(found) if key not in left_out}
+        return {key: sorted(of) if key.endswith("_by_learner") else of for key, of in known.items()}
     if not isinstance(found, list):
         return found
     values = [numbers_of(value) for value in found]

@@ -10,7 +10,7 @@ from golden.results import Numbers, each, flat, log_densities, pick
 
 import bayes_sota as bs
 from bayes_sota import crossval as cv
-from bayes_sota.data import FoldScores
+from bayes_sota.crossval import FoldScores
 
 
 @cache

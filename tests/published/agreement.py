@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
-from bayes_sota.data.fold_scores import FoldScores
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from published.agreement import orders_of, stops_at_both_ends
 from published.study import ADAPTIVE_RULES, FOLDS, LEARNERS, StudyRuns
 
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 ONE = dict.fromkeys(LEARNERS, 1.0)
 # Learners of which findings on rules speak; a rule says of each when it may stop.

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import KolmogorovSmirnovRule, Rule, SpearmanRule
-from bayes_sota.data.fold_scores import FoldScores
 
 LEARNERS = (
     "nb-kernel", "mlp", "5nn", "c45", "hellinger", "svm", "c45-laplace", "hellinger-pruned",

@@ -8,8 +8,8 @@ from published.agreement import SeparateRuns, orders_of, separate_runs, stops_at
 from scipy.stats import norm
 
 from bayes_sota.core.types import IntArray
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import FixedNumber, Rule, SpearmanRule, stopping_iterations
-from bayes_sota.data.fold_scores import FoldScores
 
 PAIR = ("a", "b")
 

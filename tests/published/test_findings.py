@@ -9,7 +9,7 @@ from published.findings import FINDINGS, SIX, Study, judge_findings
 from published.made_up_study import made_up
 from published.study import LEARNERS, load_runs
 
-from bayes_sota.data.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores
 
 RISING = {2: -0.02, 5: 0.0, 10: 0.02}
 FALLING = {2: 0.02, 5: 0.0, 10: -0.02}

@@ -56,8 +56,8 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.fits import Study, checked_study, seeded
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.learners import named_learners, prepared
-from bayes_sota.data.fold_scores import FoldScores
 
 SLOW = ("mlp",)  # fewer iterations
 QUICK = tuple(name for name in LEARNERS if name not in SLOW)

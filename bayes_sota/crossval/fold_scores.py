@@ -2,7 +2,7 @@ r"""Scores of learners over repeated cross-validation of one or more data sets.
 
 A *task* is a data set; a *learner* is trained and tested on it in every *fold* of every
 *iteration*; one iteration is one random partition, the same for all learners.
-``tests/data/test_fold_scores.py`` checks what is read, written and refused.
+``tests/crossval/test_fold_scores.py`` checks what is read, written and refused.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,6 @@ from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tidy import Tidy
-
-_AXES = ("data set", "learner", "iteration", "fold")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,11 +83,11 @@ class FoldScores(Observed):
             raise InputError(problem, parameter="folds", fix="give their number with {option}")
         tasks = checked_labels(self.tasks, n_tasks, "data set")
         learners = checked_labels(self.learners, n_learners, "learner")
-        names = (tasks, learners, range(n_iterations), range(columns))
-        check_scores(scores, dict(zip(_AXES, names, strict=True)), needed=2)
-        self._set(
-            scores=scores, learners=learners, tasks=tasks, folds=folds, notes=tuple(self.notes)
-        )
+        names: dict[str, Sequence[Any]] = {"data set": tasks, "learner": learners}
+        names |= {"iteration": range(n_iterations), "fold": range(columns)}
+        check_scores(scores, names, needed=2)
+        notes = tuple(self.notes)
+        self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
 
     def __repr__(self) -> str:
         """Size."""
@@ -100,17 +98,6 @@ class FoldScores(Observed):
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
         return self.scores.mean(axis=3)
-
-
-def score_name(scorer: str) -> str:
-    """Name of a score in text, one for all that mean the same.
-
-    Examples
-    --------
-    >>> score_name("roc_auc"), score_name("accuracy")
-    ('AUROC', 'accuracy')
-    """
-    return "AUROC" if scorer.lower() in ("roc_auc", "auc", "auroc") else scorer
 
 
 def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -> FoldScores:
@@ -150,9 +137,8 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     tidy = _read_learners(source, reading)
     with located(tidy.where):
         grid, names = _with_parts(tidy, folds).pivot("task", "entry", "iteration", "fold")
-        grid = grid[:, :, _order(names[2])][..., _order(names[3])]
         return FoldScores(
-            grid,
+            grid[:, :, _order(names[2])][..., _order(names[3])],
             learners=names[1],
             tasks=names[0],
             folds=folds or 0,
@@ -165,10 +151,10 @@ def _read_learners(source: Any, reading: Mapping[str, Any]) -> Tidy:
     """Scores of learners, larger is better, with the data set, which may be the file's only one."""
     tidy = read_tidy(source, **reading)
     score, labels = tidy.score or "score", {"task": np.full(len(tidy), tidy.name, object)}
-    if tidy.lower_is_better and score.startswith(("-", "neg_")):
-        problem = f"of {quoted(score)} larger is better already, by its name"
-        raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
     if tidy.lower_is_better:
+        if score.startswith(("-", "neg_")):
+            problem = f"of {quoted(score)} larger is better already, by its name"
+            raise InputError(problem, where=tidy.where, parameter="direction", fix="leave it out")
         tidy, score = replace(tidy, value=-tidy.value), f"-{score}"
     return replace(tidy, score=score, labels=labels | tidy.labels)
 

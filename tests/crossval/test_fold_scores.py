@@ -9,13 +9,13 @@ import pytest
 from data.files import refused
 
 import bayes_sota as bs
-from bayes_sota.data.answers import write_items
-from bayes_sota.data.fold_scores import (
+from bayes_sota.crossval.fold_scores import (
     FoldScores,
     read_fold_scores,
     read_test_scores,
     write_fold_scores,
 )
+from bayes_sota.data.answers import write_items
 
 
 def some_scores() -> np.ndarray:
