@@ -21,7 +21,7 @@ from bayes_sota.auc.estimate import (
     checked_size,
     distribution_at,
 )
-from bayes_sota.auc.scores import AucField, AucScores, condensed, distribution_nodes
+from bayes_sota.auc.scores import AucField, AucScores, distribution_nodes, near_best
 from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution
@@ -247,7 +247,7 @@ def auc_maximum_law(
     m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
     counts = copies * (m / copies.sum())
     if m == 1 or correlation == 0:
-        near = condensed(skills, counts, float(auc_std(best, *sizes, spread_ratio)))
+        near = near_best(skills, counts, float(auc_std(best, *sizes, spread_ratio)))
         levels, below = _independent(*near, *sizes, spread_ratio)
     else:
         levels, below = AucField.of(best, *sizes, correlation, spread_ratio).fixed(skills, counts)

@@ -212,13 +212,7 @@ class TestSet(FreshTestSet):
         a, b, k, rest = parts
         mean, variance = k * a + rest * b, k * a * (1 - a) + rest * b * (1 - b)
         tilt = np.clip((target - mean) / np.maximum(variance, 0.25), 0.0, 8.0)
-        bound = _chernoff(parts, target, tilt)
-        missed = np.flatnonzero((bound >= 1) & (mean < target))  # the tilt went far beyond the best
-        if missed.size:
-            few, goal = tuple(part[missed] for part in parts), target[missed]
-            tilt[missed] = _least_tilt(few, goal)
-            bound[missed] = _chernoff(few, goal, tilt[missed])
-        return bound, tilt
+        return _chernoff(parts, target, tilt), tilt
 
     def challenge(
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
@@ -242,18 +236,6 @@ def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
     growth = np.expm1(tilt)
     log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
     return np.exp(np.minimum(log_bound, 0.0))
-
-
-def _least_tilt(parts: Parts, target: IntArray) -> FloatArray:
-    """Tilt between 0 and 8 that brings the mean to the target, where the bound is least."""
-    a, b, k, rest = parts
-    low, high = np.zeros(target.size), np.full(target.size, 8.0)
-    for _ in range(20):
-        tilt = (low + high) / 2
-        growth = np.expm1(tilt)
-        mean = k * a * (1 + growth) / (1 + a * growth) + rest * b * (1 + growth) / (1 + b * growth)
-        low, high = np.where(mean < target, tilt, low), np.where(mean < target, high, tilt)
-    return low
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -38,7 +38,8 @@ from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.fields import check_luck_given
-from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima, board_names, several
+from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.maxima import Maxima, board_names, several
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
 _RHO_NODES, _LUCK_NODES = 7, 5
@@ -309,8 +310,8 @@ def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
 
 def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
     """Log likelihood at every node of rho, from one product with all tables."""
-    tables = likelihood.end_tables
-    ends = np.concatenate([table.smoothed for table in tables], axis=1)
+    tables = likelihood.tables
+    ends = np.concatenate([table.smoothed[[0, -1]] for table in tables], axis=1)
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
     log_weight = np.log(np.concatenate([table.weights for table in tables]))

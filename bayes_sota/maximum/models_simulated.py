@@ -31,7 +31,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes
 from bayes_sota.maximum.fields import Fields, FreshTestSet, NormalTestSet, TestSet
-from bayes_sota.maximum.likelihood import Maxima, board_names, score_bounds
+from bayes_sota.maximum.maxima import Maxima, board_names
 from bayes_sota.maximum.models import (
     beta_shape,
     correlation_variable,
@@ -40,6 +40,7 @@ from bayes_sota.maximum.models import (
     uniform_ends,
 )
 from bayes_sota.maximum.score_laws import score_law
+from bayes_sota.maximum.tables import score_bounds
 
 
 def build_simulated_maximum(
@@ -85,7 +86,7 @@ def build_simulated_maximum(
     Notes
     -----
     ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
-    ``sample_abc`` of ``bayes_sota.maximum.sample``, which also chooses epsilon.
+    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon.
     """
     boards = tuple(boards)
     if not boards:
@@ -223,9 +224,9 @@ class ScoreSimulator:
         board = self.maxima.boards[i]
         test_set: FreshTestSet
         if board.metric == "accuracy":
-            nodes = self.nodes[i]
-            place = np.searchsorted(np.cumsum(nodes.weights), ndtr(shift))
-            counts = nodes.counts[np.minimum(place, nodes.counts.size - 1)]
+            nodes, weights = self.nodes[i]
+            place = np.searchsorted(np.cumsum(weights), ndtr(shift))
+            counts = nodes[np.minimum(place, nodes.size - 1)]
             test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
         else:
             test_set = NormalTestSet(score_law(board).normal_scores, shift, rho)

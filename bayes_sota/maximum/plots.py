@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection
-from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE
@@ -40,7 +39,6 @@ _QUANTITIES: Mapping[str, str] = {
 }
 
 _ROW_HEIGHT = 0.78  # of the tallest density, in rows
-_NEGLIGIBLE = 1e-4  # of the highest probability of a law
 _BINS = 40
 _POINTS = 300  # of a density
 _BANDWIDTH = "scott"  # of posteriors, which have one mode: ArviZ's default shows ripples of draws
@@ -206,9 +204,6 @@ def _draw_rows(
 
 def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
     """Density of a skill, as of ``draw_density``; without a kernel where its law is known."""
-    known = dataset_of(tree, "constant_data")
-    if f"law_{draws.name}" in known:
-        return _density_of_law(known["law_skill"].values, known[f"law_{draws.name}"].values)
     error = _error_of_score(tree)
     if error is None:
         return draw_density(draws, bw=_BANDWIDTH)
@@ -236,14 +231,6 @@ def _density_of_board(
     edges = np.linspace(low, high, _POINTS + 1)
     below = [float(np.mean(ndtr((t - psi) / (rho * error(t))))) for t in edges]
     return make_curve(*_heights(edges, np.array(below)))
-
-
-def _density_of_law(skills: FloatArray, below: FloatArray) -> xr.DataArray:
-    """Density of a law by its probabilities at nodes, at more points between them."""
-    middle, height = _heights(skills, below)
-    seen = middle[height > _NEGLIGIBLE * height.max()]
-    x = np.linspace(seen[0], seen[-1], _POINTS)
-    return make_curve(x, PchipInterpolator(middle, height)(x))
 
 
 def _heights(edges: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:

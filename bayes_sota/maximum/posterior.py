@@ -9,7 +9,7 @@ Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` hol
 rejection sampling, against quadrature and against denser tables.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,16 +22,9 @@ from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import (
-    BoardLikelihood,
-    FieldDraws,
-    Maxima,
-    several,
-)
+from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.maxima import BOARD_VARIABLES, Maxima, Values, several
 
-LARGEST_EPSILON = 1 / 4  # of ABC, in posterior standard deviations of theta_sota
-EPSILON_AIM = 1 / 6
-FEWEST_MOVES = 4.0  # of the average particle in the last stage
 _RHO_NODES = 10
 _POINTS = 1000
 _LEAST_EFFECTIVE = 75.0
@@ -40,7 +33,7 @@ _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 _TOLERATED = 1e-3  # probability that may rest on what tables leave out
 
 
-def log_priors(priors: MaximumPriors, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
     """Log prior densities of location, log spread, rho and luck, where they are not known.
 
     ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
@@ -81,9 +74,6 @@ class SotaPosterior:
         Node of rho and coordinates behind each draw.
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
-    laws : tuple of callable
-        Each computes of its board skills, and the probabilities that the best and the winner's
-        are at most these, (3, N).
     """
 
     draws: dict[str, FloatArray]
@@ -92,7 +82,6 @@ class SotaPosterior:
     fit: "MaximumFit"
     parameters: Parameters
     reasons: tuple[str, ...]
-    laws: tuple[Callable[[], FloatArray], ...]
 
 
 def sota_posterior(
@@ -200,7 +189,7 @@ def fit_maximum(
         BoardLikelihood(board, nodes.rho, maxima.reference_skill, refinement, nodes.luck)
         for board in maxima.boards
     )
-    coordinates = _Coordinates.of(priors, likelihoods)
+    coordinates = _Coordinates.of(maxima, likelihoods)
     families = (priors.skill.family,)
     empty = MaximumFit(nodes, families, (), "nodes", maxima, likelihoods, coordinates)
     fit = infer(empty, rng, -(-points // 2))
@@ -238,10 +227,11 @@ class _Coordinates:
     largest_chance: float
 
     @classmethod
-    def of(cls, priors: MaximumPriors, likelihoods: Sequence[BoardLikelihood]) -> "_Coordinates":
+    def of(cls, maxima: Maxima, likelihoods: Sequence[BoardLikelihood]) -> "_Coordinates":
         """For these boards."""
+        priors = maxima.priors
         tries = float(np.exp(np.mean([np.log(x.board.typical_tries) for x in likelihoods])))
-        scores = np.array([x.reference_skill for x in likelihoods])
+        scores = maxima.references
         error = max(x.scoring.log_odds_error for x in likelihoods)
         bounded = isinstance(priors.skill, UniformSkill)
         chance = 4 / (tries * float(np.min(1 - scores))) if bounded else np.inf
@@ -268,34 +258,32 @@ class _Coordinates:
 def _draw(
     fit: MaximumFit, draws: int, rng: np.random.Generator, new_n_test: int | None
 ) -> SotaPosterior:
-    parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
+    maxima, parameters = fit.maxima, Parameters.of(fit, fit.choose(draws, rng))
+    parameters = parameters[rng.permutation(draws)]
     location, spread, _ = fit.coordinates.field(parameters.coordinates)
     rho = fit.nodes.draw_rho(parameters.node, rng)
     values = {"location": location, "spread": spread, "rho": rho}
-    field = fit.maxima.field(values)
-    fields = [x.draw(rng, field, parameters.node, rho, new_n_test) for x in fit.likelihoods]
-    if fit.maxima.has_submissions:
+    if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    values |= fit.maxima.collect(fields, field)
+    behind = maxima.collect(fit.likelihoods, values, parameters.node, rng, new_n_test)
+    names = (*BOARD_VARIABLES, "multiplicity_bias", "expected_sota")
     return SotaPosterior(
-        draws=values,
-        log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
-        log_prior=log_priors(fit.maxima.priors, values),
+        draws=values | {name: behind[name] for name in names},
+        log_likelihood=behind["log_likelihood"],
+        log_prior=log_priors(maxima.priors, values),
         fit=fit,
         parameters=parameters,
-        reasons=_reasons(fit, fields),
-        laws=tuple(field.law for field in fields),
+        reasons=_reasons(fit, float(np.mean(behind["beyond_tables"].any(axis=1)))),
     )
 
 
-def _reasons(fit: MaximumFit, fields: list[FieldDraws]) -> tuple[str, ...]:
+def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:
     reasons = []
     if fit.effective_size < _LEAST_EFFECTIVE:
         reasons.append(
             f"importance sample of location and spread has an effective size of "
             f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         )
-    beyond = float(np.mean(np.any([f.beyond_tables for f in fields], axis=0)))
     if beyond > _TOLERATED:
         reasons.append(
             f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from bayes_sota.auc import estimate
 from bayes_sota.auc.estimate import auc_covariance, auc_std, bivariate_normal
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
-from bayes_sota.auc.scores import AucScores, condensed
+from bayes_sota.auc.scores import AucScores, near_best
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 
@@ -150,7 +150,7 @@ def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
 
 def test_many_different_aucs_are_condensed() -> None:
     aucs = np.linspace(0.7, 0.9, 300)
-    nodes, weights = condensed(aucs, np.ones(300), 0.02)
+    nodes, weights = near_best(aucs, np.ones(300), 0.02)
     assert nodes.size < 60
     assert nodes[-1] == 0.9
     for power in (0, 1, 2, 5):

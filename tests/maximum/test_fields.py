@@ -10,10 +10,10 @@ from scipy import integrate, optimize, stats
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.cell_law import CellLaw
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.fields import ChosenCounts, Fields, NormalTestSet, TestSet, chosen_among
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
+from bayes_sota.maximum.likelihood import CellLaw
 from bayes_sota.maximum.score_laws import GaussianScores
 from bayes_sota.maximum.submissions import SubmissionNoise
 
@@ -190,7 +190,7 @@ def test_cell_law_agrees_with_numerical_inversion(distribution, factor):
     nodes = np.linspace(0.6, 0.99, 1500)
     arrays = repeated(distribution, 1)
     tail = arrays.expanded().sf(arrays.from_skill(nodes))
-    law = CellLaw.build(arrays, np.atleast_2d(tail), factor(nodes)[None])
+    law = CellLaw(arrays, np.atleast_2d(tail), factor(nodes)[None])
     ends = distribution.axis_support()
 
     def mass_above(skill):

@@ -22,7 +22,8 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
-from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima
+from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.models import _random, build_model, maximum_logp
 from bayes_sota.maximum.models_simulated import (
     ScoreSimulator,

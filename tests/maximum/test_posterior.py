@@ -17,8 +17,9 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.likelihood import Maxima, default_reference_skill
+from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.posterior import fit_maximum, sota_posterior
+from bayes_sota.maximum.tables import default_reference_skill
 
 
 def best(score, n_test, n_classifiers, **options):
