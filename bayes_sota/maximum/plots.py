@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection
-from scipy.special import ndtr
 
 from bayes_sota.core.arguments import COUNT, OPEN_SHARE
 from bayes_sota.core.errors import InputError
@@ -21,7 +20,6 @@ from bayes_sota.core.plots import (
     get_variable,
     make_bounds,
     make_collection,
-    make_curve,
     rounded,
     select_board,
     title_figure,
@@ -177,7 +175,7 @@ def _draw_rows(
     """The quantities below one another, on one scale of density."""
     observed = observed_maximum_of(tree)
     intervals = {name: _middle(values, ci_prob) for name, values in draws.items()}
-    curves = {name: _density(tree, v) for name, v in draws.items()}
+    curves = {name: draw_density(v, bw=_BANDWIDTH) for name, v in draws.items()}
     tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
     baselines = np.arange(len(draws), dtype=np.float64)[::-1]
@@ -200,59 +198,6 @@ def _draw_rows(
         ylim=(-0.3, len(draws) + 0.25),
         yticks=_row_labels(draws, ci_prob, baselines),
     )
-
-
-def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
-    """Density of a skill, as of ``draw_density``; without a kernel where its law is known."""
-    error = _error_of_score(tree)
-    if error is None:
-        return draw_density(draws, bw=_BANDWIDTH)
-    return _density_of_board(tree, draws.values.ravel(), error)
-
-
-def _density_of_board(
-    tree: xr.DataTree, theta: FloatArray, error: Callable[[Any], Any]
-) -> xr.DataArray:
-    r"""Density of a skill behind a whole board, given draws of it and the error of a score.
-
-    What a whole board tells is :math:`\psi`, the skill on its items; the shift Z that all share
-    keeps its prior. Given :math:`\psi_i = \theta_i + \rho_i Z_i s(\theta_i)` and
-    :math:`\rho_i` of draw i the skill has the law
-
-    .. math:: P(\theta \le t) = P\left(Z \ge \frac{\psi_i - t}{\rho_i s(t)}\right),
-
-    with s the binomial error of an accuracy, or that of a score; of all draws it is the mean.
-    """
-    rho, z = (get_variable(tree, "posterior", name).values.ravel() for name in ("rho", "shift"))
-    psi, room = theta + rho * z * error(theta), 0.2 * np.ptp(theta)
-    low, high = float(theta.min() - room), float(theta.max() + room)
-    if tree.attrs.get("metric") == "accuracy":
-        low, high = max(low, 1e-9), min(high, 1 - 1e-9)
-    edges = np.linspace(low, high, _POINTS + 1)
-    below = [float(np.mean(ndtr((t - psi) / (rho * error(t))))) for t in edges]
-    return make_curve(*_heights(edges, np.array(below)))
-
-
-def _heights(edges: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Middles between edges, and mean densities there, by the probabilities below the edges."""
-    return (edges[1:] + edges[:-1]) / 2, np.diff(below) / np.diff(edges)
-
-
-def _error_of_score(tree: xr.DataTree) -> Callable[[Any], Any] | None:
-    """Standard error of a score by skill, of a result whose draws keep the prior of the shift."""
-    known, posterior = dataset_of(tree, "constant_data"), dataset_of(tree, "posterior")
-    whole = not _has_prior(tree) and not _is_paired(tree) and "board" not in posterior.dims
-    if not (len(known) and whole and {"rho", "shift"} <= set(posterior)):
-        return None
-    if float(posterior["rho"].min()) < _LEAST_RHO:
-        return None
-    if tree.attrs.get("metric") == "accuracy":
-        n_test = float(known["n_test"])
-        return lambda t: np.sqrt(t * (1 - t) / n_test)
-    if tree.attrs.get("metric") == "score" and not float(known["lower_is_better"]):
-        standard_error = float(known["standard_error"])
-        return lambda t: np.full(np.shape(t), standard_error)
-    return None
 
 
 def _word_of_maximum(tree: xr.DataTree) -> str:

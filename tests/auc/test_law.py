@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
-from bayes_sota.auc import estimate
 from bayes_sota.auc.estimate import auc_covariance, auc_std, bivariate_normal
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
 from bayes_sota.auc.scores import AucScores, near_best
@@ -222,18 +221,6 @@ def test_from_independent_to_equal_classifiers() -> None:
         error = sample.std() / np.sqrt(sample.size)
         assert laws[rho].mean() == pytest.approx(sample.mean(), abs=3.5 * error + 0.05 * sd)
         assert laws[rho].std() == pytest.approx(sample.std(), rel=0.08)
-
-
-@pytest.mark.slow
-def test_many_items_by_low_frequencies_are_as_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The window of a million items, at a size at which the long transform can still be done."""
-    placement, mass = estimate._placements(1.5, 0.8)
-    law = estimate._mean_placement(placement, mass, 600_000)
-    monkeypatch.setattr(estimate, "_MANY", 2**30)
-    long = estimate._mean_placement(placement, mass, 600_000)
-    assert law[0].size < 1000 < long[0].size
-    moments = [(v @ p, (v - v @ p) ** 2 @ p) for v, p in (law, long)]
-    np.testing.assert_allclose(*moments, rtol=1e-6)
 
 
 @pytest.mark.slow
