@@ -196,15 +196,18 @@ def maximum_law(
     known = reference_count
     if known is not None and not (float(known).is_integer() and 0 <= known <= n_test):
         raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {known}")
-    dependence = (correlation, reference)
     if isinstance(skills, SkillDistribution):
-        part = random_field(skills, n_test, m, *dependence)
+        part = random_field(skills, n_test, m, correlation, reference)
     elif skills.size == 1:
-        part = Field(skills, np.array([float(m)]), False, n_test, m, *dependence)
+        part = Field(skills, np.array([float(m)]), False, n_test, m, correlation, reference)
     else:
-        part = fixed_field(skills, n_test, *dependence)
-    start, values = replace(part, reference_count=known).tabulate()
-    return MaximumLaw(n_test, m, theta_sota, *dependence, start, values)
+        part = fixed_field(skills, n_test, correlation, reference)
+    return _tabulated(replace(part, reference_count=known), theta_sota)
+
+
+def _tabulated(part: Field, theta_sota: float) -> MaximumLaw:
+    dependence = (part.correlation, part.reference_skill)
+    return MaximumLaw(part.n_test, part.n_classifiers, theta_sota, *dependence, *part.tabulate())
 
 
 def resampled_maximum_law(
@@ -245,10 +248,10 @@ def resampled_maximum_law(
     n_test = checked_number(n_test, "n_test")
     m = checked_number(n_classifiers, "n_classifiers")
     values = _checked_skills(skills)
-    reference = float(values.max()) if reference_skill is None else float(reference_skill)
+    best = float(values.max())
+    reference = best if reference_skill is None else float(reference_skill)
     _check_dependence(values, correlation, reference, cap=True)
-    start, table = resampled_field(values, n_test, m, correlation, reference).tabulate()
-    return MaximumLaw(n_test, m, float(values.max()), correlation, reference, start, table)
+    return _tabulated(resampled_field(values, n_test, m, correlation, reference), best)
 
 
 def _checked_skills(skill: ArrayLike) -> FloatArray:

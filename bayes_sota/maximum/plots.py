@@ -180,14 +180,12 @@ def _draw_rows(
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
     baselines = np.arange(len(draws), dtype=np.float64)[::-1]
     if _has_prior(tree):  # behind the posterior
-        _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
+        prior = _within(draw_density(get_variable(tree, "prior", "theta_sota")), limits)
+        panel.area("density_prior", prior, baselines[0], scale, COLORS["prior"])
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
     for baseline, (name, curve) in zip(baselines, curves.items(), strict=True):
-        color, x = COLORS[name], curve.sel(plot_axis="x", drop=True)
-        mean = draws[name].mean(("chain", "draw")).expand_dims("point")
-        # outside of the limits NaN, which no backend draws
-        inside = curve.where((x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1)))
-        panel.area(f"density_{name}", inside, baseline, scale, color)
+        color, mean = COLORS[name], draws[name].mean(("chain", "draw")).expand_dims("point")
+        panel.area(f"density_{name}", _within(curve, limits), baseline, scale, color)
         panel.bar(f"interval_{name}", intervals[name], baseline - 0.1, color)
         panel.dots(f"mean_{name}", mean, baseline - 0.1, color)
     _label_observed(panel, observed, limits, len(draws) + 0.08, _word_of_maximum(tree))
@@ -213,24 +211,10 @@ def _is_paired(tree: xr.DataTree) -> bool:
     return "score" in observed and "board" in observed["score"].dims
 
 
-def _draw_prior_on_scale(
-    panel: Panel, tree: xr.DataTree, limits: xr.DataArray, scale: xr.DataArray, baseline: float
-) -> None:
-    """The prior where the posterior lies, on the posterior's scale."""
-    curve = draw_density(get_variable(tree, "prior", "theta_sota"))
-    share = xr.DataArray(np.linspace(0, 1, 200), dims="point")
-    x = limits.isel(bound=0) + share * (limits.isel(bound=1) - limits.isel(bound=0))
-    height = xr.apply_ufunc(
-        np.interp,
-        x,
-        *(curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y")),
-        input_core_dims=[["point"], ["kde_dim"], ["kde_dim"]],
-        output_core_dims=[["point"]],
-        kwargs={"left": 0.0, "right": 0.0},
-        vectorize=True,
-    )
-    inside = xr.concat([x, height], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
-    panel.area("density_prior", inside, baseline, scale, COLORS["prior"])
+def _within(curve: xr.DataArray, limits: xr.DataArray) -> xr.DataArray:
+    """The curve inside the limits; outside NaN, which no backend draws."""
+    x = curve.sel(plot_axis="x", drop=True)
+    return curve.where((x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1)))
 
 
 def _limits(intervals: Mapping[str, xr.DataArray], observed: xr.DataArray) -> xr.DataArray:

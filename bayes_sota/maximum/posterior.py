@@ -137,17 +137,19 @@ def sota_posterior(
 class MaximumFit(Fit):
     """Observed maxima, with weighted points of location and spread at every value of rho.
 
+    A point has two coordinates in which the posterior is near a standard normal, and its ridge
+    straight. The second is the standardised log spread; the first a level near the best skill,
+    ``location + offset * spread``, in standard deviations from its rough mean given the spread.
+    What is known does not move.
+
     Attributes
     ----------
     maxima : Maxima
     likelihoods : tuple of BoardLikelihood
-    coordinates : _Coordinates
-        What location and spread the points stand for.
     """
 
     maxima: Maxima
     likelihoods: tuple[BoardLikelihood, ...]
-    coordinates: "_Coordinates"
 
     @property
     def searches(self) -> int:
@@ -158,9 +160,32 @@ class MaximumFit(Fit):
         """Two: location and spread."""
         return 2
 
+    def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Location, spread and log of prior density times unit of the first coordinate, (N,)."""
+        skill, scores = self.maxima.priors.skill, self.maxima.references
+        spread = np.exp(skill.log_spread_mean + skill.log_spread_sd * t[:, 1])
+        if skill.location_is_fixed:
+            return np.full(len(t), skill.location_mean), spread, np.zeros(len(t))
+        tries = float(np.exp(np.mean([np.log(b.typical_tries) for b in self.maxima.boards])))
+        # standardised best of so many skills: any value serves, a good one needs fewer points
+        offset, chance = float(ndtri((tries - 0.375) / (tries + 0.25))), np.inf
+        if isinstance(skill, UniformSkill):
+            offset = float(np.sqrt(3) * (tries - 1) / (tries + 1))
+            chance = 4 / (tries * float(np.min(1 - scores)))  # about its sd given the level
+        error = 2 * max(x.scoring.log_odds_error for x in self.likelihoods)
+        of_data = 1 / (np.minimum(0.5 * spread, chance) ** 2 + error**2)
+        of_prior = 1 / skill.location_sd**2
+        top = skill.location_mean + offset * spread
+        centre = (float(logit(scores).mean()) * of_data + top * of_prior) / (of_data + of_prior)
+        scale = 1 / np.sqrt(of_data + of_prior)
+        location = centre + scale * t[:, 0] - offset * spread
+        z = (location - skill.location_mean) / skill.location_sd
+        log_prior = 0.5 * (t[:, 0] ** 2 - z**2) + np.log(scale / skill.location_sd)
+        return location, spread, log_prior
+
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all maxima at points (N, 2), (N, R)."""
-        location, spread, log_prior = self.coordinates.field(points)
+        location, spread, log_prior = self.field(points)
         possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
         location, spread = np.where(possible, location, 0.0), np.where(possible, spread, 1.0)
         field = self.maxima.field({"location": location, "spread": spread})
@@ -189,9 +214,7 @@ def fit_maximum(
         BoardLikelihood(board, nodes.rho, maxima.reference_skill, refinement, nodes.luck)
         for board in maxima.boards
     )
-    coordinates = _Coordinates.of(maxima, likelihoods)
-    families = (priors.skill.family,)
-    empty = MaximumFit(nodes, families, (), "nodes", maxima, likelihoods, coordinates)
+    empty = MaximumFit(nodes, (priors.skill.family,), (), "nodes", maxima, likelihoods)
     fit = infer(empty, rng, -(-points // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:
         raise InputError(
@@ -201,66 +224,12 @@ def fit_maximum(
     return fit
 
 
-@dataclass(frozen=True, eq=False)
-class _Coordinates:
-    """Two coordinates in which the posterior is near a standard normal, and its ridge straight.
-
-    The second is the standardised log spread; the first a level near the best skill, ``location +
-    offset * spread``, in standard deviations from its rough mean given the spread. What is known
-    does not move.
-
-    Attributes
-    ----------
-    priors : MaximumPriors
-    centre, error : float
-        Mean of the best scores in log odds, and their largest standard error.
-    offset : float
-        Standardised best of so many skills.
-    largest_chance : float
-        Rough bound on the standard deviation of the best skill given the level.
-    """
-
-    priors: MaximumPriors
-    centre: float
-    error: float
-    offset: float
-    largest_chance: float
-
-    @classmethod
-    def of(cls, maxima: Maxima, likelihoods: Sequence[BoardLikelihood]) -> "_Coordinates":
-        """For these boards."""
-        priors = maxima.priors
-        tries = float(np.exp(np.mean([np.log(x.board.typical_tries) for x in likelihoods])))
-        scores = maxima.references
-        error = max(x.scoring.log_odds_error for x in likelihoods)
-        bounded = isinstance(priors.skill, UniformSkill)
-        chance = 4 / (tries * float(np.min(1 - scores))) if bounded else np.inf
-        offset = _top_quantile(tries, bounded)
-        return cls(priors, float(logit(scores).mean()), error, offset, chance)
-
-    def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Location, spread and log of prior density times unit of the first coordinate, (N,)."""
-        skill = self.priors.skill
-        spread = np.exp(skill.log_spread_mean + skill.log_spread_sd * t[:, 1])
-        if skill.location_is_fixed:
-            return np.full(len(t), skill.location_mean), spread, np.zeros(len(t))
-        of_data = 1 / (np.minimum(0.5 * spread, self.largest_chance) ** 2 + (2 * self.error) ** 2)
-        of_prior = 1 / skill.location_sd**2
-        top = skill.location_mean + self.offset * spread
-        centre = (self.centre * of_data + top * of_prior) / (of_data + of_prior)
-        scale = 1 / np.sqrt(of_data + of_prior)
-        location = centre + scale * t[:, 0] - self.offset * spread
-        z = (location - skill.location_mean) / skill.location_sd
-        log_prior = 0.5 * (t[:, 0] ** 2 - z**2) + np.log(scale / skill.location_sd)
-        return location, spread, log_prior
-
-
 def _draw(
     fit: MaximumFit, draws: int, rng: np.random.Generator, new_n_test: int | None
 ) -> SotaPosterior:
     maxima, parameters = fit.maxima, Parameters.of(fit, fit.choose(draws, rng))
     parameters = parameters[rng.permutation(draws)]
-    location, spread, _ = fit.coordinates.field(parameters.coordinates)
+    location, spread, _ = fit.field(parameters.coordinates)
     rho = fit.nodes.draw_rho(parameters.node, rng)
     values = {"location": location, "spread": spread, "rho": rho}
     if maxima.has_submissions:
@@ -290,10 +259,3 @@ def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:
             "shifts or chances of more than six standard deviations, where the tables end"
         )
     return tuple(reasons)
-
-
-def _top_quantile(tries: float, bounded: bool) -> float:
-    """Standardised best of ``tries`` skills: any value serves, a good one needs fewer points."""
-    if bounded:
-        return float(np.sqrt(3) * (tries - 1) / (tries + 1))
-    return float(ndtri((tries - 0.375) / (tries + 0.25)))

@@ -39,7 +39,8 @@ _EPSILON_AIM = 1 / 6
 _FEWEST_MOVES = 4.0  # of the average particle in the last stage
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
 _MOVES, _FINAL_MOVES, _MOST_STEPS = 3.0, 8.0, 200  # of the average particle in each stage
-_PILOT_DRAWS, _PILOTS = 400, 8
+_PILOTS = 8
+_PILOT = {"draws": 400, "chains": 1, "cores": 1, "final_moves": _MOVES}
 _ATTEMPTS = 100_000
 _PARAMETERS = ("theta_sota", "location", "spread", "rho", "shift", "n_classifiers")
 
@@ -91,7 +92,8 @@ def sample_abc(
     run = _Run(model, progressbar, compile_population_logp(model))
     schedule = [start] if epsilon is not None else run.choose_epsilon(start, seeds[2:])
     last = schedule[-1]
-    sampled = run.sample(last, request.draws, request.chains, cores, int(seeds[0]))
+    sizes = {"draws": request.draws, "chains": request.chains, "cores": cores}
+    sampled = run.sample(last, int(seeds[0]), **sizes)
     particles = sampled["posterior"].to_dataset()
     drawn = {}
     for name in (name for name in _PARAMETERS if name in particles):
@@ -292,29 +294,18 @@ class _Run:
     progressbar: bool
     population_logp: Any
 
-    def sample(
-        self,
-        epsilon: FloatArray,
-        draws: int,
-        chains: int,
-        cores: int | None,
-        seed: int,
-        **kernel: Any,
-    ) -> xr.DataTree:
-        """One call of ``pm.sample_smc``."""
+    def sample(self, epsilon: FloatArray, seed: int, **settings: Any) -> xr.DataTree:
+        """One call of ``pm.sample_smc``; ``settings`` are its sizes and those of the kernel."""
         with self.model:
             pm.set_data({"epsilon": epsilon if epsilon.size > 1 else epsilon[0]})
             sampled: xr.DataTree = pm.sample_smc(
-                draws,
                 kernel=PopulationMetropolis,
-                chains=chains,
-                cores=cores,
                 random_seed=seed,
                 progressbar=self.progressbar,
                 compute_convergence_checks=False,
                 compile_kwargs={"mode": "FAST_COMPILE"},
                 population_logp=self.population_logp,
-                **kernel,
+                **settings,
             )
         return sampled
 
@@ -322,7 +313,7 @@ class _Run:
         """Epsilons of the pilots, and last the one to use."""
         schedule = [start]
         for seed in seeds:
-            pilot = self.sample(schedule[-1], _PILOT_DRAWS, 1, 1, int(seed), final_moves=_MOVES)
+            pilot = self.sample(schedule[-1], int(seed), **_PILOT)
             sd = _standard_deviation(pilot["posterior"].to_dataset())
             confirmed = bool(np.all(schedule[-1] <= _LARGEST_EPSILON * sd))
             schedule.append(np.minimum(schedule[-1], _EPSILON_AIM * sd))

@@ -8,7 +8,7 @@ field exceeds x is one matrix product.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -134,18 +134,16 @@ class Scoring(ABC):
 
 
 def _skill_nodes(
-    ends: tuple[float, float],
-    limits: Callable[[float], tuple[float, float]],
+    ends: Sequence[float],
     correlations: FloatArray,
     refinement: float,
     luck: float,
 ) -> FloatArray:
-    """Nodes around scores in standard errors, within what ``limits`` of their distance says."""
+    """Nodes around scores in standard errors: lowest and highest score, least and largest node."""
     highest, lowest = float(correlations.max()), float(correlations.min())
     reach = _SKILL_REACH * np.sqrt(1 - lowest**2) + (_SHIFT_REACH + 0.5) * highest
     spacing = 0.4 * max(float(np.sqrt(1 - highest**2)), 0.05) / refinement
-    least, most = limits(spacing)
-    low, high = max(ends[0] - reach - luck, least), min(ends[1] + reach, most)
+    low, high = max(ends[0] - reach - luck, ends[2]), min(ends[1] + reach, ends[3])
     return np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
 
 
@@ -167,11 +165,8 @@ class CountScoring(Scoring):
         unit = 2 * np.sqrt(n)
         low, high = (float(unit * np.arcsin(np.sqrt(c / n))) for c in self.board.counts)
         top = np.pi / 2 * unit
-
-        def limits(spacing: float) -> tuple[float, float]:
-            return 0.02 * top / n, top - 0.05 * spacing
-
-        root = _skill_nodes((low, high), limits, correlations, refinement, luck)
+        ends = (low, high, 0.02 * top / n, top - 0.01)
+        root = _skill_nodes(ends, correlations, refinement, luck)
         return np.sin(root / unit) ** 2
 
     def table(self, skills: FloatArray, correlation: float, refinement: float) -> Table:
@@ -214,9 +209,8 @@ class NormalScoring(Scoring):
     def skills(self, correlations: FloatArray, refinement: float, luck: float = 0.0) -> FloatArray:
         """On the scale of standard errors, in (0, 1)."""
         scale = self.scores.stabilized
-        low, high, *ends = (float(scale(x)) for x in (*self.edges[[0, -1]], 1e-4, 1 - 1e-7))
-        limits: Any = tuple(ends)
-        root = _skill_nodes((low, high), lambda _: limits, correlations, refinement, luck)
+        ends = [float(scale(x)) for x in (*self.edges[[0, -1]], 1e-4, 1 - 1e-7)]
+        root = _skill_nodes(ends, correlations, refinement, luck)
         return self.scores.from_stabilized(root)
 
     def table(self, skills: FloatArray, correlation: float, refinement: float) -> Table:
