@@ -1,6 +1,5 @@
 """``bayes-sota maximum``: the law of the best observed score; for accuracies with NumPy only."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,7 +82,7 @@ def maximum(
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        law, alone, facts = _auc_law(skill, n_test, n_positive, spread_ratio, given)
+        law, facts = _auc_law(skill, n_test, n_positive, spread_ratio, given)
     else:
         for name, value in {"--n-positive": n_positive, "--spread-ratio": spread_ratio}.items():
             if value is not None:
@@ -91,7 +90,7 @@ def maximum(
         from bayes_sota.maximum.law import maximum_law
 
         law = maximum_law(n_test=n_test, skill=skill, reference_skill=reference_skill, **given)
-        alone, facts = None, {"reference_skill": law.reference_skill}
+        facts = {"reference_skill": law.reference_skill}
     result: dict[str, Any] = {
         "expected_maximum": law.mean(),
         "sd": law.std(),
@@ -110,16 +109,16 @@ def maximum(
     def draw() -> "PlotCollection":
         from bayes_sota.maximum.plots_law import plot_maximum_law
 
-        return plot_maximum_law(law, alone=alone and alone(), ci_prob=ci_prob)
+        return plot_maximum_law(law, ci_prob=ci_prob)
 
     return shown.deliver(describe_maximum(result), draw=draw)
 
 
 def _auc_law(
     skill: Any, n_test: int, n_positive: int | None, ratio: float | None, given: dict[str, Any]
-) -> tuple[Any, Any, dict[str, Any]]:
-    """Laws of the best AUC and of one, and what is said of the test set."""
-    from bayes_sota.auc.laws import auc_law, auc_maximum_law
+) -> tuple[Any, dict[str, Any]]:
+    """The law of the best AUC, and what is said of the test set."""
+    from bayes_sota.auc.laws import auc_maximum_law
 
     positives = check_positives(n_positive, n_test)
     lowest = getattr(skill, "low", skill)
@@ -132,7 +131,7 @@ def _auc_law(
     sizes["spread_ratio"] = ratio
     law = auc_maximum_law(skill, **sizes, **given)
     facts = {"metric": "auc", "n_positive": positives, "spread_ratio": ratio}
-    return law, partial(auc_law, law.auc_sota, **sizes), facts
+    return law, facts
 
 
 def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:

@@ -200,15 +200,11 @@ class TestSet(FreshTestSet):
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
-    def bound(
-        self, parts: Parts, target: IntArray, tilt: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
         r"""Chernoff's, for any tilt s >= 0; the one that is chosen comes near its minimum.
 
         .. math:: B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s x}
         """
-        if tilt is not None:
-            return _chernoff(parts, target, tilt), tilt
         a, b, k, rest = parts
         mean, variance = k * a + rest * b, k * a * (1 - a) + rest * b * (1 - b)
         tilt = np.clip((target - mean) / np.maximum(variance, 0.25), 0.0, 8.0)
@@ -219,7 +215,7 @@ class TestSet(FreshTestSet):
     ) -> tuple[IntArray, IntArray]:
         """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
-        now, _ = self.bound(parts, target, tilt)
+        now = _chernoff(parts, target, tilt)
         kept = np.flatnonzero(rng.random(now.size) < now / bound)
         tilt = tilt[kept]
         a, b, k, rest = (part[kept] for part in parts)
@@ -331,38 +327,16 @@ class NormalTestSet(_NoisyTestSet):
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenCounts(_NoisyTestSet):
-    """Counts of right answers, the best of several submissions.
+class ChosenCounts(_NoisyTestSet, TestSet):
+    """Counts of right answers, the best of several submissions; the shift is that of one.
 
     A count has the quantile, at the level of its noise, of the sum of two binomials that one
     submission has, by the first terms of Cornish and Fisher's expansion.
-
-    Attributes
-    ----------
-    items : TestSet
     """
-
-    step = 1
-    items: TestSet
-
-    @property
-    def unit(self) -> float:
-        """Counts per unit of score."""
-        return self.items.unit
-
-    @property
-    def highest(self) -> float:
-        """All items."""
-        return self.items.n_test
-
-    @property
-    def shift(self) -> FloatArray:
-        """As of one submission."""
-        return self.items.shift
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """Mean, standard deviation and a sixth of the skewness of one submission's count."""
-        a, b, k, rest = self.items.parts(rows, skill)
+        a, b, k, rest = super().parts(rows, skill)
         first, second = k * a * (1 - a), rest * b * (1 - b)
         variance = np.maximum(first + second, 1e-12)
         skewness = (first * (1 - 2 * a) + second * (1 - 2 * b)) / variance**1.5
@@ -378,7 +352,7 @@ class ChosenCounts(_NoisyTestSet):
         """Counts."""
         mean, sd, sixth, _ = parts
         counts = np.rint(mean + sd * (noise + sixth * (noise**2 - 1)))
-        return np.clip(counts, 0, self.items.n_test).astype(np.int64)
+        return np.clip(counts, 0, self.n_test).astype(np.int64)
 
 
 def chosen_among(
@@ -404,7 +378,7 @@ def chosen_among(
         noise = noise_at(numbers, tuple(np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()))
         kind = np.asarray(np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size), int)
     if isinstance(test_set, TestSet):
-        return ChosenCounts(test_set, noise=noise, kind=kind)
+        return ChosenCounts(**vars(test_set), noise=noise, kind=kind)
     return replace(test_set, noise=noise, kind=kind)  # type: ignore[type-var]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE, generator_of
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
@@ -26,7 +26,7 @@ class MaximumLaw:
     """Law of the sample maximum; a lattice law on success counts 0, ..., n_test.
 
     ``cdf``, ``sf`` and ``pmf`` take success counts x, as F(x) and f(x) in the paper; everything
-    that is returned on the score scale (``mean``, ``std``, ``interval``, ``quantile``, ``rvs``) is
+    that is returned on the score scale (``mean``, ``std``, ``interval``, ``quantile``) is
     an accuracy ``x / n_test``.
 
     Attributes
@@ -117,10 +117,6 @@ class MaximumLaw:
         OPEN_SHARE.check(ci_prob, "ci_prob")
         low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         return float(low), float(high)
-
-    def rvs(self, size: int, random_seed: int | np.random.Generator | None = None) -> FloatArray:
-        """Independent draws of the best score."""
-        return self.quantile(generator_of(random_seed).random(size))
 
 
 def maximum_law(

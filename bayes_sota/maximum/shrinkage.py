@@ -21,7 +21,7 @@ An excess within 2 % of the winner's standard error counts as none.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betaincinv
 
-from bayes_sota.auc.laws import AucMaximumLaw, auc_law
+from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.auc.scores import AucField
 from bayes_sota.core.arguments import (
     CORRELATION,
@@ -44,7 +44,7 @@ from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.law import MaximumLaw, resampled_maximum_law
 
 Criterion = Literal["expected", "upper"]
-AnyLaw = MaximumLaw | AucMaximumLaw
+AnyLaw = MaximumLaw | AucLaw
 Alone = tuple[float, Callable[[float], tuple[float, float]]]  # error and interval of the best score
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
@@ -65,7 +65,7 @@ class FieldEstimate:
         ``w`` of Eq. 9; None for cropping.
     threshold : float or None
         Highest score that remains; None for shrinking.
-    law : MaximumLaw or AucMaximumLaw
+    law : MaximumLaw or AucLaw
         Law of the best score of that field.
     ci_prob : float
         Probability of the intervals.
@@ -267,15 +267,17 @@ def shrink_aucs(
     shared = _checked(aucs, n_test, 0.5, correlation, criterion, ci_prob)
     kept, best = shared["scores"], float(shared["scores"].max())
     values, copies = np.unique(kept, return_counts=True)
+    alone = auc_law(best, n_positive, n_negative, spread_ratio)
     field = AucField.of(best, n_positive, n_negative, correlation, spread_ratio)
 
-    def law_at(weight: float) -> AucMaximumLaw:
+    def law_at(weight: float) -> AucLaw:
         levels, below = field.resampled(weight * values + (1 - weight) / 2, copies.astype(float))
         top = weight * best + (1 - weight) / 2
-        return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
+        return replace(
+            alone, theta_sota=top, n_classifiers=kept.size, levels=levels, below=below, above=None
+        )
 
     excess_of = _excess_of(criterion, best, best, (1 + ci_prob) / 2)
-    alone = auc_law(best, n_positive, n_negative, spread_ratio)
     return _shrunk(law_at, excess_of, 0.5, (alone.std(), alone.interval), shared)
 
 

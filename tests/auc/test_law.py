@@ -128,7 +128,7 @@ def test_best_of_independent_classifiers() -> None:
     error = sample.std() / np.sqrt(repeats)
     assert law.mean() == pytest.approx(sample.mean(), abs=4 * error + 2e-4)
     assert law.std() == pytest.approx(sample.std(), rel=0.05)
-    assert law.auc_sota == 0.9
+    assert law.theta_sota == 0.9
 
 
 @pytest.mark.slow
@@ -200,7 +200,7 @@ def test_aucs_drawn_from_a_distribution() -> None:
         best.append(max(np.searchsorted(w[j], u[j]).mean() / 400 for j in range(60)))
     assert law.mean() == pytest.approx(np.mean(best), abs=4 * np.std(best) / 20)
     assert law.std() == pytest.approx(np.std(best), rel=0.15)
-    assert law.auc_sota == pytest.approx(0.9 - 0.3 / 61, abs=1e-6)
+    assert law.theta_sota == pytest.approx(0.9 - 0.3 / 61, abs=1e-6)
     with pytest.raises(InputError, match="n_classifiers is needed"):
         auc_maximum_law(field, n_positive=40, n_negative=400)
 

@@ -216,12 +216,14 @@ def items(kind, number, luck, size=SIZE):
     given = {"noise": noise, "kind": np.zeros(size, np.int64)}
     rho = np.full(size, 0.7)
     if kind == "count":
-        return ChosenCounts(TestSet(400, np.full(size, 325), rho, 0.8), **given)
+        return ChosenCounts(400, np.full(size, 325), rho, 0.8, **given)
     return NormalTestSet(GaussianScores(0.02), np.full(size, 0.3), rho, **given)
 
 
 def plain(chosen):
-    return getattr(chosen, "items", None) or replace(chosen, noise=None, kind=None)
+    if isinstance(chosen, ChosenCounts):
+        return TestSet(400, chosen.counts, chosen.correlation, chosen.reference_skill)
+    return replace(chosen, noise=None, kind=None)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -241,7 +243,7 @@ def test_counts_have_the_raised_law_of_one_submission(number, luck):
     chosen = items("count", number, luck, 20_000)
     skill = np.full(20_000, 0.82)
     values = chosen.play(np.random.default_rng(2), np.arange(20_000), skill)
-    a, b, k, rest = (part[0] for part in chosen.items.parts(np.arange(1), skill[:1]))
+    a, b, k, rest = (part[0] for part in plain(chosen).parts(np.arange(1), skill[:1]))
     pmf = np.convolve(stats.binom.pmf(np.arange(k + 1), k, a),
                       stats.binom.pmf(np.arange(rest + 1), rest, b))  # fmt: skip
     reached = np.cumsum(pmf[::-1])[::-1]
