@@ -13,6 +13,7 @@ with simulated fields.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fields import check_luck_given
+from bayes_sota.maximum.fresh_test_sets import check_luck_given
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.maximum.tables import NOISE, maximum_scoring
 
@@ -135,33 +136,10 @@ class BoardLikelihood:
         """
         coordinates, rows = distribution.from_skill(self.skills), np.arange(r.size)
         tail, excess = distribution.expanded().tail(coordinates)
-        weights = hat_weights_of_excess(excess, coordinates)
-        drawn = {"log_likelihood": np.empty(r.size), "shift": np.empty(r.size)}
-        beyond = np.zeros(r.size, bool)
-        m, tied = np.ones((2, r.size), np.int64)
-        low, high = np.empty((2, *tail.shape))
-        for index in np.unique(r):  # node of S0, number of classifiers and run of scores together
-            some, table = np.flatnonzero(r == index), self.tables[index]
-            log_h = table.log_field_cdf(weights[some])
-            cells = np.stack(
-                [
-                    w * table.weights[:, None] * _power_difference(log_h[1:], log_h[:-1], tries)
-                    for tries, w in zip(self.tries, self.tries_weights, strict=True)
-                ]
-            )
-            total = np.cumsum(cells.reshape(-1, some.size), axis=0)
-            place = np.sum(total < rng.random(some.size) * total[-1], axis=0)
-            place = np.minimum(place, len(total) - 1)
-            i, part, k = np.unravel_index(place, cells.shape[:3])
-            m[some] = self.tries[i].astype(np.int64)
-            step = log_h[part, k, np.arange(some.size)] - log_h[part + 1, k, np.arange(some.size)]
-            tied[some] = _draw_tied(rng, m[some], -np.expm1(np.minimum(step, 0)))
-            low[some], high[some] = table.survival[part, k], table.survival[part + 1, k]
-            drawn["shift"][some] = table.draw_shift(rng, k)
-            with np.errstate(divide="ignore"):
-                drawn["log_likelihood"][some] = np.log(total[-1])
-            first, last = table.open_ends
-            beyond[some] = (first & (k == 0)) | (last & (k == table.shifts.size - 1))
+        drawn, tied, low, high = self._draw_shared(
+            rng, hat_weights_of_excess(excess, coordinates), r
+        )
+        m = drawn["n_classifiers"].astype(np.int64)
         at, behind = (CellLaw(distribution, tail, factor) for factor in (low - high, 1 - low))
         winner = at.inverse(rows, rng.random(r.size))
         fresh = self.scoring.fresh(rng, correlation, new_n_test)
@@ -175,16 +153,52 @@ class BoardLikelihood:
             best[some] = np.maximum(best[some], skill)
             best_new[some] = np.maximum(best_new[some], fresh.play(rng, some, skill))
             best_new = fresh.walk_down(rng, law.inverse, level, np.maximum(size - 1, 0), best_new)
-        beyond |= (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
-        beyond |= drawn["log_likelihood"] < np.log(10 * NOISE * m)
+        below = (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,
             "winner_skill": winner,
             "winner_new_score": new / fresh.unit,
             "best_new_score": best_new / fresh.unit,
-            "n_classifiers": m.astype(np.float64),
-            "beyond_tables": beyond,
+            "beyond_tables": drawn["beyond_tables"] | below,
         }
+
+    def _draw_shared(
+        self, rng: np.random.Generator, weights: FloatArray, r: IntArray
+    ) -> tuple[dict[str, Any], IntArray, FloatArray, FloatArray]:
+        """What all classifiers share, given hat weights (D, N); then what the field follows.
+
+        These are the number of classifiers at the maximum, (D,), and the survival functions at both
+        edges of the run of scores that the maximum lies in, (D, N).
+        """
+        names = ("shift", "n_classifiers", "log_likelihood", "beyond_tables")
+        drawn: dict[str, Any] = {name: np.empty(r.size) for name in names}
+        tied, (low, high) = np.ones(r.size, np.int64), np.empty((2, *weights.shape))
+        for index in np.unique(r):
+            some, table = np.flatnonzero(r == index), self.tables[index]
+            log_h = table.log_field_cdf(weights[some])
+            cells = np.stack(
+                [
+                    w * table.weights[:, None] * _power_difference(log_h[1:], log_h[:-1], tries)
+                    for tries, w in zip(self.tries, self.tries_weights, strict=True)
+                ]
+            )
+            total = np.cumsum(cells.reshape(-1, some.size), axis=0)
+            place = np.sum(total < rng.random(some.size) * total[-1], axis=0)
+            place = np.minimum(place, len(total) - 1)
+            i, part, k = np.unravel_index(place, cells.shape[:3])
+            m, draws = self.tries[i].astype(np.int64), np.arange(some.size)
+            step = log_h[part, k, draws] - log_h[part + 1, k, draws]
+            tied[some] = _draw_tied(rng, m, -np.expm1(np.minimum(step, 0)))
+            low[some], high[some] = table.survival[part, k], table.survival[part + 1, k]
+            with np.errstate(divide="ignore"):
+                log_likelihood = np.log(total[-1])
+            first, last = table.open_ends
+            beyond = (first & (k == 0)) | (last & (k == table.shifts.size - 1))
+            beyond |= log_likelihood < np.log(10 * NOISE * m)
+            values = (table.draw_shift(rng, k), m, log_likelihood, beyond)
+            for name, value in zip(names, values, strict=True):
+                drawn[name][some] = value
+        return drawn | {"beyond_tables": drawn["beyond_tables"] > 0}, tied, low, high
 
 
 def _power_difference(

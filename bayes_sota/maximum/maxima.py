@@ -13,7 +13,8 @@ from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fields import Fields, check_luck_given, chosen_among
+from bayes_sota.maximum.fields import Fields
+from bayes_sota.maximum.fresh_test_sets import check_luck_given, chosen_among
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 from bayes_sota.maximum.tables import default_reference_skill, maximum_scoring
 

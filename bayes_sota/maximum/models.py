@@ -37,7 +37,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fields import check_luck_given
+from bayes_sota.maximum.fresh_test_sets import check_luck_given
 from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.maxima import Maxima, board_names, several
 

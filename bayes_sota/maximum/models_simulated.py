@@ -27,7 +27,8 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes
-from bayes_sota.maximum.fields import Fields, FreshTestSet, NormalTestSet, TestSet
+from bayes_sota.maximum.fields import Fields
+from bayes_sota.maximum.fresh_test_sets import FreshTestSet, NormalTestSet, TestSet
 from bayes_sota.maximum.likelihood import tries_nodes
 from bayes_sota.maximum.maxima import Maxima, board_names
 from bayes_sota.maximum.models import (

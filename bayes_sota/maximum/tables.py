@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
-from bayes_sota.maximum.fields import FreshTestSet, NormalTestSet, TestSet
+from bayes_sota.maximum.fresh_test_sets import FreshTestSet, NormalTestSet, TestSet
 from bayes_sota.maximum.score_laws import NormalScores, score_law
 
 NOISE = 1e-13  # survival functions below it are round-off, and set to zero

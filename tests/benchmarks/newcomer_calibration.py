@@ -23,7 +23,7 @@ from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.from_items import items_posterior
 from bayes_sota.leaderboard.posterior import leaderboard_posterior
 from bayes_sota.leaderboard.summary_newcomers import Newcomer, probability_truly_better
-from bayes_sota.maximum.fields import TestSet
+from bayes_sota.maximum.fresh_test_sets import TestSet
 from bayes_sota.maximum.tables import default_reference_skill
 
 EDGES = (0.0, 0.1, 0.3, 0.7, 0.9, 1.0)

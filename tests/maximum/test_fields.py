@@ -11,7 +11,8 @@ from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.fields import ChosenCounts, Fields, NormalTestSet, TestSet, chosen_among
+from bayes_sota.maximum.fields import Fields
+from bayes_sota.maximum.fresh_test_sets import ChosenCounts, NormalTestSet, TestSet, chosen_among
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 from bayes_sota.maximum.likelihood import CellLaw
 from bayes_sota.maximum.score_laws import GaussianScores

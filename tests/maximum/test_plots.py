@@ -10,7 +10,8 @@ import bayes_sota as bs
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
+from bayes_sota.maximum.plots import plot_sota
+from bayes_sota.maximum.plots_prior import plot_prior_predictive
 
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
 
