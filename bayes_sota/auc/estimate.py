@@ -26,7 +26,6 @@ _MOST = 10_000_000
 _CELLS = 4096  # of one placement
 NEARLY_ONE = 1 - 2.0**-53
 _LARGEST_FFT, _FEWEST_CELLS = 2**15, 300
-_MANY, _POINTS = 2**17, 512  # points of a window that are too many, and enough for a smooth law
 _REACH = 13.0  # half width of the window in standard deviations of the mean placement
 _NOISE = 12.0  # standard deviations beyond which the noise of the larger class does not reach
 _RARE = 1e-17  # what an FFT cannot tell from nothing
@@ -234,7 +233,7 @@ def _mean_placement(
 ) -> tuple[FloatArray, FloatArray]:
     """Law of the mean of ``few`` placements: values and probabilities, by FFT on a window.
 
-    So many items that even a coarse lattice is long are summed by ``_mean_of_many``.
+    The lattice is made coarser where it would be long.
     """
     mean = float(placement @ mass)
     sd = np.sqrt(max(float(placement**2 @ mass) - mean**2, 1e-18))
@@ -243,8 +242,6 @@ def _mean_placement(
     while width / step > _LARGEST_FFT and mass.size > _FEWEST_CELLS:
         mass = _coarser(mass)
         step = 1 / (mass.size - 1)
-    if width / step > _MANY:
-        return _mean_of_many(mass, few, width)
     size = 1 << int(np.ceil(np.log2(width / step + 2)))
     cells = -(-mass.size // size) * size
     wrapped = np.pad(mass, (0, cells - mass.size)).reshape(-1, size).sum(axis=0)
@@ -255,20 +252,6 @@ def _mean_placement(
     inside = values <= 1 + 1e-12
     probability = np.maximum(total[order][inside], 0.0)
     return values[inside], probability / probability.sum()
-
-
-def _mean_of_many(mass: FloatArray, few: int, width: float) -> tuple[FloatArray, FloatArray]:
-    """``_mean_placement`` from the frequencies where its characteristic function is not 0."""
-    v = np.linspace(0.0, 1.0, mass.size)
-    centre = mass @ v / mass.sum()
-    frequency = 2 * np.pi / width * np.arange(_POINTS // 2 + 1)
-    own = np.exp(1j * frequency[:, None] * v) @ mass * np.exp(-1j * frequency * centre)
-    logs = np.log(np.maximum(np.abs(own), 1e-300)) + 1j * np.angle(own)
-    total = np.fft.irfft(np.exp(few * logs).conj(), n=_POINTS)
-    sums = few * centre + width / _POINTS * (np.arange(_POINTS) - _POINTS // 2)
-    inside = (sums >= 0) & (sums <= few)
-    probability = np.maximum(np.fft.fftshift(total)[inside], 0.0)
-    return sums[inside] / few, probability / probability.sum()
 
 
 def _coarser(mass: FloatArray) -> FloatArray:

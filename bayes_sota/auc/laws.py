@@ -21,7 +21,7 @@ from bayes_sota.auc.estimate import (
     checked_size,
     distribution_at,
 )
-from bayes_sota.auc.scores import AucField, AucScores, condensed, distribution_nodes
+from bayes_sota.auc.scores import AucField, AucScores, distribution_nodes, near_best
 from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution
@@ -33,17 +33,30 @@ _LEVELS = 1500  # at which laws are tabulated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Tabulated:
-    """A law on a grid of AUC values.
+class AucLaw:
+    """Law of the AUC estimate of one classifier, or of the best of several, tabulated.
 
     Attributes
     ----------
+    theta_sota : float
+        AUC of the best classifier; its expectation where AUCs are drawn from a distribution.
+    n_positive, n_negative : int
+    spread_ratio : float
+    n_classifiers : int
     levels, below : ndarray, shape (L,)
         AUC values, increasing and equally spaced, and the distribution function there.
+    above : ndarray, shape (L,), optional
+        ``1 - below`` without cancellation.
     """
 
+    theta_sota: float
+    n_positive: int
+    n_negative: int
+    spread_ratio: float
+    n_classifiers: int = 1
     levels: FloatArray = field(repr=False)
     below: FloatArray = field(repr=False)
+    above: FloatArray | None = field(default=None, repr=False)
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Probability of at most ``x``."""
@@ -81,58 +94,14 @@ class _Tabulated:
         low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         return float(low), float(high)
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AucLaw(_Tabulated):
-    """Law of the AUC estimate of one classifier, tabulated.
-
-    Attributes
-    ----------
-    auc : float
-        True AUC.
-    n_positive, n_negative : int
-    spread_ratio : float
-    levels, below : ndarray, shape (L,)
-        AUC values, increasing, and the distribution function there.
-    above : ndarray, shape (L,)
-        ``1 - below`` without cancellation.
-    """
-
-    auc: float
-    n_positive: int
-    n_negative: int
-    spread_ratio: float
-    above: FloatArray = field(repr=False)
-
     def sf(self, x: ArrayLike) -> FloatArray:
         """Probability of an estimate above ``x``."""
-        return np.interp(np.asarray(x, np.float64), self.levels, self.above, left=1.0, right=0.0)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AucMaximumLaw(_Tabulated):
-    """Law of the best AUC estimate of several classifiers, tabulated.
-
-    Attributes
-    ----------
-    auc_sota : float
-        AUC of the best classifier; its expectation where AUCs are drawn from a distribution.
-    n_classifiers : int
-    levels, below : ndarray, shape (L,)
-        AUC values and the distribution function there.
-    """
-
-    auc_sota: float
-    n_classifiers: int
-
-    @property
-    def theta_sota(self) -> float:
-        """``auc_sota``, by the name that laws of accuracies have for it."""
-        return self.auc_sota
+        above = 1 - self.below if self.above is None else self.above
+        return np.interp(np.asarray(x, np.float64), self.levels, above, left=1.0, right=0.0)
 
     def bias(self) -> float:
         """Expected best estimate minus the AUC of the best classifier."""
-        return self.mean() - self.auc_sota
+        return self.mean() - self.theta_sota
 
 
 def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> AucLaw:
@@ -170,7 +139,7 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     levels = np.linspace(low, high, _LEVELS)
     below, above = distribution_at(levels, value, a, b, spread_ratio)
     return AucLaw(
-        auc=value,
+        theta_sota=value,
         n_positive=a,
         n_negative=b,
         spread_ratio=spread_ratio,
@@ -188,7 +157,7 @@ def auc_maximum_law(
     n_classifiers: int | None = None,
     correlation: float = 0.0,
     spread_ratio: float = 1.0,
-) -> AucMaximumLaw:
+) -> AucLaw:
     r"""Law of the best AUC estimate of several classifiers on one test set.
 
     Parameters
@@ -210,7 +179,7 @@ def auc_maximum_law(
 
     Returns
     -------
-    AucMaximumLaw
+    AucLaw
 
     Raises
     ------
@@ -239,19 +208,28 @@ def auc_maximum_law(
         nodes = distribution_nodes(auc, AucScores.of(*sizes, low, high, spread_ratio))
         levels, below = AucField.of(high, *sizes, correlation, spread_ratio).random(*nodes, m)
         best = float(auc.expected_maximum(m))
-        return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
-    values = checked_auc(auc)
-    if values.ndim > 1:
-        raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
-    skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
-    m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
-    counts = copies * (m / copies.sum())
-    if m == 1 or correlation == 0:
-        near = condensed(skills, counts, float(auc_std(best, *sizes, spread_ratio)))
-        levels, below = _independent(*near, *sizes, spread_ratio)
     else:
-        levels, below = AucField.of(best, *sizes, correlation, spread_ratio).fixed(skills, counts)
-    return AucMaximumLaw(auc_sota=best, n_classifiers=m, levels=levels, below=below)
+        values = checked_auc(auc)
+        if values.ndim > 1:
+            raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
+        skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
+        m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
+        counts = copies * (m / copies.sum())
+        if m == 1 or correlation == 0:
+            near = near_best(skills, counts, float(auc_std(best, *sizes, spread_ratio)))
+            levels, below = _independent(*near, *sizes, spread_ratio)
+        else:
+            field = AucField.of(best, *sizes, correlation, spread_ratio)
+            levels, below = field.fixed(skills, counts)
+    return AucLaw(
+        theta_sota=best,
+        n_positive=sizes[0],
+        n_negative=sizes[1],
+        spread_ratio=spread_ratio,
+        n_classifiers=m,
+        levels=levels,
+        below=below,
+    )
 
 
 def _independent(

@@ -37,7 +37,7 @@ from bayes_sota.auc.estimate import (
     checked_size,
     distribution_at,
 )
-from bayes_sota.core.numerics import cardinal_functions, surely_drawn
+from bayes_sota.core.numerics import condensed, surely_drawn
 from bayes_sota.core.skills import SkillDistribution, expit, logit
 from bayes_sota.core.types import FloatArray
 
@@ -237,8 +237,7 @@ class AucField:
 
     def fixed(self, aucs: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Levels and distribution function for classifiers with these AUCs, (L,) each."""
-        error = float(self.scores.standard_error(aucs[-1]))
-        nodes, weights = condensed(aucs, counts, error)
+        nodes, weights = near_best(aucs, counts, float(self.scores.standard_error(aucs[-1])))
         levels = self._levels(float(aucs[-1]))
         conditional, shift_weights = self._given(levels, nodes)
         log_below = np.log(np.maximum(conditional, 1e-300)) @ weights
@@ -249,7 +248,7 @@ class AucField:
         m = int(counts.sum())
         sure = surely_drawn(aucs, counts, m)
         error = float(self.scores.standard_error(aucs[-1]))
-        nodes, weights = condensed(aucs, counts, error, sure)
+        nodes, weights = near_best(aucs, counts, error, sure)
         return self.random(nodes, weights / m, m, sure)
 
     def random(
@@ -292,26 +291,16 @@ class AucField:
         return np.asarray(conditional), weights / weights.sum()
 
 
-def condensed(
-    skills: FloatArray, counts: FloatArray, sd: float, sure: float | None = None
+def near_best(
+    aucs: FloatArray, counts: FloatArray, sd: float, sure: float | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Chebyshev nodes for many distinct AUCs: ``sum_j f(A_j)`` is kept for every smooth f.
+    """AUCs that may become the maximum, many distinct ones condensed.
 
-    AUCs too low to become the maximum are left out: far below the one that is ``sure`` to take
-    part, by default the best, which is a node.
+    Those far below the one that is ``sure`` to take part, by default the best, are left out.
     """
-    near = skills >= (skills[-1] if sure is None else sure) - _FAR * sd
-    skills, counts = skills[near], counts[near]
-    low, high = skills[0], skills[-1]
-    size = 9 + int(np.ceil(3 * (high - low) / sd))
-    if size >= skills.size:
-        return skills, counts
-    x = -np.cos(np.arange(size) * np.pi / (size - 1))
-    nodes = low + (x + 1) / 2 * (high - low)
-    nodes[-1] = high
-    barycentric = (-1.0) ** np.arange(size)
-    barycentric[[0, -1]] /= 2
-    return nodes, counts @ cardinal_functions(2 * (skills - low) / (high - low) - 1, x, barycentric)
+    near = aucs >= (aucs[-1] if sure is None else sure) - _FAR * sd
+    size = 9 + int(np.ceil(3 * np.ptp(aucs[near]) / sd))
+    return condensed(aucs[near], counts[near], size)
 
 
 def distribution_nodes(

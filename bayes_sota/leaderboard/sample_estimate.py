@@ -49,9 +49,9 @@ from bayes_sota.leaderboard.specification import (
     chosen_model,
     of_other_field,
 )
-from bayes_sota.maximum.likelihood import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample import sample_abc, sample_exact, sample_nuts
+from bayes_sota.maximum.sample import sample_exact, sample_nuts
+from bayes_sota.maximum.tables import default_reference_skill
 
 type Whole = Leaderboard | Outcomes
 type Data = Whole | BestScore
@@ -122,7 +122,7 @@ def estimate_sota(
         prior, log likelihood, log prior), which takes a second less on a large board. All else
         is the same.
     epsilon : float, optional
-        Tolerance of ``abc`` on the scale of scores (``bayes_sota.maximum.sample.sample_abc``).
+        Tolerance of ``abc`` on the scale of scores (``bayes_sota.maximum.sample_smc.sample_abc``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -182,6 +182,8 @@ def estimate_with_fit(
         return sample_exact(boards, spec.priors, **settings), None
     settings |= {name: asked[name] for name in ("cores", "progressbar")}
     if method == "abc":
+        from bayes_sota.maximum.sample_smc import sample_abc
+
         return sample_abc(boards, spec.priors, epsilon=asked["epsilon"], **settings), None
     settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
     return sample_nuts(boards, spec.priors, **settings), None

@@ -1,6 +1,5 @@
 """``bayes-sota maximum``: the law of the best observed score; for accuracies with NumPy only."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,23 +71,26 @@ def maximum(
     Without a correlation the classifiers are taken as independent, which real ones are not: the
     mean of the default prior of sota is a rho of 0.69.
     """
+    from bayes_sota.core.skills import Uniform
     from bayes_sota.maximum.summary import describe_maximum
 
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     chosen_rho = chosen_correlation(correlation, pairwise_correlation)
-    rho = chosen_rho or 0.0
-    skills = (theta,) if theta is not None else uniform or ()
+    skill: Any = Uniform(*uniform) if uniform is not None else theta
+    given: dict[str, Any] = {"n_classifiers": classifiers, "correlation": chosen_rho or 0.0}
     if metric == "auc":
         if reference_skill is not None:
             raise InputError("--metric auc takes no --reference-skill")
-        ratio = 1.0 if spread_ratio is None else spread_ratio
-        law, facts = _auc_law(n_test, n_positive, classifiers, skills, rho, ratio)
+        law, facts = _auc_law(skill, n_test, n_positive, spread_ratio, given)
     else:
         for name, value in {"--n-positive": n_positive, "--spread-ratio": spread_ratio}.items():
             if value is not None:
                 raise InputError(f"{name} is for --metric auc")
-        law, facts = _accuracy_law(n_test, classifiers, skills, rho, reference_skill)
+        from bayes_sota.maximum.law import maximum_law
+
+        law = maximum_law(n_test=n_test, skill=skill, reference_skill=reference_skill, **given)
+        facts = {"reference_skill": law.reference_skill}
     result: dict[str, Any] = {
         "expected_maximum": law.mean(),
         "sd": law.std(),
@@ -97,76 +99,39 @@ def maximum(
         "bias": law.bias(),
         "n_test": n_test,
         "n_classifiers": classifiers,
-        "skills": list(skills),
+        "skills": [theta] if uniform is None else list(uniform),
+        "theta_sota": law.theta_sota,
+        "correlation": given["correlation"],
         **facts,
         "notes": [_INDEPENDENT] if chosen_rho is None else [],
     }
-    draw = partial(_figure, law, facts, n_test, ci_prob)
+
+    def draw() -> "PlotCollection":
+        from bayes_sota.maximum.plots_law import plot_maximum_law
+
+        return plot_maximum_law(law, ci_prob=ci_prob)
+
     return shown.deliver(describe_maximum(result), draw=draw)
 
 
-def _figure(law: Any, facts: dict[str, Any], n_test: int, ci_prob: float) -> "PlotCollection":
-    """The law of the best score, and that of one of these classifiers."""
-    from bayes_sota.auc.laws import auc_law
-    from bayes_sota.maximum.plots_law import plot_maximum_law
-
-    positives, alone = facts.get("n_positive"), None
-    if positives is not None:
-        sizes = positives, n_test - positives
-        alone = auc_law(law.auc_sota, *sizes, facts["spread_ratio"])
-    return plot_maximum_law(law, alone=alone, ci_prob=ci_prob)
-
-
-def _accuracy_law(
-    n_test: int, classifiers: int, skills: tuple[float, ...], rho: float, reference: float | None
-) -> tuple[Any, dict[str, Any]]:
-    """The law, and what it says of the board."""
-    from bayes_sota.maximum.law import maximum_law
-
-    law = maximum_law(
-        n_test=n_test,
-        n_classifiers=classifiers,
-        skill=_skill(skills),
-        correlation=rho,
-        reference_skill=reference,
-    )
-    names = ("theta_sota", "correlation", "reference_skill")
-    return law, {name: getattr(law, name) for name in names}
-
-
 def _auc_law(
-    n_test: int,
-    n_positive: int | None,
-    classifiers: int,
-    skills: tuple[float, ...],
-    rho: float,
-    ratio: float,
+    skill: Any, n_test: int, n_positive: int | None, ratio: float | None, given: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
+    """The law of the best AUC, and what is said of the test set."""
     from bayes_sota.auc.laws import auc_maximum_law
 
     positives = check_positives(n_positive, n_test)
-    for auc in skills:
-        if auc < 0.5:
-            raise InputError(
-                f"an AUC below 0.5 is worse than chance, got {auc:g}; swap the classes?"
-            )
-    law = auc_maximum_law(
-        _skill(skills),
-        n_positive=positives,
-        n_negative=n_test - positives,
-        n_classifiers=classifiers,
-        correlation=rho,
-        spread_ratio=ratio,
-    )
-    facts = {"theta_sota": law.auc_sota, "correlation": rho, "metric": "auc"}
-    return law, {**facts, "n_positive": positives, "spread_ratio": ratio}
-
-
-def _skill(skills: tuple[float, ...]) -> Any:
-    """One skill, or a uniform distribution."""
-    from bayes_sota.core.skills import Uniform
-
-    return skills[0] if len(skills) == 1 else Uniform(*skills)
+    lowest = getattr(skill, "low", skill)
+    if lowest < 0.5:
+        raise InputError(
+            f"an AUC below 0.5 is worse than chance, got {lowest:g}; swap the classes?"
+        )
+    ratio = 1.0 if ratio is None else ratio
+    sizes: dict[str, Any] = {"n_positive": positives, "n_negative": n_test - positives}
+    sizes["spread_ratio"] = ratio
+    law = auc_maximum_law(skill, **sizes, **given)
+    facts = {"metric": "auc", "n_positive": positives, "spread_ratio": ratio}
+    return law, facts
 
 
 def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:

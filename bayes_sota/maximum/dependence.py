@@ -1,20 +1,17 @@
-"""Dependent classifiers given a reference classifier, and the law of their success counts.
+r"""Dependent classifiers given a reference classifier, and the law of their success counts.
 
 A reference classifier gets ``S0 ~ Binomial(n, theta0)`` items right. Given ``S0 = k`` the
 classifiers are independent, and one of skill ``theta`` has the success count
 ``Binomial(k, a) + Binomial(n - k, b)`` with Eq. 6 and 7 of Møllersen & Holsbø (arXiv 2303.07272).
 
-What holds here: survival functions have an absolute error below 1e-15
-(``tests/maximum/test_dependence.py`` compares with 40-digit arithmetic), and nothing of size
-classifiers x items is ever built. The tool is the characteristic function on a window that carries
-all the mass: inverted by one FFT, or summed over the counts above a few x for the tables of
-``P(X > x | S0 = k, theta)``. Tables do not depend on the hyperparameters of P(theta): with the hat
-weights of a skill distribution every :math:`1 - H_k(1, x)` is one matrix product.
+``survival`` tabulates ``P(X > x | k, theta)`` with an absolute error below 1e-15: the
+characteristic function on a window that carries all the mass, summed over the counts above each x.
+Nothing of size classifiers x items is built. ``tests/maximum/test_dependence.py`` compares with
+40-digit arithmetic and with convolutions.
 """
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,15 +20,17 @@ from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
 from bayes_sota.core.types import FloatArray, IntArray
 
 _TAIL_EXPONENT = 42.0  # mass outside a window is below 2 exp(-42) = 1e-18
-CHARACTERISTIC_EXPONENT = 38.0  # frequencies with |phi| below exp(-38) are dropped
-NOISE = 1e-13  # survival functions below it are round-off, and set to zero
-SHIFT_REACH = 6.0  # standard deviations of S0 on each side
-_EXPONENT = 24.0  # frequencies with |phi| below exp(-24) are dropped from a table
-_BLOCK = 256  # skills that share a window of counts
+_EXPONENT = (38.0, 24.0)  # frequencies with |phi| below exp(-38) are dropped, of tables exp(-24)
 _GROWTH = 600.0  # largest exponent that repeated multiplication may reach
-_NEARLY_ONE = 1 - 1e-16
 _NOTHING = 1e-40  # of a characteristic function
-_SKILL_REACH = 7.0  # conditional standard errors on each side
+_ROUND_OFF = 1e-12
+_CUMULANTS = {  # odd cumulants of an indicator, over (1 - 2p) q, as polynomials in q = p (1 - p)
+    3: (1,),
+    5: (-12, 1),
+    7: (360, -60, 1),
+    9: (-20160, 5040, -252, 1),
+    11: (1814400, -604800, 52920, -1020, 1),
+}
 
 
 def feasible_correlation(skill: ArrayLike, reference_skill: float) -> FloatArray:
@@ -126,9 +125,6 @@ def correlation_of_similarity(similarity: float, skill: float) -> float:
     return float(np.sqrt((similarity - least) / (1 - least)))
 
 
-_ROUND_OFF = 1e-12
-
-
 def conditional_probabilities(
     skill: ArrayLike, correlation: ArrayLike, reference_skill: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -198,29 +194,14 @@ def tail_half_width(variance: ArrayLike) -> FloatArray:
     return third + np.sqrt(third**2 + 2 * variance * _TAIL_EXPONENT)
 
 
-def count_window(mean: FloatArray, variance: FloatArray, n_test: int) -> tuple[int, int]:
-    """Lowest and highest count that carry mass, of sums with these means and variances."""
-    reach = tail_half_width(variance)
-    low = max(0, int(np.floor((mean - reach).min())))
-    return low, min(n_test, int(np.ceil((mean + reach).max())))
-
-
-def live_frequencies(size: int, variance: float, exponent: float) -> FloatArray:
-    """Lattice frequencies at which a characteristic function may be above ``exp(-exponent)``."""
-    frequency = 2 * np.pi * np.arange(size // 2 + 1) / size
-    # log |phi| = 1/2 sum log(1 - 2 p (1 - p) wave) <= -variance * wave
-    alive = 2 * variance * np.sin(frequency / 2) ** 2 <= exponent
-    return frequency[: int(np.flatnonzero(alive)[-1]) + 1]
-
-
 def log_characteristic_function(
     probability: ArrayLike, frequency: FloatArray
 ) -> NDArray[np.complex128]:
     r"""Centred log characteristic function of one indicator, to full relative accuracy.
 
     :math:`\log(1 - p + p e^{it}) - ipt`. The plain formula loses all digits of the imaginary part
-    where ``t`` is small, and n = 1,000,000 items multiply what is lost; there a Taylor series with
-    the recursion :math:`\kappa_{j+1} = p(1-p)\,d\kappa_j/dp` of the cumulants is used.
+    where ``t`` is small, and n = 1,000,000 items multiply the loss; there the series of cumulants
+    up to order 11 is used, whose next term is below 1e-17 p at t = 0.25.
 
     Parameters
     ----------
@@ -234,67 +215,29 @@ def log_characteristic_function(
     ndarray, shape ``probability.shape + (F,)``
     """
     p = np.asarray(probability, dtype=np.float64)[..., None]
-    t = frequency
-    q = np.minimum(p, 1 - p)  # of the rarer outcome: n q is small wherever t is not
+    t, q = frequency, np.minimum(p, 1 - p)  # the rarer outcome: n q is small wherever t is not
     angle = np.arctan2(q * np.sin(t), 1 - 2 * q * np.sin(t / 2) ** 2) - q * t
     imaginary = np.where(p > 0.5, -angle, angle)
     # p = 1/2 at t = pi: the characteristic function is zero, its logarithm as good as
     real = 0.5 * np.log1p(-np.minimum(4 * p * (1 - p) * np.sin(t / 2) ** 2, 1 - 1e-16))
-    small = t < 0.25
-    if small.any():
-        imaginary[..., small] = _imaginary_series(p, t[small])
-    return np.asarray(real + 1j * imaginary, np.complex128)
-
-
-def _imaginary_series(p: FloatArray, t: FloatArray) -> FloatArray:
-    # Odd cumulants of an indicator in q = p(1-p), each times (1-2p); from the recursion
-    # kappa_{j+1} = q d kappa_j / dp, up to order 11; the next term is below 1e-17 q at t = 0.25.
-    q = p * (1 - p)
-    cumulants = (
-        (3, q),
-        (5, q * (1 - 12 * q)),
-        (7, q * (1 - 60 * q + 360 * q**2)),
-        (9, q * (1 - 252 * q + 5040 * q**2 - 20160 * q**3)),
-        (11, q * (1 - 1020 * q + 52920 * q**2 - 604800 * q**3 + 1814400 * q**4)),
+    small, variance = t < 0.25, p * (1 - p)
+    imaginary[..., small] = (1 - 2 * p) * sum(
+        (-1) ** (order // 2)
+        * variance
+        * np.polyval(coefficients, variance)
+        * (t[small] ** order / math.factorial(order))
+        for order, coefficients in _CUMULANTS.items()
     )
-    total = np.zeros(np.broadcast_shapes(p.shape, t.shape))
-    factorial, sign = 6.0, -1.0
-    for order, kappa in cumulants:
-        total += sign * kappa * t**order / factorial
-        factorial *= (order + 1) * (order + 2)
-        sign = -sign
-    return (1 - 2 * p) * total
-
-
-@dataclass(frozen=True, eq=False)
-class ReferenceNodes:
-    """Numbers of items that the reference classifier gets right, with their probabilities.
-
-    Attributes
-    ----------
-    counts : ndarray of int64, shape (K,)
-        Nodes ``k``; a single node 0 when the classifiers are independent.
-    weights : ndarray, shape (K,)
-        ``P(S0 = k)`` times the stride, summing to one.
-    stride : int
-        Distance of the nodes. A trapezoidal rule over a smooth, decaying function converges
-        exponentially, so a stride well above 1 loses nothing where S0 has a large variance.
-    """
-
-    counts: IntArray
-    weights: FloatArray
-    stride: int
-
-    def chunks(self, size: int) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Consecutive runs of at most ``size`` nodes."""
-        for start in range(0, self.counts.size, size):
-            yield self.counts[start : start + size], self.weights[start : start + size]
+    return np.asarray(real + 1j * imaginary, np.complex128)
 
 
 def reference_nodes(
     n_test: int, reference_skill: float, step: float, half_width: float = 7.3
-) -> ReferenceNodes:
-    """Nodes for the sum over S0 ~ Binomial(n_test, reference_skill).
+) -> tuple[IntArray, FloatArray]:
+    """Counts and probabilities for the sum over S0 ~ Binomial(n_test, reference_skill), (K,) each.
+
+    A trapezoidal rule over a smooth, decaying function converges exponentially, so that a stride
+    well above 1 loses nothing where S0 has a large variance.
 
     Parameters
     ----------
@@ -303,213 +246,102 @@ def reference_nodes(
     reference_skill : float
         ``theta0`` in (0, 1).
     step : float
-        Wanted distance of the nodes in standard deviations of S0.
+        Wanted distance of the counts in standard deviations of S0.
     half_width : float
         Standard deviations of S0 to cover on each side (skewness is allowed for on top).
     """
     if not 0 < reference_skill < 1:
         raise InputError(f"reference skill must lie in (0, 1), got {reference_skill:g}")
-    variance = n_test * reference_skill * (1 - reference_skill)
-    sd = float(np.sqrt(variance))
+    mean = n_test * reference_skill
+    sd = float(np.sqrt(mean * (1 - reference_skill)))
     reach = half_width * sd + half_width**2 / 6
-    low = max(0, int(np.floor(n_test * reference_skill - reach)))
-    high = min(n_test, int(np.ceil(n_test * reference_skill + reach)))
+    low, high = max(0, math.floor(mean - reach)), min(n_test, math.ceil(mean + reach))
     counts = np.arange(low, high + 1, dtype=np.int64)
-    stride = int(np.clip(step * sd, 1, counts.size))
-    pmf = _binomial_pmf(n_test, reference_skill, counts)
-    middle = int(np.argmax(pmf))
-    chosen = np.arange(middle % stride, counts.size, stride)
-    weights = pmf[chosen]
-    return ReferenceNodes(counts[chosen], weights / weights.sum(), stride)
-
-
-def _binomial_pmf(n_test: int, probability: float, counts: IntArray) -> FloatArray:
     # Ratios of neighbours multiplied up from the mode: relative errors stay near 1e-14 where
     # differences of log gamma functions lose nine digits at n = 1,000,000.
-    mode = int(np.clip(np.floor((n_test + 1) * probability), counts[0], counts[-1]))
-    odds = probability / (1 - probability)
-    up = np.arange(mode, counts[-1], dtype=np.float64)
-    down = np.arange(mode, counts[0], -1, dtype=np.float64)
+    mode = int(np.clip(np.floor((n_test + 1) * reference_skill), low, high))
+    odds = reference_skill / (1 - reference_skill)
+    up, down = np.arange(mode, high, dtype=np.float64), np.arange(mode, low, -1, dtype=np.float64)
     above = np.cumprod((n_test - up) / (up + 1) * odds)
     below = np.cumprod(down / (n_test - down + 1) / odds)
     pmf = np.concatenate([below[::-1], [1.0], above])
-    return np.asarray(pmf / pmf.sum(), dtype=np.float64)
+    stride = int(np.clip(step * sd, 1, counts.size))
+    chosen = np.arange((mode - low) % stride, counts.size, stride)
+    return counts[chosen], pmf[chosen] / pmf[chosen].sum()
 
 
-@dataclass(frozen=True, eq=False)
-class SurvivalTable:
-    """Survival functions at given counts.
-
-    Attributes
-    ----------
-    correlation : float
-        rho.
-    shifts, weights : ndarray, shape (K,)
-        Nodes of the shift that all scores share, standardised, and their probabilities; one node
-        where classifiers are independent.
-    skills : ndarray, shape (N,)
-        Increasing skills.
-    survival : ndarray, shape (E, K, N)
-        ``P(X > edges[e] | shifts[k], skills[i])``, decreasing in e and increasing in i.
-    cell : float
-        Distance of two nodes of the shift.
-    points : int
-        Number of values that the shift can take in a cell; 0 where it is continuous.
-    open_ends : (bool, bool)
-        Whether the shift could lie beyond the first and the last node.
-    """
-
-    correlation: float
-    shifts: FloatArray
-    weights: FloatArray
-    skills: FloatArray
-    survival: FloatArray
-    cell: float = 0.0
-    points: int = 0
-    open_ends: tuple[bool, bool] = (False, False)
-
-    @cached_property
-    def smoothed(self) -> FloatArray:
-        """Nodal values minus a twelfth of their second differences.
-
-        A linear interpolant of a convex function is too high by h^2/12 times its second
-        derivative on average; the correction makes expectations fourth order in h.
-        """
-        s = self.survival.copy()
-        s[..., 1:-1] -= np.diff(self.survival, 2, axis=-1) / 12
-        return np.clip(s, 0.0, 1.0)
-
-    def draw_shift(self, rng: np.random.Generator, k: IntArray) -> FloatArray:
-        """Shifts spread evenly around the nodes ``k``; from the prior where none matters."""
-        if self.shifts.size == 1:
-            return rng.standard_normal(k.size)
-        if self.points:
-            place = (rng.integers(self.points, size=k.size) - (self.points - 1) / 2) / self.points
-        else:
-            place = rng.random(k.size) - 0.5
-        return self.shifts[k] + self.cell * place
-
-    def ends(self) -> "SurvivalTable":
-        """The table at the first and the last edge only."""
-        return replace(self, survival=self.survival[[0, -1]])
-
-    def log_field_cdf(self, weights: FloatArray) -> FloatArray:
-        r"""``log H_k(1, x)``: one less the mass of P(theta) times the probability of more than x.
-
-        Parameters
-        ----------
-        weights : ndarray, shape (D, N)
-            Hat weights of D skill distributions on the skills of the table.
-
-        Returns
-        -------
-        ndarray, shape (E, K, D)
-        """
-        e, k, n = self.survival.shape
-        above = self.smoothed.reshape(e * k, n) @ weights.T
-        np.negative(np.minimum(above, _NEARLY_ONE, out=above), out=above)
-        return np.log1p(above, out=above).reshape(e, k, -1)
+def success_law(
+    skills: FloatArray, counts: IntArray, n_test: int, correlation: float, reference_skill: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """``a`` and ``b``, (N,), and mean and variance of the count given each S0, (K, N)."""
+    a, b = conditional_probabilities(skills, correlation, reference_skill)
+    k = counts[:, None].astype(np.float64)
+    variance = k * (a * (1 - a)) + (n_test - k) * (b * (1 - b))
+    return a, b, k * a + (n_test - k) * b, variance
 
 
-def skill_nodes(
-    counts: tuple[int, int],
-    n_test: int,
-    correlations: FloatArray,
-    refinement: float = 1.0,
-    luck: float = 0.0,
-) -> FloatArray:
-    """Skills between which a survival function at these counts goes from 0 to 1.
-
-    Equally spaced on the variance-stabilised scale, where one unit is a standard error; the lowest
-    lies ``luck`` units further down than it would without.
-    """
-    reach, spacing = node_range(correlations, refinement)
-    top = np.pi * np.sqrt(n_test)
-    centre = [2 * np.sqrt(n_test) * np.arcsin(np.sqrt(c / n_test)) for c in counts]
-    low = max(centre[0] - reach - luck, 0.02 * top / n_test)
-    high = min(centre[1] + reach, top - 0.05 * spacing)
-    root = np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
-    return np.sin(root / (2 * np.sqrt(n_test))) ** 2
+def count_window(mean: FloatArray, variance: FloatArray, n_test: int) -> tuple[int, int]:
+    """Lowest and highest count that carry mass, of sums with these means and variances."""
+    reach = tail_half_width(variance)
+    low = max(0, int(np.floor((mean - reach).min())))
+    return low, min(n_test, int(np.ceil((mean + reach).max())))
 
 
-def node_range(correlations: FloatArray, refinement: float) -> tuple[float, float]:
-    """How many standard errors skills reach around a score, and how far apart they are."""
-    rho_max, rho_min = float(correlations.max()), float(correlations.min())
-    reach = _SKILL_REACH * np.sqrt(1 - rho_min**2) + (SHIFT_REACH + 0.5) * rho_max
-    return float(reach), 0.4 * max(float(np.sqrt(1 - rho_max**2)), 0.05) / refinement
-
-
-def survival_table(
-    edges: IntArray,
-    n_test: int,
+def survival(
     skills: FloatArray,
+    counts: IntArray,
+    n_test: int,
     correlation: float,
     reference_skill: float,
-    typical_tries: float,
-    refinement: float = 1.0,
-) -> SurvivalTable:
-    """Survival functions at the counts ``edges`` for one correlation.
+    *,
+    edges: IntArray | None = None,
+    weights: FloatArray | None = None,
+) -> tuple[int, FloatArray]:
+    """``P(X > x | S0 = counts[k], skills[i])``, at some x or summed over the skills.
 
     Parameters
     ----------
-    edges : ndarray of int64, shape (E,)
-        Increasing counts between -1 and ``n_test``.
-    n_test : int
     skills : ndarray, shape (N,)
-    correlation, reference_skill : float
-    typical_tries : float
-        Sets the distance of the nodes of S0.
-    refinement : float
-        Nodes of S0 are this many times denser.
+    counts : ndarray of int64, shape (K,)
+    n_test, correlation, reference_skill
+    edges : ndarray of int64, shape (E,), optional
+        The x, unless there are weights.
+    weights : ndarray, shape (N,), optional
+        Of the skills, whose sum is given at every count of the window that carries the mass.
+
+    Returns
+    -------
+    first : int
+        First count of the window.
+    survival : ndarray, shape (E, K, N), or (counts of the window, K) with weights
     """
-    if correlation == 0:
-        counts, weights = np.zeros(1, np.int64), np.ones(1)
-    else:
-        step = shift_step(correlation, typical_tries) / refinement
-        nodes = reference_nodes(n_test, reference_skill, step, SHIFT_REACH)
-        counts, weights = nodes.counts, nodes.weights
-    a, b = conditional_probabilities(skills, correlation, reference_skill)
-    blocks = np.array_split(np.arange(skills.size), int(np.ceil(skills.size / _BLOCK)))
-    survival = np.concatenate(
-        [_survival(edges, n_test, counts, a[i], b[i]) for i in blocks], axis=-1
-    )
-    survival[survival < NOISE] = 0.0
-    sd = np.sqrt(n_test * reference_skill * (1 - reference_skill))
-    stride = int(counts[1] - counts[0]) if counts.size > 1 else 1
-    ends = (bool(counts[0] > 0), bool(0 < counts[-1] < n_test))
-    shifts = (counts - n_test * reference_skill) / sd
-    return SurvivalTable(correlation, shifts, weights, skills, survival, stride / sd, stride, ends)
-
-
-def shift_step(correlation: float, typical_tries: float) -> float:
-    """Distance of the nodes of the shift: a share of what the best of many varies by."""
-    gumbel = np.sqrt(1 - correlation**2) / np.sqrt(2 * np.log(typical_tries + 2))
-    return float(min(1.2 * gumbel / max(correlation, 1e-9), 0.5))
-
-
-def _survival(
-    edges: IntArray, n_test: int, counts: IntArray, a: FloatArray, b: FloatArray
-) -> FloatArray:
-    ends = counts[[0, -1]].astype(np.float64)[:, None]
-    variance = ends * (a * (1 - a)) + (n_test - ends) * (b * (1 - b))
-    mean = ends * a[[0, -1]] + (n_test - ends) * b[[0, -1]]
-    low, high = count_window(mean, variance[:, [0, -1]], n_test)
-    size = high - low + 1
-    frequency = live_frequencies(size, float(variance.min()), _EXPONENT)
+    a, b, mean, variance = success_law(skills, counts, n_test, correlation, reference_skill)
+    low, high = count_window(mean, variance, n_test)
+    power = 1 << (max(high - low + 1, 8) - 1).bit_length()  # lengths that an FFT is fast for
+    size = next(x for x in (power * 5 // 8, power * 3 // 4, power) if x > high - low)
+    t = 2 * np.pi * np.arange(size // 2 + 1) / size
+    # log |phi| = 1/2 sum log(1 - 2 p (1 - p) wave) <= -variance * wave
+    alive = 2 * variance.min() * np.sin(t / 2) ** 2 <= _EXPONENT[weights is None]
+    t = t[: int(np.flatnonzero(alive)[-1]) + 1]
     k, stride = float(counts[0]), float(counts[1] - counts[0]) if counts.size > 1 else 0.0
-    log_a = log_characteristic_function(a, frequency)
-    log_b = log_characteristic_function(b, frequency)
+    log_a, log_b = (log_characteristic_function(p, t) for p in (a, b))
     exponent = np.asarray(k * log_a + (n_test - k) * log_b, np.complex128)
-    exponent += 1j * frequency * (k * a + (n_test - k) * b - low)[:, None]
-    drift = 1j * frequency * (a - b)[:, None]
-    slope = np.asarray(stride * (log_a - log_b + drift), np.complex128)
-    kernel = _upper_sums(np.clip(edges - low, -1, size - 1), size, frequency)
+    exponent += 1j * t * (mean[0] - low)[:, None]
+    slope = np.asarray(stride * (log_a - log_b + 1j * t * (a - b)[:, None]), np.complex128)
+    rows = _powers(exponent, slope, counts.size)
+    if weights is not None:
+        spectrum = np.array([weights @ phi for phi in rows])
+        pmf = np.fft.irfft(spectrum.conj(), n=size, axis=1)[:, : high - low + 1]
+        above = np.cumsum(pmf[:, :0:-1], axis=1)[:, ::-1].T
+        return low, np.pad(above, ((0, 1), (0, 0)))
+    places = np.clip(np.asarray(edges) - low, -1, size - 1)
+    kernel = _upper_sums(places, size, t)
     # The real part of a complex product, as one real product of half the work.
-    parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, kernel.shape[1])
-    survival = np.empty((edges.size, counts.size, a.size))
-    for row, phi in enumerate(_powers(exponent, slope, counts.size)):
-        survival[:, row] = (phi.view(np.float64) @ parts).T
-    return np.clip(survival, 0.0, 1.0)
+    parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, places.size)
+    above = np.empty((places.size, counts.size, a.size))
+    for row, phi in enumerate(rows):
+        above[:, row] = (phi.view(np.float64) @ parts).T
+    return low, np.clip(above, 0.0, 1.0, out=above)
 
 
 def _powers(
@@ -523,7 +355,7 @@ def _powers(
     growth = np.maximum(slope.real, 0.0)
     steps = int(min(count, _GROWTH / max(float(growth.max()), 1e-9) + 1))
     least = _NOTHING * np.exp(-growth * steps)
-    ratio = np.exp(slope) if steps > 1 else slope
+    ratio = np.exp(slope)
     for start in range(0, count, steps):
         current = np.exp(exponent + start * slope)
         for _ in range(start, min(start + steps, count)):

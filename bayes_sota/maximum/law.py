@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE, generator_of
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
@@ -26,7 +26,7 @@ class MaximumLaw:
     """Law of the sample maximum; a lattice law on success counts 0, ..., n_test.
 
     ``cdf``, ``sf`` and ``pmf`` take success counts x, as F(x) and f(x) in the paper; everything
-    that is returned on the score scale (``mean``, ``std``, ``interval``, ``quantile``, ``rvs``) is
+    that is returned on the score scale (``mean``, ``std``, ``interval``, ``quantile``) is
     an accuracy ``x / n_test``.
 
     Attributes
@@ -118,10 +118,6 @@ class MaximumLaw:
         low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
         return float(low), float(high)
 
-    def rvs(self, size: int, random_seed: int | np.random.Generator | None = None) -> FloatArray:
-        """Independent draws of the best score."""
-        return self.quantile(generator_of(random_seed).random(size))
-
 
 def maximum_law(
     *,
@@ -196,15 +192,18 @@ def maximum_law(
     known = reference_count
     if known is not None and not (float(known).is_integer() and 0 <= known <= n_test):
         raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {known}")
-    dependence = (correlation, reference)
     if isinstance(skills, SkillDistribution):
-        part = random_field(skills, n_test, m, *dependence)
+        part = random_field(skills, n_test, m, correlation, reference)
     elif skills.size == 1:
-        part = Field(skills, np.array([float(m)]), False, n_test, m, *dependence)
+        part = Field(skills, np.array([float(m)]), False, n_test, m, correlation, reference)
     else:
-        part = fixed_field(skills, n_test, *dependence)
-    start, values = replace(part, reference_count=known).tabulate()
-    return MaximumLaw(n_test, m, theta_sota, *dependence, start, values)
+        part = fixed_field(skills, n_test, correlation, reference)
+    return _tabulated(replace(part, reference_count=known), theta_sota)
+
+
+def _tabulated(part: Field, theta_sota: float) -> MaximumLaw:
+    dependence = (part.correlation, part.reference_skill)
+    return MaximumLaw(part.n_test, part.n_classifiers, theta_sota, *dependence, *part.tabulate())
 
 
 def resampled_maximum_law(
@@ -245,10 +244,10 @@ def resampled_maximum_law(
     n_test = checked_number(n_test, "n_test")
     m = checked_number(n_classifiers, "n_classifiers")
     values = _checked_skills(skills)
-    reference = float(values.max()) if reference_skill is None else float(reference_skill)
+    best = float(values.max())
+    reference = best if reference_skill is None else float(reference_skill)
     _check_dependence(values, correlation, reference, cap=True)
-    start, table = resampled_field(values, n_test, m, correlation, reference).tabulate()
-    return MaximumLaw(n_test, m, float(values.max()), correlation, reference, start, table)
+    return _tabulated(resampled_field(values, n_test, m, correlation, reference), best)
 
 
 def _checked_skills(skill: ArrayLike) -> FloatArray:

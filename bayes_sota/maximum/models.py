@@ -37,8 +37,9 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fields import check_luck_given
-from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima, board_names, several
+from bayes_sota.maximum.fresh_test_sets import check_luck_given
+from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.maxima import Maxima, board_names, several
 
 HatWeights = Callable[[Any, Any, FloatArray], Any]
 _RHO_NODES, _LUCK_NODES = 7, 5
@@ -96,13 +97,15 @@ def build_model(
         bounded = isinstance(priors.skill, UniformSkill)
         offset = np.sqrt(3) if bounded else np.sqrt(2 * np.log(tries + 1))
         location = location_variable(priors.skill, offset * spread)
-        rho = correlation_variable(priors.correlation)
+        rho, luck = correlation_variable(priors.correlation), None
+        if any(board.has_submissions for board in boards):
+            luck = correlation_variable(priors.submission_luck, "submission_luck")
         observe_maximum(
             boards,
             location,
             spread,
             rho,
-            luck=luck_variable(boards, priors),
+            luck=luck,
             priors=priors,
             reference_skill=reference_skill,
         )
@@ -255,13 +258,6 @@ def location_variable(prior: SkillPrior, above: Any) -> Any:
     return pm.Deterministic("location", level - above)
 
 
-def luck_variable(boards: Sequence[BestScore], priors: MaximumPriors) -> Any:
-    """Luck of submissions of the model of the ``with`` block; None where no board has several."""
-    if not any(board.has_submissions for board in boards):
-        return None
-    return correlation_variable(priors.submission_luck, "submission_luck")
-
-
 def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:
     """Rho, or the luck, of the model of the ``with`` block; a constant where it is known."""
     if isinstance(prior, BetaCorrelation):
@@ -277,7 +273,10 @@ class _Marginal:
     def __init__(
         self, board: BestScore, priors: MaximumPriors, reference_skill: float | None
     ) -> None:
-        self.hat_weights = _hat_weights(priors.skill)
+        skill = type(priors.skill)
+        if skill not in _HAT_WEIGHTS:
+            raise InputError(f"no PyMC model for the skill prior {skill.__name__}")
+        self.hat_weights = _HAT_WEIGHTS[skill]
         self.nodes = rho = _correlation_nodes(priors.correlation)
         self.lucks: FloatArray | None = None
         if board.has_submissions:
@@ -309,8 +308,8 @@ def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
 
 def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
     """Log likelihood at every node of rho, from one product with all tables."""
-    tables = likelihood.end_tables
-    ends = np.concatenate([table.smoothed for table in tables], axis=1)
+    tables = likelihood.tables
+    ends = np.concatenate([table.smoothed[[0, -1]] for table in tables], axis=1)
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
     log_weight = np.log(np.concatenate([table.weights for table in tables]))
@@ -322,18 +321,6 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
         terms.append(log_weight + np.log(weight) + m * log_h[1] + pt.log(-pt.expm1(-gap)))
     edges, stacked = np.cumsum([0, *(table.weights.size for table in tables)]), pt.stack(terms)
     return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairwise(edges)])
-
-
-def _hat_weights(prior: SkillPrior) -> HatWeights:
-    """``SkillDistribution.hat_weights`` of the prior's family in PyTensor."""
-    for family, weights in (
-        (LogitNormalSkill, _logit_normal_weights),
-        (UniformSkill, _uniform_weights),
-        (BetaSkill, _beta_weights),
-    ):
-        if isinstance(prior, family):
-            return weights
-    raise InputError(f"no PyMC model for the skill prior {type(prior).__name__}")
 
 
 def uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
@@ -385,6 +372,14 @@ def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     mass = pt.exp(a * log_skill + b * log_error - log_beta) * np.gradient(axis)
     inside = mass[: nodes.size]
     return pt.inc_subtensor(inside[-1], pt.sum(mass[nodes.size :]))
+
+
+# ``SkillDistribution.hat_weights`` in PyTensor
+_HAT_WEIGHTS: dict[type[SkillPrior], HatWeights] = {
+    LogitNormalSkill: _logit_normal_weights,
+    UniformSkill: _uniform_weights,
+    BetaSkill: _beta_weights,
+}
 
 
 def _random(maxima: Maxima) -> Callable[..., Any]:

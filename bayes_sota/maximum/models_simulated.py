@@ -18,20 +18,19 @@ from scipy.special import ndtr
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
-    NORMAL_975,
     BetaSkill,
     LogitNormalSkill,
-    LogNormalTries,
     MaximumPriors,
     SkillPrior,
-    TriesPrior,
     UniformSkill,
-    UniformTries,
 )
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes
-from bayes_sota.maximum.fields import Fields, FreshTestSet, NormalTestSet, TestSet
-from bayes_sota.maximum.likelihood import Maxima, board_names, score_bounds
+from bayes_sota.maximum.fields import Fields
+from bayes_sota.maximum.fresh_test_sets import FreshTestSet, NormalTestSet, TestSet
+from bayes_sota.maximum.likelihood import tries_nodes
+from bayes_sota.maximum.maxima import Maxima, board_names
 from bayes_sota.maximum.models import (
     beta_shape,
     correlation_variable,
@@ -40,6 +39,7 @@ from bayes_sota.maximum.models import (
     uniform_ends,
 )
 from bayes_sota.maximum.score_laws import score_law
+from bayes_sota.maximum.tables import score_bounds
 
 
 def build_simulated_maximum(
@@ -85,7 +85,7 @@ def build_simulated_maximum(
     Notes
     -----
     ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
-    ``sample_abc`` of ``bayes_sota.maximum.sample``, which also chooses epsilon.
+    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon.
     """
     boards = tuple(boards)
     if not boards:
@@ -162,28 +162,18 @@ def _quantile(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
 
 
 def _number_of_classifiers(boards: tuple[BestScore, ...], dims: str | None) -> Any:
-    """Whole numbers, from one uniform latent per board where a board's number is uncertain."""
-    if all(isinstance(board.n_classifiers, int) for board in boards):
-        return pt.as_tensor_variable(_per_board([b.n_classifiers for b in boards], len(boards)))
+    """As given, or one of the equally likely numbers of the exact route, per board."""
+    numbers = [tries_nodes(board)[0] for board in boards]
+    if all(each.size == 1 for each in numbers):
+        return pt.as_tensor_variable(_per_board([each[0] for each in numbers], len(boards)))
     q = pm.Uniform("tries_quantile", dims=dims)
-    parts = [
-        _tries_quantile(board.n_classifiers, q[i] if dims else q) for i, board in enumerate(boards)
-    ]
-    real: Any = pt.stack(parts) if dims else parts[0]
-    round_to_even: Any = pt.round
-    m = pt.maximum(round_to_even(real), 1.0)
-    return pm.Deterministic("n_classifiers", m, dims=dims)
 
+    def chosen_of(each: FloatArray, level: Any) -> Any:
+        index = pt.minimum(pt.cast(level * each.size, "int64"), each.size - 1)
+        return pt.as_tensor_variable(each)[index]
 
-def _tries_quantile(tries: int | TriesPrior, q: Any) -> Any:
-    """``TriesPrior.quantile`` in PyTensor."""
-    if isinstance(tries, int):
-        return pt.as_tensor_variable(float(tries))
-    if isinstance(tries, UniformTries):
-        return pt.exp((1 - q) * np.log(tries.low) + q * np.log(tries.high))
-    if isinstance(tries, LogNormalTries):
-        return tries.median * pt.exp(_normal_upper(1 - q) * np.log(tries.factor) / NORMAL_975)
-    raise InputError(f"no simulator for the tries prior {type(tries).__name__}")
+    chosen = [chosen_of(each, q[i] if dims else q) for i, each in enumerate(numbers)]
+    return pm.Deterministic("n_classifiers", pt.stack(chosen) if dims else chosen[0], dims=dims)
 
 
 def _interval_distance(boards: tuple[BestScore, ...]) -> Callable[[Any, Any, Any], Any]:
@@ -223,9 +213,9 @@ class ScoreSimulator:
         board = self.maxima.boards[i]
         test_set: FreshTestSet
         if board.metric == "accuracy":
-            nodes = self.nodes[i]
-            place = np.searchsorted(np.cumsum(nodes.weights), ndtr(shift))
-            counts = nodes.counts[np.minimum(place, nodes.counts.size - 1)]
+            nodes, weights = self.nodes[i]
+            place = np.searchsorted(np.cumsum(weights), ndtr(shift))
+            counts = nodes[np.minimum(place, nodes.size - 1)]
             test_set = TestSet(board.n_test, counts, rho, float(self.references[i]))
         else:
             test_set = NormalTestSet(score_law(board).normal_scores, shift, rho)

@@ -1,4 +1,4 @@
-"""Prior and posterior of the best skill.
+"""Posterior of the best skill.
 
 Nothing is estimated here: densities and intervals are of the draws in the result.
 ``tests/maximum/test_plots.py`` compares what was drawn with the result.
@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection
-from scipy.interpolate import PchipInterpolator
-from scipy.special import ndtr
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
@@ -22,13 +20,11 @@ from bayes_sota.core.plots import (
     get_variable,
     make_bounds,
     make_collection,
-    make_curve,
     rounded,
     select_board,
     title_figure,
     word_of_skill,
 )
-from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.types import FloatArray
@@ -40,8 +36,6 @@ _QUANTITIES: Mapping[str, str] = {
 }
 
 _ROW_HEIGHT = 0.78  # of the tallest density, in rows
-_NEGLIGIBLE = 1e-4  # of the highest probability of a law
-_BINS = 40
 _POINTS = 300  # of a density
 _BANDWIDTH = "scott"  # of posteriors, which have one mode: ArviZ's default shows ripples of draws
 _LEAST_RHO = 0.05  # below it, a draw's law is a spike
@@ -136,7 +130,7 @@ def _has_prior(tree: xr.DataTree) -> bool:
 def _draw_prior(panel: Panel, tree: xr.DataTree, draws: xr.DataArray, ci_prob: float) -> None:
     """The prior over its whole range, with the posterior interval as a band."""
     prior, observed = get_variable(tree, "prior", "theta_sota"), observed_maximum_of(tree)
-    interval, color = _middle(draws, ci_prob), COLORS[str(draws.name)]
+    interval, color = middle(draws, ci_prob), COLORS[str(draws.name)]
     lower, upper = (interval.isel(bound=end) for end in (0, 1))
     low = float(min(prior.quantile(0.01), interval.min(), observed.min()))
     curve, xlim = draw_density(prior), make_bounds(low, 1.0)
@@ -164,7 +158,7 @@ def _label_beside(
     panel.text(label, x, side=xr.where(left_of_it, "right", "left"), **look)
 
 
-def _label_observed(
+def label_observed(
     panel: Panel, observed: xr.DataArray, limits: xr.DataArray, y: float, word: str, **look: Any
 ) -> None:
     """The observed maximum beside its line."""
@@ -178,23 +172,21 @@ def _draw_rows(
 ) -> None:
     """The quantities below one another, on one scale of density."""
     observed = observed_maximum_of(tree)
-    intervals = {name: _middle(values, ci_prob) for name, values in draws.items()}
-    curves = {name: _density(tree, v) for name, v in draws.items()}
+    intervals = {name: middle(values, ci_prob) for name, values in draws.items()}
+    curves = {name: draw_density(v, bw=_BANDWIDTH) for name, v in draws.items()}
     tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
     limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
     baselines = np.arange(len(draws), dtype=np.float64)[::-1]
     if _has_prior(tree):  # behind the posterior
-        _draw_prior_on_scale(panel, tree, limits, scale, baselines[0])
+        prior = _within(draw_density(get_variable(tree, "prior", "theta_sota")), limits)
+        panel.area("density_prior", prior, baselines[0], scale, COLORS["prior"])
     panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
     for baseline, (name, curve) in zip(baselines, curves.items(), strict=True):
-        color, x = COLORS[name], curve.sel(plot_axis="x", drop=True)
-        mean = draws[name].mean(("chain", "draw")).expand_dims("point")
-        # outside of the limits NaN, which no backend draws
-        inside = curve.where((x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1)))
-        panel.area(f"density_{name}", inside, baseline, scale, color)
+        color, mean = COLORS[name], draws[name].mean(("chain", "draw")).expand_dims("point")
+        panel.area(f"density_{name}", _within(curve, limits), baseline, scale, color)
         panel.bar(f"interval_{name}", intervals[name], baseline - 0.1, color)
         panel.dots(f"mean_{name}", mean, baseline - 0.1, color)
-    _label_observed(panel, observed, limits, len(draws) + 0.08, _word_of_maximum(tree))
+    label_observed(panel, observed, limits, len(draws) + 0.08, _word_of_maximum(tree))
     panel.set_axes(
         observed,
         xlabel=word_of_skill(tree) + (", magnified" if _has_prior(tree) else ""),
@@ -202,70 +194,6 @@ def _draw_rows(
         ylim=(-0.3, len(draws) + 0.25),
         yticks=_row_labels(draws, ci_prob, baselines),
     )
-
-
-def _density(tree: xr.DataTree, draws: xr.DataArray) -> xr.DataArray:
-    """Density of a skill, as of ``draw_density``; without a kernel where its law is known."""
-    known = dataset_of(tree, "constant_data")
-    if f"law_{draws.name}" in known:
-        return _density_of_law(known["law_skill"].values, known[f"law_{draws.name}"].values)
-    error = _error_of_score(tree)
-    if error is None:
-        return draw_density(draws, bw=_BANDWIDTH)
-    return _density_of_board(tree, draws.values.ravel(), error)
-
-
-def _density_of_board(
-    tree: xr.DataTree, theta: FloatArray, error: Callable[[Any], Any]
-) -> xr.DataArray:
-    r"""Density of a skill behind a whole board, given draws of it and the error of a score.
-
-    What a whole board tells is :math:`\psi`, the skill on its items; the shift Z that all share
-    keeps its prior. Given :math:`\psi_i = \theta_i + \rho_i Z_i s(\theta_i)` and
-    :math:`\rho_i` of draw i the skill has the law
-
-    .. math:: P(\theta \le t) = P\left(Z \ge \frac{\psi_i - t}{\rho_i s(t)}\right),
-
-    with s the binomial error of an accuracy, or that of a score; of all draws it is the mean.
-    """
-    rho, z = (get_variable(tree, "posterior", name).values.ravel() for name in ("rho", "shift"))
-    psi, room = theta + rho * z * error(theta), 0.2 * np.ptp(theta)
-    low, high = float(theta.min() - room), float(theta.max() + room)
-    if tree.attrs.get("metric") == "accuracy":
-        low, high = max(low, 1e-9), min(high, 1 - 1e-9)
-    edges = np.linspace(low, high, _POINTS + 1)
-    below = [float(np.mean(ndtr((t - psi) / (rho * error(t))))) for t in edges]
-    return make_curve(*_heights(edges, np.array(below)))
-
-
-def _density_of_law(skills: FloatArray, below: FloatArray) -> xr.DataArray:
-    """Density of a law by its probabilities at nodes, at more points between them."""
-    middle, height = _heights(skills, below)
-    seen = middle[height > _NEGLIGIBLE * height.max()]
-    x = np.linspace(seen[0], seen[-1], _POINTS)
-    return make_curve(x, PchipInterpolator(middle, height)(x))
-
-
-def _heights(edges: FloatArray, below: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Middles between edges, and mean densities there, by the probabilities below the edges."""
-    return (edges[1:] + edges[:-1]) / 2, np.diff(below) / np.diff(edges)
-
-
-def _error_of_score(tree: xr.DataTree) -> Callable[[Any], Any] | None:
-    """Standard error of a score by skill, of a result whose draws keep the prior of the shift."""
-    known, posterior = dataset_of(tree, "constant_data"), dataset_of(tree, "posterior")
-    whole = not _has_prior(tree) and not _is_paired(tree) and "board" not in posterior.dims
-    if not (len(known) and whole and {"rho", "shift"} <= set(posterior)):
-        return None
-    if float(posterior["rho"].min()) < _LEAST_RHO:
-        return None
-    if tree.attrs.get("metric") == "accuracy":
-        n_test = float(known["n_test"])
-        return lambda t: np.sqrt(t * (1 - t) / n_test)
-    if tree.attrs.get("metric") == "score" and not float(known["lower_is_better"]):
-        standard_error = float(known["standard_error"])
-        return lambda t: np.full(np.shape(t), standard_error)
-    return None
 
 
 def _word_of_maximum(tree: xr.DataTree) -> str:
@@ -281,24 +209,10 @@ def _is_paired(tree: xr.DataTree) -> bool:
     return "score" in observed and "board" in observed["score"].dims
 
 
-def _draw_prior_on_scale(
-    panel: Panel, tree: xr.DataTree, limits: xr.DataArray, scale: xr.DataArray, baseline: float
-) -> None:
-    """The prior where the posterior lies, on the posterior's scale."""
-    curve = draw_density(get_variable(tree, "prior", "theta_sota"))
-    share = xr.DataArray(np.linspace(0, 1, 200), dims="point")
-    x = limits.isel(bound=0) + share * (limits.isel(bound=1) - limits.isel(bound=0))
-    height = xr.apply_ufunc(
-        np.interp,
-        x,
-        *(curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y")),
-        input_core_dims=[["point"], ["kde_dim"], ["kde_dim"]],
-        output_core_dims=[["point"]],
-        kwargs={"left": 0.0, "right": 0.0},
-        vectorize=True,
-    )
-    inside = xr.concat([x, height], dim="plot_axis").assign_coords(plot_axis=["x", "y"])
-    panel.area("density_prior", inside, baseline, scale, COLORS["prior"])
+def _within(curve: xr.DataArray, limits: xr.DataArray) -> xr.DataArray:
+    """The curve inside the limits; outside NaN, which no backend draws."""
+    x = curve.sel(plot_axis="x", drop=True)
+    return curve.where((x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1)))
 
 
 def _limits(intervals: Mapping[str, xr.DataArray], observed: xr.DataArray) -> xr.DataArray:
@@ -350,174 +264,13 @@ def _set_titles(collection: PlotCollection, tree: xr.DataTree, ci_prob: float) -
     )
 
 
-def _in_words(values: xr.DataArray, ci_prob: float) -> tuple[str, str]:
-    """Mean and interval of draws."""
-    sd, (low, high) = float(values.std()), _middle(values, ci_prob).values
-    return rounded(float(values.mean()), sd), f"{rounded(low, sd)} to {rounded(high, sd)}"
-
-
-def plot_prior_predictive(
-    tree: xr.DataTree,
-    *,
-    ci_prob: float = 0.95,
-    n_fields: int = 40,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Prior predictive check: boards that the prior expects, and fields that it believes in.
-
-    Left, the best scores of boards simulated from the prior, with the best score really observed
-    (black line): where the line lies far outside, prior and data contradict each other. Right,
-    ``n_fields`` draws of P(theta), sorted by median: the middle ``ci_prob`` of the skills of a
-    field (bar), its median (dot) and its best classifier's skill (triangle). A field that nobody
-    would believe in shows a prior to change.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result with the groups ``prior`` and ``prior_predictive``.
-    ci_prob : float
-        Probability of the middle part, of the boards and of the skills of each field.
-    n_fields : int
-        Number of fields drawn, evenly spaced among the draws.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
-    **pc_kwargs
-        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``: ``histogram``, ``observed_maximum`` and ``interval`` with the variable
-        ``observed_maximum``; ``field_median``, ``field_best`` and ``field_0``, ``field_1``, ...
-        with the variable ``field``.
-
-    Raises
-    ------
-    InputError
-        The result has no prior draws.
-
-    Examples
-    --------
-    >>> import bayes_sota as bs
-    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> figure = plot_prior_predictive(bs.estimate_sota(board, random_seed=1), backend="none")
-    >>> figure.viz["observed_maximum"]["observed_maximum"].item()["x"]
-    0.98
-    """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    COUNT.check(n_fields, "n_fields")
-    if not {"prior", "prior_predictive"} <= set(tree.children):
-        raise InputError("the result has no prior draws: sample it with its prior")
-    if "observed_maximum" not in tree["prior_predictive"]:
-        raise InputError(
-            "this figure is of a maximum alone; for a whole board "
-            'arviz.plot_ppc_dist(tree, group="prior_predictive") draws what the prior expects'
-        )
-    observed = observed_maximum_of(tree)
-    panels = {"observed_maximum": observed, "field": get_variable(tree, "prior", "location")}
-    size = (4.4 * (observed.size + 1), 4.2)
-    collection = make_collection(
-        panels,
-        figsize=size,
-        plot_collection=plot_collection,
-        across=True,
-        **pc_kwargs,
-    )
-    predicted = get_variable(tree, "prior_predictive", "observed_maximum")
-    predicted = predicted if "board" in observed.dims else predicted.isel(board=0, drop=True)
-    _draw_scores(Panel(collection, "observed_maximum"), tree, predicted, ci_prob)
-    _draw_fields(Panel(collection, "field"), tree, ci_prob, n_fields)
-    title_figure(collection, _finding_of_prior(predicted, observed, ci_prob))
-    return collection
-
-
-def _draw_scores(panel: Panel, tree: xr.DataTree, predicted: xr.DataArray, ci_prob: float) -> None:
-    """Best scores that the prior expects, and the observed one."""
-    observed, n_test = observed_maximum_of(tree), get_variable(tree, "constant_data", "n_test")
-    lowest = float(min(predicted.quantile(0.005), observed.min()))
-    low, high = lowest - 0.04 * (1 - lowest), 1 + 0.5 / float(n_test.min())
-    panel.histogram("histogram", _histogram(predicted, n_test, low), COLORS["prior"])
-    panel.bar("interval", _middle(predicted, ci_prob), -0.04, COLORS["prior"], 3)
-    panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
-    _label_observed(panel, observed, make_bounds(low, 1.0), 1.1, "observed", gap=0.02)
-    panel.set_axes(
-        observed,
-        xlabel=f"best observed score ({word_of_skill(tree)})",
-        xlim=make_bounds(low, high),
-        ylim=(-0.09, 1.2),
-    )
-    names = [f"{name}: " for name in observed["board"].values] if observed.ndim else [""]
-    panel.set_titles([f"{name}boards from the prior" for name in names])
-
-
-def _middle(values: xr.DataArray, ci_prob: float) -> xr.DataArray:
+def middle(values: xr.DataArray, ci_prob: float) -> xr.DataArray:
     """Ends of the equal-tailed interval, dimension ``bound``."""
     ends = values.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw"))
     return ends.rename(quantile="bound").drop_vars("bound")
 
 
-def _histogram(values: xr.DataArray, n_test: xr.DataArray, low: float) -> xr.DataArray:
-    """Shares relative to the fullest bin, and left and right edges of the bins.
-
-    Every bin holds as many success counts, so that the lattice of scores makes no pattern.
-    """
-
-    def heights(draws: FloatArray, n: int) -> FloatArray:
-        width = np.ceil(n * (1 - low) / _BINS)
-        edges = (n + 0.5 - width * np.arange(_BINS, -1, -1)) / n
-        counts = np.histogram(draws, edges)[0]
-        return np.stack([counts / max(int(counts.max()), 1), edges[:-1], edges[1:]])
-
-    bars: xr.DataArray = xr.apply_ufunc(
-        heights,
-        values.stack(sample=("chain", "draw")),
-        n_test,
-        input_core_dims=[["sample"], []],
-        output_core_dims=[["plot_axis", "bin"]],
-        vectorize=True,
-    )
-    return bars
-
-
-def _draw_fields(panel: Panel, tree: xr.DataTree, ci_prob: float, n_fields: int) -> None:
-    low, middle, high, best = _fields_of_prior(tree, ci_prob, n_fields)
-    level = np.arange(middle.size, dtype=np.float64)
-    for i in range(middle.size):
-        panel.bar(f"field_{i}", make_bounds(low[i], high[i]), i, COLORS["prior"], 1.6)
-    medians, bests = (xr.DataArray(x, dims="index") for x in (middle, best))
-    panel.dots("field_median", medians, level, COLORS["dark"], size=10)
-    panel.dots("field_best", bests, level, COLORS["theta_sota"], size=16, marker="C2")
-    panel.set_axes(
-        medians,
-        xlabel=f"skill ({word_of_skill(tree)}); bar {ci_prob:.0%}, dot median, triangle best",
-        xlim=make_bounds(float(low.min()) - 0.02, 1.005),
-        ylim=(-1.5, middle.size + 0.5),
-    )
-    panel.set_titles([f"{middle.size} fields from the prior"])
-
-
-def _fields_of_prior(tree: xr.DataTree, ci_prob: float, n_fields: int) -> tuple[FloatArray, ...]:
-    """Ends and median of P(theta), and the best skill (of the first board), sorted by median."""
-    names = ("location", "spread", "theta_sota")
-    draws = [get_variable(tree, "prior", name) for name in names]
-    draws[-1] = draws[-1].isel(board=0) if "board" in draws[-1].dims else draws[-1]
-    flat = [np.ravel(values.transpose("chain", "draw")) for values in draws]
-    chosen = np.unique(np.linspace(0, flat[0].size - 1, n_fields).astype(int))
-    location, spread, best = (values[chosen] for values in flat)
-    family = SKILL_FAMILIES[str(tree.attrs.get("skill_family", "logit-normal"))]
-    field = family().distribution(location[:, None], spread[:, None])
-    low, middle, high = field.skill(field.isf([(1 + ci_prob) / 2, 0.5, (1 - ci_prob) / 2])).T
-    order = np.argsort(middle)
-    return low[order], middle[order], high[order], best[order]
-
-
-def _finding_of_prior(predicted: xr.DataArray, observed: xr.DataArray, ci_prob: float) -> str:
-    if "board" in observed.dims:
-        return "Boards and fields that the prior expects, before any score is seen"
-    low, high = (float(value) for value in _middle(predicted, ci_prob))
-    share = float((predicted <= observed).mean())
-    return (
-        f"The prior expects a best score between {low:.3g} and {high:.3g} ({ci_prob:.0%});\n"
-        f"{share:.0%} of its boards score no more than the observed {float(observed):.5g}"
-    )
+def _in_words(values: xr.DataArray, ci_prob: float) -> tuple[str, str]:
+    """Mean and interval of draws."""
+    sd, (low, high) = float(values.std()), middle(values, ci_prob).values
+    return rounded(float(values.mean()), sd), f"{rounded(low, sd)} to {rounded(high, sd)}"

@@ -10,8 +10,7 @@ import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection
 
-from bayes_sota.auc.laws import AucLaw, AucMaximumLaw
-from bayes_sota.core.errors import InputError
+from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
@@ -29,9 +28,8 @@ _NEGLIGIBLE = 1e-4  # of the highest probability of a law
 
 
 def plot_maximum_law(
-    law: MaximumLaw | AucMaximumLaw,
+    law: MaximumLaw | AucLaw,
     *,
-    alone: AucLaw | None = None,
     ci_prob: float = 0.95,
     plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
@@ -46,10 +44,8 @@ def plot_maximum_law(
 
     Parameters
     ----------
-    law : MaximumLaw or AucMaximumLaw
+    law : MaximumLaw or AucLaw
         From ``maximum_law``, or ``auc_maximum_law``.
-    alone : AucLaw, optional
-        Law of one AUC on the same items (``auc_law``); that of an accuracy follows from ``law``.
     ci_prob : float
         Probability of the interval.
     plot_collection : PlotCollection, optional
@@ -63,11 +59,6 @@ def plot_maximum_law(
         Artists in ``viz``: ``maximum``, ``one_classifier``, ``theta_sota``, ``expected_maximum``
         and ``interval``, each with the variable ``pmf``.
 
-    Raises
-    ------
-    InputError
-        ``alone`` beside the law of accuracies.
-
     Examples
     --------
     >>> from bayes_sota.maximum.law import maximum_law
@@ -76,7 +67,6 @@ def plot_maximum_law(
     >>> round(figure.viz["expected_maximum"]["pmf"].item()["x"], 4)
     0.9173
     """
-    one = _law_of_one(law, alone)
     anything = make_bounds(0.0, 1.0)
     collection = make_collection(
         {"pmf": anything},
@@ -85,31 +75,29 @@ def plot_maximum_law(
         **pc_kwargs,
     )
     panel = Panel(collection, "pmf")
-    seen = [] if one is None else [_draw_law(panel, "one_classifier", one, COLORS["theta_sota"])]
-    seen.append(_draw_law(panel, "maximum", law, COLORS["winner_skill"]))
+    seen = [
+        _draw_law(panel, "one_classifier", _law_of_one(law), COLORS["theta_sota"]),
+        _draw_law(panel, "maximum", law, COLORS["winner_skill"]),
+    ]
     top = max(height for _, _, height in seen)
     panel.bar("interval", make_bounds(*law.interval(ci_prob)), -0.05 * top, COLORS["winner_skill"])
     limits = _limits_of_law(law, [end for low, high, _ in seen for end in (low, high)])
     _draw_lines(panel, law, limits, 1.2 * top)
     panel.set_axes(
-        anything, xlabel=_word_of_scores(law, one), xlim=limits, ylim=(-0.12 * top, 1.32 * top)
+        anything, xlabel=_word_of_scores(law), xlim=limits, ylim=(-0.12 * top, 1.32 * top)
     )
     title_figure(collection, _finding_of_law(law, ci_prob))
     return collection
 
 
-def _law_of_one(
-    law: MaximumLaw | AucMaximumLaw, alone: AucLaw | None
-) -> MaximumLaw | AucLaw | None:
-    if not isinstance(law, MaximumLaw):
-        return alone
-    if alone is not None:
-        raise InputError("alone is of AUCs: the law of one accuracy follows from that of the best")
-    return maximum_law(n_test=law.n_test, n_classifiers=1, skill=law.theta_sota)
+def _law_of_one(law: MaximumLaw | AucLaw) -> MaximumLaw | AucLaw:
+    if isinstance(law, MaximumLaw):
+        return maximum_law(n_test=law.n_test, n_classifiers=1, skill=law.theta_sota)
+    return auc_law(law.theta_sota, law.n_positive, law.n_negative, law.spread_ratio)
 
 
 def _draw_law(
-    panel: Panel, label: str, law: MaximumLaw | AucLaw | AucMaximumLaw, color: str
+    panel: Panel, label: str, law: MaximumLaw | AucLaw, color: str
 ) -> tuple[float, float, float]:
     """One bar per success count, or the density of an AUC; ends of what is seen, and its height."""
     if isinstance(law, MaximumLaw):
@@ -133,24 +121,20 @@ def _seen(heights: FloatArray) -> slice:
     return slice(int(seen[0]), int(seen[-1]) + 1)
 
 
-def _word_of_scores(law: MaximumLaw | AucMaximumLaw, one: MaximumLaw | AucLaw | None) -> str:
+def _word_of_scores(law: MaximumLaw | AucLaw) -> str:
     if isinstance(law, MaximumLaw):
         return f"accuracy on {counted(law.n_test, 'test item')}"
-    if isinstance(one, AucLaw):
-        return f"AUC on {one.n_positive:,} positive and {one.n_negative:,} negative test items"
-    return "AUC"
+    return f"AUC on {law.n_positive:,} positive and {law.n_negative:,} negative test items"
 
 
-def _limits_of_law(law: MaximumLaw | AucMaximumLaw, ends: Sequence[float]) -> xr.DataArray:
+def _limits_of_law(law: MaximumLaw | AucLaw, ends: Sequence[float]) -> xr.DataArray:
     """Range of all laws, with room for the labels outside of the two lines."""
     low, high = min(ends), max(ends)
     room, lines = 0.36 * (high - low), (law.theta_sota, law.mean())
     return make_bounds(min(low, min(lines) - room), max(high, max(lines) + room))
 
 
-def _draw_lines(
-    panel: Panel, law: MaximumLaw | AucMaximumLaw, limits: xr.DataArray, y: float
-) -> None:
+def _draw_lines(panel: Panel, law: MaximumLaw | AucLaw, limits: xr.DataArray, y: float) -> None:
     """The best skill and the expected maximum, labelled on their outer sides."""
     sd, skill, mean = law.std(), law.theta_sota, law.mean()
     skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
@@ -167,7 +151,7 @@ def _draw_lines(
         panel.text(f"{label}_label", x + away, y, text, side=side, color=color)
 
 
-def _finding_of_law(law: MaximumLaw | AucMaximumLaw, ci_prob: float) -> str:
+def _finding_of_law(law: MaximumLaw | AucLaw, ci_prob: float) -> str:
     sd = law.std()
     low, high = (rounded(value, sd) for value in law.interval(ci_prob))
     who = "one classifier" if law.n_classifiers == 1 else f"{law.n_classifiers:,} classifiers"

@@ -9,7 +9,7 @@ Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` hol
 rejection sampling, against quadrature and against denser tables.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,16 +22,9 @@ from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import (
-    BoardLikelihood,
-    FieldDraws,
-    Maxima,
-    several,
-)
+from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.maxima import BOARD_VARIABLES, Maxima, Values, several
 
-LARGEST_EPSILON = 1 / 4  # of ABC, in posterior standard deviations of theta_sota
-EPSILON_AIM = 1 / 6
-FEWEST_MOVES = 4.0  # of the average particle in the last stage
 _RHO_NODES = 10
 _POINTS = 1000
 _LEAST_EFFECTIVE = 75.0
@@ -40,7 +33,7 @@ _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 _TOLERATED = 1e-3  # probability that may rest on what tables leave out
 
 
-def log_priors(priors: MaximumPriors, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
     """Log prior densities of location, log spread, rho and luck, where they are not known.
 
     ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
@@ -81,9 +74,6 @@ class SotaPosterior:
         Node of rho and coordinates behind each draw.
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
-    laws : tuple of callable
-        Each computes of its board skills, and the probabilities that the best and the winner's
-        are at most these, (3, N).
     """
 
     draws: dict[str, FloatArray]
@@ -92,7 +82,6 @@ class SotaPosterior:
     fit: "MaximumFit"
     parameters: Parameters
     reasons: tuple[str, ...]
-    laws: tuple[Callable[[], FloatArray], ...]
 
 
 def sota_posterior(
@@ -148,17 +137,19 @@ def sota_posterior(
 class MaximumFit(Fit):
     """Observed maxima, with weighted points of location and spread at every value of rho.
 
+    A point has two coordinates in which the posterior is near a standard normal, and its ridge
+    straight. The second is the standardised log spread; the first a level near the best skill,
+    ``location + offset * spread``, in standard deviations from its rough mean given the spread.
+    What is known does not move.
+
     Attributes
     ----------
     maxima : Maxima
     likelihoods : tuple of BoardLikelihood
-    coordinates : _Coordinates
-        What location and spread the points stand for.
     """
 
     maxima: Maxima
     likelihoods: tuple[BoardLikelihood, ...]
-    coordinates: "_Coordinates"
 
     @property
     def searches(self) -> int:
@@ -169,9 +160,32 @@ class MaximumFit(Fit):
         """Two: location and spread."""
         return 2
 
+    def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Location, spread and log of prior density times unit of the first coordinate, (N,)."""
+        skill, scores = self.maxima.priors.skill, self.maxima.references
+        spread = np.exp(skill.log_spread_mean + skill.log_spread_sd * t[:, 1])
+        if skill.location_is_fixed:
+            return np.full(len(t), skill.location_mean), spread, np.zeros(len(t))
+        tries = float(np.exp(np.mean([np.log(b.typical_tries) for b in self.maxima.boards])))
+        # standardised best of so many skills: any value serves, a good one needs fewer points
+        offset, chance = float(ndtri((tries - 0.375) / (tries + 0.25))), np.inf
+        if isinstance(skill, UniformSkill):
+            offset = float(np.sqrt(3) * (tries - 1) / (tries + 1))
+            chance = 4 / (tries * float(np.min(1 - scores)))  # about its sd given the level
+        error = 2 * max(x.scoring.log_odds_error for x in self.likelihoods)
+        of_data = 1 / (np.minimum(0.5 * spread, chance) ** 2 + error**2)
+        of_prior = 1 / skill.location_sd**2
+        top = skill.location_mean + offset * spread
+        centre = (float(logit(scores).mean()) * of_data + top * of_prior) / (of_data + of_prior)
+        scale = 1 / np.sqrt(of_data + of_prior)
+        location = centre + scale * t[:, 0] - offset * spread
+        z = (location - skill.location_mean) / skill.location_sd
+        log_prior = 0.5 * (t[:, 0] ** 2 - z**2) + np.log(scale / skill.location_sd)
+        return location, spread, log_prior
+
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all maxima at points (N, 2), (N, R)."""
-        location, spread, log_prior = self.coordinates.field(points)
+        location, spread, log_prior = self.field(points)
         possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
         location, spread = np.where(possible, location, 0.0), np.where(possible, spread, 1.0)
         field = self.maxima.field({"location": location, "spread": spread})
@@ -200,9 +214,7 @@ def fit_maximum(
         BoardLikelihood(board, nodes.rho, maxima.reference_skill, refinement, nodes.luck)
         for board in maxima.boards
     )
-    coordinates = _Coordinates.of(priors, likelihoods)
-    families = (priors.skill.family,)
-    empty = MaximumFit(nodes, families, (), "nodes", maxima, likelihoods, coordinates)
+    empty = MaximumFit(nodes, (priors.skill.family,), (), "nodes", maxima, likelihoods)
     fit = infer(empty, rng, -(-points // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:
         raise InputError(
@@ -212,100 +224,38 @@ def fit_maximum(
     return fit
 
 
-@dataclass(frozen=True, eq=False)
-class _Coordinates:
-    """Two coordinates in which the posterior is near a standard normal, and its ridge straight.
-
-    The second is the standardised log spread; the first a level near the best skill, ``location +
-    offset * spread``, in standard deviations from its rough mean given the spread. What is known
-    does not move.
-
-    Attributes
-    ----------
-    priors : MaximumPriors
-    centre, error : float
-        Mean of the best scores in log odds, and their largest standard error.
-    offset : float
-        Standardised best of so many skills.
-    largest_chance : float
-        Rough bound on the standard deviation of the best skill given the level.
-    """
-
-    priors: MaximumPriors
-    centre: float
-    error: float
-    offset: float
-    largest_chance: float
-
-    @classmethod
-    def of(cls, priors: MaximumPriors, likelihoods: Sequence[BoardLikelihood]) -> "_Coordinates":
-        """For these boards."""
-        tries = float(np.exp(np.mean([np.log(x.board.typical_tries) for x in likelihoods])))
-        scores = np.array([x.reference_skill for x in likelihoods])
-        error = max(x.scoring.log_odds_error for x in likelihoods)
-        bounded = isinstance(priors.skill, UniformSkill)
-        chance = 4 / (tries * float(np.min(1 - scores))) if bounded else np.inf
-        offset = _top_quantile(tries, bounded)
-        return cls(priors, float(logit(scores).mean()), error, offset, chance)
-
-    def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Location, spread and log of prior density times unit of the first coordinate, (N,)."""
-        skill = self.priors.skill
-        spread = np.exp(skill.log_spread_mean + skill.log_spread_sd * t[:, 1])
-        if skill.location_is_fixed:
-            return np.full(len(t), skill.location_mean), spread, np.zeros(len(t))
-        of_data = 1 / (np.minimum(0.5 * spread, self.largest_chance) ** 2 + (2 * self.error) ** 2)
-        of_prior = 1 / skill.location_sd**2
-        top = skill.location_mean + self.offset * spread
-        centre = (self.centre * of_data + top * of_prior) / (of_data + of_prior)
-        scale = 1 / np.sqrt(of_data + of_prior)
-        location = centre + scale * t[:, 0] - self.offset * spread
-        z = (location - skill.location_mean) / skill.location_sd
-        log_prior = 0.5 * (t[:, 0] ** 2 - z**2) + np.log(scale / skill.location_sd)
-        return location, spread, log_prior
-
-
 def _draw(
     fit: MaximumFit, draws: int, rng: np.random.Generator, new_n_test: int | None
 ) -> SotaPosterior:
-    parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
-    location, spread, _ = fit.coordinates.field(parameters.coordinates)
+    maxima, parameters = fit.maxima, Parameters.of(fit, fit.choose(draws, rng))
+    parameters = parameters[rng.permutation(draws)]
+    location, spread, _ = fit.field(parameters.coordinates)
     rho = fit.nodes.draw_rho(parameters.node, rng)
     values = {"location": location, "spread": spread, "rho": rho}
-    field = fit.maxima.field(values)
-    fields = [x.draw(rng, field, parameters.node, rho, new_n_test) for x in fit.likelihoods]
-    if fit.maxima.has_submissions:
+    if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    values |= fit.maxima.collect(fields, field)
+    behind = maxima.collect(fit.likelihoods, values, parameters.node, rng, new_n_test)
+    names = (*BOARD_VARIABLES, "multiplicity_bias", "expected_sota")
     return SotaPosterior(
-        draws=values,
-        log_likelihood=np.stack([f.log_likelihood for f in fields], axis=1),
-        log_prior=log_priors(fit.maxima.priors, values),
+        draws=values | {name: behind[name] for name in names},
+        log_likelihood=behind["log_likelihood"],
+        log_prior=log_priors(maxima.priors, values),
         fit=fit,
         parameters=parameters,
-        reasons=_reasons(fit, fields),
-        laws=tuple(field.law for field in fields),
+        reasons=_reasons(fit, float(np.mean(behind["beyond_tables"].any(axis=1)))),
     )
 
 
-def _reasons(fit: MaximumFit, fields: list[FieldDraws]) -> tuple[str, ...]:
+def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:
     reasons = []
     if fit.effective_size < _LEAST_EFFECTIVE:
         reasons.append(
             f"importance sample of location and spread has an effective size of "
             f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         )
-    beyond = float(np.mean(np.any([f.beyond_tables for f in fields], axis=0)))
     if beyond > _TOLERATED:
         reasons.append(
             f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
             "shifts or chances of more than six standard deviations, where the tables end"
         )
     return tuple(reasons)
-
-
-def _top_quantile(tries: float, bounded: bool) -> float:
-    """Standardised best of ``tries`` skills: any value serves, a good one needs fewer points."""
-    if bounded:
-        return float(np.sqrt(3) * (tries - 1) / (tries + 1))
-    return float(ndtri((tries - 0.375) / (tries + 0.25)))

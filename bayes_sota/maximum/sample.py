@@ -1,13 +1,13 @@
 """Results of the routes to theta_sota as DataTrees in the schema of the package.
 
 The exact route draws from the posterior itself; its independent draws are laid out as chains so
-that every ArviZ function works. NUTS and ABC/SMC draw location, spread and rho (ABC also theta_sota
-and the winner's skill); what they leave out is drawn from its exact law given these. Replicates of
+that every ArviZ function works. NUTS draws location, spread and rho; what it leaves out is drawn
+from its exact law given these. Replicates of
 the observed maxima are best scores of fresh boards of the same size. ``complete`` makes a result of
 any trace of the model of ``build_model``, extended or not (``tests/maximum/test_complete.py``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
@@ -35,27 +35,16 @@ from bayes_sota.core.sample import (
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import (
-    BOARD_VARIABLES,
-    Maxima,
-    board_names,
-    default_reference_skill,
-    score_bounds,
-    several,
-)
-from bayes_sota.maximum.posterior import (
-    FEWEST_MOVES,
-    LARGEST_EPSILON,
-    log_priors,
-    sota_posterior,
-)
+from bayes_sota.maximum.maxima import BOARD_VARIABLES, Maxima, board_names, several
+from bayes_sota.maximum.posterior import log_priors, sota_posterior
+from bayes_sota.maximum.tables import default_reference_skill, score_bounds
 
 if TYPE_CHECKING:
     import pymc as pm
 
 _OBSERVED = "observed_maximum"
-LAWS = ("law_skill", "law_theta_sota", "law_winner_skill")
 _NEW_SCORES = ("winner_new_score", "best_new_score")
+_ELSEWHERE = (*_NEW_SCORES, "log_likelihood", "beyond_tables")
 
 _CHOSEN = (
     "every classifier shows the best of its submissions: what luck of that is in the score is "
@@ -102,34 +91,25 @@ class Request(Maxima):
         """Generator and its description."""
         return resolve_seed(self.random_seed)
 
-    def draw_from_laws(
-        self, values: dict[str, FloatArray], log_likelihood: FloatArray
-    ) -> dict[str, xr.Dataset]:
-        """Groups of draws of shape (D,) or (D, B), whose chains lie one after another."""
-        names = [name for name in values if self.is_uncertain(name) and name not in _NEW_SCORES]
+    def draw_from_laws(self, values: Mapping[str, FloatArray]) -> dict[str, xr.Dataset]:
+        """Groups of draws as of ``Maxima.collect``, whose chains lie one after another."""
+        names = [name for name in values if self.is_uncertain(name) and name not in _ELSEWHERE]
         groups = {
             "posterior": {name: values[name] for name in names},
             "predictions": {name: values[name] for name in _NEW_SCORES},
         }
         if self.groups == "all":
-            groups |= self._checking(values, names) | {
-                "log_likelihood": {_OBSERVED: log_likelihood}
+            rng = self.seeded[0]
+            prior = self.draw_prior(rng, self.draws * self.chains)
+            fresh = self.draw_boards(values, rng, winner=False)
+            groups |= {
+                "prior": {name: prior[name] for name in names},
+                "posterior_predictive": {_OBSERVED: fresh[_OBSERVED]},
+                "prior_predictive": {_OBSERVED: prior[_OBSERVED]},
+                "log_prior": log_priors(self.priors, values),
+                "log_likelihood": {_OBSERVED: values["log_likelihood"]},
             }
         return self.lay_out(groups)
-
-    def _checking(
-        self, values: Mapping[str, FloatArray], names: Sequence[str]
-    ) -> dict[str, dict[str, FloatArray]]:
-        """Prior and replicates, given draws of the posterior and the names of its variables."""
-        rng = self.seeded[0]
-        prior = self.draw_prior(rng, self.draws * self.chains)
-        fresh = self.draw_boards(values, rng, winner=False)
-        return {
-            "prior": {name: prior[name] for name in names},
-            "posterior_predictive": {_OBSERVED: fresh[_OBSERVED]},
-            "prior_predictive": {_OBSERVED: prior[_OBSERVED]},
-            "log_prior": log_priors(self.priors, values),
-        }
 
     def is_uncertain(self, name: str) -> bool:
         """Whether a variable belongs in the posterior: a known number of classifiers does not."""
@@ -155,30 +135,19 @@ class Request(Maxima):
         return value[..., 0] if alone else value
 
     def tree(
-        self,
-        groups: Mapping[str, xr.Dataset],
-        attributes: Mapping[str, Any],
-        laws: Sequence[Callable[[], FloatArray]] = (),
+        self, groups: Mapping[str, xr.Dataset], method: str, attributes: Mapping[str, Any]
     ) -> xr.DataTree:
-        """Result with what was observed, and the laws of the skills behind a single board."""
+        """Result with what was observed and how it came about."""
         facts = [self._facts(board) for board in self.boards]
         constant = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
         board = {"board": board_names(self.boards)}
         observed = {_OBSERVED: ("board", constant.pop("maximum"))}
         known: dict[str, Any] = {k: self._of_one(k, v, 0) for k, v in constant.items()}
         known = {k: (("board",)[: v.ndim], v) for k, v in known.items()}
-        if len(laws) == 1:
-            known |= {name: ("node", law) for name, law in zip(LAWS, laws[0](), strict=True)}
         data = {
             "observed_data": xr.Dataset(observed, board),
             "constant_data": xr.Dataset(known, board if len(self.boards) > 1 else {}),
         }
-        metric = {"metric": self.boards[0].metric}
-        tree = result_tree({**groups, **data}, {**attributes, **metric})
-        return tree if self.groups == "all" else without_checks(tree)
-
-    def describe(self, method: str, attributes: Mapping[str, str | float | int]) -> dict[str, Any]:
-        """Attributes of a result, with those that were ``attributes`` on the way."""
         provenance = describe_provenance(
             self.boards,
             self.priors,
@@ -187,8 +156,10 @@ class Request(Maxima):
             model_name=self.model_name,
             model_hash=self.model_hash,
         )
-        notes = {"notes": _CHOSEN} if self.has_submissions else {}
-        return {**provenance, **notes, **attributes, "new_n_test": int(self.new_n_test or 0)}
+        provenance |= {"notes": _CHOSEN} if self.has_submissions else {}
+        new = {"new_n_test": int(self.new_n_test or 0), "metric": self.boards[0].metric}
+        tree = result_tree({**groups, **data}, {**provenance, **attributes, **new})
+        return tree if self.groups == "all" else without_checks(tree)
 
     def _facts(self, board: BestScore) -> dict[str, float]:
         low, high = score_bounds(board)
@@ -232,11 +203,11 @@ def sample_exact(
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
     }
-    groups = request.draw_from_laws(result.draws, result.log_likelihood)
+    groups = request.draw_from_laws(result.draws | {"log_likelihood": result.log_likelihood})
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
     behind: dict[str, Any] = dict(zip(("point", "stratum"), result.parameters.behind, strict=True))
     groups |= request.lay_out({"sample_stats": {"lp": lp, **behind}})
-    return request.tree(groups, request.describe("exact", attributes), result.laws)
+    return request.tree(groups, "exact", attributes)
 
 
 def sample_nuts(
@@ -369,7 +340,7 @@ def _without_completion(trace: xr.DataTree) -> xr.DataTree:
 
 
 def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> None:
-    posterior, boards = trace["posterior"], request.boards
+    posterior = trace["posterior"]
     missing = [name for name in request.parameters if name not in posterior]
     if missing:
         raise InputError(
@@ -380,16 +351,8 @@ def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> Non
     wrong = [name for name in request.parameters if set(posterior[name].dims) != {"chain", "draw"}]
     if wrong:
         raise InputError(f"{', '.join(wrong)} of the trace must be one number per draw")
-    names = {str(v.name): v for v in model.observed_RVs}
-    if _OBSERVED not in names:
+    if _OBSERVED not in {v.name for v in model.observed_RVs}:
         raise InputError(f"the model observes no {_OBSERVED}: add it with observe_maximum")
-    here = np.atleast_1d(model.rvs_to_values[names[_OBSERVED]].eval())
-    observed = np.array([board.maximum for board in boards])
-    if here.shape != observed.shape or not np.allclose(here, observed):
-        raise InputError(
-            f"the model is of other boards: it observed {', '.join(f'{x:g}' for x in here)}, the "
-            f"maxima given are {', '.join(f'{x:g}' for x in observed)}"
-        )
 
 
 def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.DataTree:
@@ -397,8 +360,7 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     drawn = trace["posterior"].to_dataset().drop_attrs()
     rng, shape = request.seeded[0], (drawn.sizes["chain"], drawn.sizes["draw"])
     shared = {k: np.broadcast_to(drawn[k].values, shape).ravel() for k in request.parameters}
-    behind, _ = request.draw_fields(shared, rng, request.new_n_test)
-    values = shared | behind
+    values = shared | request.draw_fields(shared, rng, request.new_n_test)
     groups = model_groups(model, trace, rng, replicated=(_OBSERVED,))
     of_prior = {k: groups["prior"][k].values.ravel() for k in request.parameters}
     prior = request.draw_boards(of_prior, rng)
@@ -422,75 +384,4 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     if "level" in groups["log_prior"]:  # the location's, moved by what the prior does not know
         groups["log_prior"] = groups["log_prior"].rename(level="location")
     groups["sample_stats"] = sampler_stats(trace)
-    return request.tree(groups, request.describe("nuts", describe_nuts(trace)))
-
-
-def sample_abc(
-    boards: Sequence[BestScore],
-    priors: MaximumPriors,
-    *,
-    cores: int | None = None,
-    epsilon: float | None = None,
-    progressbar: bool = False,
-    **settings: Any,
-) -> xr.DataTree:
-    r"""Posterior by approximate Bayesian computation, the route of the paper's Sec. 5.3.2.
-
-    Its only approximation is epsilon, the standard deviation of a Gaussian kernel on the scale of
-    scores, which widens the posterior by about :math:`\sqrt{1 + (\epsilon / sd)^2}`. By default it
-    starts at the standard error of the observed maximum and shrinks to a sixth of the posterior
-    standard deviation of ``theta_sota`` (1.4 % wider) that a short pilot run finds, until a pilot
-    confirms that it is at most a quarter. ``settings`` as in ``Request``; several ``boards``
-    share location, spread and rho. The same seed gives the same draws whatever ``cores`` is.
-
-    Returns
-    -------
-    xarray.DataTree
-        Attributes: ``epsilon``, ``moves`` (accepted ones of the average particle of the last stage,
-        in the chain with the fewest), ``epsilon_ratio`` (to the posterior standard deviation; the
-        largest of the boards), ``epsilon_schedule`` (JSON: one list per run, one value per board)
-        and ``winner_unaccepted``, the share of draws for which no simulated board passed within
-        100,000 attempts (the closest one stands then; expected to be zero).
-
-    Raises
-    ------
-    InputError
-        An epsilon that is not in (0, 1), or a best score that was chosen among submissions.
-    """
-    from bayes_sota.maximum.sample_smc import simulate_posterior
-
-    request = Request(boards, priors, **settings)
-    if request.draws < 10:
-        raise InputError(f"at least 10 draws are needed, got {request.draws}")
-    if epsilon is not None:
-        OPEN_SHARE.check(epsilon, "epsilon")
-    simulated, stats, attributes = simulate_posterior(
-        request,
-        request.seeded[0],
-        draws=request.draws,
-        chains=request.chains,
-        cores=cores,
-        epsilon=epsilon,
-        progressbar=progressbar,
-    )
-    behind, log_likelihood = request.draw_fields(simulated, request.seeded[0], request.new_n_test)
-    values = {name: simulated[name] for name in request.parameters} | behind | simulated
-    values["multiplicity_bias"] = np.array([b.maximum for b in boards]) - values["theta_sota"]
-    groups = request.draw_from_laws(values, log_likelihood) | {"sample_stats": stats}
-    attributes |= {"diagnostics_reasons": _reasons(attributes), "draws_are_independent": 0}
-    return request.tree(groups, request.describe("abc", attributes))
-
-
-def _reasons(attributes: dict[str, Any]) -> str:
-    reasons = []
-    ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
-    if ratio > LARGEST_EPSILON:
-        reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
-    if (moves := attributes["moves"]) < FEWEST_MOVES:
-        reasons.append(
-            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
-            "raise it, or leave it out"
-        )
-    if share > 0:
-        reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
-    return "; ".join(reasons)
+    return request.tree(groups, "nuts", describe_nuts(trace))

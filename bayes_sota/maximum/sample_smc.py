@@ -8,6 +8,7 @@ saved goes into more mutation steps: until the average particle has moved often 
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, ClassVar
@@ -17,7 +18,6 @@ import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
 from pymc.blocking import DictToArrayBijection
-from pymc.model import modelcontext
 from pymc.pytensorf import compile as compile_function
 from pymc.pytensorf import join_nonshared_inputs, make_shared_replacements
 from pymc.smc.kernels import SMC_KERNEL
@@ -25,15 +25,111 @@ from pytensor.compile.sharedvalue import shared
 from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor.random.type import RandomGeneratorType
 
+from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.maximum.likelihood import Maxima, score_bounds
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.models_simulated import ScoreSimulator, build_simulated_maximum
-from bayes_sota.maximum.posterior import EPSILON_AIM, LARGEST_EPSILON
+from bayes_sota.maximum.sample import Request
+from bayes_sota.maximum.tables import score_bounds
 
+_LARGEST_EPSILON = 1 / 4  # in posterior standard deviations of theta_sota
+_EPSILON_AIM = 1 / 6
+_FEWEST_MOVES = 4.0  # of the average particle in the last stage
 _DEGREES = 5.0  # of the Student-t independence proposal: heavier tails than the posterior's
-_PILOT_DRAWS, _PILOTS = 400, 8
+_MOVES, _FINAL_MOVES, _MOST_STEPS = 3.0, 8.0, 200  # of the average particle in each stage
+_PILOTS = 8
+_PILOT = {"draws": 400, "chains": 1, "cores": 1, "final_moves": _MOVES}
 _ATTEMPTS = 100_000
 _PARAMETERS = ("theta_sota", "location", "spread", "rho", "shift", "n_classifiers")
+
+
+def sample_abc(
+    boards: Sequence[BestScore],
+    priors: MaximumPriors,
+    *,
+    cores: int | None = None,
+    epsilon: float | None = None,
+    progressbar: bool = False,
+    **settings: Any,
+) -> xr.DataTree:
+    r"""Posterior by approximate Bayesian computation, the route of the paper's Sec. 5.3.2.
+
+    Its only approximation is epsilon, the standard deviation of a Gaussian kernel on the scale of
+    scores, which widens the posterior by about :math:`\sqrt{1 + (\epsilon / sd)^2}`. By default it
+    starts at the standard error of the observed maximum and shrinks to a sixth of the posterior
+    standard deviation of ``theta_sota`` (1.4 % wider) that a short pilot run finds, until a pilot
+    confirms that it is at most a quarter. ``settings`` as in ``Request``; several ``boards``
+    share location, spread and rho. The winner's skill is that of simulated boards that pass the
+    kernel. The same seed gives the same draws whatever ``cores`` is.
+
+    Returns
+    -------
+    xarray.DataTree
+        Attributes: ``epsilon``, ``moves`` (accepted ones of the average particle of the last stage,
+        in the chain with the fewest), ``epsilon_ratio`` (to the posterior standard deviation; the
+        largest of the boards), ``epsilon_schedule`` (JSON: one list per run, one value per board)
+        and ``winner_unaccepted``, the share of draws for which no simulated board passed within
+        100,000 attempts (the closest one stands then; expected to be zero).
+
+    Raises
+    ------
+    InputError
+        An epsilon that is not in (0, 1), or a best score that was chosen among submissions.
+    """
+    request = Request(boards, priors, **settings)
+    if request.draws < 10:
+        raise InputError(f"at least 10 draws are needed, got {request.draws}")
+    start = request.errors
+    if epsilon is not None:
+        start = np.full(start.size, float(OPEN_SHARE.check(epsilon, "epsilon")))
+    rng = request.seeded[0]
+    seeds = rng.integers(2**31, size=_PILOTS + 2)
+    model = build_simulated_maximum(
+        boards, priors, epsilon=start, reference_skill=request.reference_skill
+    )
+    run = _Run(model, progressbar, compile_population_logp(model))
+    schedule = [start] if epsilon is not None else run.choose_epsilon(start, seeds[2:])
+    last = schedule[-1]
+    sizes = {"draws": request.draws, "chains": request.chains, "cores": cores}
+    sampled = run.sample(last, int(seeds[0]), **sizes)
+    particles = sampled["posterior"].to_dataset()
+    drawn = {}
+    for name in (name for name in _PARAMETERS if name in particles):
+        shape = (-1,) if name in request.parameters else (-1, len(boards))
+        drawn[name] = np.asarray(particles[name].values).reshape(shape)
+    drawn["winner_skill"], unaccepted = _draw_winners(drawn, request, last, int(seeds[1]))
+    stats = _padded_stats(sampled)
+    moves = (stats["accept_rate"] * stats["steps"]).values  # chains may have fewer stages
+    attributes = {
+        "epsilon": last.tolist() if last.size > 1 else float(last[0]),
+        "epsilon_ratio": float(np.max(last / _standard_deviation(particles))),
+        "epsilon_schedule": json.dumps([step.tolist() for step in schedule]),
+        "winner_unaccepted": unaccepted,
+        "moves": min(float(row[np.isfinite(row)][-1]) for row in moves),
+        "draws_are_independent": 0,
+    }
+    attributes["diagnostics_reasons"] = _reasons(attributes)
+    values = request.draw_fields(drawn, rng, request.new_n_test)
+    bias = np.array([board.maximum for board in boards]) - drawn["theta_sota"]
+    groups = request.draw_from_laws(drawn | values | drawn | {"multiplicity_bias": bias})
+    return request.tree(groups | {"sample_stats": stats}, "abc", attributes)
+
+
+def _reasons(attributes: dict[str, Any]) -> str:
+    reasons = []
+    ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
+    if ratio > _LARGEST_EPSILON:
+        reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
+    if (moves := attributes["moves"]) < _FEWEST_MOVES:
+        reasons.append(
+            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
+            "raise it, or leave it out"
+        )
+    if share > 0:
+        reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
+    return "; ".join(reasons)
 
 
 def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
@@ -67,36 +163,25 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
 
     Parameters
     ----------
-    population_logp : pair of compiled functions, optional
-        From ``compile_population_logp``, to compile once for several runs of one model.
-    moves : float
-        Accepted moves of the average particle per stage.
+    population_logp : pair of compiled functions
+        From ``compile_population_logp``, compiled once for several runs of one model.
     final_moves : float
-        The same in the last stage, after which no resampling hides duplicates.
-    max_steps : int
-        Limit of steps per stage.
+        Accepted moves of the average particle in the last stage, after which no resampling hides
+        duplicates.
     **kwargs
         Of ``SMC_KERNEL``: draws, threshold, ...
     """
 
     stats_dtypes_shapes: ClassVar[dict[str, tuple[type, list[int]]]] = dict.fromkeys(
-        ("log_marginal_likelihood", "beta", "accept_rate", "steps", "unmoved"), (float, [])
+        ("log_marginal_likelihood", "beta", "accept_rate", "steps"), (float, [])
     )
 
     def __init__(
-        self,
-        *args: Any,
-        population_logp: Any = None,
-        moves: float = 3.0,
-        final_moves: float = 8.0,
-        max_steps: int = 200,
-        **kwargs: Any,
+        self, *args: Any, population_logp: Any, final_moves: float = _FINAL_MOVES, **kwargs: Any
     ) -> None:
-        """Compile the vectorised log densities unless they are given."""
+        """Take the vectorised log densities."""
         super().__init__(*args, **kwargs)
-        self.moves, self.final_moves, self.max_steps = moves, final_moves, max_steps
-        if population_logp is None:
-            population_logp = compile_population_logp(modelcontext(kwargs.get("model")))
+        self.final_moves = final_moves
         self.population_prior, self.population_likelihood = population_logp
 
     def set_rng(self, rng: np.random.Generator) -> None:
@@ -142,9 +227,9 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
     def mutate(self) -> None:
         """Move the particles until the average one has moved often enough."""
         self.moved = np.zeros(self.draws)
-        wanted = self.final_moves if self.beta >= 1 else self.moves
+        wanted = self.final_moves if self.beta >= 1 else _MOVES
         self.n_steps = 0
-        while self.moved.mean() < wanted and self.n_steps < self.max_steps:
+        while self.moved.mean() < wanted and self.n_steps < _MOST_STEPS:
             self.n_steps += 1
             (self._random_walk if self.n_steps % 2 else self._independence)()
 
@@ -194,58 +279,11 @@ class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
             "beta": self.beta,
             "accept_rate": float(self.moved.mean() / self.n_steps),
             "steps": float(self.n_steps),
-            "unmoved": float(np.mean(self.moved == 0)),
         }
 
     def sample_settings(self) -> dict[str, float]:
         """Settings of the run."""
-        names = ("threshold", "moves", "final_moves")
-        return {"_n_draws": self.draws, **{name: getattr(self, name) for name in names}}
-
-
-def simulate_posterior(
-    maxima: Maxima,
-    rng: np.random.Generator,
-    *,
-    draws: int,
-    chains: int,
-    cores: int | None,
-    epsilon: float | None,
-    progressbar: bool,
-) -> tuple[dict[str, FloatArray], xr.Dataset, dict[str, Any]]:
-    """Draws, (D,) or of boards (D, B), statistics per stage, and what was chosen.
-
-    The winner's skill is drawn by simulating, for each posterior draw, boards with its parameters
-    until one passes the kernel.
-    """
-    seeds = rng.integers(2**31, size=_PILOTS + 2)
-    known = None if epsilon is None else np.full(len(maxima.boards), float(epsilon))
-    start = maxima.errors if known is None else known
-    model = build_simulated_maximum(
-        maxima.boards, maxima.priors, epsilon=start, reference_skill=maxima.reference_skill
-    )
-    run = _Run(model, progressbar, compile_population_logp(model))
-    schedule = [start] if known is not None else run.choose_epsilon(start, seeds[2:])
-    last = schedule[-1]
-    sampled = run.sample(last, draws, chains, cores, int(seeds[0]))
-    particles = sampled["posterior"].to_dataset()
-    posterior = {}
-    for name in (name for name in _PARAMETERS if name in particles):
-        shape = (-1,) if name in maxima.parameters else (-1, len(maxima.boards))
-        posterior[name] = np.asarray(particles[name].values).reshape(shape)
-    simulator = ScoreSimulator(maxima)
-    winner, unaccepted = _draw_winners(posterior, simulator, last, int(seeds[1]))
-    posterior["winner_skill"] = winner
-    chosen = {
-        "epsilon": last.tolist() if last.size > 1 else float(last[0]),
-        "epsilon_ratio": float(np.max(last / _standard_deviation(particles))),
-        "epsilon_schedule": json.dumps([step.tolist() for step in schedule]),
-        "winner_unaccepted": unaccepted,
-    }
-    stats = _padded_stats(sampled)
-    moves = (stats["accept_rate"] * stats["steps"]).values  # chains may have fewer stages
-    fewest = min(float(row[np.isfinite(row)][-1]) for row in moves)
-    return posterior, stats, chosen | {"moves": fewest}
+        return {"_n_draws": self.draws, "threshold": self.threshold}
 
 
 @dataclass(frozen=True)
@@ -256,29 +294,18 @@ class _Run:
     progressbar: bool
     population_logp: Any
 
-    def sample(
-        self,
-        epsilon: FloatArray,
-        draws: int,
-        chains: int,
-        cores: int | None,
-        seed: int,
-        **kernel: Any,
-    ) -> xr.DataTree:
-        """One call of ``pm.sample_smc``."""
+    def sample(self, epsilon: FloatArray, seed: int, **settings: Any) -> xr.DataTree:
+        """One call of ``pm.sample_smc``; ``settings`` are its sizes and those of the kernel."""
         with self.model:
             pm.set_data({"epsilon": epsilon if epsilon.size > 1 else epsilon[0]})
             sampled: xr.DataTree = pm.sample_smc(
-                draws,
                 kernel=PopulationMetropolis,
-                chains=chains,
-                cores=cores,
                 random_seed=seed,
                 progressbar=self.progressbar,
                 compute_convergence_checks=False,
                 compile_kwargs={"mode": "FAST_COMPILE"},
                 population_logp=self.population_logp,
-                **kernel,
+                **settings,
             )
         return sampled
 
@@ -286,10 +313,10 @@ class _Run:
         """Epsilons of the pilots, and last the one to use."""
         schedule = [start]
         for seed in seeds:
-            pilot = self.sample(schedule[-1], _PILOT_DRAWS, 1, 1, int(seed), final_moves=3.0)
+            pilot = self.sample(schedule[-1], int(seed), **_PILOT)
             sd = _standard_deviation(pilot["posterior"].to_dataset())
-            confirmed = bool(np.all(schedule[-1] <= LARGEST_EPSILON * sd))
-            schedule.append(np.minimum(schedule[-1], EPSILON_AIM * sd))
+            confirmed = bool(np.all(schedule[-1] <= _LARGEST_EPSILON * sd))
+            schedule.append(np.minimum(schedule[-1], _EPSILON_AIM * sd))
             if confirmed:
                 break
         return schedule
@@ -301,14 +328,14 @@ def _standard_deviation(posterior: xr.Dataset) -> FloatArray:
 
 
 def _draw_winners(
-    posterior: dict[str, FloatArray], simulator: ScoreSimulator, epsilon: FloatArray, seed: int
+    drawn: dict[str, FloatArray], request: Request, epsilon: FloatArray, seed: int
 ) -> tuple[FloatArray, float]:
     """Winners' skills, (D, B), and the share of draws without an accepted simulation."""
-    rng, shape = np.random.default_rng(seed), posterior["location"].shape
-    winners, accepted = [], []
-    for i, board in enumerate(simulator.maxima.boards):
+    rng, shape = np.random.default_rng(seed), drawn["location"].shape
+    simulator, winners, accepted = ScoreSimulator(request), [], []
+    for i, board in enumerate(request.boards):
         values = {"shift": np.zeros(shape), "n_classifiers": np.full(shape, board.typical_tries)}
-        values |= {name: v[:, i] if v.ndim > 1 else v for name, v in posterior.items()}
+        values |= {name: v[:, i] if v.ndim > 1 else v for name, v in drawn.items()}
         fields = simulator.fields(i, [values[name] for name in _PARAMETERS], shape)
         winner, some = fields.draw_winner(rng, score_bounds(board), epsilon[i], _ATTEMPTS)
         winners.append(winner)

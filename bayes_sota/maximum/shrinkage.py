@@ -21,16 +21,15 @@ An excess within 2 % of the winner's standard error counts as none.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Literal
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import betaincinv
 
-from bayes_sota.auc.laws import AucMaximumLaw, auc_law
+from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.auc.scores import AucField
 from bayes_sota.core.arguments import (
     CORRELATION,
@@ -41,106 +40,18 @@ from bayes_sota.core.arguments import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import feasible_skills
+from bayes_sota.maximum.field_estimate import (
+    AnyLaw,
+    Criterion,
+    FieldEstimate,
+    binomial_interval,
+)
 from bayes_sota.maximum.law import MaximumLaw, resampled_maximum_law
 
-Criterion = Literal["expected", "upper"]
-AnyLaw = MaximumLaw | AucMaximumLaw
+Alone = tuple[float, Callable[[float], tuple[float, float]]]  # error and interval of the best score
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT = 1e-3
 _WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class FieldEstimate:
-    """Point estimate of the state of the art, and the field of skills behind it.
-
-    Attributes
-    ----------
-    method, criterion : str
-        "shrink" or "crop"; "expected" or "upper".
-    estimate : float
-        Best skill of the shrunk or cropped field: the estimate of theta_sota.
-    weight : float or None
-        ``w`` of Eq. 9; None for cropping.
-    threshold : float or None
-        Highest score that remains; None for shrinking.
-    law : MaximumLaw
-        Law of the best score of that field.
-    ci_prob : float
-        Probability of the intervals.
-    observed_maximum : float
-    excess : float
-        Expected best score were the scores the skills, minus the observed one.
-    multiplicity : bool
-        Whether there is a multiplicity to correct.
-    reason : str
-        Why not; empty if there is.
-    scores : ndarray, shape (m,)
-        The scores that were used: those above chance.
-    n_below_chance, n_infeasible : int
-        Entries left out because they are not above chance, and of the rest those whose skill
-        cannot have the correlation (Eq. 8).
-    chance : float
-        ``c``.
-    correlation : float
-        rho with the reference classifier, whose skill is the estimate; of AUCs that of the scores.
-    n_test : int
-    single : (float, float)
-        Interval of the observed maximum were it the only classifier.
-    """
-
-    method: str
-    criterion: Criterion
-    estimate: float
-    weight: float | None = None
-    threshold: float | None = None
-    law: MaximumLaw | AucMaximumLaw
-    ci_prob: float
-    observed_maximum: float
-    excess: float
-    multiplicity: bool
-    reason: str
-    scores: FloatArray = field(repr=False)
-    n_below_chance: int
-    n_infeasible: int = 0
-    chance: float
-    correlation: float
-    n_test: int
-    single: tuple[float, float]
-
-    @property
-    def expected_maximum(self) -> float:
-        """Expected best score of the shrunk or cropped field."""
-        return self.law.mean()
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Equal-tailed interval of its best score."""
-        return self.law.interval(self.ci_prob)
-
-    def n_above(self, decimals: int | None = None) -> int:
-        """Number of entries whose score exceeds the estimate, rounded first if asked."""
-        level = self.estimate if decimals is None else round(self.estimate, decimals)
-        return int(np.sum(self.scores > level))
-
-    @property
-    def n_above_single(self) -> int:
-        """Number of entries, the best among them, above the lower end of ``single``."""
-        return int(np.sum(self.scores > self.single[0]))
-
-
-def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[float, float]:
-    """Clopper-Pearson interval of one accuracy, as the paper has it.
-
-    Examples
-    --------
-    >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
-    [0.8887, 0.9105]
-    """
-    wrong, tail = n_test - right, (1 - ci_prob) / 2
-    low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
-    high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
-    return float(low), float(high)
 
 
 def field_law(skills: FloatArray, *, n_test: int, correlation: float) -> MaximumLaw:
@@ -210,8 +121,8 @@ def shrink_scores(
     >>> round(fitted.estimate, 4), round(fitted.expected_maximum, 4), fitted.n_above()
     (0.8903, 0.9, 58)
     """
-    board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
-    kept, best = board["scores"], board["observed_maximum"]
+    shared = _checked(scores, n_test, chance, correlation, criterion, ci_prob)
+    kept, best = shared["scores"], float(shared["scores"].max())
 
     def law_at(weight: float) -> MaximumLaw:
         skills = weight * kept + (1 - weight) * chance
@@ -219,8 +130,7 @@ def shrink_scores(
 
     # the limit is to be the observed score, not the one below
     excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
-    fitted = _shrunk(law_at, excess_of, board)
-    return _estimate_accuracy(board | fitted, kept.size - fitted["law"].n_classifiers)
+    return _shrunk(law_at, excess_of, chance, _binomial_error(best, n_test), shared)
 
 
 def shrink_aucs(
@@ -267,19 +177,22 @@ def shrink_aucs(
     >>> round(fitted.expected_maximum, 4), bool(fitted.estimate < 0.88)
     (0.9, True)
     """
-    board = _observed(aucs, n_positive + n_negative, 0.5, correlation, criterion, ci_prob)
-    kept, best = board["scores"], board["observed_maximum"]
+    n_test = n_positive + n_negative
+    shared = _checked(aucs, n_test, 0.5, correlation, criterion, ci_prob)
+    kept, best = shared["scores"], float(shared["scores"].max())
     values, copies = np.unique(kept, return_counts=True)
+    alone = auc_law(best, n_positive, n_negative, spread_ratio)
     field = AucField.of(best, n_positive, n_negative, correlation, spread_ratio)
 
-    def law_at(weight: float) -> AucMaximumLaw:
+    def law_at(weight: float) -> AucLaw:
         levels, below = field.resampled(weight * values + (1 - weight) / 2, copies.astype(float))
         top = weight * best + (1 - weight) / 2
-        return AucMaximumLaw(auc_sota=top, n_classifiers=kept.size, levels=levels, below=below)
+        return replace(
+            alone, theta_sota=top, n_classifiers=kept.size, levels=levels, below=below, above=None
+        )
 
-    fitted = _shrunk(law_at, _excess_of(criterion, best, best, (1 + ci_prob) / 2), board)
-    law = auc_law(best, n_positive, n_negative, spread_ratio)
-    return _estimate(board | fitted, law.std(), law.interval(ci_prob))
+    excess_of = _excess_of(criterion, best, best, (1 + ci_prob) / 2)
+    return _shrunk(law_at, excess_of, 0.5, (alone.std(), alone.interval), shared)
 
 
 def crop_scores(
@@ -311,15 +224,12 @@ def crop_scores(
     >>> round(fitted.threshold, 4), fitted.n_above()
     (0.89, 59)
     """
-    board = _observed(scores, n_test, chance, correlation, criterion, ci_prob)
-    kept, best = board["scores"], board["observed_maximum"]
+    shared = _checked(scores, n_test, chance, correlation, criterion, ci_prob)
+    kept, best = shared["scores"], float(shared["scores"].max())
     levels = np.unique(kept)
 
-    def feasible_at(index: int) -> FloatArray:
-        return kept[_feasible(kept, correlation, float(levels[index]))]
-
     def law_at(index: int) -> MaximumLaw:
-        skills = feasible_at(index)
+        skills = kept[_feasible(kept, correlation, float(levels[index]))]
         return resampled_maximum_law(
             skills[skills <= levels[index]],
             n_test=n_test,
@@ -332,18 +242,12 @@ def crop_scores(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if excess_of(law_at(middle)) <= 0 else (low, middle)
-    threshold = float(levels[low])
-    fitted = {
-        "method": "crop",
-        "estimate": threshold,
-        "threshold": threshold,
-        "law": law_at(low),
-        "excess": law_at(levels.size - 1).mean() - best,
-    }
-    return _estimate_accuracy(board | fitted, kept.size - fitted["law"].n_classifiers)
+    found: dict[str, Any] = {"estimate": float(levels[low]), "threshold": float(levels[low])}
+    found |= {"law": law_at(low), "excess": law_at(levels.size - 1).mean() - best}
+    return _estimate(found | shared, _binomial_error(best, n_test))
 
 
-def _observed(
+def _checked(
     scores: ArrayLike,
     n_test: int,
     chance: float,
@@ -369,39 +273,27 @@ def _observed(
         raise InputError(
             "the best score is 1: a perfect score has no error to correct; leave such entries out"
         )
-    return {
-        "scores": kept,
-        "observed_maximum": float(kept.max()),
-        "n_test": n_test,
-        "chance": chance,
-        "n_below_chance": int(values.size - kept.size),
-        "correlation": correlation,
-        "criterion": criterion,
-        "ci_prob": ci_prob,
-    }
+    return {"scores": kept, "criterion": criterion, "ci_prob": ci_prob}
 
 
 def _shrunk(
-    law_at: Callable[[float], AnyLaw], excess_of: Callable[[AnyLaw], float], board: dict[str, Any]
-) -> dict[str, Any]:
-    """Weight, best skill and law where the excess vanishes."""
-    law_at, best = cache(law_at), board["observed_maximum"]
-    weight = _root(lambda w: excess_of(law_at(w)))
-    top = weight * best + (1 - weight) * board["chance"]
-    return {
-        "method": "shrink",
-        "weight": weight,
-        "estimate": top,
-        "law": law_at(weight),
-        "excess": law_at(1.0).mean() - best,
-    }
-
-
-def _estimate(
-    fitted: dict[str, Any], error: float, single: tuple[float, float], n_infeasible: int = 0
+    law_at: Callable[[float], AnyLaw],
+    excess_of: Callable[[AnyLaw], float],
+    chance: float,
+    alone: Alone,
+    shared: dict[str, Any],
 ) -> FieldEstimate:
+    """Estimate at the weight where the excess vanishes."""
+    law_at, best = cache(law_at), float(shared["scores"].max())
+    weight = _root(lambda w: excess_of(law_at(w)))
+    found = {"weight": weight, "estimate": weight * best + (1 - weight) * chance}
+    laws = {"law": law_at(weight), "excess": law_at(1.0).mean() - best}
+    return _estimate(found | laws | shared, alone)
+
+
+def _estimate(found: dict[str, Any], alone: Alone) -> FieldEstimate:
     """With whether there is a multiplicity to correct, and why not."""
-    excess, reason = fitted["excess"], ""
+    excess, (error, interval), reason = found["excess"], alone, ""
     if excess <= _NEGLIGIBLE * error:
         place, size = "above" if excess > 0 else "below", abs(excess)
         reason = (
@@ -409,15 +301,12 @@ def _estimate(
             f"expected {size:.2g} {place} the observed one, {size / error:.1%} of its standard "
             "error"
         )
-    verdict: dict[str, Any] = {"multiplicity": not reason, "reason": reason}
-    return FieldEstimate(**fitted, **verdict, single=single, n_infeasible=n_infeasible)
+    return FieldEstimate(**found, reason=reason, single=interval(found["ci_prob"]))
 
 
-def _estimate_accuracy(fitted: dict[str, Any], n_infeasible: int) -> FieldEstimate:
-    best, n_test = fitted["observed_maximum"], fitted["n_test"]
-    error = float(np.sqrt(best * (1 - best) / n_test))
-    single = binomial_interval(round(best * n_test), n_test, fitted["ci_prob"])
-    return _estimate(fitted, error, single, n_infeasible)
+def _binomial_error(best: float, n_test: int) -> Alone:
+    interval = partial(binomial_interval, round(best * n_test), n_test)
+    return float(np.sqrt(best * (1 - best) / n_test)), interval
 
 
 def _feasible(skills: FloatArray, correlation: float, reference: float | None = None) -> Any:

@@ -15,13 +15,8 @@ from bayes_sota.core.tables import Table, rows_of
 from bayes_sota.core.text import counted, span
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.maximum.shrinkage import (
-    Criterion,
-    FieldEstimate,
-    crop_scores,
-    shrink_aucs,
-    shrink_scores,
-)
+from bayes_sota.maximum.field_estimate import Criterion, FieldEstimate
+from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
 
 def compare_estimates(

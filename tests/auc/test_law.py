@@ -7,10 +7,9 @@ import pytest
 from scipy import stats
 from scipy.special import ndtri
 
-from bayes_sota.auc import estimate
 from bayes_sota.auc.estimate import auc_covariance, auc_std, bivariate_normal
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
-from bayes_sota.auc.scores import AucScores, condensed
+from bayes_sota.auc.scores import AucScores, near_best
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 
@@ -129,7 +128,7 @@ def test_best_of_independent_classifiers() -> None:
     error = sample.std() / np.sqrt(repeats)
     assert law.mean() == pytest.approx(sample.mean(), abs=4 * error + 2e-4)
     assert law.std() == pytest.approx(sample.std(), rel=0.05)
-    assert law.auc_sota == 0.9
+    assert law.theta_sota == 0.9
 
 
 @pytest.mark.slow
@@ -150,7 +149,7 @@ def test_best_of_correlated_classifiers(a: int, b: int, rho: float) -> None:
 
 def test_many_different_aucs_are_condensed() -> None:
     aucs = np.linspace(0.7, 0.9, 300)
-    nodes, weights = condensed(aucs, np.ones(300), 0.02)
+    nodes, weights = near_best(aucs, np.ones(300), 0.02)
     assert nodes.size < 60
     assert nodes[-1] == 0.9
     for power in (0, 1, 2, 5):
@@ -201,7 +200,7 @@ def test_aucs_drawn_from_a_distribution() -> None:
         best.append(max(np.searchsorted(w[j], u[j]).mean() / 400 for j in range(60)))
     assert law.mean() == pytest.approx(np.mean(best), abs=4 * np.std(best) / 20)
     assert law.std() == pytest.approx(np.std(best), rel=0.15)
-    assert law.auc_sota == pytest.approx(0.9 - 0.3 / 61, abs=1e-6)
+    assert law.theta_sota == pytest.approx(0.9 - 0.3 / 61, abs=1e-6)
     with pytest.raises(InputError, match="n_classifiers is needed"):
         auc_maximum_law(field, n_positive=40, n_negative=400)
 
@@ -222,18 +221,6 @@ def test_from_independent_to_equal_classifiers() -> None:
         error = sample.std() / np.sqrt(sample.size)
         assert laws[rho].mean() == pytest.approx(sample.mean(), abs=3.5 * error + 0.05 * sd)
         assert laws[rho].std() == pytest.approx(sample.std(), rel=0.08)
-
-
-@pytest.mark.slow
-def test_many_items_by_low_frequencies_are_as_by_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The window of a million items, at a size at which the long transform can still be done."""
-    placement, mass = estimate._placements(1.5, 0.8)
-    law = estimate._mean_placement(placement, mass, 600_000)
-    monkeypatch.setattr(estimate, "_MANY", 2**30)
-    long = estimate._mean_placement(placement, mass, 600_000)
-    assert law[0].size < 1000 < long[0].size
-    moments = [(v @ p, (v - v @ p) ** 2 @ p) for v, p in (law, long)]
-    np.testing.assert_allclose(*moments, rtol=1e-6)
 
 
 @pytest.mark.slow

@@ -205,7 +205,7 @@ def abc() -> dict[str, str]:
     """Seconds, ESS, r_hat, epsilon, error of the mean in sd and ratio of sds in each setting."""
     import arviz as az
 
-    from bayes_sota.maximum.sample import sample_abc
+    from bayes_sota.maximum.sample_smc import sample_abc
 
     figures = {}
     sample_abc([SMALL], MaximumPriors(), draws=50, chains=1)  # compilation, cached from here on
@@ -226,7 +226,7 @@ def abc() -> dict[str, str]:
 
 def epsilons(draws: int = 1000) -> dict[str, str]:
     """Epsilon in sd, CPU seconds, errors of mean and sd of theta_sota, and moves."""
-    from bayes_sota.maximum.sample import sample_abc
+    from bayes_sota.maximum.sample_smc import sample_abc
 
     board = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
     exact = sota_posterior(board, MaximumPriors(), draws=200_000, random_seed=0).draws["theta_sota"]

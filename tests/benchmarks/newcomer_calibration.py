@@ -22,8 +22,8 @@ from bayes_sota.core.priors import BoardPriors, maximum_priors
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.summary_newcomers import Newcomer, probability_truly_better
-from bayes_sota.maximum.fields import TestSet
-from bayes_sota.maximum.likelihood import default_reference_skill
+from bayes_sota.maximum.fresh_test_sets import TestSet
+from bayes_sota.maximum.tables import default_reference_skill
 
 EDGES = (0.0, 0.1, 0.3, 0.7, 0.9, 1.0)
 SIZES, DRAWS, NEAR = (200, 1000, 5000), 1000, 4.0

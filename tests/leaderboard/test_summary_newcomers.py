@@ -13,8 +13,8 @@ from bayes_sota.leaderboard import probability_shown, probability_truly_better
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer, sentences_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
+from bayes_sota.maximum.field_estimate import binomial_interval
 from bayes_sota.maximum.score_laws import AccuracyLaw
-from bayes_sota.maximum.shrinkage import binomial_interval
 
 PUBLISHED = load_published()
 

@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import (
     conditional_probabilities,
     correlation_of_similarity,
@@ -16,9 +17,8 @@ from bayes_sota.maximum.dependence import (
     feasible_skills,
     log_characteristic_function,
     reference_nodes,
-    skill_nodes,
-    survival_table,
 )
+from bayes_sota.maximum.tables import CountScoring
 
 
 @pytest.mark.parametrize("theta0", [0.3, 0.9, 0.9999])
@@ -76,13 +76,13 @@ def test_characteristic_function_times_a_million_items(p):
 @pytest.mark.parametrize(("n", "p"), [(1, 0.5), (10, 0.97), (200, 0.999), (3000, 0.9), (500, 1e-4)])
 def test_nodes_are_the_binomial_where_every_one_is_used(n, p):
     mpmath.mp.dps = 40
-    nodes = reference_nodes(n, p, step=0.0)
-    assert nodes.stride == 1
+    counts, weights = reference_nodes(n, p, step=0.0)
+    assert np.all(np.diff(counts) == 1)
     x = mpmath.mpf(p)
-    for count, weight in zip(nodes.counts, nodes.weights, strict=True):
+    for count, weight in zip(counts, weights, strict=True):
         exact = mpmath.binomial(n, int(count)) * x ** int(count) * (1 - x) ** int(n - count)
         assert abs(float(exact) - weight) < 1e-12
-    assert nodes.weights.sum() == pytest.approx(1, abs=1e-14)
+    assert weights.sum() == pytest.approx(1, abs=1e-14)
 
 
 def convolution(edge: int, n: int, k: int, a: float, b: float) -> float:
@@ -97,9 +97,13 @@ def counts_of(table, n, theta0):
 
 
 def make_table(n, counts, rho, theta0, refinement=1.0):
-    edges = np.unique(np.array([counts[0] - 1, *counts]))
-    skills = skill_nodes(counts, n, np.array([min(rho, 0.5), max(rho, 0.8)]), refinement)
-    return edges, survival_table(edges, n, skills, rho, theta0, 1000.0, refinement)
+    """Edges, skills and table of a best score that any of these counts prints as."""
+    low, high = counts
+    board = BestScore(high / n, n_test=n, n_classifiers=1000, rounding="exact")
+    scoring = CountScoring(board, theta0)
+    scoring.edges = np.unique(np.array([low - 1, low, high]))
+    skills = scoring.skills(np.array([min(rho, 0.5), max(rho, 0.8)]), refinement)
+    return scoring.edges, skills, scoring.table(skills, rho, refinement)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.77, 0.95])
@@ -118,13 +122,13 @@ def test_survival_functions_agree_with_convolution(n, counts, theta0, rho):
     check_table(*make_table(n, counts, rho, theta0), n, rho, theta0, (5, 12))
 
 
-def check_table(edges, table, n, rho, theta0, sizes):
+def check_table(edges, at, table, n, rho, theta0, sizes):
     """Some of the nodes of S0 and of the skills, against convolutions."""
-    a, b = conditional_probabilities(table.skills, rho, theta0)
+    a, b = conditional_probabilities(at, rho, theta0)
     counts = counts_of(table, n, theta0)
     rows, skills = (
         np.unique(np.linspace(0, of.size - 1, size).astype(int))
-        for of, size in zip((counts, table.skills), sizes, strict=True)
+        for of, size in zip((counts, at), sizes, strict=True)
     )
     for (e, edge), row, i in itertools.product(enumerate(edges), rows, skills):
         exact = convolution(int(edge), n, int(counts[row]), a[i], b[i])
@@ -143,8 +147,8 @@ def check_table(edges, table, n, rho, theta0, sizes):
 def test_field_survival_agrees_with_integration(distribution, tolerance):
     """``1 - H_k`` from hat weights against Gauss-Legendre quadrature of the convolution."""
     n, x, theta0, rho = 500, 465, 0.93, 0.7
-    _, table = make_table(n, (x, x), rho, theta0)
-    weights = distribution.hat_weights(distribution.from_skill(table.skills))
+    _, skills, table = make_table(n, (x, x), rho, theta0)
+    weights = distribution.hat_weights(distribution.from_skill(skills))
     ours = -np.expm1(table.log_field_cdf(weights[None])[1, :, 0])
     low, high = distribution.axis_support()
     u, w = np.polynomial.legendre.leggauss(200)

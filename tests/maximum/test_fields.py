@@ -10,10 +10,11 @@ from scipy import integrate, optimize, stats
 from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.cell_law import CellLaw
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.fields import ChosenCounts, Fields, NormalTestSet, TestSet, chosen_among
+from bayes_sota.maximum.fields import Fields
+from bayes_sota.maximum.fresh_test_sets import ChosenCounts, NormalTestSet, TestSet, chosen_among
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
+from bayes_sota.maximum.likelihood import CellLaw
 from bayes_sota.maximum.score_laws import GaussianScores
 from bayes_sota.maximum.submissions import SubmissionNoise
 
@@ -190,7 +191,7 @@ def test_cell_law_agrees_with_numerical_inversion(distribution, factor):
     nodes = np.linspace(0.6, 0.99, 1500)
     arrays = repeated(distribution, 1)
     tail = arrays.expanded().sf(arrays.from_skill(nodes))
-    law = CellLaw.build(arrays, np.atleast_2d(tail), factor(nodes)[None])
+    law = CellLaw(arrays, np.atleast_2d(tail), factor(nodes)[None])
     ends = distribution.axis_support()
 
     def mass_above(skill):
@@ -216,12 +217,14 @@ def items(kind, number, luck, size=SIZE):
     given = {"noise": noise, "kind": np.zeros(size, np.int64)}
     rho = np.full(size, 0.7)
     if kind == "count":
-        return ChosenCounts(TestSet(400, np.full(size, 325), rho, 0.8), **given)
+        return ChosenCounts(400, np.full(size, 325), rho, 0.8, **given)
     return NormalTestSet(GaussianScores(0.02), np.full(size, 0.3), rho, **given)
 
 
 def plain(chosen):
-    return getattr(chosen, "items", None) or replace(chosen, noise=None, kind=None)
+    if isinstance(chosen, ChosenCounts):
+        return TestSet(400, chosen.counts, chosen.correlation, chosen.reference_skill)
+    return replace(chosen, noise=None, kind=None)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -241,7 +244,7 @@ def test_counts_have_the_raised_law_of_one_submission(number, luck):
     chosen = items("count", number, luck, 20_000)
     skill = np.full(20_000, 0.82)
     values = chosen.play(np.random.default_rng(2), np.arange(20_000), skill)
-    a, b, k, rest = (part[0] for part in chosen.items.parts(np.arange(1), skill[:1]))
+    a, b, k, rest = (part[0] for part in plain(chosen).parts(np.arange(1), skill[:1]))
     pmf = np.convolve(stats.binom.pmf(np.arange(k + 1), k, a),
                       stats.binom.pmf(np.arange(rest + 1), rest, b))  # fmt: skip
     reached = np.cumsum(pmf[::-1])[::-1]

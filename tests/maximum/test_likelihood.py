@@ -104,4 +104,4 @@ def test_draws_know_when_they_rest_on_the_ends_of_the_tables():
     draws = likelihood.draw(
         np.random.default_rng(1), field, np.zeros(size, np.int64), np.full(size, 0.75), 1000
     )
-    assert draws.beyond_tables.mean() > 0.9
+    assert draws["beyond_tables"].mean() > 0.9

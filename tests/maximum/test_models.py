@@ -22,7 +22,8 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
-from bayes_sota.maximum.likelihood import BoardLikelihood, Maxima
+from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.models import _random, build_model, maximum_logp
 from bayes_sota.maximum.models_simulated import (
     ScoreSimulator,
@@ -300,5 +301,7 @@ def test_uncertain_number_of_classifiers_follows_its_prior(tries):
     board = BestScore("0.90", n_test=500, n_classifiers=tries)
     model = build_simulated_maximum([board], MaximumPriors(), epsilon=0.01)
     draws = prior_draws(model, ["tries_quantile", "n_classifiers"], size=300)
-    expected = np.maximum(np.round(tries.quantile(draws["tries_quantile"])), 1)
-    np.testing.assert_allclose(draws["n_classifiers"], expected, atol=1e-9)
+    numbers, weights = tries.nodes()
+    assert np.all(weights == weights[0])
+    expected = numbers[(draws["tries_quantile"] * numbers.size).astype(int)]
+    np.testing.assert_array_equal(draws["n_classifiers"], expected)

@@ -10,7 +10,8 @@ import bayes_sota as bs
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
+from bayes_sota.maximum.plots import plot_sota
+from bayes_sota.maximum.plots_prior import plot_prior_predictive
 
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
 
@@ -150,27 +151,3 @@ def test_the_density_of_a_whole_board_is_the_law_of_its_draws(metric: str) -> No
         observed = np.searchsorted(draws, x) / draws.size
         assert np.abs(below - observed).max() < 0.02  # four standard errors of an ECDF
         assert np.sum(np.diff(np.sign(np.diff(height))) != 0) < 8  # no ripples of a kernel
-
-
-BEST = {
-    "accuracy": lambda: bs.BestScore("0.98", n_test=200, n_classifiers=50),
-    "many": lambda: bs.BestScore("0.912", n_test=11_072, n_classifiers=3_558),
-    "auc": lambda: bs.BestScore("0.93", n_test=300, n_positive=90, metric="auc", n_classifiers=30),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", BEST)
-def test_the_law_behind_a_best_score_is_that_of_its_draws(kind: str) -> None:
-    tree = bs.estimate_sota(BEST[kind](), draws=2_500, chains=4, random_seed=3)
-    known, figure = tree["constant_data"], plot_sota(tree, backend="none")
-    for name in ("theta_sota", "winner_skill"):
-        draws = np.sort(tree["posterior"][name].values.ravel())
-        skills, below = known["law_skill"].values, known[f"law_{name}"].values
-        assert np.all(np.diff(below) >= -1e-12)
-        observed = np.searchsorted(draws, skills, "right") / draws.size
-        assert np.abs(below - observed).max() < 0.02  # four standard errors of an ECDF
-        x, height = drawn_density(figure, name)
-        mean = np.trapezoid(x * height, x) / np.trapezoid(height, x)
-        within = draws[(draws > x[0]) & (draws < x[-1])]
-        assert mean == pytest.approx(within.mean(), abs=4 * within.std() / within.size**0.5)

@@ -61,7 +61,7 @@ ONE = auc_law(0.9, 51, 2949)
 
 @pytest.mark.parametrize(("label", "law"), [("maximum", AUC), ("one_classifier", ONE)])
 def test_areas_of_aucs_are_their_laws(label: str, law: Any) -> None:
-    figure = plot_maximum_law(AUC, alone=ONE, backend="none")
+    figure = plot_maximum_law(AUC, backend="none")
     band = figure.viz[label]["pmf"].item()
     x, height = (np.asarray(band[key]) for key in ("x", "y_top"))
     below = np.concatenate([[0], np.cumsum((height[1:] + height[:-1]) / 2 * np.diff(x))])

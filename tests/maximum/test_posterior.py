@@ -17,8 +17,9 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.likelihood import Maxima, default_reference_skill
+from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.posterior import fit_maximum, sota_posterior
+from bayes_sota.maximum.tables import default_reference_skill
 
 
 def best(score, n_test, n_classifiers, **options):
@@ -196,7 +197,7 @@ def test_points_have_the_moments_of_quadrature(skill):
         np.log(mass.sum()), abs=4.5 * fit.log_evidence_mcse
     )
     ours = fit.points[0].weights @ fit.node_weights
-    at, spread, _ = fit.coordinates.field(fit.points[0].points)
+    at, spread, _ = fit.field(fit.points[0].points)
     for values, exact in ((at, x), (np.log(spread), y)):
         mean, sd = (
             ours @ values,

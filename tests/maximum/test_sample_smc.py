@@ -12,9 +12,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.schema import DIMENSIONS
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import Maxima
+from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.sample import sample_abc
+from bayes_sota.maximum.sample_smc import sample_abc
 
 # What PyMC's own Simulator triggers in PyTensor when a model is built.
 pytestmark = [

@@ -10,8 +10,9 @@ from scipy.special import ndtri
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
+from bayes_sota.maximum.field_estimate import binomial_interval
 from bayes_sota.maximum.law import maximum_law, resampled_maximum_law
-from bayes_sota.maximum.shrinkage import binomial_interval, crop_scores, shrink_aucs, shrink_scores
+from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
 DATA = os.environ.get("BAYES_SOTA_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="BAYES_SOTA_DATA is not set")

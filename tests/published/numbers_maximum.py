@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from bayes_sota.auc.laws import AucMaximumLaw, auc_maximum_law
+from bayes_sota.auc.laws import AucLaw, auc_maximum_law
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 from bayes_sota.core.types import FloatArray
@@ -159,7 +159,7 @@ def figure_3(settings: Settings) -> Numbers:
 
 def _auc_law(
     auc: float, test_set: dict[str, Any], n_classifiers: int, n_positive: int | None = None
-) -> AucMaximumLaw:
+) -> AucLaw:
     """Best AUC estimate on a test set, by default with the printed share of positives."""
     positives = _positives(test_set) if n_positive is None else n_positive
     negatives = test_set["n_test"] - positives
