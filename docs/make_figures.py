@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import arviz as az
+import numpy as np
 
 import bayes_sota as bs
 from bayes_sota.claims.accuracies import ReportedAccuracies
@@ -85,7 +86,7 @@ def claim() -> Any:
 def methods_of_digits(step: int) -> bs.Outcomes:
     """Ten classifiers of the digits benchmark on 250 items, the best and every so many below."""
     answers = load_responses_example("digits").test
-    return answers.subset(list(answers.scores.argsort()[::-1][: 10 * step : step]))
+    return answers.subset(list(np.argsort(-answers.scores, kind="stable")[: 10 * step : step]))
 
 
 def methods() -> Any:
@@ -106,7 +107,7 @@ def epp() -> Any:
     """The best classifier of each of twelve families over twenty rounds of held-out digits."""
     example = load_responses_example("digits")
     best: dict[str, int] = {}
-    for place in example.test.scores.argsort()[::-1]:
+    for place in np.argsort(-example.test.scores, kind="stable"):
         best.setdefault(example.families[place], int(place))
     chosen = list(best.values())[:12]
     answers = example.held_out.correct[:1240, chosen].reshape(20, 62, 12)

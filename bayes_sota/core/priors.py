@@ -73,22 +73,22 @@ class SkillPrior(ABC):
     @property
     def location_mean(self) -> float:
         """Prior mean of the location, a log odds."""
-        return _normal_between(logit(self.typical))[0]
+        return normal_between(logit(self.typical))[0]
 
     @property
     def location_sd(self) -> float:
         """Prior standard deviation of the location; zero where it is known."""
-        return _normal_between(logit(self.typical))[1]
+        return normal_between(logit(self.typical))[1]
 
     @property
     def log_spread_mean(self) -> float:
         """Prior mean of the logarithm of the spread."""
-        return _normal_between(np.log(self.spread))[0]
+        return normal_between(np.log(self.spread))[0]
 
     @property
     def log_spread_sd(self) -> float:
         """Prior standard deviation of the logarithm of the spread; zero where it is known."""
-        return _normal_between(np.log(self.spread))[1]
+        return normal_between(np.log(self.spread))[1]
 
     @property
     def location_is_fixed(self) -> bool:
@@ -385,12 +385,12 @@ class FieldPriors:
     @property
     def location(self) -> tuple[float, float]:
         """Prior mean and standard deviation of the place of the field, in log odds."""
-        return _normal_between(logit(self.typical))
+        return normal_between(logit(self.typical))
 
     @property
     def log_spread(self) -> tuple[float, float]:
         """Prior mean and standard deviation of the logarithm of the width."""
-        return _normal_between(np.log(self.spread))
+        return normal_between(np.log(self.spread))
 
 
 @dataclass(frozen=True)
@@ -510,7 +510,7 @@ def checked_priors(priors: object) -> Priors:
     return priors or Priors()
 
 
-def _normal_between(ends: ArrayLike) -> tuple[float, float]:
+def normal_between(ends: ArrayLike) -> tuple[float, float]:
     """Mean and sd of the normal law with 95 % between two ends; of one number, which is known."""
     low, high = np.broadcast_to(ends, 2)
     return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))

@@ -25,7 +25,7 @@ import pytensor.tensor as pt
 from bayes_sota.core.builders import ItemPriors, item_priors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import NORMAL_975, Priors
+from bayes_sota.core.priors import Priors, normal_between
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.outcomes import Outcomes
@@ -94,7 +94,7 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     coords = {"item": list(responses.items), "classifier": names, "task": tasks}
     with pm.Model(coords=coords) as model:
         add_digest(responses.about("items"))
-        item_sd = pm.LogNormal("item_sd", *_log_normal(known.item_sd))
+        item_sd = pm.LogNormal("item_sd", *normal_between(np.log(known.item_sd)))
         of_clusters, of_pairs, variance = _clusters(known, responses)
         variance = variance + item_sd**2
         slope = pt.sqrt(1 + _LOGISTIC * variance)
@@ -195,12 +195,6 @@ def _clusters(known: ItemPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
     extra = pm.ZeroSumNormal("cluster_interaction_offset", dims=("cluster", "classifier"))
     variance = sd**2 + extra_sd**2 * (1 - 1 / responses.n_classifiers)
     return of_cluster[cluster], extra_sd * extra[cluster], variance
-
-
-def _log_normal(interval: tuple[float, float]) -> tuple[float, float]:
-    """Mean and sd of the logarithm, of the ends of a 95 % interval."""
-    low, high = np.log(interval)
-    return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
 def _observed(right: IntArray, runs: IntArray, log_odds: Any, known: ItemPriors) -> None:
