@@ -17,8 +17,8 @@ paired, 20,000 teams                      61 s              29 s, 0.3 GB
 sota, 2 to 10^9 classifiers               11.6 GB           14 s, 0.4 GB
 ========================================  ================  ================
 
-The tests have parts of what may be entered, with that part of the time and the memory: 5,000 teams,
-a quarter; 20,000 rounds and 10,000 items, a half. And 20,000 players.
+The tests have 5,000 teams, with a quarter of the time and memory; 20,000 rounds and 10,000 items,
+with half of both; and 20,000 players.
 """
 
 from collections.abc import Callable
