@@ -93,6 +93,7 @@ def test_a_study_is_repeated_cross_validation(tmp_path: Path) -> None:
         assert values == pytest.approx(found.probabilities[:, n], abs=1e-9)
 
 
+@pytest.mark.slow  # the growth of trees is compiled
 def test_on_a_test_set() -> None:
     (task,) = (task for task in bundled_tasks() if task.name == "digits-odd")
     small = replace(task, rows=task.rows[:80], labels=task.labels[:80])
