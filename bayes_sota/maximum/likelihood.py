@@ -47,12 +47,16 @@ class CellLaw:
         self, distribution: SkillDistribution, tail: FloatArray, factor: FloatArray
     ) -> None:
         """Cumulate the mass of the cells from above, all draws in one increasing function."""
-        ends = np.pad(tail[:, ::-1], ((0, 0), (1, 1)), constant_values=(0.0, 1.0))
-        middle = np.pad(factor[:, ::-1], ((0, 0), (1, 1)), mode="edge")
-        mass = np.diff(ends, axis=1) * (middle[:, 1:] + middle[:, :-1]) / 2 + _TINY
-        above = np.pad(np.cumsum(mass, axis=1), ((0, 0), (1, 0)))
-        self.distribution, self.tails = distribution, ends.ravel()
-        self.above = (above / above[:, -1:] + 2.0 * np.arange(len(tail))[:, None]).ravel()
+        draws, f = len(tail), factor[:, ::-1]
+        ends, above = np.zeros((2, draws, tail.shape[1] + 2))
+        ends[:, 1:-1], ends[:, -1] = tail[:, ::-1], 1.0
+        mass = np.diff(ends, axis=1)
+        mass[:, 1:-1] *= 0.5 * (f[:, 1:] + f[:, :-1])
+        mass[:, [0, -1]] *= f[:, [0, -1]]
+        np.cumsum(mass, axis=1, out=above[:, 1:])
+        above /= np.maximum(above[:, -1:], _TINY)
+        above += 2.0 * np.arange(draws)[:, None]
+        self.distribution, self.tails, self.above = distribution, ends.ravel(), above.ravel()
 
     def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
         """Skills that draws ``rows`` exceed with probability ``upper``."""
