@@ -209,7 +209,7 @@ def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95) -> Report:
     >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> table = bs.core.summary_table(bs.estimate_sota(board, random_seed=0))
     >>> table.cells[0]
-    ['theta_sota', '0.969', '0.012', '0.943 to 0.988', '0.0003']
+    ['theta_sota', '0.969', '0.012', '0.943 to 0.989', '0.0002']
     """
     frame = summarize(tree, ci_prob).rename_axis("quantity").reset_index()
     cells, how = [_summary_cells(row) for row in frame.itertuples(index=False)], how_drawn(tree)

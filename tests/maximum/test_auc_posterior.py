@@ -119,21 +119,21 @@ def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leade
 
 @pytest.mark.slow
 def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
-    """32 boards with rho known: intervals cover, bias and error are below those of the best score.
+    """48 boards with rho known: intervals cover, bias and error are below those of the best score.
 
-    The error is .92 of it, and 1.01 with the default prior of rho (mean .69 where .8 is right).
+    The error is .88 of it.
     """
     rng, covered, ours, raw = np.random.default_rng(7), 0, [], []
     known = Priors(correlation=FixedCorrelation(0.8))
-    for _ in range(32):
+    for seed in range(48):
         board, truth = simulated_board(rng, 60, 0.8)
-        found = board_posterior(board, known, random_seed=rng, draws=400)
+        found = board_posterior(board, known, random_seed=seed, draws=400)
         draws = found.draws["theta_sota"]
         low, high = np.quantile(draws, [0.025, 0.975])
         covered += low <= truth <= high
         ours.append(draws.mean() - truth)
         raw.append(board.maximum - truth)
-    assert covered >= 28
+    assert covered >= 42
     assert abs(np.mean(ours)) < 0.8 * abs(np.mean(raw))
     assert np.sqrt(np.mean(np.square(ours))) < np.sqrt(np.mean(np.square(raw)))
 
