@@ -19,10 +19,13 @@ from bayes_sota.core.types import FloatArray
 
 Range = tuple[float, float]
 NORMAL_975 = 1.959963984540054
-BOARD_FAMILIES = ("normal", "ex-gaussian", "plateau", "normal-laplace", "two-groups")
+BOARD_FAMILIES = ("normal", "ex-gaussian")
 """Shapes that are averaged unless others are asked for."""
 
-KNOWN_FAMILIES = (*BOARD_FAMILIES, "equals")
+PAIR_FAMILIES = (*BOARD_FAMILIES, "plateau", "normal-laplace", "two-groups")
+"""Shapes that are averaged for two boards of the same teams."""
+
+KNOWN_FAMILIES = (*PAIR_FAMILIES, "equals")
 
 
 @dataclass(frozen=True)
@@ -400,7 +403,8 @@ class BoardPriors(FieldPriors):
     Parameters
     ----------
     typical, spread : (float, float)
-        As in ``FieldPriors``.
+        As in ``FieldPriors``; the width of a whole board has a narrower prior by default, because
+        its lower end decides how far scores are shrunk (docs/measured/calibration.md).
     correlation : CorrelationPrior
         rho of one classifier with what all share: of the leaders, as theta_sota is about them.
     families : tuple of str
@@ -418,6 +422,7 @@ class BoardPriors(FieldPriors):
     ('normal', 'ex-gaussian')
     """
 
+    spread: Range = (0.11, 0.8)
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
     families: tuple[str, ...] = BOARD_FAMILIES
     submission_luck: CorrelationPrior = field(default_factory=wide_luck)

@@ -199,7 +199,7 @@ class Evidence:
     @cached_property
     def alike(self) -> IntArray:
         """A number for each entry, the same for those that nothing tells apart, (m,)."""
-        if self.factor is not None:
+        if not self.shares_scores:
             return np.arange(self.scores.size)
         pairs = np.stack([self.scores, self.kinds], axis=1)
         return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()

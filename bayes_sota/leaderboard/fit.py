@@ -140,10 +140,16 @@ class FieldFit(Fit):
         shape = self.shape_of(family, points)[0]
         return self.strangers.join(shape) if strangers else shape
 
-    def shape_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Density of a shape at the grid as of ``shape_density``, (N, G), and its unit, (N,)."""
-        evidence = self.evidence
-        return shape_density(evidence.y, evidence.is_cut, self.scale, FAMILIES[family], points)
+    def shape_of(
+        self, family: str, points: FloatArray, y: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Density of a shape as of ``shape_density``, (N, G), and its unit, (N,)."""
+        y, is_cut = self.evidence.y if y is None else y, self.evidence.is_cut
+        return shape_density(y, is_cut, self.scale, self.shape_named(family), points)
+
+    def shape_named(self, name: str) -> SkillFamily:
+        """The shape of that name."""
+        return FAMILIES[name]
 
     def location(self, coordinates: FloatArray) -> FloatArray:
         """Place of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""

@@ -16,7 +16,7 @@ from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.evidence import board_evidence
-from bayes_sota.leaderboard.fit import FieldFit, fit_field, shape_density
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.predictive import draw_fresh
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
@@ -39,10 +39,9 @@ class ShapeFit(FieldFit):
         """Number of coordinates of the shape."""
         return self.shape.dimension
 
-    def shape_of(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Density of the shape at the grid, (N, G), and the logarithm of its unit, (N,)."""
-        evidence = self.evidence
-        return shape_density(evidence.y, evidence.is_cut, self.scale, self.shape, points)
+    def shape_named(self, name: str) -> SkillFamily:
+        """The shape."""
+        return self.shape
 
     @property
     def parameters(self) -> tuple[str, ...]:

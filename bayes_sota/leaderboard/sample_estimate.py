@@ -272,7 +272,7 @@ def sota_sensitivity(
         base = board_priors(priors)
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng = generator_of(random_seed)
-        posterior = board_posterior(first, base, draws=draws, random_seed=rng)
+        posterior = board_posterior(first, base, draws=draws, random_seed=rng, every=False)
         theta = first.sign * posterior.draws["theta_sota"]
         return sensitivity_frame(theta, board_rows(posterior.fit, draws, rng), **shown)
     rows = maximum_rows(boards, maximum_priors(priors), reference_skill, draws, random_seed)

@@ -32,6 +32,7 @@ LEADERS = 40  # classifiers that could get the best score on a fresh test set
 _NUMBERS, _ROWS = 4_000_000, 50  # of an array at a time
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _KNOTS, _MOST_NODES = 400, 3000
+_BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
 
 
@@ -91,24 +92,23 @@ class Skills:
     @cached_property
     def best(self) -> FloatArray:
         """theta_sota, the highest skill, (D,)."""
-        best, some = self.theta.max(axis=1), np.isfinite(self.others)
-        moved = (self.rho * self.shift)[some]
-        others = self.fit.evidence.law.remove_shift(self.others[some], moved)
-        best[some] = np.maximum(best[some], others)
-        return best
+        return self._leaders.max(axis=1)
+
+    @cached_property
+    def _leaders(self) -> FloatArray:
+        """True skills, with that of the best of all others, if any, (D, C) or (D, C + 1)."""
+        if np.isneginf(self.others).all():
+            return self.theta
+        others = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
+        return np.column_stack([self.theta, others])
 
     @cached_property
     def winner(self) -> FloatArray:
-        """Skill of an entry with the best score, (D,)."""
+        """Skill of an entry with the best score, any of those that share it, (D,)."""
         evidence = self.fit.evidence
         score = evidence.scores[evidence.entries]
-        first = score == score.max()
-        if evidence.has_luck:  # of those with equal scores the one of the fewest submissions
-            first &= evidence.leads[evidence.entries]
-        tied, draw = (
-            np.unique(self.classifier[first & (self.classifier >= 0)]),
-            np.arange(len(self.theta)),
-        )
+        tied = np.unique(self.classifier[(score == score.max()) & (self.classifier >= 0)])
+        draw = np.arange(len(self.theta))
         return self.theta[draw, tied[draw % tied.size]]
 
     def estimands(self) -> dict[str, FloatArray]:
@@ -132,7 +132,7 @@ class Skills:
         """Scores of the winner, and the best score, on fresh items that all answer, (D,) each."""
         evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
         if evidence.shares_scores:
-            best = np.sort(self.theta, axis=1)[:, -LEADERS:]
+            best = np.sort(self._leaders, axis=1)[:, -LEADERS:]
             return {
                 "winner_new_score": evidence.law.new_score(self.winner, n_test, rng),
                 "best_new_score": evidence.law.best_new_score(best, self.rho, n_test, rng),
@@ -140,12 +140,15 @@ class Skills:
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
         loading, own = evidence.loading(self.rho[:, None], columns), self._own_normal(rng)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
-        error *= evidence.wider((size, 1), rng) * ratio[columns]
-        alone = rng.standard_normal(size) * evidence.wider((size,), rng)
-        alone *= ratio[evidence.board.order[0]]
+        error *= evidence.wider((size, 1), rng)
+        alone, first = (
+            rng.standard_normal(size) * evidence.wider((size,), rng),
+            evidence.board.order[0],
+        )
+        best = evidence.law.with_error(self.theta, error, n_test, ratio[columns])
         return {
-            "winner_new_score": evidence.law.with_error(self.winner, alone, n_test),
-            "best_new_score": evidence.law.with_error(self.theta, error, n_test).max(axis=1),
+            "winner_new_score": evidence.law.with_error(self.winner, alone, n_test, ratio[first]),
+            "best_new_score": best.max(axis=1),
         }
 
     def _own_normal(self, rng: np.random.Generator) -> FloatArray:
@@ -215,18 +218,23 @@ def draw_skills(
     rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
     tries, psi = draw_tries(fit, size, rng), np.empty((size, columns))
     others, fresh = np.full(size, -np.inf), np.empty(size)
+    width = _HIGHER / _BEYOND  # of cells above the grid: of a wide field the best may lie there
+    beyond = evidence.y[-1] + evidence.step / 2 + width * (np.arange(_BEYOND) + 0.5)
+    every_y = np.append(evidence.y, beyond)
     block = int(np.clip(_NUMBERS // (evidence.y.size * copies.size), 4, 200))
     for r, f, draws in parameters.cells(fit, block):
         points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
         at, table = at.ravel(), fit.tables[r]
-        shape = fit.density(fit.families[f], points, strangers=False)
+        every_shape, _ = fit.shape_of(fit.families[f], points, every_y)
+        shape = every_shape[:, : evidence.y.size]
         density = fit.strangers.join(shape)
         cdf = np.cumsum(density[:, None] * table.score, axis=2)
         level = _levels(evidence, draws.size, classifier, columns, rng)
         rows = at[:, None] * copies.size + row
         y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
         psi[draws] = evidence.law.skill_at(y)
-        fresh[draws] = expected_best(shape * table.typical, copies.sum(), evidence.psi)[at]
+        mass = every_shape * np.append(evidence.step * table.typical, np.full(_BEYOND, width))
+        fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
         if rest.any() or evidence.board.is_partial:
             log_cdf = _log_cdf_of_best(cdf, rest)[at]
             log_cdf = log_cdf + log_hidden(fit, table, density[at], tries[draws])

@@ -322,7 +322,8 @@ def board_table(
     winner = _summary_of(posterior, "winner_skill", ci_prob)
     told = _asked(questions, posterior)
     evidence = posterior.fit.evidence
-    leads = (evidence.leads, winner) if evidence.shares_scores else None
+    alike = evidence.shares_scores and not evidence.has_luck
+    leads = (evidence.leads, winner) if alike else None
     frame = _frame(board, entries, leads, sets, ci_prob).assign(**_own_errors(board))
     rows = [_entry(row) for row in rows_of(frame)]
     separating = _separating(data, frame, entries, posterior.draws["rho"], sets, ci_prob)

@@ -189,15 +189,6 @@ class ScoreLaw(ABC):
         """Board-conditional skill ``psi = theta + shift sd(theta)``, the way back."""
         return skill + shift * self.errors_at(skill)
 
-    def replicate(
-        self, psi: FloatArray, dispersion: float, cut: float | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Scores of fresh entries with these psi, above the value ``cut``."""
-        error = self.errors_at(psi) * np.sqrt(dispersion)
-        low = 0.0 if cut is None else ndtr((cut / self.unit - psi) / error)
-        level = np.clip(low + rng.random(psi.shape) * (1 - low), 1e-12, 1 - 1e-12)
-        return self.snapped(psi + error * ndtri(level))
-
     def draw_psi(
         self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
@@ -208,9 +199,14 @@ class ScoreLaw(ABC):
         error = self.errors_at(scores) * np.sqrt(variance)
         return self.snapped(scores + error * rng.standard_normal(variance.shape))
 
-    def with_error(self, skill: FloatArray, normal: FloatArray, size: int | None) -> FloatArray:
-        """Scores on a fresh test set, given skills and errors in standard errors, broadcast."""
-        return self.on(size).normal_scores.estimate(normal, skill)
+    def with_error(
+        self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
+    ) -> FloatArray:
+        """Scores on a fresh test set, given skills and standard normal errors, broadcast.
+
+        ``ratio`` is that of standard errors over the law's.
+        """
+        return self.on(size).normal_scores.estimate(normal * ratio, skill)
 
     @abstractmethod
     def errors_at(self, psi: FloatArray) -> FloatArray:
@@ -316,11 +312,15 @@ class AccuracyLaw(ScoreLaw):
         right = np.clip(scores * n, 0.5, n - 0.5)
         return rng.beta(right / variance, (n - right) / variance)
 
-    def with_error(self, skill: FloatArray, normal: FloatArray, size: int | None) -> FloatArray:
-        """Errors on the variance-stabilised scale."""
+    def with_error(
+        self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
+    ) -> FloatArray:
+        """Errors on the variance-stabilised scale, with the mean corrected."""
         n = size or self.n_test
-        angle = np.arcsin(np.sqrt(skill)) + normal / (2 * np.sqrt(n))
-        return np.round(np.sin(np.clip(angle, 0, np.pi / 2)) ** 2 * n) / n
+        angle = np.arcsin(np.sqrt(skill)) + normal * ratio / (2 * np.sqrt(n))
+        share = np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
+        share = 0.5 + (share - 0.5) * np.exp(ratio**2 / (2 * n))
+        return np.round(np.clip(share, 0, 1) * n) / n
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Binomial."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.priors import BOARD_FAMILIES
+from bayes_sota.core.priors import PAIR_FAMILIES
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired.likelihood import (
@@ -91,7 +91,7 @@ def draw_prior(
     likelihood: PairedLikelihood, count: int, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray, Residuals]:
     """Family, coordinates and noise of prior draws; families are equally likely."""
-    family = rng.integers(len(BOARD_FAMILIES), size=count)
+    family = rng.integers(len(PAIR_FAMILIES), size=count)
     t = rng.standard_normal((count, 2 + SHAPES))
     noise = likelihood.residuals(rng.standard_normal((count, len(likelihood.noise_parameters))))
     rho, offset, error = shift_scales(likelihood, noise)
@@ -112,7 +112,7 @@ def log_priors(likelihood: PairedLikelihood, draws: Draws) -> dict[str, FloatArr
         "outliers": _log_logit_normal(draws["outliers"]),
     }
     if "family" in draws:
-        values["family"] = np.full(draws["location"].shape, -np.log(len(BOARD_FAMILIES)))
+        values["family"] = np.full(draws["location"].shape, -np.log(len(PAIR_FAMILIES)))
     if "shape" in draws:
         values["shape"] = _log_normal(draws["shape"], 0.0, 1.0)
     if not prior.is_fixed:

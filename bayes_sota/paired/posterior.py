@@ -26,7 +26,7 @@ from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import WeightedPoints, one_thread
 from bayes_sota.core.parallel import followed
-from bayes_sota.core.priors import BOARD_FAMILIES, Priors
+from bayes_sota.core.priors import PAIR_FAMILIES, Priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
@@ -78,7 +78,7 @@ def fit_pairs(
     likelihood: PairedLikelihood,
     rng: np.random.Generator,
     points: int = 2500,
-    families: tuple[str, ...] = BOARD_FAMILIES,
+    families: tuple[str, ...] = PAIR_FAMILIES,
 ) -> PairedFit:
     """Posterior of the hyperparameters; each family has the same prior weight.
 

@@ -132,7 +132,7 @@ def test_rows_that_share_the_fit_agree_with_fits_and_draws_that_share_nothing(
     hidden = evidence_of(board.with_tries(10 * len(board.names)))
     others = {
         ("rho", np.unique(fit.rho)[3]): at_middle,
-        ("family", "plateau"): fit.of_family("plateau"),
+        ("family", "ex-gaussian"): fit.of_family("ex-gaussian"),
         ("n_classifiers", 10.0): fit_field(hidden, priors, np.random.default_rng(2)),
     }
     if board is CHOSEN:

@@ -8,7 +8,7 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.priors import BOARD_FAMILIES
+from bayes_sota.core.priors import PAIR_FAMILIES
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.paired import posterior, sample
 from bayes_sota.paired.hyperparameters import read_draws
@@ -107,4 +107,4 @@ def test_the_prior_is_wider_and_has_its_own_winner(tree: xr.DataTree) -> None:
     np.testing.assert_allclose(prior["multiplicity_bias"], best - prior["theta_sota"])
     assert prior["rho"].mean() == pytest.approx(5.7 / 8.3, abs=0.03)
     assert np.all(prior["theta_sota"] >= prior["winner_skill"])
-    assert np.bincount(prior["family"].values.ravel()).size == len(BOARD_FAMILIES)
+    assert np.bincount(prior["family"].values.ravel()).size == len(PAIR_FAMILIES)
