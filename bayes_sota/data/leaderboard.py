@@ -280,6 +280,8 @@ class Leaderboard(BestScore):
             subjects=[f"the score of {shown(name)}" for name in names],
         )
         tries = m if self.n_classifiers is None else self.n_classifiers
+        if tries == m == 1:
+            raise InputError("one entry has no rival: bayes-sota score says how good it is")
         self._set(
             scores=-printed.values if self.lower_is_better else printed.values,
             names=names,

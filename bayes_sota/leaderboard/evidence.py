@@ -36,6 +36,7 @@ from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import New
 from bayes_sota.data.sizes import leaders
 from bayes_sota.items.correlation import (
+    LARGEST_LOADING,
     ResponseCorrelation,
     influence_correlation,
     learn_correlation,
@@ -46,7 +47,6 @@ from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES, _MOST_OWN = 400, 2000, 200
-_LARGEST_LOADING = 0.99
 _EXACT, _MOST_CHOSEN = 20.0, 500  # numbers of submissions up to the first are exact
 # how close the others of a kind are, and bins of scores: the first with few enough values is taken
 _COARSENESS = (
@@ -211,7 +211,7 @@ class Evidence:
 
     def loading(self, rho: Any, entries: IntArray) -> FloatArray:
         """Loadings of entries (k,) at values of rho that broadcast with them."""
-        return np.clip(self.loadings.relative[entries] * rho, 0, _LARGEST_LOADING)
+        return np.clip(self.loadings.relative[entries] * rho, 0, LARGEST_LOADING)
 
     def moved(self, rho: FloatArray, shift: FloatArray, entries: IntArray) -> FloatArray:
         """By how many standard errors of the law shifts (D,) move entries, (D, k) or (D, 1)."""

@@ -38,6 +38,7 @@ _LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _GAPS = (1, 2, 5)
 _LEAST_EFFECTIVE = 75.0
 _LARGE_GAP = 8.0
+_AT_THE_END = 0.01  # share of draws of the leader in the lowest cells of the grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +161,8 @@ def board_posterior(
         notes = [*notes_of_items(data, evidence)]
     else:
         reasons, notes = [*reasons_of(fit)], [*notes_of(fit)]
+    if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
+        reasons.append("the priors of the field's place and width hardly allow these scores")
     return BoardPosterior(values, skills, tuple(reasons), tuple(notes), rng)
 
 

@@ -301,3 +301,42 @@ def test_evidence_does_not_depend_on_where_the_search_began() -> None:
     # points (2 of two-groups with the second seed) has the error of so few
     gap = np.abs(evidence - np.median(evidence, axis=0))
     assert np.all(gap < 0.3 + 3 / np.sqrt(points))
+
+
+@pytest.mark.parametrize(
+    ("typical", "excluded"), [((0.5, 0.6), True), ((0.01, 0.02), True), ((0.2, 0.99), False)]
+)
+def test_priors_that_exclude_the_scores_are_a_reason(typical, excluded) -> None:
+    scores = np.round(np.linspace(252, 283, 15)) / 300
+    priors = BoardPriors(typical=typical, spread=(0.05, 0.2), families=("normal",))
+    found = board_posterior(Leaderboard(scores, n_test=300), priors, random_seed=1, draws=1000)
+    assert any("hardly allow" in reason for reason in found.reasons) == excluded
+
+
+def test_one_entry_has_no_rival() -> None:
+    with pytest.raises(InputError, match="one entry has no rival"):
+        Leaderboard([0.9], n_test=100)
+
+
+def test_entries_below_the_cut_keep_errors_of_their_own() -> None:
+    """Three with one score and different sizes, which nothing but the score has in common."""
+    scores = [*np.round(np.linspace(1800, 1900, 12)) / 2000, 0.6, 0.6, 0.6]
+    board = Leaderboard(scores, n_test=[*[2000] * 12, 50, 1000, 100_000])
+    low, high = board_posterior(board, random_seed=1).entries.interval()[-3:].T
+    assert np.all(np.diff(high - low) < 0)
+
+
+def test_the_best_of_a_fresh_field_may_lie_above_the_grid() -> None:
+    """Of few classifiers on many items, against simulation from the same parameters."""
+    rng = np.random.default_rng(2)
+    scores = expit(2 + 0.4 * rng.standard_normal(20))
+    board = Leaderboard(np.round(scores, 5), n_test=100_000)
+    priors = BoardPriors(correlation=FixedCorrelation(0.0), families=("normal",))
+    skills = draw_posterior(board_posterior(board, priors, random_seed=1).fit, 400, rng)
+    place = skills.fit.location(skills.parameters.coordinates)
+    width = skills.fit.spread(skills.parameters.coordinates)
+    fresh = expit(place[:, None, None] + width[:, None, None] * rng.standard_normal((400, 400, 20)))
+    expected = fresh.max(axis=2).mean(axis=1)
+    found = skills.estimands()["expected_sota"]
+    assert found.mean() == pytest.approx(expected.mean(), abs=0.05 * expected.std() + 0.0005)
+    assert found.std() == pytest.approx(expected.std(), rel=0.1)
