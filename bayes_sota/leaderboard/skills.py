@@ -141,10 +141,8 @@ class Skills:
         loading, own = evidence.loading(self.rho[:, None], columns), self._own_normal(rng)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
         error *= evidence.wider((size, 1), rng)
-        alone, first = (
-            rng.standard_normal(size) * evidence.wider((size,), rng),
-            evidence.board.order[0],
-        )
+        alone = rng.standard_normal(size) * evidence.wider((size,), rng)
+        first = evidence.board.order[0]
         best = evidence.law.with_error(self.theta, error, n_test, ratio[columns])
         return {
             "winner_new_score": evidence.law.with_error(self.winner, alone, n_test, ratio[first]),
