@@ -18,7 +18,7 @@ from scipy.special import betainc, betaln, log_ndtr, pdtrc
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.evidence import Evidence, Tables
 from bayes_sota.leaderboard.shapes import (
     FAMILIES,
@@ -127,6 +127,12 @@ class FieldFit(Fit):
         """Probabilities at each node."""
         pairs = zip(self.rho.tolist(), self.luck.tolist(), strict=True)
         return tuple(self.evidence.at(rho, luck) for rho, luck in pairs)
+
+    @cached_property
+    def classifiers(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Classifier behind each modelled entry, (E,); row and first entry of each, (C,) both."""
+        classifier, row = self.evidence.classifiers(self.copies)
+        return classifier, row, np.unique(classifier, return_index=True)[1]
 
     def dimension(self, family: str) -> int:
         """Number of coordinates of a shape."""

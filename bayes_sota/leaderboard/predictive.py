@@ -52,8 +52,7 @@ def own_scores(
 
 def _scores_at(fit: FieldFit, r: int, psi: FloatArray, rng: np.random.Generator) -> FloatArray:
     scores = fit.evidence.draw_scores(psi, float(fit.rho[r]), float(fit.luck[r]), rng)
-    classifier, _ = fit.evidence.classifiers(fit.copies)
-    first = np.unique(classifier, return_index=True)[1]
+    classifier, _, first = fit.classifiers
     return scores[:, first][:, classifier]  # copies of a classifier have one score
 
 
@@ -65,9 +64,8 @@ def draw_fresh(
     From densities (N, G) of the field, or (N, E, G) of each entry.
     """
     evidence, row = fit.evidence, fit.evidence.row
-    classifier, _ = evidence.classifiers(fit.copies)
+    classifier, _, first = fit.classifiers
     level = ndtr(evidence.draw_normal((len(density),), rng))
-    first = np.unique(classifier, return_index=True)[1]
     level = level[:, first][:, classifier]
     kinds = evidence.kind[row]
     if density.ndim == 3:

@@ -154,7 +154,7 @@ class Skills:
         if self.fit.evidence.factor is None:
             return rng.standard_normal(self.theta.shape)
         normal = self.fit.evidence.draw_normal((len(self.theta),), rng)
-        return normal[:, np.argsort(self.classifier)]
+        return normal[:, self.fit.classifiers[2]]
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -210,7 +210,7 @@ def draw_skills(
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
     shared = draw_shared(fit, parameters.node, rng) if shared is None else shared
-    classifier, row = evidence.classifiers(copies)
+    classifier, row, first = fit.classifiers
     columns = row.size if every or not evidence.shares_scores else min(row.size, LEADERS)
     row = row[-columns:]  # the last rows have the best scores
     rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
@@ -227,7 +227,7 @@ def draw_skills(
         shape = every_shape[:, : evidence.y.size]
         density = fit.strangers.join(shape)
         cdf = np.cumsum(density[:, None] * table.score, axis=2)
-        level = _levels(evidence, draws.size, classifier, columns, rng)
+        level = _levels(evidence, draws.size, first, columns, rng)
         rows = at[:, None] * copies.size + row
         y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
         psi[draws] = evidence.law.skill_at(y)
@@ -255,8 +255,7 @@ def draw_own_skills(
     ``log_density`` is (D, G) or (D, E, G), per unit of the grid; all classifiers are listed.
     """
     evidence, y = fit.evidence, fit.evidence.y
-    classifier, row = evidence.classifiers(fit.copies)
-    _, entry = np.unique(classifier, return_index=True)
+    classifier, row, entry = fit.classifiers
     psi, fresh = np.empty((len(log_density), row.size)), np.empty(len(log_density))
     for d, (own, r) in enumerate(zip(log_density, parameters.node, strict=True)):
         own = np.broadcast_to(own, (evidence.row.size, y.size))[entry]
@@ -285,17 +284,18 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
 
 
 def _levels(
-    evidence: Evidence, size: int, classifier: IntArray, columns: int, rng: np.random.Generator
+    evidence: Evidence, size: int, entry: IntArray, columns: int, rng: np.random.Generator
 ) -> FloatArray:
     """Uniform numbers of classifiers, (size, columns), with what relatives share.
 
-    Of independent ones those of four draws in a row lie in different quarters.
+    ``entry`` (C,) is one of the entries of each. Of independent ones those of four draws in a row
+    lie in different quarters.
     """
     if evidence.shares_scores:
-        first = rng.integers(REPEATS, size=(-(-size // REPEATS), columns))
-        quarter = np.arange(size)[:, None] + np.repeat(first, REPEATS, axis=0)[:size]
+        begin = rng.integers(REPEATS, size=(-(-size // REPEATS), columns))
+        quarter = np.arange(size)[:, None] + np.repeat(begin, REPEATS, axis=0)[:size]
         return (quarter % REPEATS + rng.random((size, columns))) / REPEATS
-    normal = evidence.draw_normal((size,), rng)[:, np.argsort(classifier)]
+    normal = evidence.draw_normal((size,), rng)[:, entry]
     normal *= evidence.wider((size, 1), rng)
     return ndtr(np.clip(normal, -_FARTHEST, _FARTHEST))
 
