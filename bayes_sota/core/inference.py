@@ -356,10 +356,10 @@ class Parameters:
     def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
         """Monte Carlo standard errors of shares of draws, (D, k): as of ``cluster_mcse``.
 
-        At least those of independent draws.
+        Where all draws agree, that of a share that they could not show.
         """
         shared = cluster_mcse(holds, *self.behind)
-        return np.maximum(shared, share_mcse(holds.mean(axis=0), len(holds)))
+        return np.where(shared > 0, shared, share_mcse(holds.mean(axis=0), len(holds)))
 
 
 def most_coordinates(fit: Fit) -> int:

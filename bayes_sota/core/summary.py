@@ -73,11 +73,12 @@ def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
 
 
 def _error_of_mean(values: FloatArray, points: Points | None) -> float:
-    """Of draws that are independent, or at least that where several share a point."""
+    """Of draws that are independent, or of which several share a point."""
     if values.size < 2:
         return float("nan")
-    error = float(values.std(ddof=1) / values.size**0.5)
-    return error if points is None else max(error, float(cluster_mcse(values.ravel(), *points)))
+    if points is None:
+        return float(values.std(ddof=1) / values.size**0.5)
+    return float(cluster_mcse(values.ravel(), *points))
 
 
 def points_behind(tree: "xr.DataTree") -> Points | None:

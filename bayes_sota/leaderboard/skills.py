@@ -209,7 +209,7 @@ def draw_skills(
         Rho and shift of each draw, (D,); default drawn from their priors.
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
-    shared = draw_shared(fit, parameters.node, rng) if shared is None else shared
+    shared = draw_shared(fit, parameters, rng) if shared is None else shared
     classifier, row, first = fit.classifiers
     columns = row.size if every or not evidence.shares_scores else min(row.size, LEADERS)
     row = row[-columns:]  # the last rows have the best scores
@@ -268,11 +268,18 @@ def draw_own_skills(
     return Skills(fit, parameters, classifier, psi, others, fresh, *shared, tries)
 
 
-def draw_shared(fit: FieldFit, node: IntArray, rng: np.random.Generator) -> Shared:
-    """Rho within the cells of nodes, and the shift, from their priors; shifts are stratified."""
-    size = node.size
-    shift = ndtri((rng.permutation(size) + rng.random(size)) / size)
-    return fit.nodes.draw_rho(node, rng), shift * fit.evidence.wider((size,), rng)
+def draw_shared(fit: FieldFit, parameters: Parameters, rng: np.random.Generator) -> Shared:
+    """Rho within the cells of nodes, and the shift, from their priors.
+
+    Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
+    """
+    point, size = parameters.point, parameters.node.size
+    draws = np.bincount(point)
+    rank, first = np.empty(size, np.int64), np.cumsum(draws) - draws
+    rank[np.argsort(point, kind="stable")] = np.arange(size) - np.repeat(first, draws)
+    quarter = (rank + rng.integers(REPEATS, size=draws.size)[point]) % REPEATS
+    shift = ndtri((quarter + rng.random(size)) / REPEATS)
+    return fit.nodes.draw_rho(parameters.node, rng), shift * fit.evidence.wider((size,), rng)
 
 
 def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray:

@@ -31,9 +31,9 @@ from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
-from bayes_sota.leaderboard.sample_trace import _estimands, _parameters
+from bayes_sota.leaderboard.sample_trace import _parameters
 from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.leaderboard.skills import draw_posterior
+from bayes_sota.leaderboard.skills import draw_posterior, draw_skills
 from bayes_sota.leaderboard.specification import load_model
 from bayes_sota.paired.hyperparameters import name_draws, read_draws
 from bayes_sota.paired.likelihood import PairedLikelihood
@@ -140,12 +140,11 @@ def obesity() -> Leaderboard:
 
 
 @one_thread()
-def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) -> ShapeFit:
-    """The same exact fit with many more points, and with other values of rho."""
-    nodes = shape.rho if rho is None else rho
+def finely_sampled(shape: ShapeFit, points: int) -> ShapeFit:
+    """The same exact fit with many more points."""
 
     def of_points(t: np.ndarray) -> np.ndarray:
-        return log_likelihood_at(shape, shape.families[0], t, nodes)
+        return log_likelihood_at(shape, shape.families[0], t, shape.rho)
 
     def target(t: np.ndarray) -> np.ndarray:
         parts = np.array_split(t, -(-len(t) // _AT_ONCE))
@@ -153,7 +152,7 @@ def finely_sampled(shape: ShapeFit, points: int, rho: np.ndarray | None = None) 
 
     rng = np.random.default_rng(0)
     found = sample_importance(target, shape.shape.dimension, rng, points, shape.points[0])
-    return replace(shape, points=(found,), rho=nodes)
+    return replace(shape, points=(found,))
 
 
 def moments(values: Values) -> Moments:
@@ -188,7 +187,8 @@ def compare_board(board: Leaderboard, families: tuple[str, ...], points: int, ca
             posterior = trace["posterior"].to_dataset()
             parameters, shared = _parameters(shape, posterior)
             rng = np.random.default_rng(seed)
-            ours = _estimands(shape, parameters, shared, rng, None)
+            skills = draw_skills(shape, parameters, rng, shared=shared)
+            ours = skills.estimands() | skills.new_scores(None, rng)
             ours |= {name: posterior[name].values.ravel() for name in shape.parameters}
             found = Agreement.of(trace, ours, reference, seconds)
             print(found.row(f"{case}, {family}", seed), flush=True)

@@ -69,7 +69,7 @@ def test_error_of_a_share_whose_draws_come_in_sets(within):
     """
     rng = np.random.default_rng(0)
     shares, errors = [], []
-    for _ in range(300):
+    for _ in range(1000):
         point = np.repeat(rng.integers(50, size=200), 4)
         node = np.tile([0, 0, 1, 1], 200)
         own = np.where(rng.random(50) < 0.5, 0.5 + within / 2, 0.5 - within / 2)[point]
