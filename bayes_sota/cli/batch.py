@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.arguments import DEFAULT_SEED, PROCESSES, SEED
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     InputFile,
     OutputDirectory,
     Reported,
@@ -26,6 +25,8 @@ from bayes_sota.core.command import (
     show_progress,
     top_option,
 )
+from bayes_sota.cli.sota import estimate_as_typed, sota
+from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.errors import BayesSotaError, InputError
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
@@ -38,9 +39,8 @@ from bayes_sota.core.summary import (
     observed_maximum_of,
 )
 from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import counted, digest_of, listed, plain_text
-from bayes_sota.leaderboard.command import estimate_as_typed, sota
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.core.text import counted, listed, plain_text
+from bayes_sota.leaderboard.sample_many import seed_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,57 +59,6 @@ _OF_SOTA = {
 _NUMBERS = ("observed_maximum", "theta_sota", "lower", "upper", "winner_skill", "seed")
 
 
-def estimate_many(
-    boards: Sequence[Any],
-    *,
-    cores: int = 1,
-    random_seed: int = DEFAULT_SEED,
-    progressbar: bool = False,
-    **settings: Any,
-) -> "list[xr.DataTree]":
-    """State of the art of many boards, in their order.
-
-    Parameters
-    ----------
-    boards : sequence
-        Each as ``estimate_sota`` takes it.
-    cores : int
-        Processes. joblib starts them: inside ``joblib.parallel_config("dask")`` the workers of a
-        Dask cluster do the work.
-    random_seed : int
-        Each board gets a seed from this one and its place.
-    progressbar : bool
-    **settings
-        As ``estimate_sota`` takes them, the same for all boards.
-
-    Examples
-    --------
-    >>> import bayes_sota as bs
-    >>> boards = [bs.Leaderboard([0.93, 0.90, 0.88], n_test=n) for n in (100, 500)]
-    >>> [tree["posterior"].sizes["draw"] for tree in bs.estimate_many(boards, draws=50)]
-    [50, 50]
-    """
-    SEED.check(random_seed, "random_seed")
-    work = [(board, _seed_of(random_seed, place)) for place, board in enumerate(boards)]
-    estimate = partial(_estimate, settings=settings)
-    trees = {}
-    with shown_progress(len(work), "boards", show=progressbar) as advance:
-        for place, tree in run_each(estimate, work, cores=cores):
-            trees[place] = tree
-            advance()
-    return [trees[place] for place in range(len(work))]
-
-
-def _estimate(work: tuple[Any, int], settings: dict[str, Any]) -> "xr.DataTree":
-    board, seed = work
-    return estimate_sota(board, random_seed=seed, **settings)
-
-
-def _seed_of(random_seed: int, name: object) -> int:
-    """Seed of one board, whatever the other boards are."""
-    return int(digest_of(random_seed, name), 16) >> 1
-
-
 def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dict[str, Any]:
     """Summary of one file, whose result is written unless it is there; what is wrong with it."""
     record = {"board": file.stem, "was_there": False, **dict.fromkeys(_NUMBERS), "problem": ""}
@@ -119,7 +68,7 @@ def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dic
         record["was_there"] = tree is not None
         if tree is None:
             known = sota.make_context("sota", [str(file)]).params | options
-            known["seed"] = _seed_of(seed, file.name)
+            known["seed"] = seed_of(seed, file.name)
             tree = estimate_as_typed(file, known, sensitivity=False).about
             save_result(tree, target)
         theta = estimand_summary(tree, "theta_sota", ci_prob)

@@ -13,17 +13,17 @@ from bayes_sota import __version__
 
 _PLACES = {  # module and name, below bayes_sota
     "batch": "cli.batch:batch",
-    "board": "leaderboard.command:board",
-    "claim": "claims.command:claim",
-    "cv": "crossval.command:cv",
+    "board": "cli.sota:board",
+    "claim": "cli.claim:claim",
+    "cv": "cli.cv:cv",
     "demo": "cli.demo:demo",
-    "epp": "epp.command:epp",
+    "epp": "cli.epp:epp",
     "examples": "cli.demo:examples",
     "inspect": "cli.inspection:inspect_file",
-    "maximum": "maximum.command:maximum",
-    "paired": "paired.command:paired",
-    "score": "leaderboard.command_score:score",
-    "sota": "leaderboard.command:sota",
+    "maximum": "cli.maximum:maximum",
+    "paired": "cli.paired:paired",
+    "score": "cli.score:score",
+    "sota": "cli.sota:sota",
 }
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     OutputDirectory,
     about_seed,
     chosen_seed,

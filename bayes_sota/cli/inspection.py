@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from bayes_sota import claims, crossval, data, epp, items
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     INSPECT,
     InputFile,
     Shown,
@@ -22,6 +22,7 @@ from bayes_sota.core.command import (
     report_options,
     typed_of_reading,
 )
+from bayes_sota.cli.reading import metric_option
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
@@ -31,7 +32,6 @@ from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure, place_in
-from bayes_sota.leaderboard.command_reading import metric_option
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 

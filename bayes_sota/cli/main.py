@@ -140,7 +140,7 @@ def debugging() -> bool:
 
 
 def _complain(message: str, code: int) -> int:
-    from bayes_sota.core.command import echo_problem
+    from bayes_sota.cli.options import echo_problem
 
     echo_problem("error", message)
     return code

@@ -15,7 +15,7 @@ import pytest
 from data.files import run
 
 from bayes_sota.cli.commands import cli
-from bayes_sota.core.command import OutputDirectory, OutputFile
+from bayes_sota.cli.options import OutputDirectory, OutputFile
 
 SILENT = {
     "--json": "another form of the same result",

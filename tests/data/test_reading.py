@@ -23,7 +23,7 @@ import pyarrow as pa
 import pytest
 from data.files import refused, run, written
 
-from bayes_sota.core.command import reading_options
+from bayes_sota.cli.options import reading_options
 from bayes_sota.crossval.fold_scores import read_fold_scores
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bayes_sota.cli.main import exit_code
-from bayes_sota.core.command import Shown, command, report_options, seed_option
+from bayes_sota.cli.options import Shown, command, report_options, seed_option
 
 
 @command(epilog="Example: python tests/published/reproduce.py table-1 mania")

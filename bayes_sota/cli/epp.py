@@ -9,8 +9,7 @@ import click
 
 from bayes_sota import data
 from bayes_sota import epp as room
-from bayes_sota.core.arguments import OPEN_SHARE, Range
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     ESTIMATE_OPTIONS,
     InputFile,
     OutputFile,
@@ -28,6 +27,7 @@ from bayes_sota.core.command import (
     top_option,
     write_result,
 )
+from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     Command,
     InputFile,
     NameOrFile,

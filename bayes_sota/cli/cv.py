@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import core, crossval
-from bayes_sota.core.arguments import PROCESSES, Range
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     ESTIMATE_OPTIONS,
     InputFile,
     OutputDirectory,
@@ -28,6 +27,7 @@ from bayes_sota.core.command import (
     typed_of_reading,
     write_result,
 )
+from bayes_sota.core.arguments import PROCESSES, Range
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.reproducibility import ORDERINGS

@@ -9,19 +9,7 @@ import click
 from click.core import ParameterSource
 
 from bayes_sota import claims, data
-from bayes_sota.core.arguments import (
-    ASSURANCE,
-    COUNT,
-    LEVEL,
-    NOT_NEGATIVE,
-    NUMBER,
-    PAIRWISE,
-    POSITIVE,
-    SHARE,
-    TRIES,
-    Range,
-)
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     ESTIMATE_OPTIONS,
     InputFile,
     OutputFile,
@@ -41,8 +29,20 @@ from bayes_sota.core.command import (
     width_option,
     write_result,
 )
+from bayes_sota.cli.reading import group_options, metric_option
+from bayes_sota.core.arguments import (
+    ASSURANCE,
+    COUNT,
+    LEVEL,
+    NOT_NEGATIVE,
+    NUMBER,
+    PAIRWISE,
+    POSITIVE,
+    SHARE,
+    TRIES,
+    Range,
+)
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command_reading import group_options, metric_option
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection

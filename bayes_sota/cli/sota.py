@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import leaderboard, maximum
-from bayes_sota.core.arguments import (
-    CLASSES,
-    CORRELATION,
-    COUNT,
-    DRAWS,
-    NUMBER,
-    PROCESSES,
-    SHARE,
-    SKILL,
-)
-from bayes_sota.core.command import (
+from bayes_sota.cli.maximum import chosen_correlation
+from bayes_sota.cli.options import (
     InputFile,
     OutputFile,
     Reported,
@@ -38,9 +29,7 @@ from bayes_sota.core.command import (
     top_option,
     typed_of_reading,
 )
-from bayes_sota.core.errors import InputError
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.leaderboard.command_reading import (
+from bayes_sota.cli.reading import (
     GROUPS,
     OF_RHO,
     OF_SCORES,
@@ -54,7 +43,18 @@ from bayes_sota.leaderboard.command_reading import (
     submissions_option,
     typed_of,
 )
-from bayes_sota.maximum.command import chosen_correlation
+from bayes_sota.core.arguments import (
+    CLASSES,
+    CORRELATION,
+    COUNT,
+    DRAWS,
+    NUMBER,
+    PROCESSES,
+    SHARE,
+    SKILL,
+)
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.core.arguments import CORRELATION, COUNT, POSITIVE, SHARE
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     InputFile,
     OutputFile,
     Reported,
@@ -22,9 +21,10 @@ from bayes_sota.core.command import (
     reading_options,
     seed_option,
 )
+from bayes_sota.cli.reading import OF_RHO, parse_submissions, submissions_option
+from bayes_sota.cli.sota import above_option, draw_best_skill
+from bayes_sota.core.arguments import CORRELATION, COUNT, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.leaderboard.command import above_option, draw_best_skill
-from bayes_sota.leaderboard.command_reading import OF_RHO, parse_submissions, submissions_option
 
 
 @command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")

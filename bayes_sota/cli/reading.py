@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.arguments import (
-    CORRELATION,
-    COUNT,
-    POSITIVE,
-    refuse_unused,
-)
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     auc_options,
     check_positives,
     choice_option,
@@ -24,6 +18,12 @@ from bayes_sota.core.command import (
     parse_tries,
     reading_options,
     together,
+)
+from bayes_sota.core.arguments import (
+    CORRELATION,
+    COUNT,
+    POSITIVE,
+    refuse_unused,
 )
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.data.item_values import parse_passes

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     Reported,
     auc_options,
     check_positives,
@@ -14,6 +13,7 @@ from bayes_sota.core.command import (
     interval_option,
     number_option,
 )
+from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE
 from bayes_sota.core.errors import InputError
 
 if TYPE_CHECKING:

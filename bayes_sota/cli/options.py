@@ -1,7 +1,7 @@
 """What commands share: options, files, messages, tables for people and JSON for programs.
 
 Every command is a ``Command``: its files do not destroy each other, its errors name its options
-(``tests/core/test_command.py`` walks through all commands).
+(``tests/cli/test_command.py`` walks through all commands).
 """
 
 import csv

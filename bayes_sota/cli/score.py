@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import data
-from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, refuse_unused
-from bayes_sota.core.command import (
+from bayes_sota.cli.options import (
     InputFile,
     Reported,
     command,
@@ -18,9 +17,10 @@ from bayes_sota.core.command import (
     reading_options,
     top_option,
 )
+from bayes_sota.cli.reading import group_options, metric_option
+from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_values import parse_passes
-from bayes_sota.leaderboard.command_reading import group_options, metric_option
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
