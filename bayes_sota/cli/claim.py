@@ -1,35 +1,14 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from bayes_sota import claims, data
-from bayes_sota.cli.options import (
-    ESTIMATE_OPTIONS,
-    InputFile,
-    OutputFile,
-    Reported,
-    choice_option,
-    chosen_seed,
-    command,
-    estimate_options,
-    interval_option,
-    note_unused,
-    number_option,
-    packed_options,
-    reading_options,
-    seed_option,
-    top_option,
-    typed_of_reading,
-    width_option,
-    write_result,
-)
-from bayes_sota.cli.reading import group_options, metric_option
+from bayes_sota.cli.options import READING, InputFile, command, note_unused, option, saves, unread
+from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import (
     ASSURANCE,
     COUNT,
@@ -40,7 +19,6 @@ from bayes_sota.core.arguments import (
     POSITIVE,
     SHARE,
     TRIES,
-    Range,
 )
 from bayes_sota.core.errors import InputError
 
@@ -49,88 +27,54 @@ if TYPE_CHECKING:
 
     from bayes_sota.core.tables import Report
 
-_DRAWS = Range(100, 1_000_000, whole=True)
+_level = option("--level", limits=LEVEL, default=0.05, help="Of an accepted false claim.")
+_tries = option("--best-of", limits=TRIES, rare=True, help="Tries of A of which this is the best.")
+_any_accuracy = option(
+    "--any-accuracy", is_flag=True, rare=True, help="Accept averages of runs or classes."
+)
+_OF_SHARES = "Of shares 1pt, 1% or 0.01."
 
 
-@click.group(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
-def claim() -> None:
-    """Probability that "A outperforms B" is false: from reported numbers or per-item outcomes."""
-
-
-@dataclass(frozen=True)
-class _Output(Reported):
-    """What a command shows and writes that may draw; checked before anything is computed."""
-
-    output: Path | None
-    seed: int | None
-
-
-def _deliver_claim(shown: _Output, report: "Report") -> int:
-    """Write the result of a claim from two reported numbers, and show it."""
-    if shown.output is None:
-        _note_unused("an exact answer without --output", "seed")
+def _answer(report: "Report", seed: int) -> Answer:
+    """A claim from two reported numbers; its draws are for a file alone."""
+    if not saves(".nc"):
+        note_unused("an exact answer without --save FILE.nc", "seed")
     about = report.about
     draw = partial(_draw_claim, report) if about.curve.size else None
-    if draw is None and shown.figure is not None:
-        raise InputError("--figure shows the correlation, which --sd-difference has no use for")
-    write_result(shown.output, partial(about.to_datatree, random_seed=chosen_seed(shown.seed)))
-    return shown.deliver(report, draw=draw)
+    return Answer(report, draw, partial(about.to_datatree, random_seed=seed))
 
 
 def _draw_claim(report: "Report") -> "PlotCollection":
     content, unknown = report.content, report.about.claim.unknown
     return claims.plot_claim_sensitivity(
         report.frame,
-        p_false=content["p_false"],
-        assumed=content[unknown].get("value"),
-        level=content["level"],
-        needed=content[f"{unknown}_needed"],
         unknown=unknown,
+        assumed=content[unknown].get("value"),
+        needed=content[f"{unknown}_needed"],
         title=report.about.what,
+        **{name: content[name] for name in ("p_false", "level")},
     )
 
 
-_level = number_option(LEVEL, "--level", default=0.05, help="Of an accepted false claim.")
-_tries = number_option(TRIES, "--best-of", help="Tries of A of which this is the best.")
-_any_accuracy = click.option(
-    "--any-accuracy",
-    is_flag=True,
-    help="Accept accuracies that no whole number of items gives: averages of runs or classes.",
+@command(
+    uses="rounding seed",
+    tree=True,
+    example="claim classification --accuracy 0.90 0.88 --n-test 500",
 )
-_output_options = partial(
-    packed_options,
-    kind=_Output,
-    options=(
-        *ESTIMATE_OPTIONS,
-        seed_option,
-        click.option(
-            "--output", type=OutputFile("result"), help="Posterior draws as a DataTree: FILE.nc."
-        ),
-    ),
-)
-
-
-@command(epilog="Example: bayes-sota claim classification --accuracy 0.90 0.88 --n-test 500")
-@click.option("--accuracy", nargs=2, required=True, help="Of A (the winner) and of B, as printed.")
-@number_option(COUNT, "--n-test", required=True, help="Number of test items.")
-@number_option(SHARE, "--congruence", help="Share of items both got right.")
-@width_option("--rope", help="Half-width of practical equivalence.")
-@choice_option(
-    "--rounding",
-    choices=["auto", "nearest", "floor", "exact"],
-    help="How the printed accuracies were cut; auto is nearest.",
-)
+@option("--accuracy", nargs=2, required=True, help="Of A (the winner) and of B, as printed.")
+@option("--n-test", limits=COUNT, required=True, help="Number of test items.")
+@option("--congruence", limits=SHARE, help="Share of items both got right.")
+@option("--rope", limits=NOT_NEGATIVE, help=f"Practical equivalence, half. {_OF_SHARES}")
 @_any_accuracy
 @_tries
 @_level
-@_output_options
-def classification(accuracy: tuple[str, str], n_test: int, shown: _Output, **options: Any) -> int:
+def classification(accuracy: tuple[str, str], n_test: int, seed: int, **options: Any) -> Answer:
     """From two accuracies on the same items.
 
     Without a congruence the answer is averaged over all that the accuracies allow.
     """
     a, b, notes = _printed(accuracy)
-    return _deliver_claim(shown, claims.report_accuracies(a, b, n_test, notes=notes, **options))
+    return _answer(claims.report_accuracies(a, b, n_test, notes=notes, **options), seed)
 
 
 def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
@@ -152,20 +96,21 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
     return first, second, (note,) if above else ()
 
 
-@command(epilog="Example: bayes-sota claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100")
-@number_option(NUMBER, "--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
-@number_option(NOT_NEGATIVE, "--sd", nargs=2, help="Standard deviations of cases.")
-@number_option(POSITIVE, "--sd-difference", help="Of the differences of cases.")
-@number_option(COUNT, "--n-test", required=True, help="Number of cases.")
-@number_option(
-    PAIRWISE, "--pairwise-correlation", "correlation", help="Between the methods' cases."
+@command(
+    uses="seed",
+    tree=True,
+    example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
 )
+@option("--mean", limits=NUMBER, nargs=2, required=True, help="Of A (the winner) and of B.")
+@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="Standard deviations of cases.")
+@option("--sd-difference", limits=POSITIVE, help="Of the differences of cases.")
+@option("--n-test", limits=COUNT, required=True, help="Number of cases.")
+@option("--pairwise-correlation", "correlation", limits=PAIRWISE, help="Between their cases.")
 @_tries
 @_level
-@_output_options
 def segmentation(
-    mean: tuple[float, float], best_of: float | None, level: float, shown: _Output, **options: Any
-) -> int:
+    mean: tuple[float, float], best_of: float | None, level: float, seed: int, **options: Any
+) -> Answer:
     """From two means of cases (Dice) and their standard deviations.
 
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
@@ -174,35 +119,24 @@ def segmentation(
     if options["sd"] is not None and options["sd_difference"] is not None:
         raise InputError("give one of --sd and --sd-difference")
     means = claims.ReportedMeans(*mean, **options)
-    return _deliver_claim(shown, claims.report_means(means, best_of=best_of, level=level))
+    return _answer(claims.report_means(means, best_of=best_of, level=level), seed)
 
 
-@command(epilog="Example: bayes-sota claim responses answers.csv --pair A B --margin 0.01")
-@click.argument("files", nargs=-1, required=True, type=InputFile(folders=True))
-@reading_options
-@group_options
-@metric_option
-@top_option(15, "Methods shown.")
-@number_option(_DRAWS, "--draws", default=10_000, help="Posterior draws.")
-@click.option("--pair", nargs=2, help="Two methods named beforehand: their difference.")
-@width_option("--margin", help="How much worse the first of a pair may be.")
-@click.option(
-    "--require",
-    type=click.Choice(["better", "not-worse"]),
-    help="Verdict on a pair without which the exit code is 3.",
+@command(
+    uses="reading average new metric prob seed top",
+    tree=True,
+    example="claim responses answers.csv --pair A B --margin 0.01",
 )
-@click.option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
-@click.option(
-    "--by", type=click.Choice(["task"]), help="The same in every task, drawn towards all of them."
-)
-@interval_option
-@_output_options
+@click.argument("files", nargs=-1, required=True, type=InputFile())
+@option("--pair", nargs=2, metavar="A B", help="Two methods named beforehand.")
+@option("--margin", limits=NOT_NEGATIVE, help=f"How much worse A may be. {_OF_SHARES}")
+@option("--require", choices=["better", "not-worse"], help="Of a pair; else the exit code is 3.")
+@option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
+@option("--by", choices=["task"], help="The same in every task, drawn towards all of them.")
 def responses(
     files: tuple[Path, ...],
-    top: int,
-    draws: int,
-    ci_prob: float,
-    shown: _Output,
+    prob: float,
+    seed: int,
     pair: tuple[str, str] | None,
     margin: float | None,
     require: str | None,
@@ -210,7 +144,7 @@ def responses(
     by: str | None,
     reading: dict[str, Any],
     **options: Any,
-) -> int:
+) -> Answer:
     """From per-item outcomes of two or more methods.
 
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
@@ -228,117 +162,80 @@ def responses(
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
     outcomes = data.read_outcomes(*files, **options, **reading)
-    settings: dict[str, Any] = {"outcomes": outcomes, "source": outcomes.name}
-    settings |= {"notes": outcomes.notes, "draws": draws, "ci_prob": ci_prob}
-    settings["random_seed"] = chosen_seed(shown.seed)
+    settings: dict[str, Any] = {"outcomes": outcomes, "source": outcomes.name, "ci_prob": prob}
+    settings |= {"notes": outcomes.notes, "random_seed": seed}
     if by:
+        note_unused("--by task", "margin")
         report = claims.report_tasks(pair=pair, **settings)
-    elif pairs or pair:
-        report = claims.report_pairs(pair=pair, margin=margin or 0.0, **settings)
-    else:
+        return Answer(report, tree=report.about.to_datatree)
+    if not (pairs or pair):
         report = claims.report_methods(**settings)
-    write_result(shown.output, report.about.to_datatree)
-
-    def draw() -> "PlotCollection":
-        if pairs:
-            return claims.plot_pairs(report.frame, points=report.about.comparison.are_shares)
-        return claims.plot_methods(report.about.to_datatree(), ci_prob=ci_prob)
-
-    code = shown.deliver(report, top, None if by else draw)
-    if require is None or report.content["verdict"] in ("better", require):
-        return code
-    verdict = report.content["verdict"]
-    click.echo(f"not met: {require} is required, and the verdict is {verdict}", err=True)
-    return 3
+        return Answer(report, partial(_draw_methods, report, prob), report.about.to_datatree)
+    report = claims.report_pairs(pair=pair, margin=margin or 0.0, **settings)
+    draw = partial(_draw_methods, report, prob)
+    if pairs:
+        points = report.about.comparison.are_shares
+        draw = partial(claims.plot_pairs, report.frame, points=points)
+    verdict = report.content.get("verdict")
+    met = require is None or verdict in ("better", require)
+    not_met = "" if met else f"{require} is required, and the verdict is {verdict}"
+    return Answer(report, draw, report.about.to_datatree, not_met)
 
 
-@command(epilog="Example: bayes-sota claim plan --accuracy 0.90 0.88 --level 0.05")
-@number_option(SHARE, "--accuracy", nargs=2, help="Of A and of B.")
-@width_option("--gap", help="With --sd or --pilot: difference of A and B.")
-@number_option(NOT_NEGATIVE, "--sd", nargs=2, help="With --gap: of cases, for means.")
-@number_option(SHARE, "--congruence", help="Share of items both get right.")
-@number_option(PAIRWISE, "--pairwise-correlation", help="Between the methods' cases.")
-@number_option(ASSURANCE, "--power", default=0.8, help="At this true gap.")
-@click.option(
-    "--pilot",
-    type=InputFile(folders=True),
-    help="With --gap: answers or numbers at hand, which tell variances, clusters, tasks and runs.",
-)
-@click.option("--pair", nargs=2, help="With --pilot: the two methods; default the best two.")
-@click.option("--metric", help="With --pilot: which of several metrics.")
-@reading_options
-@number_option(NOT_NEGATIVE, "--cost-per-item", help="With --pilot: of one more item.")
-@number_option(
-    NOT_NEGATIVE, "--cost-per-run", help="With --pilot: of one run of both methods on an item."
-)
-@number_option(COUNT, "--n-test", help="Items observed so far, for assurance.")
-@number_option(ASSURANCE, "--assurance", default=0.8, help="With --n-test.")
+def _draw_methods(report: "Report", prob: float) -> "PlotCollection":
+    return claims.plot_methods(report.about.to_datatree(), ci_prob=prob)
+
+
+_OF_PILOTS = (
+    "metric", "pair", "cost_per_item", "cost_per_run", *READING,
+)  # fmt: skip
+
+
+@command(uses="metric reading", draws=False, example="claim plan --accuracy 0.90 0.88")
+@option("--accuracy", limits=SHARE, nargs=2, help="Of A and of B.")
+@option("--gap", limits=NOT_NEGATIVE, help=f"Of A and B, with --sd or --pilot. {_OF_SHARES}")
+@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="With --gap: of cases, for means.")
+@option("--congruence", limits=SHARE, help="Share of items both get right.")
+@option("--pairwise-correlation", limits=PAIRWISE, help="Between the methods' cases.")
+@option("--power", limits=ASSURANCE, default=0.8, help="At this true gap, also when assured.")
+@option("--pilot", type=InputFile(), help="With --gap: answers or numbers at hand.")
+@option("--pair", nargs=2, metavar="A B", help="Of the pilot; default the best two.")
+@option("--cost-per-item", limits=NOT_NEGATIVE, rare=True, help="With --pilot.")
+@option("--cost-per-run", limits=NOT_NEGATIVE, rare=True, help="Of both methods on an item.")
+@option("--n-test", limits=COUNT, rare=True, help="Items observed so far: assures the power.")
 @_level
-@estimate_options
-def plan(
-    pilot: Path | None,
-    accuracy: tuple[float, float] | None,
-    gap: float | None,
-    sd: tuple[float, float] | None,
-    congruence: float | None,
-    pairwise_correlation: float | None,
-    n_test: int | None,
-    assurance: float,
-    shown: Reported,
-    reading: dict[str, Any],
-    **options: Any,
-) -> int:
+def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any) -> Answer:
     """Test items that a claim of this gap needs, of accuracies or (with --sd) of means.
 
     With --pilot: items and runs that it needs, from answers or numbers of two methods at hand.
     """
-    metric = options.pop("metric")
-    costs = {name: options.pop(name) for name in ("pair", "cost_per_item", "cost_per_run")}
-    match (accuracy, gap, sd, pilot):
+    gap, n_test = asked["gap"], asked["n_test"]
+    settings: dict[str, Any] = {"level": level, "power": asked["power"]}
+    match (asked["accuracy"], gap, asked["sd"], pilot):
         case (None, float(), None, Path()):
-            answers = data.read_outcomes(pilot, metric=metric, **reading)
-            known = costs | {"source": answers.name, "notes": answers.notes}
-            _note_unused("a plan from a pilot", *_OF_NUMBERS, "congruence", "pairwise_correlation")
-            report = claims.plan_from_pilot(answers, gap, **known, **options)
-            return shown.deliver(report)
-        case (None, float(), (float(), float()), None):
-            of: Any = claims.GapOfMeans(gap, 0.0, sd, pairwise_correlation)
-            _note_unused("a plan of means", *_OF_PILOTS, "congruence")
+            note_unused("a plan from a pilot", "n_test", "congruence", "pairwise_correlation")
+            answers = data.read_outcomes(pilot, metric=asked["metric"], **reading)
+            settings |= {name: asked[name] for name in ("pair", "cost_per_item", "cost_per_run")}
+            settings |= {"source": answers.name, "notes": answers.notes}
+            return Answer(claims.plan_from_pilot(answers, gap, **settings))
+        case (None, float(), (float(), float()) as sd, None):
+            of: Any = claims.GapOfMeans(gap, 0.0, sd, asked["pairwise_correlation"])
+            note_unused("a plan of means", *_OF_PILOTS, "congruence")
         case ((a, b), None, None, None):
-            of = claims.GapOfAccuracies(a, b, congruence)
-            _note_unused("a plan of accuracies", *_OF_PILOTS, "pairwise_correlation")
+            of = claims.GapOfAccuracies(a, b, asked["congruence"])
+            note_unused("a plan of accuracies", *_OF_PILOTS, "pairwise_correlation")
         case _:
             raise InputError(
                 "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"
             )
-    note_unused("a plan without a pilot", typed_of_reading(reading))
-    if n_test is None:
-        _note_unused("a plan without --n-test", "assurance")
-    planned = claims.plan_claim(of, n_test=n_test, assurance=assurance, **options)
-    return shown.deliver(claims.describe_plan(planned))
+    return Answer(claims.describe_plan(claims.plan_claim(of, n_test=n_test, **settings)))
 
 
-_OF_NUMBERS = ("n_test", "assurance")
-_OF_PILOTS = ("metric", "pair", "cost_per_item", "cost_per_run")
-
-
-def _note_unused(what: str, *names: str) -> None:
-    """Say which of these options were typed, though they change nothing."""
-    context = click.get_current_context()
-    typed = [n for n in names if context.get_parameter_source(n) is ParameterSource.COMMANDLINE]
-    note_unused(what, ["--" + name.replace("_", "-") for name in typed])
-
-
-@command(epilog="Example: bayes-sota claim batch review.csv --table review-checked.csv")
+@command(uses="reading top", example="claim batch review.csv --save review-checked.csv")
 @click.argument("file", type=InputFile())
-@number_option(LEVEL, "--level", default=0.05, help="Of a doubtful claim.")
 @_any_accuracy
-@top_option(20, "Claims shown.")
-@reading_options
-@estimate_options
-def batch(
-    file: Path, level: float, any_accuracy: bool, top: int, reading: Any, shown: Reported
-) -> int:
+@_level
+def batch(file: Path, level: float, any_accuracy: bool, reading: Any) -> Answer:
     """Probability that each claim of a review is false, and the share of doubtful claims.
 
     FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
@@ -350,16 +247,12 @@ def batch(
     """
     roles = {"n": "n_test", "entry": "name", "group": "group"}
     columns = {name: reading.pop(role) for role, name in roles.items() if role in reading}
-    note_unused("a review of claims", typed_of_reading(reading))
+    note_unused("a review of claims", *unread(reading))
     review = claims.claims_table(file, level=level, check_counts=not any_accuracy, **columns)
-    return shown.deliver(review, top, partial(_draw_claims, review))
+    return Answer(review, partial(_draw_claims, review))
 
 
 def _draw_claims(report: "Report") -> "PlotCollection":
     rows, level = report.content["claims"], report.content["level"]
     columns = {key: [row[key] for row in rows] for key in ("name", "group")}
     return claims.plot_claims(report.frame.assign(**columns), level=level)
-
-
-for _command in (classification, segmentation, responses, plan, batch):
-    claim.add_command(_command)

@@ -1,94 +1,54 @@
 """``bayes-sota epp``: skills of players over rounds, by maximum likelihood or with ``--bayes``."""
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from bayes_sota import data
 from bayes_sota import epp as room
-from bayes_sota.cli.options import (
-    ESTIMATE_OPTIONS,
-    InputFile,
-    OutputFile,
-    Reported,
-    choice_option,
-    chosen_seed,
-    command,
-    interval_option,
-    model_option,
-    number_option,
-    packed_options,
-    reading_options,
-    seed_option,
-    show_progress,
-    top_option,
-    write_result,
-)
+from bayes_sota.cli.options import InputFile, command, note_unused, option, shows_progress
+from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
-if TYPE_CHECKING:
-    import xarray as xr
-    from arviz_plots import PlotCollection
-
-    from bayes_sota.core.tables import Report
-    from bayes_sota.data.tournaments import Matches, ScoreTable
-
-    type Tournament = ScoreTable | Matches
-
-
-type Asked = dict[str, Any]
-_FIT = ("matches", "penalty", "test_fraction")
-_OPTIONS: tuple[Callable[..., Any], ...] = (
-    click.option(
-        "--players",
-        type=click.Choice(["rows", "columns"]),
-        help="Where the players of a wide table are; default by the names of columns.",
-    ),
-    choice_option(
-        "--matches",
-        choices=("same-round", "all-rounds"),
-        help="Compare scores of the same round, or any two: only for rounds that are replicates.",
-    ),
-    click.option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players."),
-    number_option(
-        Range(0, 1e6),
-        "--penalty",
-        default=0.0,
-        help="Add so many rounds of ties, which makes all estimates finite. Usual: 0.5.",
-    ),
-    number_option(
-        OPEN_SHARE,
-        "--test-fraction",
-        help="Rounds are splits of one data set that each test this share of it: they overlap.",
-    ),
-    number_option(
-        Range(0, 100, open_low=True),
-        "--plan",
-        metavar="SE",
-        help="How many rounds are enough for standard errors of SE (.2 is 5 points of the "
-        "probability of winning), for telling neighbours, and for the best.",
-    ),
-    click.option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC)."),
-    model_option,
-    interval_option,
-    top_option(20, "Players shown."),
-    click.option("--output", type=OutputFile("result"), help="Result as a DataTree: FILE.nc."),
-    seed_option,
-    *reversed(ESTIMATE_OPTIONS),
+_PENALTY = "Add so many rounds of ties, which makes all estimates finite. Usual: 0.5."
+_FRACTION = "Rounds are splits of one data set that each test this share of it: they overlap."
+_PLAN = (
+    "How many rounds are enough for standard errors of SE (.2 is 5 points of the probability of "
+    "winning), for telling neighbours, and for the best."
 )
 
 
 @command(
-    epilog="Example: bayes-sota epp scores.csv --players rows --test resnet vit --figure epp.png"
+    uses="model reading prob seed top",
+    tree=True,
+    example="epp scores.csv --players rows --test resnet vit --save epp.png",
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
-@reading_options
-@partial(packed_options, kind=Reported, options=_OPTIONS[::-1])
-def epp(files: tuple[Path, ...], shown: Reported, reading: Asked, **asked: Any) -> int:
+@option("--players", choices=["rows", "columns"], help="Where they are in a wide table.")
+@option(
+    "--matches",
+    choices=["same-round", "all-rounds"],
+    default="same-round",
+    rare=True,
+    help="Of scores of one round, or of any two, of rounds that are replicates.",
+)
+@option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
+@option("--penalty", limits=Range(0, 1e6), default=0.0, help=_PENALTY)
+@option("--test-fraction", limits=OPEN_SHARE, rare=True, help=_FRACTION)
+@option("--plan", limits=Range(0, 100, open_low=True), metavar="SE", rare=True, help=_PLAN)
+@option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC).")
+def epp(
+    files: tuple[Path, ...],
+    reading: dict[str, Any],
+    prob: float,
+    seed: int,
+    bayes: bool,
+    test: tuple[tuple[str, str], ...],
+    **asked: Any,
+) -> Answer:
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
 
     FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
@@ -96,107 +56,63 @@ def epp(files: tuple[Path, ...], shown: Reported, reading: Asked, **asked: Any) 
     tie); cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model.
     Standard errors are clustered by round: matches of one round share its scores.
     """
-    if asked["bayes"]:
-        _check_bayes(asked)
-    tables, notes = _read(files, asked["players"], reading)
-    several = len(tables) > 1 and not asked["bayes"]
-    drawn = not several and asked["plan"] is None
-    if several and asked["plan"] is not None:
-        raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
-    if shown.figure and not drawn:
-        what = "several tournaments" if several else "a plan"
-        raise InputError(f"there is no figure of {what}: leave out --figure")
-    about = {"ci_prob": asked["ci_prob"], "reading": notes + _unused(asked, tables)}
-    if asked["bayes"]:
-        progressbar = show_progress(shown.quiet, shown.as_json)
-        report, result, tree = _sample(tables, asked, about, progressbar=progressbar)
-    elif several:
-        report, result, tree = _fit_several(tables, asked, about)
-    else:
-        report, result, tree = _fit(tables[0], asked, about)
-    write_result(asked["output"], tree)
-
-    def draw() -> "PlotCollection":  # imports ArviZ
-        return room.plot_epp(result, ci_prob=asked["ci_prob"])
-
-    return shown.deliver(report, asked["top"], draw if drawn else None)
-
-
-type _Found = tuple[Report, Any, Callable[[], xr.DataTree]]
-
-
-def _check_bayes(asked: Asked) -> None:
-    """Refuse what asks for another answer than the Bayesian model gives."""
-    for option, wrong in (
-        ("--plan", asked["plan"] is not None),
-        ("--matches all-rounds", asked["matches"] == "all-rounds"),
-    ):
-        if wrong:
-            raise InputError(f"{option} is for maximum likelihood: leave out --bayes")
-
-
-def _unused(asked: Asked, tables: "list[Tournament]") -> list[str]:
-    """A note on options that change nothing here."""
-    from bayes_sota.data.tournaments import Matches
-
-    unused = ["penalty"] if asked["bayes"] else ["model"]
-    if not asked["bayes"] and (asked["plan"] is not None or len(tables) > 1):
-        unused += ["test", "seed"]
-    unused += ["matches"] * isinstance(tables[0], Matches)
-    given = [n for n in dict.fromkeys(unused) if asked[n] not in (None, (), 0, "same-round")]
-    options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-    return [f"not used here: {options}"] * bool(given)
-
-
-def _read(
-    files: Sequence[Path], players: Any, reading: Asked
-) -> "tuple[list[Tournament], list[str]]":
-    """Tournaments of files, and how they were read."""
+    players, plan, model = (asked.pop(name) for name in ("players", "plan", "model"))
+    for name, wrong in {
+        "--plan": plan is not None,
+        "--matches all-rounds": asked["matches"] == "all-rounds",
+    }.items():
+        if bayes and wrong:
+            raise InputError(f"{name} is for maximum likelihood: leave out --bayes")
     found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)
-    tables = [*found.values()] if isinstance(found, dict) else [found]
-    return tables, list(dict.fromkeys(note for table in tables for note in table.notes))
-
-
-def _fit(table: "Tournament", asked: Asked, about: Asked) -> _Found:
+    tables: list[Any] = [*found.values()] if isinstance(found, dict) else [found]
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    about: dict[str, Any] = {"ci_prob": prob, "reading": notes}
+    if isinstance(tables[0], data.Matches):
+        note_unused("battles", "matches")
+    if bayes:
+        note_unused("--bayes", "penalty")
+        fraction = asked["test_fraction"]
+        tree = _sample(tables, model, test, fraction, seed)
+        report = room.report_draws(tree, tables, pairs=test, test_fraction=fraction, **about)
+        return Answer(report, lambda: room.plot_epp(tree, ci_prob=prob), lambda: tree)
+    note_unused("maximum likelihood", "model")
+    if len(tables) > 1:
+        return _several(tables, plan, asked, about)
     try:
-        fit = room.fit_epp(table, **{name: asked[name] for name in _FIT})
+        fit = room.fit_epp(tables[0], **asked)
     except InfiniteEstimateError as error:
-        raise InputError("; ".join([str(error), *about["reading"]])) from None
-    if asked["plan"] is not None:
-        report = room.report_plan(fit, asked["plan"], **about)
-    else:
-        report = room.report_fit(fit, pairs=asked["test"], random_seed=asked["seed"], **about)
-    return report, fit, fit.to_datatree
+        raise InputError("; ".join([str(error), *notes])) from None
+    if plan is not None:
+        note_unused("a plan", "test", "seed")
+        return Answer(room.report_plan(fit, plan, **about), tree=fit.to_datatree)
+    report = room.report_fit(fit, pairs=test, random_seed=seed, **about)
+    return Answer(report, lambda: room.plot_epp(fit, ci_prob=prob), fit.to_datatree)
 
 
-def _fit_several(tables: "list[Tournament]", asked: Asked, about: Asked) -> _Found:
+def _several(
+    tables: list[Any], plan: float | None, settings: dict[str, Any], about: dict[str, Any]
+) -> Answer:
+    """Several tournaments side by side."""
     from bayes_sota.epp.further_fits import tournaments_tree
 
-    leaderboards = room.fit_tournaments(tables, **{name: asked[name] for name in _FIT})
-    report = room.report_tournaments(leaderboards, **about)
-    return report, leaderboards, lambda: tournaments_tree(leaderboards)
+    if plan is not None:
+        raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
+    note_unused("several tournaments", "test", "seed")
+    fits = room.fit_tournaments(tables, **settings)
+    return Answer(room.report_tournaments(fits, **about), tree=partial(tournaments_tree, fits))
 
 
-def _sample(tables: "list[Tournament]", asked: Asked, about: Asked, *, progressbar: bool) -> _Found:
+def _sample(
+    tables: list[Any], model: str | None, test: Any, test_fraction: float | None, seed: int
+) -> Any:
+    """Draws of the Bayesian model, once the players who are compared are known to be there."""
     from bayes_sota.epp.counts import nearest_player
     from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))
-    for name in (name for pair in asked["test"] for name in pair):
+    for name in (name for pair in test for name in pair):
         nearest_player(players, name)
-    spec = chosen_model(asked["model"], "epp")
-    model = room.build_model(
-        tables,  # type: ignore[arg-type]
-        spec.priors,
-        test_fraction=asked["test_fraction"],
-    )
-    tree = room.sample_epp(
-        model,
-        specification=spec,
-        random_seed=chosen_seed(asked["seed"]),
-        progressbar=progressbar,
-    )
-    report = room.report_draws(
-        tree, tables, pairs=asked["test"], test_fraction=asked["test_fraction"], **about
-    )
-    return report, tree, lambda: tree
+    spec = chosen_model(model, "epp")
+    built = room.build_model(tables, spec.priors, test_fraction=test_fraction)
+    progress = shows_progress()
+    return room.sample_epp(built, specification=spec, random_seed=seed, progressbar=progress)

@@ -2,23 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from bayes_sota.cli.options import (
-    Reported,
-    auc_options,
-    check_positives,
-    command,
-    estimate_options,
-    interval_option,
-    number_option,
-)
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE, SHARE
+from bayes_sota.cli.options import command, note_unused, option
+from bayes_sota.cli.output import Answer
+from bayes_sota.cli.reading import check_positives
+from bayes_sota.core.arguments import COUNT, RATIO, SHARE
 from bayes_sota.core.errors import InputError
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
-
 
 _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
@@ -26,46 +17,15 @@ _INDEPENDENT = (
 )
 
 
-@command(
-    epilog="Example: bayes-sota maximum --n-test 3000 --classifiers 1000 --theta 0.9 "
-    "--correlation 0.6"
-)
-@number_option(COUNT, "--n-test", required=True, help="Number of test items.")
-@number_option(COUNT, "--classifiers", required=True, help="Number of classifiers.")
-@number_option(SHARE, "--theta", help="Skill of identical classifiers.")
-@click.option(
-    "--metric",
-    type=click.Choice(["accuracy", "auc"]),
-    default="accuracy",
-    show_default=True,
-    help="auc: binormal scores; --correlation is then that of the scores with a reference score.",
-)
-@number_option(COUNT, "--n-positive", help="Positive test items, for auc.")
-@number_option(SHARE, "--uniform", nargs=2, help="Skills uniform from A to B.")
-@number_option(SHARE, "--correlation", help="rho with the reference classifier; default 0.")
-@number_option(SHARE, "--pairwise-correlation", help="rho^2, between two classifiers.")
-@number_option(
-    OPEN_SHARE,
-    "--reference-skill",
-    help="theta0; default the (expected) skill of the best classifier.",
-)
-@auc_options
-@interval_option
-@estimate_options
-def maximum(
-    n_test: int,
-    classifiers: int,
-    theta: float | None,
-    metric: str,
-    n_positive: int | None,
-    spread_ratio: float | None,
-    uniform: tuple[float, float] | None,
-    correlation: float | None,
-    pairwise_correlation: float | None,
-    reference_skill: float | None,
-    ci_prob: float,
-    shown: Reported,
-) -> int:
+@command(uses="n_positive prob", example="maximum --n-test 3000 --classifiers 1000 --theta 0.9")
+@option("--n-test", limits=COUNT, required=True, help="Number of test items.")
+@option("--classifiers", limits=COUNT, required=True, help="Number of classifiers.")
+@option("--theta", limits=SHARE, help="Skill of identical classifiers.")
+@option("--uniform", limits=SHARE, nargs=2, help="Skills uniform from A to B.")
+@option("--correlation", limits=SHARE, help="rho with the reference classifier; default 0.")
+@option("--metric", choices=["accuracy", "auc"], default="accuracy", help="auc: binormal scores.")
+@option("--spread-ratio", limits=RATIO, help="Sd of scores of positives over negatives, for auc.")
+def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: Any) -> Answer:
     """Exact law of the best observed score of classifiers of known skill.
 
     Without a correlation the classifiers are taken as independent, which real ones are not: the
@@ -74,68 +34,52 @@ def maximum(
     from bayes_sota.core.skills import Uniform
     from bayes_sota.maximum.summary import describe_maximum
 
+    theta, uniform, rho = asked["theta"], asked["uniform"], asked["correlation"]
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
-    chosen_rho = chosen_correlation(correlation, pairwise_correlation)
-    skill: Any = Uniform(*uniform) if uniform is not None else theta
-    given: dict[str, Any] = {"n_classifiers": classifiers, "correlation": chosen_rho or 0.0}
+    skill: Any = Uniform(*uniform) if uniform else theta
+    given: dict[str, Any] = {"n_classifiers": classifiers, "correlation": rho or 0.0}
+    facts: dict[str, Any]
     if metric == "auc":
-        if reference_skill is not None:
-            raise InputError("--metric auc takes no --reference-skill")
-        law, facts = _auc_law(skill, n_test, n_positive, spread_ratio, given)
+        facts = {"metric": "auc", "n_positive": check_positives(asked["n_positive"], n_test)}
+        facts["spread_ratio"] = asked["spread_ratio"] or 1.0
+        law = _auc_law(skill, n_test, facts["n_positive"], facts["spread_ratio"], given)
     else:
-        for name, value in {"--n-positive": n_positive, "--spread-ratio": spread_ratio}.items():
-            if value is not None:
-                raise InputError(f"{name} is for --metric auc")
         from bayes_sota.maximum.law import maximum_law
 
-        law = maximum_law(n_test=n_test, skill=skill, reference_skill=reference_skill, **given)
+        note_unused("accuracies", "n_positive", "spread_ratio")
+        law = maximum_law(n_test=n_test, skill=skill, **given)
         facts = {"reference_skill": law.reference_skill}
-    result: dict[str, Any] = {
+    content: dict[str, Any] = {
         "expected_maximum": law.mean(),
         "sd": law.std(),
-        "interval": list(law.interval(ci_prob)),
-        "prob": ci_prob,
+        "interval": list(law.interval(prob)),
+        "prob": prob,
         "bias": law.bias(),
         "n_test": n_test,
-        "n_classifiers": classifiers,
-        "skills": [theta] if uniform is None else list(uniform),
+        "skills": list(uniform or [theta]),
         "theta_sota": law.theta_sota,
-        "correlation": given["correlation"],
+        **given,
         **facts,
-        "notes": [_INDEPENDENT] if chosen_rho is None else [],
+        "notes": [_INDEPENDENT] if rho is None else [],
     }
 
     def draw() -> "PlotCollection":
         from bayes_sota.maximum.plots_law import plot_maximum_law
 
-        return plot_maximum_law(law, ci_prob=ci_prob)
+        return plot_maximum_law(law, ci_prob=prob)
 
-    return shown.deliver(describe_maximum(result), draw=draw)
+    return Answer(describe_maximum(content), draw)
 
 
-def _auc_law(
-    skill: Any, n_test: int, n_positive: int | None, ratio: float | None, given: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """The law of the best AUC, and what is said of the test set."""
+def _auc_law(skill: Any, n_test: int, positives: int, ratio: float, given: dict[str, Any]) -> Any:
+    """The law of the best AUC."""
     from bayes_sota.auc.laws import auc_maximum_law
 
-    positives = check_positives(n_positive, n_test)
     lowest = getattr(skill, "low", skill)
     if lowest < 0.5:
         raise InputError(
             f"an AUC below 0.5 is worse than chance, got {lowest:g}; swap the classes?"
         )
-    ratio = 1.0 if ratio is None else ratio
-    sizes: dict[str, Any] = {"n_positive": positives, "n_negative": n_test - positives}
-    sizes["spread_ratio"] = ratio
-    law = auc_maximum_law(skill, **sizes, **given)
-    facts = {"metric": "auc", "n_positive": positives, "spread_ratio": ratio}
-    return law, facts
-
-
-def chosen_correlation(correlation: float | None, pairwise: float | None) -> float | None:
-    """rho from one of the options, None if none is given."""
-    if correlation is not None and pairwise is not None:
-        raise InputError("give either --correlation (rho) or --pairwise-correlation (rho^2)")
-    return correlation if pairwise is None else float(pairwise**0.5)
+    sizes = {"n_positive": positives, "n_negative": n_test - positives}
+    return auc_maximum_law(skill, **sizes, spread_ratio=ratio, **given)

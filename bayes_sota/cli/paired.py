@@ -1,102 +1,58 @@
 """``bayes-sota paired``: public and private leaderboards of the same teams."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bayes_sota.cli.options import (
-    InputFile,
-    OutputFile,
-    Reported,
-    chosen_seed,
-    command,
-    domain_option,
-    estimate_options,
-    field_option,
-    interval_option,
-    model_option,
-    number_option,
-    reading_options,
-    seed_option,
-)
-from bayes_sota.cli.reading import OF_RHO, parse_submissions, submissions_option
-from bayes_sota.cli.sota import above_option, draw_best_skill
-from bayes_sota.core.arguments import CORRELATION, COUNT, POSITIVE, SHARE
+from bayes_sota import maximum
+from bayes_sota.cli.options import InputFile, command, option, saves
+from bayes_sota.cli.output import Answer
+from bayes_sota.core.arguments import COUNT, POSITIVE
 from bayes_sota.core.errors import InputError
 
 
-@command(epilog="Example: bayes-sota paired boards.csv --n-test-public 2000 --n-test-private 8000")
+@command(
+    uses="submissions reading model domain field correlation prob seed",
+    tree=True,
+    example="paired boards.csv --n-test-public 2000 --n-test-private 8000",
+)
 @click.argument("file", type=InputFile())
-@click.option(
-    "--private-file",
-    type=InputFile(),
-    help="Private leaderboard, joined to FILE, the public one, on the teams' names.",
-)
-@number_option(COUNT, "--n-test-public", help="Public test items (accuracies).")
-@number_option(COUNT, "--n-test-private", help="Private test items.")
-@number_option(POSITIVE, "--standard-error-public", help="Of one public score.")
-@number_option(POSITIVE, "--standard-error-private", help="Of one private score.")
-@number_option(
-    SHARE,
-    "--top",
-    help="Share of either board that the model is about. Default: one half, at most 1,500 places.",
-)
-@submissions_option
-@reading_options
-@model_option
-@domain_option
-@field_option
-@number_option(CORRELATION, "--correlation", help="Known rho instead of its prior.")
-@above_option
-@click.option("--output", type=OutputFile("result"), help="netCDF file.")
-@interval_option
-@seed_option
-@estimate_options
-def paired(
-    file: Path,
-    output: Path | None,
-    shown: Reported,
-    ci_prob: float,
-    reading: dict[str, Any],
-    **options: Any,
-) -> int:
+@option("--private-file", type=InputFile(), help="Private board, joined on the teams' names.")
+@option("--n-test-public", limits=COUNT, help="Public test items (accuracies).")
+@option("--n-test-private", limits=COUNT, help="Private test items.")
+@option("--standard-error-public", limits=POSITIVE, rare=True, help="Of one public score.")
+@option("--standard-error-private", limits=POSITIVE, rare=True, help="Of one private score.")
+def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
     """Skill of the best team and of the public winner from the public and the private board.
 
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
     rho then keeps its prior.
     """
-    from bayes_sota.core.sample import save_result
     from bayes_sota.data.boards import read_paired_boards
     from bayes_sota.leaderboard.specification import chosen_model
     from bayes_sota.paired.sample import estimate_paired
     from bayes_sota.paired.summary import describe_paired
 
-    top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
-    of_rho = {name: options.pop(name) for name in OF_RHO}
-    options |= {name: _both(options, name.rstrip("s")) for name in ("n_test", "standard_errors")}
-    options["submissions"] = parse_submissions(options["submissions"])
-    private_file = options.pop("private_file")
-    above = options.pop("above")
-    boards = read_paired_boards(file, private_file, **reading, **options)
-    spec = chosen_model(builder="paired", correlation=rho, data=boards, **of_rho)
-    tree = estimate_paired(
-        boards,
-        model=spec,
-        random_seed=chosen_seed(seed),
-        top=top,
-        groups="estimands" if output is None else "all",
+    boards = read_paired_boards(
+        file,
+        asked["private_file"],
+        submissions=asked["submissions"],
+        n_test=_both(asked, "n_test"),
+        standard_errors=_both(asked, "standard_error"),
+        **reading,
     )
-    if output is not None:
-        save_result(tree, output)
-    report = describe_paired(tree, boards, ci_prob, above)
-    return shown.deliver(report, draw=partial(draw_best_skill, report))
+    of_rho: Any = {name: asked[name] for name in ("correlation", "domain", "field")}
+    spec = chosen_model(asked["model"], "paired", data=boards, **of_rho)
+    groups: Any = "all" if saves(".nc") else "estimands"
+    tree = estimate_paired(boards, model=spec, random_seed=seed, groups=groups)
+    report = describe_paired(tree, boards, prob)
+    return Answer(report, lambda: maximum.plot_sota(tree, ci_prob=prob), lambda: tree)
 
 
-def _both(reading: dict[str, Any], name: str) -> tuple[Any, Any] | None:
+def _both(sizes: dict[str, Any], name: str) -> tuple[Any, Any] | None:
     """Both of a pair of options, or neither."""
-    public, private = (reading.pop(f"{name}_{which}") for which in ("public", "private"))
+    public, private = (sizes[f"{name}_{which}"] for which in ("public", "private"))
     if (public is None) != (private is None):
         missing = "private" if private is None else "public"
         option = "--" + name.replace("_", "-")

@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import data
-from bayes_sota.cli.options import (
-    InputFile,
-    Reported,
-    command,
-    estimate_options,
-    interval_option,
-    number_option,
-    reading_options,
-    top_option,
-)
-from bayes_sota.cli.reading import group_options, metric_option
-from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE, refuse_unused
+from bayes_sota.cli.options import READING, InputFile, command, note_unused, option
+from bayes_sota.cli.output import Answer
+from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_values import parse_passes
 
@@ -28,16 +19,10 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
 
-@command(epilog="Example: bayes-sota score --right 48 --n-test 50")
-@click.argument("files", nargs=-1, type=InputFile(folders=True))
-@number_option(COUNT, "--n-test", help="Items, with --right.")
-@number_option(COUNT_OR_NONE, "--right", help="Number of right answers, instead of FILES.")
-@group_options
-@reading_options
-@metric_option
-@top_option(15, "Classifiers shown.")
-@interval_option
-@estimate_options
+@command(uses="new average metric reading prob top", example="score --right 48 --n-test 50")
+@click.argument("files", nargs=-1, type=InputFile())
+@option("--n-test", limits=COUNT, help="Items, with --right.")
+@option("--right", limits=COUNT_OR_NONE, help="Number of right answers, instead of FILES.")
 def score(
     files: tuple[Path, ...],
     right: int | None,
@@ -45,11 +30,9 @@ def score(
     new: Any,
     metric: str | None,
     average: Any,
-    top: int,
-    ci_prob: float,
-    shown: Reported,
+    prob: float,
     reading: dict[str, Any],
-) -> int:
+) -> Answer:
     """How good one classifier is, by itself: its skill, with an interval.
 
     FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
@@ -60,28 +43,30 @@ def score(
     from bayes_sota.items.score import skill_of_counts, skills_alone
     from bayes_sota.leaderboard.summary_score import describe_skills
 
-    chosen: Any = "items" if new is None else new
     if not files:
-        typed = {"--new": new, "--metric": metric, "--average": average}
-        refuse_unused("--right", typed | {"--column": reading or None})
+        note_unused("--right", "new", "metric", "average", *READING)
         if right is None or n_test is None:
             raise InputError("give FILES with answers, or --right K --n-test N")
-        report = describe_skills([skill_of_counts(right, n_test)], ci_prob=ci_prob)
-        return shown.deliver(report, top, partial(_draw, report))
-    refuse_unused("FILES", {"--right": right, "--n-test": n_test})
+        report = describe_skills([skill_of_counts(right, n_test)], ci_prob=prob)
+        return Answer(report, partial(_draw, report))
+    if right is not None:
+        raise InputError("give FILES or --right, not both")
+    note_unused("FILES", "n_test")
     passes = parse_passes(metric)
-    named = None if passes else metric
-    outcomes = data.read_outcomes(*files, metric=named, average=average, **reading)
-    skills = skills_alone(outcomes, new=chosen, passes=passes)
-    report = describe_skills(
-        skills,
-        new=chosen if outcomes.is_answers or new else outcomes.new,
-        ci_prob=ci_prob,
-        notes=outcomes.notes,
-        average=outcomes.averaging if outcomes.is_answers else "items",
-        metric=metric or "" if passes or outcomes.is_answers else "mean",
+    outcomes = data.read_outcomes(
+        *files, metric=None if passes else metric, average=average, **reading
     )
-    return shown.deliver(report, top, partial(_draw, report))
+    asked: Any = new or "items"
+    answers = outcomes.is_answers
+    report = describe_skills(
+        skills_alone(outcomes, new=asked, passes=passes),
+        new=asked if answers or new else outcomes.new,
+        ci_prob=prob,
+        notes=outcomes.notes,
+        average=outcomes.averaging if answers else "items",
+        metric=metric or "" if passes or answers else "mean",
+    )
+    return Answer(report, partial(_draw, report))
 
 
 def _draw(report: "Report") -> "PlotCollection":
