@@ -11,7 +11,6 @@ from . import paired as paired
 from .claims.accuracies import false_claim_probability as false_claim_probability
 from .claims.means import false_claim_probability_of_means as false_claim_probability_of_means
 from .claims.summary_review import claims_table as claims_table
-from .cli.batch import estimate_many as estimate_many
 from .core.command_report import save_report as save_report
 from .core.priors import FixedCorrelation as FixedCorrelation
 from .core.priors import LogitNormalSkill as LogitNormalSkill
@@ -39,6 +38,7 @@ from .epp.sample import sample_epp as sample_epp
 from .epp.summary import epp_table as epp_table
 from .items.comparison import compare_methods as compare_methods
 from .leaderboard.sample_estimate import sota_sensitivity as sota_sensitivity
+from .leaderboard.sample_many import estimate_many as estimate_many
 from .leaderboard.specification import load_model as load_model
 from .leaderboard.summary_entries import board_table as board_table
 from .maximum.law import maximum_law as maximum_law

@@ -88,7 +88,7 @@ def make() -> None:
     (PAGE.parent / "boards").mkdir(exist_ok=True)
     text = PAGE.read_text(encoding="utf-8")
     for shown in reversed(list(shown_on(text))):
-        drawn = ["--figure", str(shown.figure)] if shown.figure else []
+        drawn = ["--save", str(shown.figure)] if shown.figure else []
         now = run([*shown.arguments, *drawn])
         text = text[: shown.place.start] + now + text[shown.place.stop :]
         if shown.figure:

@@ -27,7 +27,7 @@ RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 
 # The first word of a file's name is its role; every other file is mathematics or data. A role
 # imports from itself and from roles before it, in every room but cli, which composes them.
-ROLES = ("law", "models", "sample", "summary", "plots", "command")
+ROLES = ("law", "models", "sample", "summary", "plots", "command", "cli")
 
 _ARVIZ = {"sample", "summary", "plots"}
 OWNERS = {
@@ -36,9 +36,9 @@ OWNERS = {
     "nutpie": {"sample"},
     **dict.fromkeys(("arviz", "arviz_base", "arviz_plots", "arviz_stats"), _ARVIZ),
     "matplotlib": {"plots"},
-    "pandas": {"sample", "summary", "plots", "command", "data.opening", "crossval.fold_scores"},
-    "click": {"command"},
-    "rich": {"command", "core.parallel"},
+    "pandas": {"sample", "summary", "plots", "cli", "data.opening", "crossval.fold_scores"},
+    "click": {"cli"},
+    "rich": {"cli", "core.parallel"},
     "sklearn": {"crossval.fits", "crossval.learners"},
     "numba": set(),
     "pyarrow": {"data.opening"},
@@ -61,7 +61,7 @@ def room_of(name: str) -> str:
 def role_of(name: str) -> str:
     word = name.rpartition(".")[2].partition("_")[0]
     if room_of(name) == "cli":
-        return "command"
+        return "cli"
     return word if word in ROLES else "law"
 
 

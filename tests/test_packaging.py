@@ -193,7 +193,7 @@ def test_every_part_works_on_the_oldest_python(
     monkeypatch.setenv("PYTENSOR_FLAGS", f"base_compiledir={Path.home() / '.pytensor'}")
     if os.name != "nt":
         monkeypatch.setenv("HOME", os.devnull)
-    sampled = (*BEST, "--method", "nuts", "--draws", "500")
+    sampled = (*BEST, "--method", "nuts")
     run(scripts / "bayes-sota", *sampled, cwd=tmp_path)
 
 
@@ -218,8 +218,8 @@ def test_what_is_missing_is_named_in_one_line(installed: Path, tmp_path: Path) -
 @pytest.mark.skipif(os.name == "nt", reason="there is always a home folder")
 def test_no_home_folder(installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", os.devnull)
-    run(installed / "bayes-sota", *BEST, "--figure", "exact.png", cwd=tmp_path)
-    sampled = (*BEST, "--method", "nuts", "--draws", "20")
+    run(installed / "bayes-sota", *BEST, "--save", "exact.png", cwd=tmp_path)
+    sampled = (*BEST, "--method", "nuts")
     done = run(installed / "bayes-sota", *sampled, cwd=tmp_path, code=2)
     assert "PYTENSOR_FLAGS=base_compiledir=" in done.stderr
     assert done.stderr.count("\n") == 1

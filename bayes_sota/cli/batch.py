@@ -4,169 +4,57 @@ A board is estimated and written by the process that gets it, and a summary come
 not grow with the number of boards, and what is finished stays when the run is ended.
 """
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayes_sota.core.arguments import DEFAULT_SEED, PROCESSES, SEED
-from bayes_sota.core.command import (
-    InputFile,
-    OutputDirectory,
-    Reported,
-    chosen_seed,
-    command,
-    estimate_options,
-    number_option,
-    options_of,
-    reading_options,
-    seed_option,
-    show_progress,
-    top_option,
-)
+from bayes_sota.cli.options import FOLDER, Count, InputFile, command, option, shows_progress
+from bayes_sota.cli.output import Answer
+from bayes_sota.cli.sota import estimate, sota
+from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.errors import BayesSotaError, InputError
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.summary import (
-    cell_of,
     diagnose,
     estimand_summary,
-    frame_of,
+    list_report,
     observed_maximum_of,
 )
-from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import counted, digest_of, listed, plain_text
-from bayes_sota.leaderboard.command import estimate_as_typed, sota
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota.core.tables import SOFTWARE
+from bayes_sota.core.text import counted, listed, plain_text
+from bayes_sota.leaderboard.sample_many import seed_of
 
 if TYPE_CHECKING:
     import xarray as xr
-    from arviz_plots import PlotCollection
 
-_OF_SOTA = {
-    "n_test",
-    "metric",
-    "standard_error",
-    "percent",
-    "domain",
-    "field",
-    "ci_prob",
-}
-"""Options of ``sota`` that all boards of a run share."""
 _NUMBERS = ("observed_maximum", "theta_sota", "lower", "upper", "winner_skill", "seed")
+_COLUMNS = {
+    "board": "board",
+    "best score": "observed_maximum",
+    "theta_sota": "theta_sota",
+    "from": "lower",
+    "to": "upper",
+    "winner's skill": "winner_skill",
+    "what is wrong": "problem",
+}
 
 
-def estimate_many(
-    boards: Sequence[Any],
-    *,
-    cores: int = 1,
-    random_seed: int = DEFAULT_SEED,
-    progressbar: bool = False,
-    **settings: Any,
-) -> "list[xr.DataTree]":
-    """State of the art of many boards, in their order.
-
-    Parameters
-    ----------
-    boards : sequence
-        Each as ``estimate_sota`` takes it.
-    cores : int
-        Processes. joblib starts them: inside ``joblib.parallel_config("dask")`` the workers of a
-        Dask cluster do the work.
-    random_seed : int
-        Each board gets a seed from this one and its place.
-    progressbar : bool
-    **settings
-        As ``estimate_sota`` takes them, the same for all boards.
-
-    Examples
-    --------
-    >>> import bayes_sota as bs
-    >>> boards = [bs.Leaderboard([0.93, 0.90, 0.88], n_test=n) for n in (100, 500)]
-    >>> [tree["posterior"].sizes["draw"] for tree in bs.estimate_many(boards, draws=50)]
-    [50, 50]
-    """
-    SEED.check(random_seed, "random_seed")
-    work = [(board, _seed_of(random_seed, place)) for place, board in enumerate(boards)]
-    estimate = partial(_estimate, settings=settings)
-    trees = {}
-    with shown_progress(len(work), "boards", show=progressbar) as advance:
-        for place, tree in run_each(estimate, work, cores=cores):
-            trees[place] = tree
-            advance()
-    return [trees[place] for place in range(len(work))]
-
-
-def _estimate(work: tuple[Any, int], settings: dict[str, Any]) -> "xr.DataTree":
-    board, seed = work
-    return estimate_sota(board, random_seed=seed, **settings)
-
-
-def _seed_of(random_seed: int, name: object) -> int:
-    """Seed of one board, whatever the other boards are."""
-    return int(digest_of(random_seed, name), 16) >> 1
-
-
-def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dict[str, Any]:
-    """Summary of one file, whose result is written unless it is there; what is wrong with it."""
-    record = {"board": file.stem, "was_there": False, **dict.fromkeys(_NUMBERS), "problem": ""}
-    target, ci_prob = folder / f"{file.stem}.nc", options["ci_prob"]
-    try:
-        tree = _result_at(target)
-        record["was_there"] = tree is not None
-        if tree is None:
-            known = sota.make_context("sota", [str(file)]).params | options
-            known["seed"] = _seed_of(seed, file.name)
-            tree = estimate_as_typed(file, known, sensitivity=False).about
-            save_result(tree, target)
-        theta = estimand_summary(tree, "theta_sota", ci_prob)
-        return record | {
-            "observed_maximum": float(observed_maximum_of(tree)),
-            "theta_sota": theta["mean"],
-            "lower": theta["interval"][0],
-            "upper": theta["interval"][1],
-            "winner_skill": estimand_summary(tree, "winner_skill", ci_prob)["mean"],
-            "seed": tree.attrs["random_seed"],
-            "problem": "; ".join(diagnose(tree)["reasons"]),
-        }
-    except Exception as error:  # whatever is wrong with a file, the others are done
-        said = str(error) if isinstance(error, BayesSotaError) else f"{error!r}"
-        if isinstance(error, InputError):
-            said = error.render(options_of(sota))
-        said = said.removeprefix(f"{file}: ")
-        return record | {"problem": plain_text(said, 500)}
-
-
-def _result_at(path: Path) -> "xr.DataTree | None":
-    """A result that is there and whole."""
-    try:
-        return read_result(path)
-    except InputError:
-        return None
-
-
-@command(epilog="Example: bayes-sota batch *.csv --n-test 500 --output-dir results --cores 2")
-@click.argument("files", type=InputFile(folders=True), nargs=-1, required=True)
-@click.option(
-    "--output-dir", type=OutputDirectory(), required=True, help="Where the results go, as NAME.nc."
+@command(
+    uses="metric standard_error domain field reading prob seed top",
+    draws=False,
+    example="batch *.csv --n-test 500 --output-dir results --cores 2",
 )
-@reading_options
-@number_option(PROCESSES, "--cores", default=1, help="Processes.")
-@seed_option
-@top_option(15, "Boards shown.")
-@estimate_options
+@click.argument("files", type=InputFile(), nargs=-1, required=True)
+@option("--n-test", multiple=True, type=Count("infer"), help="Number of test items of each.")
+@option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
+@option("--cores", limits=PROCESSES, default=1, help="Processes.")
 def batch(
-    files: tuple[Path, ...],
-    output_dir: Path,
-    cores: int,
-    seed: int | None,
-    shown: Reported,
-    top: int,
-    **options: Any,
-) -> int:
+    files: tuple[Path, ...], output_dir: Path, cores: int, seed: int, **options: Any
+) -> Answer:
     """State of the art of many boards, one result file for each.
 
     FILES are what sota reads. A result that is there is left alone, and a file that fails does not
@@ -177,76 +65,63 @@ def batch(
     if twice is not None:
         raise InputError(f"two FILES are called {twice}, and so would be their results")
     make_directory(output_dir)
-    finish = partial(_finish, folder=output_dir, seed=chosen_seed(seed), options=options)
+    finish = partial(_finish, folder=output_dir, seed=seed, options=options)
     records: list[dict[str, Any]] = [{} for _ in files]
-    progressbar = show_progress(shown.quiet, shown.as_json)
-    with shown_progress(len(files), "boards", show=progressbar) as advance:
+    with shown_progress(len(files), "boards", show=shows_progress()) as advance:
         for place, record in run_each(finish, files, cores=cores):
             records[place] = record
             advance()
-    report = _described(records, chosen_seed(seed), options["ci_prob"])
-    return shown.deliver(report, top, partial(_figure, records[:top], options["ci_prob"]))
-
-
-batch.params += [option for option in sota.params if option.name in _OF_SOTA]
-
-
-def _described(records: Sequence[Mapping[str, Any]], seed: int, ci_prob: float) -> Report:
-    done = [record for record in records if record["theta_sota"] is not None]
     there = [record["board"] for record in records if record["was_there"]]
-    wrong = [f"{record['board']}: {record['problem']}" for record in records if record["problem"]]
     were = "was" if len(there) == 1 else "were"
-    left = f"{counted(len(there), 'result')} in the folder {were} left alone"
-    notes = [f"{left}: {listed(there)}"] * bool(there)
-    said = f"{len(done):,} of {counted(len(records), 'board')} have a result."
-    return Report(
-        make_frame=partial(frame_of, records),
-        tables=[Table.of([_cells(record) for record in records])],
-        content={
-            "boards": records,
-            "n_boards": len(records),
-            "n_failed": len(records) - len(done),
-            "prob": ci_prob,
-            "seed": seed,
-            "notes": notes,
-        },
-        sentences=(said,),
-        legend=(f"theta_sota: skill of the best classifier, with its {ci_prob:.0%} interval.",),
+    left = f"{counted(len(there), 'result')} in the folder {were} left alone: {listed(there)}"
+    failed = sum(record["theta_sota"] is None for record in records)
+    known = {"n_boards": len(records), "n_failed": failed, "prob": options["prob"], "seed": seed}
+    notes = [left] * bool(there)
+    report = list_report(
+        "boards",
+        records,
+        _COLUMNS,
+        content=known | {"notes": notes},
+        sentences=[f"{len(records) - failed:,} of {counted(len(records), 'board')} have a result."],
+        legend=[f"theta_sota: skill of the best classifier; {options['prob']:.0%} intervals."],
         notes=notes,
-        reasons=wrong,
+        reasons=[f"{row['board']}: {row['problem']}" for row in records if row["problem"]],
         basis=(f"seed {seed}", SOFTWARE),
     )
+    return Answer(report)
 
 
-def _cells(record: Mapping[str, Any]) -> dict[str, str]:
-    """What people see of a board."""
-    failed = record["theta_sota"] is None
-    return {
-        "board": record["board"],
-        "best score": cell_of(record["observed_maximum"]),
-        "theta_sota": "" if failed else f"{record['theta_sota']:.4f}",
-        "interval": "" if failed else f"{record['lower']:.4f} to {record['upper']:.4f}",
-        "winner's skill": "" if failed else f"{record['winner_skill']:.4f}",
-        "what is wrong": record["problem"],
-    }
-
-
-def _figure(records: Sequence[Mapping[str, Any]], ci_prob: float) -> "PlotCollection":
-    """Best skill of each board, with its interval and its best score."""
-    from bayes_sota.leaderboard.plots import draw_intervals
-
-    drawn = [
-        {
-            "name": record["board"],
-            "score": record["observed_maximum"],
-            "skill": {
-                "mean": record["theta_sota"],
-                "interval": (record["lower"], record["upper"]),
-            },
+def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dict[str, Any]:
+    """Summary of one file, whose result is written unless it is there; what is wrong with it."""
+    record = {"board": file.stem, "was_there": False, **dict.fromkeys(_NUMBERS), "problem": ""}
+    target, prob = folder / f"{file.stem}.nc", options["prob"]
+    try:
+        tree = _result_at(target)
+        record["was_there"] = tree is not None
+        if tree is None:
+            own = seed_of(seed, file.name)
+            tree = estimate(file, seed=own, sensitivity=False, **options).about
+            save_result(tree, target)
+        theta = estimand_summary(tree, "theta_sota", prob)
+        return record | {
+            "observed_maximum": float(observed_maximum_of(tree)),
+            "theta_sota": theta["mean"],
+            "lower": theta["interval"][0],
+            "upper": theta["interval"][1],
+            "winner_skill": estimand_summary(tree, "winner_skill", prob)["mean"],
+            "seed": tree.attrs["random_seed"],
+            "problem": "; ".join(diagnose(tree)["reasons"]),
         }
-        for record in records
-        if record["theta_sota"] is not None
-    ]
-    if not drawn:
-        raise InputError("no board has a result that a figure could show")
-    return draw_intervals(drawn, f"skill of the best classifier: mean and {ci_prob:.0%} interval")
+    except Exception as error:  # whatever is wrong with a file, the others are done
+        said = str(error) if isinstance(error, BayesSotaError) else f"{error!r}"
+        if isinstance(error, InputError):
+            said = error.render([name for one in sota.params for name in one.opts])
+        return record | {"problem": plain_text(said.removeprefix(f"{file}: "), 500)}
+
+
+def _result_at(path: Path) -> "xr.DataTree | None":
+    """A result that is there and whole."""
+    try:
+        return read_result(path)
+    except InputError:
+        return None

@@ -1,80 +1,94 @@
-"""The group of all commands; each is imported when it is asked for, and the others are not."""
+"""All commands; each is imported when it is asked for, and the others are not."""
 
 import platform
-from collections import UserDict
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any, cast
+from typing import Any
 
 import click
 
 from bayes_sota import __version__
 
-_PLACES = {  # module and name, below bayes_sota
-    "batch": "cli.batch:batch",
-    "board": "leaderboard.command:board",
-    "claim": "claims.command:claim",
-    "cv": "crossval.command:cv",
-    "demo": "cli.demo:demo",
-    "epp": "epp.command:epp",
-    "examples": "cli.demo:examples",
-    "inspect": "cli.inspection:inspect_file",
-    "maximum": "maximum.command:maximum",
-    "paired": "paired.command:paired",
-    "score": "leaderboard.command_score:score",
-    "sota": "leaderboard.command:sota",
+_ABOUT = {
+    "inspect": "What a file holds, and the commands that can answer from it.",
+    "score": "How good is one model.",
+    "sota": "How good is the best, and how good is the winner.",
+    "board": "Who is the best: skills, ranks, tiers.",
+    "paired": "Public and private board: who gained beyond luck.",
+    "claim": 'Is "A outperforms B" false.',
+    "epp": "Which model is better over rounds, data sets, battles.",
+    "cv": "Repeated cross-validation: run it, and judge its scores.",
+    "maximum": "The exact law of the best of many scores.",
+    "batch": "Many boards, one result file for each.",
+    "examples": "Write files of every kind to try.",
+    "demo": "The main job on a real challenge.",
 }
+_BELOW = {
+    "claim": {
+        "classification": "From two accuracies on the same items.",
+        "segmentation": "From two means of cases (Dice).",
+        "responses": "From per-item outcomes; with --pair and --require, a gate.",
+        "plan": "Test items that a claim needs.",
+        "batch": "Every claim of a review.",
+    },
+    "cv": {
+        "run": "Fit and score learners on many random partitions.",
+        "judge": "Whether the order of learners is reproducible.",
+    },
+}
+_PLACES = {"inspect": "inspection:inspect_file", "examples": "demo:examples"}
 
 
-class _Commands(UserDict[str, Any]):
-    """Commands by their names, imported at their first use."""
+class Commands(click.Group):
+    """Commands by their names, with what they answer, in their order."""
 
-    def __getitem__(self, name: str) -> click.Command:
-        loaded = self.data[name]
-        if isinstance(loaded, str):
-            module, _, command = loaded.partition(":")
-            loaded = getattr(import_module(f"bayes_sota.{module}"), command)
-        return cast(click.Command, loaded)
+    def __init__(self, name: str, about: dict[str, str], **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self.about = about
+
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
+        """Names in their order."""
+        return list(self.about)
+
+    def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
+        """The command of a name, imported now."""
+        if name not in self.about:
+            return self.commands.get(name)
+        if self.name in _BELOW:
+            place = f"{self.name}:{name}"
+        elif name in _BELOW:
+            return Commands(name, _BELOW[name], help=_ABOUT[name])
+        else:
+            place = _PLACES.get(name, f"{name}:{name}")
+        module, _, attribute = place.partition(":")
+        found: click.Command = getattr(import_module(f"bayes_sota.cli.{module}"), attribute)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Their questions, without an import."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.about.items()))
 
 
 def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     """Print what a report of a bug needs; none of the libraries is imported."""
     if wanted:
-        click.echo(f"bayes_sota {__version__}")
-        click.echo(f"Python {platform.python_version()}")
+        click.echo(f"bayes_sota {__version__}\nPython {platform.python_version()}")
         for name in ("PyMC", "ArviZ", "NumPy", "SciPy"):
             click.echo(f"{name} {version(name)}")
         context.exit()
 
 
-cli = click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_versions,
-    help="Show the versions of the package and of its libraries.",
-)(
-    click.Group(
-        "cli",
-        commands=_Commands(_PLACES),
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-        help="Say what the data support about the state of the art behind the best score.",
-    )
-)
-
-
-def with_option(option: str, group: click.Group = cli) -> Iterator[str]:
-    """Names of the commands that have an option.
-
-    Examples
-    --------
-    >>> list(with_option("--plan")), list(with_option("--nothing"))
-    (['epp'], [])
-    """
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from (f"{name} {below}" for below in with_option(option, command))
-        elif any(option in param.opts for param in command.params):
-            yield name
+cli = Commands(
+    "cli",
+    _ABOUT,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="Say what the data support about the state of the art behind the best score.",
+    params=[
+        click.Option(
+            ["--version"], is_flag=True, is_eager=True, expose_value=False,
+            callback=_show_versions,
+            help="Show the versions of the package and of its libraries.",
+        )
+    ],
+)  # fmt: skip

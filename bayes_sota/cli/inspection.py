@@ -5,7 +5,7 @@ process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,8 @@ from typing import Any
 import click
 
 from bayes_sota import claims, crossval, data, epp, items
-from bayes_sota.core.command import (
-    INSPECT,
-    InputFile,
-    Shown,
-    command,
-    reading_options,
-    report_options,
-    typed_of_reading,
-)
+from bayes_sota.cli.options import InputFile, command
+from bayes_sota.cli.output import Answer
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
@@ -31,7 +24,6 @@ from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import measure, place_in
-from bayes_sota.leaderboard.command_reading import metric_option
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
@@ -51,17 +43,14 @@ _PAIR = {"paired {} --n-test-public N --n-test-private N": "How good is the publ
 _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with uncertainty?"}
 
 
-@command(INSPECT, epilog="Example: bayes-sota inspect leaderboard.csv")
-@click.argument("file", type=InputFile(folders=True))
-@reading_options
-@metric_option
-@report_options
-def inspect_file(file: Path, reading: dict[str, Any], metric: str | None, shown: Shown) -> int:
+@command(uses="reading metric top", draws=False, name="inspect", example="inspect leaderboard.csv")
+@click.argument("file", type=InputFile())
+def inspect_file(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
     """Say what FILE holds, every question that it can answer, and the command for it.
 
     It also says which columns it would use, and what it lacks for other questions.
     """
-    typed = [*typed_of_reading(reading), *([f"--metric {shlex.quote(metric)}"] if metric else [])]
+    typed = [*_typed(reading), *([f"--metric {shlex.quote(metric)}"] if metric else [])]
     table, notes = read_table(file, metric), list[str]()
     kind, trials = _trials(table, reading, notes)
     commands = []
@@ -79,8 +68,28 @@ def inspect_file(file: Path, reading: dict[str, Any], metric: str | None, shown:
     columns = {"question": "question", "command": "command"}
     content = {"kind": kind, "notes": notes}
     about: dict[str, Any] = {"sentences": (said,), "notes": notes, "basis": (SOFTWARE,)}
-    report = list_report("commands", commands, columns, content=content, **about)
-    return shown.deliver(report) or int(not commands)
+    if not commands:
+        about["reasons"] = ("no question can be answered from this file alone",)
+    return Answer(list_report("commands", commands, columns, content=content, **about))
+
+
+def _typed(reading: Mapping[str, Any]) -> list[str]:
+    """Options of reading as they were typed.
+
+    Examples
+    --------
+    >>> _typed({"score": "acc", "use": ["a", "b"], "direction": "lower"})
+    ['--column score=acc', '--use a,b', '--lower-is-better']
+    """
+
+    def typed(name: str, value: Any) -> list[str]:
+        if name == "direction":
+            return [f"--{value}-is-better"]
+        if isinstance(value, str):
+            return ["--column", f"{name}={value}"]
+        return [f"--{name.replace('_', '-')}", ",".join(value)]
+
+    return [shlex.join(typed(*pair)) for pair in reading.items()]
 
 
 def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[str, list[Trial]]:

@@ -59,7 +59,7 @@ def test_a_pair_is_what_two_methods_are() -> None:
 def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     file, table, tree = EXAM, tmp_path / "t.csv", tmp_path / "x.nc"
     shown = ("claim", "responses", file, "--by", "task")
-    arguments = ("--table", str(table), "--output", str(tree))
+    arguments = ("--save", str(table), "--save", str(tree))
     code, out, _ = run(capsys, *shown, *arguments)
     assert code == 0
     assert "stands on 0 of 10 tasks, with probability 95%" in out

@@ -85,8 +85,8 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     code, out, _ = run(capsys, "claim", "responses", exam, "--pair", "forest", "linear", "--json")
     found = json.loads(out)
     assert (code, found["n_pairs"], found["n_told_apart"]) == (0, 1, None)
-    arguments = ("--pairs", "--table", str(table), "--output", str(tree), "--top", "2")
-    arguments += ("--figure", str(figure))
+    arguments = ("--pairs", "--save", str(table), "--save", str(tree), "--top", "2")
+    arguments += ("--save", str(figure))
     code, out, _ = run(capsys, "claim", "responses", exam, *arguments)
     assert code == 0
     assert "of 6 pairs of methods are told apart, at 95% for all together." in out

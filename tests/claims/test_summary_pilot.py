@@ -111,7 +111,7 @@ def test_one_run_does_not_tell_what_more_would_add() -> None:
 def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     shown = ("claim", "plan", "--gap", "0.05", "--pilot", EXAM, "--pair", "tree", "forest")
-    code, out, _ = run(capsys, *shown, "--table", str(table), "--cost-per-item", "2")
+    code, out, _ = run(capsys, *shown, "--save", str(table), "--cost-per-item", "2")
     assert code == 0
     assert out.startswith("If tree and forest truly differ by 5 points, ")
     assert "The cheapest are " in out

@@ -35,7 +35,7 @@ def test_each_file_has_a_result_and_a_bad_one_does_not_stop_the_others(
 ) -> None:
     bad, out = written(tmp_path, "x,y\nq,r\n", "bad.csv"), tmp_path / "out"
     given = ("batch", bad, *boards, "--n-test", 100, "--output-dir", out)
-    code, printed, error = run(capsys, *given, "--json", "--table", tmp_path / "table.csv")
+    code, printed, error = run(capsys, *given, "--json", "--save", tmp_path / "table.csv")
     found = json.loads(printed)
     assert (code, found["n_boards"], found["n_failed"]) == (1, 3, 1)
     assert "bad: rows may be entries or units" in error

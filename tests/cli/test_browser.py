@@ -14,9 +14,9 @@ pytestmark = pytest.mark.slow
 
 
 def report_of(capsys, folder: Path, *arguments: str) -> dict:
-    """Runs a command with ``--report`` and ``--json``; the page is ``folder/page.html``."""
+    """Runs a command with ``--save`` and ``--json``; the page is ``folder/page.html``."""
     with pytest.raises(SystemExit) as stop:
-        main([*arguments, "--report", str(folder / "page.html"), "--json"])
+        main([*arguments, "--save", str(folder / "page.html"), "--json"])
     assert not stop.value.code
     return json.loads(capsys.readouterr().out)
 
@@ -98,7 +98,7 @@ def report_of_players(tmp_path_factory) -> Path:
     file, page = folder / "rounds.csv", folder / "page.html"
     file.write_text("\n".join(lines))
     with pytest.raises(SystemExit):
-        main(["epp", str(file), "--seed", "1", "--quiet", "--report", str(page)])
+        main(["epp", str(file), "--seed", "1", "--quiet", "--save", str(page)])
     return folder
 
 
@@ -186,8 +186,8 @@ def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path) -> No
 
 def test_a_page_offers_its_numbers_to_the_last_digit(browser, tmp_path, capsys) -> None:
     seed = 6449118028543719035  # which JavaScript cannot hold
-    single = ("--maximum", "0.9", "--n-test", "300", "--classifiers", "20", "--no-sensitivity")
-    wanted = report_of(capsys, tmp_path, "sota", *single, "--draws", "50", "--seed", str(seed))
+    single = ("--maximum", "0.9", "--n-test", "300", "--classifiers", "20", "--quiet")
+    wanted = report_of(capsys, tmp_path, "sota", *single, "--seed", str(seed))
     page = opened(browser, tmp_path)
     assert wanted["seed"] == seed
     assert json.loads(downloaded(page, tmp_path, "result.json", button="download")) == wanted

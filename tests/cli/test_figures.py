@@ -23,13 +23,11 @@ COMMANDS = (
     "epp rounds.csv --seed 1",
     "board answers.csv --seed 1",
     "sota answers.csv --seed 1",
-    "sota leaderboard.csv --n-test 250 --seed 1 --no-sensitivity",
-    "sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558 --seed 1 "
-    "--no-sensitivity",
+    "sota leaderboard.csv --n-test 250 --seed 1 --quiet",
+    "sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558 --seed 1 --quiet",
     "paired public_private.csv --n-test-public 250 --n-test-private 1000 --seed 1",
     "cv judge cross_validation.csv --rule fixed --threshold 5 --seed 1",
     "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
-    "batch leaderboard.csv --n-test 250 --output-dir results --seed 1",
 )
 CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
 
@@ -47,7 +45,7 @@ def drawn(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Figure
     monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda figure, _: kept.append(figure))
     monkeypatch.chdir(folder)
     with pytest.raises(SystemExit) as stop:
-        main([*command.split(), "--quiet", "--figure", str(folder / "figure.svg")])
+        main([*command.split(), "--quiet", "--save", str(folder / "figure.svg")])
     assert stop.value.code in (0, None)
     figure: Figure = kept[0].viz["figure"].item()
     figure.canvas.draw()

@@ -50,7 +50,7 @@ def test_an_interrupted_run_is_one_line_and_exit_code_130(capsys: Any, monkeypat
 
     assert exit_code(lambda: pressed()) == 130
     assert capsys.readouterr().err == "error: interrupted\n"
-    monkeypatch.setattr("bayes_sota.core.command.Shown.deliver", pressed)
+    monkeypatch.setattr("bayes_sota.cli.options.deliver", pressed)
     assert run(capsys, "score", "--right", 48, "--n-test", 50)[::2] == (130, "error: interrupted\n")
 
 

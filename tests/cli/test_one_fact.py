@@ -27,14 +27,14 @@ COMMANDS: dict[str, str] = {
     "maximum": "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
     "maximum of a range": "maximum --n-test 500 --classifiers 50 --uniform 0.7 0.9",
     "maximum auc": "maximum --metric auc --n-test 500 --n-positive 60 --classifiers 50 --theta 0.9",
-    "sota of a maximum": "sota --maximum 0.98 --n-test 200 --classifiers 50 --draws 250 --seed 3 "
-    "--above 0.97 --new-score 0.985",
-    "sota of a board": "sota board.csv --n-test 749 --correlation 0.8 --draws 250 --seed 3 "
-    "--new-n-test 600 --new-score 0.95",
-    "sota of answers": "sota answers.csv --draws 250 --seed 3",
-    "board": "board board.csv --n-test 749 --draws 200 --seed 3 --above 0.9 --new-score 0.95",
-    "board of answers": "board answers.csv --draws 200 --seed 3",
-    "paired": "paired paired.csv --n-test-public 300 --n-test-private 449 --seed 3 --above 0.9",
+    "sota of a maximum": "sota --maximum 0.98 --n-test 200 --classifiers 50 --seed 3 "
+    "--new-score 0.985",
+    "sota of a board": "sota board.csv --n-test 749 --correlation 0.8 --seed 3 "
+    "--new-score 0.95",
+    "sota of answers": "sota answers.csv --seed 3",
+    "board": "board board.csv --n-test 749 --seed 3",
+    "board of answers": "board answers.csv --seed 3",
+    "paired": "paired paired.csv --n-test-public 300 --n-test-private 449 --seed 3",
     "claim classification": "claim classification --accuracy 0.90 0.88 --n-test 500 --rope 0.01",
     "claim classification, tries":
         "claim classification --accuracy 0.90 0.88 --n-test 500 --best-of 10 --level 0.1",
@@ -42,11 +42,11 @@ COMMANDS: dict[str, str] = {
     "claim plan": "claim plan --accuracy 0.90 0.88 --n-test 400",
     "claim plan of means":
         "claim plan --gap 0.02 --sd 0.1 0.12 --pairwise-correlation 0.7 --n-test 300",
-    "claim responses": "claim responses answers.csv --draws 400 --seed 3",
+    "claim responses": "claim responses answers.csv --seed 3",
     "claim batch": "claim batch review.csv",
     "board of item scores": "board auc.csv --metric auc "
-    "--column label=label --draws 200 --seed 3",
-    "claim responses of item scores": "claim responses dice.csv --draws 400 --seed 3",
+    "--column label=label --seed 3",
+    "claim responses of item scores": "claim responses dice.csv --seed 3",
     "epp, bayesian": "epp rounds.csv --bayes --seed 3",
     "epp": "epp rounds.csv --penalty 0.5 --seed 3",
     "epp, all rounds": "epp rounds.csv --matches all-rounds --penalty 0.5 --seed 3",
@@ -124,8 +124,8 @@ def shown(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[
         first, second = list(csv.reader(file))[1]
     words = COMMANDS[name].format(first=first, second=second).split()
     command = [str(folder / word) if word.endswith(".csv") else word for word in words]
-    tree = ["--output", str(folder / f"{name}.nc")] if name in WITH_TREE else []
-    tables = [["--table", str(folder / f"table of {name}{ending}")] for ending in (".tex", ".csv")]
+    tree = ["--save", str(folder / f"{name}.nc")] if name in WITH_TREE else []
+    tables = [["--save", str(folder / f"table of {name}{ending}")] for ending in (".tex", ".csv")]
     printed = []
     for more in (tables[0], ["--json", *tree, *tables[1]]):
         code, out, error = run(capsys, *command, *more)

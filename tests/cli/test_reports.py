@@ -16,7 +16,6 @@ from data.files import run
 from latex_tables import read_tables
 
 import bayes_sota as bs
-from bayes_sota.cli.commands import cli
 from bayes_sota.core.tables import Report, latex_table
 from bayes_sota.core.text import plain_text
 
@@ -24,13 +23,12 @@ HOSTILE = ("=1+1", "a|b & $x_1$ 5%", "\x1b[31mred\n<b>", r"\input{x} ~^#[t]", "*
 FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
-    "board {board} --n-test 749 --draws 100 --seed 1",
-    "sota --maximum 0.9 --n-test 300 --classifiers 20 --draws 50 --seed 1 --no-sensitivity",
+    "board {board} --n-test 749 --seed 1",
+    "sota --maximum 0.9 --n-test 300 --classifiers 20 --seed 1 --quiet",
     "claim classification --accuracy 0.90 0.88 --n-test 500",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
     "claim plan --accuracy 0.9 0.88",
 )
-WITHOUT_A_PARAGRAPH = {"demo", "examples"}
 
 
 @pytest.fixture(scope="module")
@@ -48,24 +46,12 @@ def test_the_paragraph_is_one_and_tables_have_every_format(
     line: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = line.format(board=board)
-    paths = [tmp_path / f"x{ending}" for ending in (".md", ".json")]
-    _, printed, _ = run(capsys, *line.split(), "--text", "--table", paths[0])
-    _, found, _ = run(capsys, *line.split(), "--json", "--table", paths[1])
-    assert printed == json.loads(found)["text"] + "\n"
-    assert json.loads(paths[1].read_text())["text"] + "\n" == printed
+    paths = [tmp_path / f"x{ending}" for ending in (".md", ".json", ".txt")]
+    saved = [word for path in paths for word in ("--save", path)]
+    _, found, _ = run(capsys, *line.split(), "--json", *saved)
+    assert paths[1].read_text() == found
+    assert paths[2].read_text() == json.loads(found)["text"] + "\n"
     assert paths[0].read_text().count("---") > 1
-
-
-def test_every_command_with_results_has_a_paragraph_and_a_table() -> None:
-    found = dict(cli.commands)
-    for group in ("claim", "cv"):
-        found |= found.pop(group).commands
-    lacking = {
-        name
-        for name, command in found.items()
-        if not {"--text", "--table"} <= {option for p in command.params for option in p.opts}
-    }
-    assert lacking == WITHOUT_A_PARAGRAPH
 
 
 TINY = {
@@ -79,14 +65,14 @@ TINY = {
 }
 SMALLEST = (
     "maximum --n-test 1 --classifiers 1 --theta 0.5",
-    "sota --maximum 0.7 --n-test 10 --classifiers 1 --draws 9 --seed 1 --no-sensitivity",
-    "sota two.csv --n-test 1 --draws 1 --seed 1 --no-sensitivity",
-    "sota three.csv --metric score --standard-error 0.01 --draws 99 --seed 1 --no-sensitivity",
-    "board three.csv --metric score --standard-error 0.01 --draws 99 --seed 1",
-    "board two.csv --n-test 5 --draws 1 --seed 1 --top 1 --above 0.5 --new-score 1 --new-n-test 1",
-    "board answers.csv --draws 1 --seed 1 --top 1",
+    "sota --maximum 0.7 --n-test 10 --classifiers 1 --seed 1 --quiet",
+    "sota two.csv --n-test 1 --seed 1 --quiet",
+    "sota three.csv --metric score --standard-error 0.01 --seed 1 --quiet",
+    "board three.csv --metric score --standard-error 0.01 --seed 1",
+    "board two.csv --n-test 5 --seed 1 --top 1",
+    "board answers.csv --seed 1 --top 1",
     "claim classification --accuracy 1 0 --n-test 2 --rope 0.1 --best-of 1",
-    "claim responses answers.csv --draws 100 --seed 1",
+    "claim responses answers.csv --seed 1",
     "claim plan --accuracy 1 0",
     "claim plan --accuracy 0.95 0.05 --n-test 20",
     "claim batch claims.csv",
@@ -119,7 +105,7 @@ def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
 
 ANSWERS = (
     *FAST,
-    "board {board} --n-test 749 --draws 100 --seed 1 --above 0.9 --new-score 0.95",
+    "board {board} --n-test 749 --seed 1",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
 )
 
@@ -130,7 +116,7 @@ def test_the_answer_fits_on_two_lines_of_a_page(
     line: str, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The heading of a report is the first sentence: two lines hold about 170 characters."""
-    _, out, _ = run(capsys, *line.format(board=board).split(), "--report", tmp_path / "x.html")
+    _, out, _ = run(capsys, *line.format(board=board).split(), "--save", tmp_path / "x.html")
     page = (tmp_path / "x.html").read_text()
     (heading,) = re.findall(r"<h1[^>]*>(.*?)</h1>", page)
     said = out.splitlines()[0].replace(" %", "\N{NO-BREAK SPACE}%")

@@ -193,10 +193,10 @@ def test_the_command_of_a_page_has_the_seed_that_was_drawn(tmp_path: Path, capsy
     path = tmp_path / "page.html"
     (tmp_path / "b.csv").write_text("team,score\na,0.91\nb,0.9\nc,0.88\n")
     with pytest.raises(SystemExit):
-        main(["board", str(tmp_path / "b.csv"), "--n-test", "500", "--json", "--report", str(path)])
+        main(["board", str(tmp_path / "b.csv"), "--n-test", "500", "--json", "--save", str(path)])
     seed = json.loads(capsys.readouterr().out)["seed"]
     (command,) = [word for word in Page(path.read_text()).words if word.startswith("bayes-sota ")
-                  and "--report" in word]  # fmt: skip
+                  and "--save" in word]  # fmt: skip
     assert command.endswith(f"--seed {seed}")
 
 

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -23,7 +22,7 @@ import pyarrow as pa
 import pytest
 from data.files import refused, run, written
 
-from bayes_sota.core.command import reading_options
+from bayes_sota.cli.options import SHARED
 from bayes_sota.crossval.fold_scores import read_fold_scores
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights
@@ -322,7 +321,7 @@ def test_other_types_are_no_numbers(tmp_path: Path) -> None:
 
 
 def test_help_names_every_role() -> None:
-    about = click.command(reading_options(lambda **_: None)).params[0].help or ""
+    about = SHARED["column"].help or ""
     roles = about[about.index("(") + 1 : about.index(")")].split(", ")
     assert set(roles) == {*COLUMNS, "target"} - {"metric"}  # which --metric chooses
 

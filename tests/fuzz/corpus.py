@@ -80,17 +80,16 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
         "names.json": json.dumps({r["team"]: r["score"] for r in records}).encode(),
         "board.parquet": _parquet({key: [r[key] for r in records] for key in rows[0]}),
     }
-    draws = ("--draws", "100")
     read = {
-        "board": ("board", "{file}", *_BOARD, *draws, *_EXACT),
-        "sota": ("sota", "{file}", *_BOARD, *draws, "--no-sensitivity", *_EXACT),
+        "board": ("board", "{file}", *_BOARD, *_EXACT),
+        "sota": ("sota", "{file}", *_BOARD, "--quiet", *_EXACT),
     }
     for name, content in files.items():
         columns = (1,) if name.endswith(".csv") else ()
         for key, command in read.items():
             if name == "board.csv" or key == "board":
                 yield Case("board", name, content, command, score_columns=columns)
-    command = ("board", "{file}", *_BOARD, "--rounding", "nearest", *draws, *_EXACT)
+    command = ("board", "{file}", *_BOARD, "--rounding", "nearest", *_EXACT)
     name = "slug-publicleaderboard.csv"
     yield Case("kaggle", name, table_text(kaggle), command, score_columns=(4,))
 
@@ -105,9 +104,9 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         "answers.parquet": _parquet({"item": [row[0] for row in rows[1:]], **columns}),
     }
     read = (
-        ("sota", "{file}", "--draws", "100", *_EXACT),
-        ("board", "{file}", "--draws", "100", *_EXACT),
-        ("claim", "responses", "{file}", "--draws", "200", *_EXACT),
+        ("sota", "{file}", *_EXACT),
+        ("board", "{file}", *_EXACT),
+        ("claim", "responses", "{file}", *_EXACT),
         ("score", "{file}", "--json"),
         ("inspect", "{file}", "--json"),
     )
@@ -125,7 +124,7 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         for i, y in enumerate(label)
     ]
     how = ("--metric", "auc", "--column", "label=label")
-    command = ("board", "{file}", *how, "--draws", "100", *_EXACT)
+    command = ("board", "{file}", *how, *_EXACT)
     yield Case("item-scores", "auc.csv", table_text(auc), command, score_columns=(2, 3))
 
 
@@ -184,7 +183,7 @@ def _rounds(rng: np.random.Generator) -> Iterator[Case]:
 
 def _logs(rng: np.random.Generator) -> Iterator[Case]:
     right = (rng.random((40, 2)) < [0.8, 0.6]).astype(int).tolist()
-    read = ("claim", "responses", "{file}", "{other}", "--draws", "200", *_EXACT)
+    read = ("claim", "responses", "{file}", "{other}", *_EXACT)
 
     def two(make: Callable[[list[int], str], Any]) -> list[str]:
         """What a tool writes of both models."""

@@ -71,8 +71,7 @@ def test_percent_is_a_unit(case: Case) -> None:
     rows, column = rows_of(case), case.score_columns[0]
     for row in rows[1:]:
         row[column] = f"{float(row[column]) * 100:.1f}"
-    more = ("--percent",) if case.command[0] == "board" else ()
-    found = run_case(case, case.name, table_text(rows), *more)
+    found = run_case(case, case.name, table_text(rows))
     other = {key: found[key] for key in ("decimals", "statement", "text") if key in found}
     assert found == numbers(case) | other
 
@@ -95,7 +94,7 @@ def test_a_seed_gives_the_same_result_and_another_seed_another() -> None:
 
 
 run_once = cache(lambda words: run(words))
-_MAXIMUM = "sota --json --seed 1 --no-sensitivity --draws 100 "
+_MAXIMUM = "sota --json --seed 1 --quiet "
 _LAW = "maximum --json "
 _CLAIM = "claim classification --json --accuracy 0.9 0.88 "
 

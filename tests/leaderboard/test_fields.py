@@ -16,7 +16,7 @@ from bayes_sota.core.priors import board_priors
 SCORES = [f"0.{850 - 3 * place}" for place in range(12)]
 TAKEN = "entries of a competition are taken for ensembles"
 N_TEST = ("--n-test", "1000")
-SOTA = ("--draws", "200", "--no-sensitivity")
+SOTA = "--quiet"
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ def test_one_classifier_of_a_file(capsys: Any, exam: str) -> None:
 
 def test_several_classifiers_each_by_itself(capsys: Any, tmp_path: Path) -> None:
     table, figure = tmp_path / "x.csv", tmp_path / "x.svg"
-    arguments = ["--table", str(table), "--figure", str(figure)]
+    arguments = ["--save", str(table), "--save", str(figure)]
     code, out, _ = run(capsys, "score", str(EXAMPLES / "exam.csv"), *arguments)
     assert code == 0
     assert out.startswith("Expect forest to score")
@@ -85,8 +85,7 @@ BOARD = f"{EXAMPLES / 'leaderboard.csv'}"
     [
         ("score --right 5", "give FILES with answers, or --right K --n-test N"),
         ("score --right 5 --n-test 4", "right answers are 0 to the number of items, got 5"),
-        ("score --right 5 --n-test 9 --new runs", "--new has no effect on --right"),
-        ("score {exam} --right 5", "--right has no effect on FILES"),
+        ("score {exam} --right 5", "give FILES or --right, not both"),
         ("score {exam} --metric pass@3", "pass@3, new items: 3 runs of each item are needed"),
         ("score {exam} --metric pass@0", 'no column "pass@0"'),
         (f"score {BOARD}", "is a leaderboard, not answers to items"),

@@ -53,7 +53,7 @@ def test_skills_are_those_of_the_draws() -> None:
 def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     table, figure = tmp_path / "t.csv", tmp_path / "f.png"
     command = ("board", EXAM, "--by", "task")
-    code, out, _ = run(capsys, *command, "--table", str(table), "--figure", str(figure))
+    code, out, _ = run(capsys, *command, "--save", str(table), "--save", str(figure))
     assert code == 0
     assert "On many new items expect forest, the best over all tasks, to score from" in out
     assert "stands on 0 of 10 tasks, with probability 95% for all" in out
@@ -89,12 +89,9 @@ HEADER = "model,task,item,correct\n"
     [
         (EXAMPLES / "answers.csv", "", "needs answers with tasks"),
         (EXAMPLES / "leaderboard.csv", "--n-test 250", "not scores"),
-        (EXAM, "--average items", "--average has no effect on --by task"),
         (EXAM, "--new tasks", "about new items of every task"),
-        (EXAM, "--above 0.9", "--above has no effect on --by task"),
         (EXAM, "--column task=x", 'there is no column "x"'),
         (EXAM, "--leave-out digit", 'nothing is called "digit"'),
-        (EXAM, "--draws 0", "--draws"),
         (f"{HEADER}a,x,1,1\nb,x,1,1\na,x,2,0\nb,y,3,1\na,z,4,0\n", "", "b"),
         (f"{HEADER}a,x,1,1\nb,x,1,0\na,y,2,0\nb,y,2,1\n", "", "every task has one item"),
         (f"{HEADER}a,x,1,1\nb,x,1,0\na,x,2,0\nb,x,2,1\n", "", "needs answers with tasks"),

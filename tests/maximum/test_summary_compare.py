@@ -84,7 +84,7 @@ def test_tables_2_and_4_of_the_paper() -> None:
 def test_the_command_prints_the_table_after_the_answer(capsys, tmp_path) -> None:
     file = tmp_path / "board.csv"
     file.write_text("name,accuracy\na,0.91\nb,0.905\nc,0.9\nd,0.88\n", encoding="utf-8")
-    command = ("sota", file, "--n-test", "1000", "--compare", "--draws", "100", "--no-sensitivity")
+    command = ("sota", file, "--n-test", "1000", "--compare", "--quiet")
     found = run_json(capsys, *command, "--n-classes", "10")
     assert [row["method"] for row in found["comparison"]][-1] == "posterior"
     assert found["comparison"][-1]["estimate"] == pytest.approx(found["theta_sota"]["mean"])

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from bayes_sota.cli.main import exit_code
-from bayes_sota.core.command import Shown, command, report_options, seed_option
+from bayes_sota.cli.options import command
+from bayes_sota.cli.output import Answer
 
 
-@command(epilog="Example: python tests/published/reproduce.py table-1 mania")
+@command(uses="seed", draws=False, example="python tests/published/reproduce.py table-1 mania")
 @click.argument("items", nargs=-1)
 @click.option(
     "--data",
@@ -21,14 +23,7 @@ from bayes_sota.core.command import Shown, command, report_options, seed_option
     "epp-figure-6 need, of the published skills and deviances (epp_34_datasets.csv.gz, "
     "deviances_34_datasets.csv) that epp-openml needs.",
 )
-@seed_option
-@report_options
-def reproduce(
-    items: tuple[str, ...],
-    data: Path | None,
-    seed: int | None,
-    shown: Shown,
-) -> int:
+def reproduce(items: tuple[str, ...], data: Path | None, seed: int) -> Answer:
     """Recompute published numbers; without ITEMS all of them but the study of cross-validation.
 
     A number is reproduced, differs (a row "as run" shows why), is of another setting (what if),
@@ -52,8 +47,10 @@ def reproduce(
     from published.comparisons import report_comparisons
     from published.comparisons import reproduce as recompute
 
-    found = recompute(list(items) or None, data, random_seed=seed)
-    return shown.deliver(report_comparisons(found, seed))
+    typed = click.get_current_context().get_parameter_source("seed")
+    asked = seed if typed is ParameterSource.COMMANDLINE else None
+    found = recompute(list(items) or None, data, random_seed=asked)
+    return Answer(report_comparisons(found, asked))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -246,8 +246,8 @@ def test_from_the_shell(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
     code, shown, _ = run("table-4", "cassava", "--json")
     assert (code, {one["state"] for one in json.loads(shown)["items"]}) == (0, {"not verifiable"})
     table = tmp_path / "numbers.csv"
-    code, shown, _ = run("mania", "--text", "--table", str(table))
-    assert (code, shown.partition(" (")[0]) == (
+    code, shown, _ = run("mania", "--save", str(table))
+    assert (code, shown.splitlines()[0]) == (
         0, "Of 5 published numbers 3 are reproduced and 2 differ for known reasons."
     )  # fmt: skip
     read = pd.read_csv(table, dtype={"published": str})

@@ -46,8 +46,8 @@ def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
     ],
 )  # fmt: skip
 def test_json_is_the_report_of_python(judge, file: Path, words: str, settings: dict) -> None:
-    code, out, _ = judge(file, *words.split(), "--seed", 4, "--orderings", 10, "--json")
-    expected = judge_runs(read_fold_scores(file), orderings=10, random_seed=4, **settings)
+    code, out, _ = judge(file, *words.split(), "--seed", 4, "--json")
+    expected = judge_runs(read_fold_scores(file), random_seed=4, **settings)
     assert code == int(not expected.content["diagnostics"]["ok"])
     assert json.loads(out) == json.loads(expected.to_json())
 
@@ -105,7 +105,7 @@ def test_test_scores_that_cannot_be_meant(judge, file, text, message, tmp_path: 
 
 @pytest.mark.slow
 def test_the_result_is_written(judge, file: Path, tmp_path: Path) -> None:
-    code, _, _ = judge(file, "--rule", "fixed", "--seed", 2, "--output", tmp_path / "judged.nc")
+    code, _, _ = judge(file, "--rule", "fixed", "--seed", 2, "--save", tmp_path / "judged.nc")
     assert code == 0
     assert read_result(tmp_path / "judged.nc")["posterior"]["difference"].sizes["pair"] == 1
     error = judge(tmp_path / "judged.nc")[2]
@@ -119,7 +119,7 @@ def test_one_model_of_all_learners(
     few = partial(crossval.sample_comparison, draws=20, chains=2)
     monkeypatch.setattr(crossval, "sample_comparison", few)
     words = ("--prob", 0.8, "--seed", 1, "--json")
-    code, out, _ = judge(file, "--bayes", *words, "--output", tmp_path / "model.nc")
+    code, out, _ = judge(file, "--bayes", *words, "--save", tmp_path / "model.nc")
     assert code in (0, 1)
     tree = read_result(tmp_path / "model.nc")
     assert tree["posterior"].sizes["draw"] == 20
@@ -130,7 +130,7 @@ def test_one_model_of_all_learners(
 @pytest.mark.parametrize("tasks", [1, 2])
 def test_a_figure_is_written(judge, tasks: int, tmp_path: Path) -> None:
     write_fold_scores(scores_of(tasks), tmp_path / "scores.csv")
-    words = ["--figure", tmp_path / "figure.png", "--orderings", 5]
+    words = ["--save", tmp_path / "figure.png"]
     code, _, error = judge(tmp_path / "scores.csv", "--rule", "fixed", *words)
     assert code == 0, error
     assert (tmp_path / "figure.png").stat().st_size > 10_000

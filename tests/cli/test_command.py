@@ -9,21 +9,16 @@ import pytest
 
 from bayes_sota.cli import main
 from bayes_sota.cli.commands import cli
-from bayes_sota.core.command import (
-    Command,
-    InputFile,
-    NameOrFile,
-    OutputDirectory,
-    OutputFile,
-)
+from bayes_sota.cli.options import Command, InputFile, hidden
 from bayes_sota.core.errors import InputError
 
 
 def commands(group: click.Group = cli) -> Iterator[tuple[str, click.Command]]:
-    for name, found in group.commands.items():
+    for name in group.list_commands(click.Context(group)):
+        found = group.get_command(click.Context(group), name)
         if isinstance(found, click.Group):
             yield from ((f"{name} {inner}", command) for inner, command in commands(found))
-        else:
+        elif found is not None:
             yield name, found
 
 
@@ -37,30 +32,79 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[i
 
 
 @pytest.mark.parametrize(("name", "found"), list(commands()))
-def test_every_command_says_which_files_it_reads_and_writes(
-    name: str, found: click.Command
-) -> None:
+def test_every_command_checks_its_files_and_its_numbers(name: str, found: click.Command) -> None:
     assert isinstance(found, Command)
-    kinds = (InputFile, NameOrFile, OutputFile, OutputDirectory)
+    assert len(set(found.endings)) == len(found.endings) >= 6
     for param in found.params:
-        assert type(param.type) not in (click.Path, click.File), param.name
-        is_file = param.name in ("file", "files", "output", "table", "figure", "report", "model")
-        assert not is_file or isinstance(param.type, kinds), param.name
+        is_file = param.name in ("file", "files", "private_file", "pilot", "truth")
+        assert is_file == isinstance(param.type, InputFile), param.name
+        bare = isinstance(param.type, click.types.IntParamType | click.types.FloatParamType)
+        assert not bare, param.name
+
+
+def test_options_are_few() -> None:
+    """What people can type is the contract: at most 22 for a command (``sota`` 24), 90 names."""
+    names = set()
+    for name, found in commands():
+        shown = [p for p in found.params if isinstance(p, click.Option) and not hidden(p)]
+        shown = [p for p in shown if p.name != "help_all"]
+        names |= {option for p in shown for option in (*p.opts, *p.secondary_opts)}
+        assert len(shown) <= (24 if name == "sota" else 22), name
+    assert len(names) <= 90
+
+
+def test_help_has_what_everyone_needs_and_help_all_the_rest(capsys) -> None:
+    texts = []
+    for word in ("--help", "--help-all"):
+        with pytest.raises(SystemExit) as stop:
+            main(["sota", word])
+        assert not stop.value.code
+        texts.append(capsys.readouterr().out)
+    assert "--help-all shows" in texts[0]
+    assert [("--n-classes" in text, "--maximum" in text) for text in texts] == [
+        (False, True),
+        (True, True),
+    ]
+
+
+def test_any_command_takes_what_all_share_and_notes_what_changes_nothing(capsys) -> None:
+    shared = ("--use", "a", "--seed", "1", "--top", "3", "--prob", "0.9", "--higher-is-better")
+    with pytest.raises(SystemExit) as stop:
+        main(["score", "--right", "48", "--n-test", "50", *shared])
+    assert not stop.value.code
+    error = capsys.readouterr().err
+    assert "note: no effect on score: --seed\n" in error
+    assert "note: no effect on --right: --use, --higher-is-better\n" in error
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("board x.csv --save x.nc", ".html, .csv, .md, .tex, .json, .txt, .svg, .png, .pdf, got"),
+        ("claim plan --accuracy 0.9 0.8 --save x.png", "--save takes a name that ends with"),
+        ("sota x.csv --save no/x.csv", "does not exist"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_first(capsys, tmp_path, monkeypatch, line, told) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("nothing that could be read")
+    code, error = complaint(capsys, *line.split())
+    assert (code, told in error) == (2, True)
 
 
 @pytest.mark.parametrize("link", [None, os.symlink, os.link])
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("board INPUT --n-test 10 --table OUTPUT", "b.csv"),
-        ("sota INPUT --n-test 10 --output OUTPUT", "b.nc"),
-        ("sota --model INPUT --output OUTPUT", "m.nc"),
-        ("paired INPUT --output OUTPUT", "b.nc"),
-        ("paired other.csv --private-file INPUT --output OUTPUT", "b.nc"),
-        ("claim responses INPUT --figure OUTPUT", "b.png"),
-        ("claim responses INPUT other.csv --output OUTPUT", "b.nc"),
-        ("claim batch INPUT --table OUTPUT", "b.csv"),
-        ("epp INPUT --table OUTPUT", "b.csv"),
+        ("board INPUT --n-test 10 --save OUTPUT", "b.csv"),
+        ("sota INPUT --n-test 10 --save OUTPUT", "b.nc"),
+        ("sota --model INPUT --save OUTPUT", "m.nc"),
+        ("paired INPUT --save OUTPUT", "b.nc"),
+        ("paired other.csv --private-file INPUT --save OUTPUT", "b.nc"),
+        ("claim responses INPUT --save OUTPUT", "b.png"),
+        ("claim responses INPUT other.csv --save OUTPUT", "b.nc"),
+        ("claim batch INPUT --save OUTPUT", "b.csv"),
+        ("epp INPUT --save OUTPUT", "b.csv"),
     ],
 )
 def test_what_is_read_is_not_written_over(
@@ -78,17 +122,6 @@ def test_what_is_read_is_not_written_over(
     )
     assert (code, source.read_text()) == (2, "as it was")
     assert "would overwrite the input" in error
-
-
-def test_no_file_is_written_twice(capsys, tmp_path: Path) -> None:
-    os.symlink(tmp_path / "T.csv", tmp_path / "f.png")
-    source = tmp_path / "s.csv"
-    source.touch()
-    code, error = complaint(
-        capsys, "epp", source, "--table", tmp_path / "t.csv", "--figure", tmp_path / "f.png"
-    )
-    assert code == 2
-    assert "--table and --figure both write" in error or "--figure and --table both" in error
 
 
 LAW = ["maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9"]
@@ -153,10 +186,3 @@ def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None
     with pytest.raises(SystemExit):
         main(LAW)
     assert "Traceback" in capsys.readouterr().err
-
-
-def test_every_number_has_a_range() -> None:
-    for name, command in commands():
-        for param in command.params:
-            bare = isinstance(param.type, click.types.IntParamType | click.types.FloatParamType)
-            assert not bare or hasattr(param.type, "limits"), (name, param.name)

@@ -12,7 +12,7 @@ from data.files import run, run_json
 
 import bayes_sota as bs
 
-FEW = ("--draws", "100", "--seed", "1", "--no-sensitivity")
+FEW = ("--seed", "1", "--quiet")
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
 KEYS = {
     "method", "n_test", "n_test_source", "n_classifiers", "observed_maximum", "theta_sota",
@@ -90,23 +90,18 @@ def test_the_way_to_an_answer_from_the_best_score_alone_works(capsys: Capture, f
 REFUSED = {
     "sota {teams}": [
         ("", "--n-test is missing"),
-        ("--n-test many", "--n-test takes a whole number or infer, got 'many'"),
-        ("--n-test 500 --maximum 0.9", "give FILE or --maximum, not both"),
+        ("--n-test many", '--n-test takes a whole number or a range A:B or infer, got "many"'),
+        ("--n-test 500 --maximum 0.9", "but not both"),
         ("--n-test 500 --n-test 600", "one FILE takes one --n-test"),
         ("--n-test 500 --column score=auc", '"team", "score"'),
         ("--n-test 500 --model observed-maximum", "for observed maxima"),
         ("--n-test 500 --correlation 1.2", "correlation"),
-        ("--n-test 500 --similarity 0.3", "similarity must lie in [0."),
-        ("--n-test 500 --similarity 0.9 --correlation 0.5", "--correlation has no effect on --sim"),
-        ("--metric auc --n-test 500 --n-positive 90 --similarity 0.9", "for the accuracies of one"),
+        ("--n-test 500 --field ensembles --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --method abc", "drop all others in FILE; for an answer from"),
         ("--n-test 500 --new-score 92", "in percent? then write 0.92"),
-        ("--n-test 500 --submissions 1.5", "takes a whole number or a range A:B, got '1.5'"),
-        ("--n-test 500 --submissions 9:2", "1 <= low < high, got 9:2"),
         ("--n-test 100 --lower-is-better", "give --standard-error SE"),
         ("--metric auc --n-test infer --n-positive 9", "1,000,000,000, got infer"),
         ("--metric auc --n-test 100", "--n-positive is missing"),
-        ("--n-test 500 --field single --similarity 0.9", "--field has no effect on --similarity"),
     ],
     "sota {outputs}": [
         ("--lower-is-better", "larger is better for"),
@@ -116,25 +111,22 @@ REFUSED = {
         ("--maximum 0.49 --n-positive 51", "above 0.5 and at most 1, got 0.49"),
         ("--maximum 1.2 --n-positive 51", "from 0 to 1, got 1.2"),
         ("--maximum 0.9", "--n-positive is missing"),
-        ("--maximum 0.9 --n-positive 1", "at least 2 items of each class, got 1"),
+        ("--maximum 0.9 --n-positive 1", "--n-positive must be a whole number from 2 to 98, got 1"),
         ("--maximum 0.9 --n-positive 50 --lower-is-better", "write an error rate e as 1 - e"),
-        ("--maximum 0.9 --n-positive 50 --reference-skill .9", "no theta0"),
         ("--maximum 0.9 --n-positive 50 --standard-error 1", "--standard-error has no effect"),
     ],
     "board {teams}": [
         ("", "--n-test is missing"),
         ("--n-test 500 --top 0", "--top must be a whole number from 1"),
         ("--n-test 500 --prob 95", "then write 0.95"),
-        ("--n-test 500 --table table.xlsx", ".csv, .md or .json"),
-        ("--n-test 500 --table no/table.csv", "does not exist"),
-        ("--n-test 500 --correlation 0.5 --pairwise-correlation 0.2", "either"),
-        ("--n-test 500 --classifiers 5", "classifiers"),
         ("--n-test 7", "no number of right answers"),
         ("--n-test 500 --metric score", "need --standard-error"),
+        ("--n-test 500 --submissions 1.5", 'takes a whole number or a range A:B, got "1.5"'),
+        ("--n-test 500 --submissions 9:2", "1 <= low < high, got 9:2"),
+        ("--n-test many", '--n-test takes a whole number or infer; of tasks 100,200'),
         ("--n-test 500 --model epp", "for whole boards, all scores or answers: ensembles, image-"),
         ("--n-test 500 --domain tabular --model leaderboard", "--domain has no effect on a model"),
         ("--n-test 500 --domain tables", "'tables' is not one of"),
-        ("--n-test 500 --field ensembles --correlation 0.5", "no effect on a known correlation"),
         ("--n-test 500 --field votes", "'votes' is not one of 'single', 'ensembles'"),
         ("--n-test 500 --model eppp", "unknown model 'eppp'; allowed: "),
         ("--n-test 500 --model paired-boards", "'paired-boards' is for a public and a private"),
@@ -163,8 +155,8 @@ def test_refusals(capsys: Capture, files: Path, command: str, message: str) -> N
 @pytest.mark.parametrize(
     ("typed", "notes"),
     [
-        ("sota {teams} --n-test 500 --reference-skill 0.9 --cores 2 --new items", 2),
-        ("sota {answers} --n-test 500 --no-sensitivity", 1),
+        ("sota {teams} --n-test 500 --top 3 --n-classes 2", 2),
+        ("sota {answers} --n-test 500", 1),
         ("sota --maximum 0.9 --n-test 100 --classifiers 9 --column score=x", 1),
     ],
 )
@@ -173,35 +165,13 @@ def test_options_that_change_nothing_are_noted(
 ) -> None:
     places = {name: str(files / f"{name}.csv") for name in ("teams", "answers")}
     line = [word.format(**places) for word in typed.split()]
-    few = ("--draws", "100", "--seed", "1", "--json", "--no-sensitivity")
+    few = ("--seed", "1", "--json")
     code, _, error = run(capsys, *line, *few)
     assert (code, error.count("note: no effect on "), error.count("\n")) == (0, notes, notes)
     assert run(capsys, *line, *few, "--quiet")[2] == ""
 
 
-@pytest.mark.slow
-def test_similarity_stands_for_the_correlation(capsys: Capture, files: Path) -> None:
-    """By its formula at the best score: 0.9 for a maximum, the highest of a FILE, or theta0."""
-    few = ("--draws", 100, "--seed", 1, "--no-sensitivity")
-    boards = {
-        ("--maximum", 0.9): (0.9, ("--n-test", 300, "--classifiers", 20, *few)),
-        ("--maximum", "0.90", "--reference-skill", 0.85): (
-            0.85, ("--n-test", 300, "--classifiers", 20, *few)
-        ),
-        (files / "skewed.csv",): (
-            scores_of(files / "skewed.csv").max(), ("--n-test", 500, *few)
-        ),
-    }  # fmt: skip
-    for base, (skill, more) in boards.items():
-        pairwise = (0.92 - (1 - skill) ** 2 - skill**2) / (2 * skill * (1 - skill))
-        found = run_json(capsys, "sota", *base, "--similarity", 0.92, *more)
-        direct = run_json(capsys, "sota", *base, "--pairwise-correlation", pairwise, *more)
-        for name in {"mean", "estimate", "interval"} & found["theta_sota"].keys():
-            value = found["theta_sota"][name]
-            assert value == pytest.approx(direct["theta_sota"][name], rel=1e-9)
-
-
-BEST_AUC = "--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifiers 50 --draws 300"
+BEST_AUC = "--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifiers 50"
 
 
 @pytest.mark.parametrize(
@@ -210,16 +180,16 @@ BEST_AUC = "--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifie
         (BEST_AUC, ["an AUC of 90 positive and 810 negative items"]),
         pytest.param(f"{BEST_AUC} --method abc", ["an AUC of 90 positive"],
                      marks=pytest.mark.slow),
-        ("--maximum 0.81 --metric score --standard-error 0.01 --classifiers 30 --draws 300",
+        ("--maximum 0.81 --metric score --standard-error 0.01 --classifiers 30",
          ["with a standard error of 0.01"]),
-        ("--maximum 0.91 --n-test 500 --classifiers 5:50 --draws 300",
+        ("--maximum 0.91 --n-test 500 --classifiers 5:50",
          ["\nThe best of about 16 classifiers, whichever it is (theta_sota), would score 9",
           "\nThe best score of about 16 classifiers is 0.91, read as 453 to 457 right"]),
         ("--maximum 1 --n-test 1 --classifiers 10", ["read as 1 right answer of 1"]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_best_score(capsys: Capture, typed: str, words: list[str]) -> None:
-    code, out, error = run(capsys, "sota", *typed.split(), "--seed", 1, "--no-sensitivity")
+    code, out, error = run(capsys, "sota", *typed.split(), "--seed", 1, "--quiet")
     assert (code, error) == (0, "")
     assert all(word in out for word in words)
 
@@ -241,9 +211,9 @@ def test_board_has_the_keys_of_the_interface(capsys: Capture, files: Path) -> No
 def test_board_prints_a_short_table_and_writes_all_entries(
     capsys: Capture, files: Path, tmp_path: Path
 ) -> None:
-    base = ("board", files / "teams.csv", "--n-test", 500, "--seed", 1, "--draws", 200)
+    base = ("board", files / "teams.csv", "--n-test", 500, "--seed", 1)
     target = tmp_path / "table.csv"
-    code, out, error = run(capsys, *base, "--top", 4, "--table", target)
+    code, out, error = run(capsys, *base, "--top", 4, "--save", target)
     assert (code, error) == (0, "")
     for words in (
         "teams: 21 entries; 17 more with --top", "=1+1[red]", "team 457",

@@ -43,7 +43,7 @@ def long_file(folder: Path, tournaments: int) -> Path:
 
 
 def test_the_result_is_written(capsys, scores: Path, tmp_path: Path) -> None:
-    asked = ("--output", tmp_path / "r.nc")
+    asked = ("--save", tmp_path / "r.nc")
     code, _, error = run(capsys, scores, *asked)
     assert (code, error) == (0, "")
     tree = bs.read_result(tmp_path / "r.nc")
@@ -71,7 +71,7 @@ def test_python_says_the_same(capsys, scores: Path) -> None:
 def test_several_tournaments(capsys, tmp_path: Path) -> None:
     path = long_file(tmp_path, 2)
     arguments = (path, "--column", "tournament=data")
-    code, out, error = run(capsys, *arguments, "--json", "--output", tmp_path / "r.nc")
+    code, out, error = run(capsys, *arguments, "--json", "--save", tmp_path / "r.nc")
     assert (code, error) == (0, "")
     found = json.loads(out)
     assert [one["tournament"] for one in found["tournaments"]] == ["d0", "d1"]
@@ -82,7 +82,7 @@ def test_several_tournaments(capsys, tmp_path: Path) -> None:
 def test_a_player_of_several_tournaments_is_one_player(capsys, tmp_path: Path) -> None:
     """Counted once in the title, the paragraph and on the page, and by ``inspect``."""
     path, page = long_file(tmp_path, 3), tmp_path / "page.html"
-    found = json.loads(run(capsys, path, *SEVERAL, "--json", "--report", page)[1])
+    found = json.loads(run(capsys, path, *SEVERAL, "--json", "--save", page)[1])
     assert found["title"] == "3 players in 3 tournaments"
     for shown in (json.dumps(found), page.read_text(encoding="utf-8")):
         assert "9 players" not in shown
@@ -119,8 +119,8 @@ WRONG = [
     ("", (), "empty"),
     (RMSE, (), "sounds like losses"),
     (TWICE, (*SEVERAL, "--plan", "0.2"), "--plan is for one tournament; there are 2"),
-    (TWICE, (*SEVERAL, "--figure", "f.png"), "there is no figure of several tournaments"),
-    (SCORES, ("--plan", "0.2", "--figure", "f.png"), "there is no figure of a plan"),
+    (TWICE, (*SEVERAL, "--save", "f.png"), "this result has no figure"),
+    (SCORES, ("--plan", "0.2", "--save", "f.png"), "this result has no figure"),
     ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), "did you mean 'vit'?"),
     (SCORES, ("--bayes", "--model", "items"), "models for skill over rounds: epp"),
     (SCORES, ("--bayes", "--test", "a", "f"), "no player 'f'"),
@@ -173,14 +173,14 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bayesian_model(capsys, scores: Path, tmp_path: Path, few_draws: None) -> None:
     code, out, error = run(
         capsys, scores, "--bayes", "--penalty", "0.5", "--test", "a", "e",
-        "--seed", "1", "--json", "--output", tmp_path / "r.nc", "--figure", tmp_path / "f.png",
+        "--seed", "1", "--json", "--save", tmp_path / "r.nc", "--save", tmp_path / "f.png",
     )  # fmt: skip
     found = json.loads(out)
     assert code == (0 if found["diagnostics"]["ok"] else 1), error
     assert sum(player["p_best"] for player in found["players"]) == pytest.approx(1)
     assert all(0 < player["p_best_mcse"] < 0.05 for player in found["players"])
     assert found["test"]["p_better"] > 0.8
-    assert "not used here: --penalty" in found["notes"]
+    assert "no effect on --bayes: --penalty" in error
     assert found["checks"]["loo"]["of"] == "round"
     assert 0 < found["checks"]["deviance_p_value"] < 1
     posterior = bs.read_result(tmp_path / "r.nc")["posterior"]
@@ -209,7 +209,6 @@ BATTLES = "winner,loser\nx,y\ny,x\nx,y\n"
     [
         (RMSE, ("--lower-is-better",), 'Read: tasks from "task", scores of 2 entries'),
         (BATTLES, (), "matches are taken as independent of each other"),
-        (TWICE, (*SEVERAL, "--test", "a", "bb"), "here: --test"),
     ],
 )
 def test_what_to_know_about_the_data_is_noted(capsys, tmp_path, text, options, note) -> None:
@@ -241,7 +240,7 @@ def test_missing_scores_are_counted_and_what_they_mean_is_said(capsys, tmp_path,
     path.write_text("task,a,b,c\nt,.9,.8,\nu,.7,,.8\nv,.9,.8,\nw,.5,.6,.7\nx,.6,.9,.4\n")
     asked = (path, "--seed", "1", "--matches", matches)
     note = "3 of 15 scores are missing, up to 2 of one player (c): players are compared by "
-    found = json.loads(run(capsys, *asked, "--report", page, "--json")[1])
+    found = json.loads(run(capsys, *asked, "--save", page, "--json")[1])
     assert next(line for line in found["notes"] if "missing" in line).startswith(note)
     assert note in " ".join(run(capsys, *asked)[1].split())
     assert note in page.read_text(encoding="utf-8")

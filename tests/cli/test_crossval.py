@@ -31,7 +31,7 @@ def test_json_files_and_python_have_the_same_numbers(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = [tmp_path / name for name in ("scores.csv", "runs.nc", "table.csv")]
-    options = [f"--{name}" for name in ("scores", "output", "table")]
+    options = [f"--{name}" for name in ("scores", "save", "save")]
     given = [word for pair in zip(options, files, strict=True) for word in pair]
     code, out, _ = ended(capsys, "run", table, *BASE, "--seed", 1, "--json", *given)
     found = json.loads(out)

@@ -1,0 +1,173 @@
+"""``bayes-sota cv``: learners compared by repeated cross-validation."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota import core, crossval
+from bayes_sota.cli.options import (
+    FOLDER,
+    InputFile,
+    command,
+    note_unused,
+    option,
+    shows_progress,
+    unread,
+)
+from bayes_sota.cli.output import Answer
+from bayes_sota.core.arguments import PROCESSES, Range
+from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.files import check_writable
+from bayes_sota.core.text import plain_text
+from bayes_sota.crossval.rules import RULES, named_rule
+from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
+
+if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
+
+_THRESHOLD = Range(0, 1e6, open_low=True)
+_LEARNERS = (
+    "nb (naive Bayes), 5nn (5 nearest neighbours), tree, svm (linear), mlp (three layers), "
+    "logistic (regression), forest."
+)
+_RULE = (
+    "Stop after all iterations (fixed) or sooner: when one more hardly changes the items' mean "
+    "probabilities (spearman), when scores of odd and even ones are distributed alike (ks), when "
+    "every order is decided or more iterations cannot help (posterior)."
+)
+_OF_RULE = (
+    "Of a --rule other than fixed: a correlation (.9999), a distance (.2), a probability (.95)."
+)
+_SCORING = (
+    "A score of scikit-learn, such as neg_log_loss; larger is better. Of classes of unlike size "
+    "balanced_accuracy, average_precision; of more than two roc_auc_ovr, accuracy."
+)
+_CHECKPOINT = (
+    "Folder that keeps finished iterations: the same command goes on where it was ended. It holds "
+    "Python pickles: use none that others can write to."
+)
+
+
+@command(
+    uses="reading seed",
+    tree=True,
+    example="cv run vote.csv --column target=y --learners nb,tree --folds 5",
+)
+@click.argument("file", type=InputFile())
+@option("--learners", default="nb,5nn,tree,svm", metavar="NAME,...", help=_LEARNERS)
+@option("--folds", limits=FOLDS, default=10, help="Parts of a partition; each is tested once.")
+@option("--iterations", limits=ITERATIONS, default=50, help="Random partitions, at most.")
+@option("--rule", choices=list(RULES), default="fixed", help=_RULE)
+@option("--threshold", limits=_THRESHOLD, rare=True, help=_OF_RULE)
+@option("--scoring", default="roc_auc", metavar="NAME", help=_SCORING)
+@option("--checkpoint", type=FOLDER, rare=True, help=_CHECKPOINT)
+@option("--scores", type=click.Path(path_type=Path), rare=True, help="Every score, as FILE.csv.")
+@option("--cores", limits=PROCESSES, default=1, rare=True, help="Processes; the same results.")
+def run(
+    file: Path, learners: str, scores: Path | None, reading: dict[str, Any], **settings: Any
+) -> Answer:
+    """Fit and score learners on many random partitions of the same items.
+
+    FILE is a table with one row per item: a column of classes, by its name or by --column
+    target=NAME, and attributes, all others or those of --use. Every random partition (an
+    iteration) cuts the items into --folds parts; each part is tested by learners that were fitted
+    to the others. Columns of words become 0 and 1, missing numbers the median of the training
+    items, numbers are standardised. Needs scikit-learn (extra cv).
+    """
+    threshold = settings.pop("threshold")
+    if threshold is not None:
+        if settings["rule"] == "fixed":
+            raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
+        settings["rule"] = named_rule(settings["rule"], threshold)
+    if scores is not None:
+        if scores.suffix.lower() != ".csv":
+            raise InputError(f"--scores is written as .csv, got {str(scores)!r}")
+        check_writable(scores)
+    names = [name.strip() for name in learners.split(",")]
+    crossval.named_learners(names)
+    from bayes_sota.crossval.learners import find_classes
+    from bayes_sota.data.opening import read_table
+    from bayes_sota.data.tables import describe_parts
+
+    table = read_table(file)
+    asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
+    target, columns = find_classes(table, *asked)
+    note_unused("a table of items", *unread(reading))
+    attributes, labels, categories = crossval.read_task(table, target, columns)
+    parts = [f"classes from {quoted(target)}", f"attributes from {listed(columns)}"]
+    read = [describe_parts(table, parts, [target, *columns])]
+    result = crossval.repeated_cross_validation(
+        crossval.named_learners(names, categories),
+        attributes,
+        labels,
+        random_seed=settings.pop("seed"),
+        progressbar=shows_progress(),
+        task=plain_text(file.name.partition(".")[0] or file.name),
+        **settings,
+    )
+    if scores is not None:
+        crossval.write_fold_scores(result.fold_scores, scores)
+    return Answer(
+        crossval.describe_runs(result, read),
+        lambda: crossval.plot_running_means(result.fold_scores),
+        result.to_datatree,
+    )
+
+
+@command(
+    uses="reading prob seed top", tree=True, example="cv judge scores.csv --rule ks --threshold 0.2"
+)
+@click.argument("file", type=InputFile())
+@option("--folds", limits=FOLDS, help="Parts of a partition, where no column names them.")
+@option("--rule", choices=list(RULES), help="When a run would stop: see cv run.")
+@option("--threshold", limits=_THRESHOLD, rare=True, help="Of the --rule.")
+@option("--truth", type=InputFile(), help="Scores on true test sets: learner, data set, score.")
+@option("--bayes", is_flag=True, help="One Bayesian model of all, sampled with NUTS (PyMC).")
+def judge(
+    file: Path, bayes: bool, prob: float, seed: int, reading: dict[str, Any], **asked: Any
+) -> Answer:
+    """Say how reproducible the order of learners is, and what the scores support.
+
+    FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
+    bayes-sota cv run --save FILE.nc, which has the items' probabilities as well. The iterations are
+    put in many random orders, as if many people had run the study: do they find the same order?
+    Would other items give it? Say so the posterior of every pair, or --bayes of all together.
+    """
+    rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
+    if threshold is not None and rule is None:
+        raise InputError("--threshold is of a rule: --rule names it")
+    if rule == "fixed" and not float(threshold or 0).is_integer():
+        raise InputError(
+            f"--threshold of --rule fixed is a number of iterations, got {threshold:g}"
+        )
+    if file.suffix.lower() == ".nc":
+        scores, probabilities = runs_of_tree(core.read_result(file))
+    else:
+        scores, probabilities = (
+            crossval.read_fold_scores(file, folds=asked["folds"], **reading),
+            None,
+        )
+    if bayes:
+        note_unused("--bayes", "rule", "threshold", "truth")
+        tree = crossval.sample_comparison(scores, random_seed=seed, progressbar=shows_progress())
+        report = crossval.report_comparison(tree, ci_prob=prob, reading=scores.notes)
+        return Answer(report, tree=lambda: tree)
+    of_test = {k: v for k, v in reading.items() if k not in ("fold", "iteration", "run")}
+    report = crossval.judge_runs(
+        scores,
+        probabilities,
+        rule=None if rule is None else named_rule(rule, threshold),
+        truth=None if truth is None else crossval.read_test_scores(truth, scores, **of_test),
+        ci_prob=prob,
+        random_seed=seed,
+    )
+    return Answer(report, partial(_draw, report.about), report.about.to_datatree)
+
+
+def _draw(judged: crossval.JudgedRuns) -> "PlotCollection":
+    """Running means of one data set, ranks over several."""
+    if judged.ranks is None:
+        return crossval.plot_running_means(judged.scores)
+    return crossval.plot_critical_differences(judged.ranks)

@@ -1,0 +1,118 @@
+"""``bayes-sota epp``: skills of players over rounds, by maximum likelihood or with ``--bayes``."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayes_sota import data
+from bayes_sota import epp as room
+from bayes_sota.cli.options import InputFile, command, note_unused, option, shows_progress
+from bayes_sota.cli.output import Answer
+from bayes_sota.core.arguments import OPEN_SHARE, Range
+from bayes_sota.core.errors import InfiniteEstimateError, InputError
+
+_PENALTY = "Add so many rounds of ties, which makes all estimates finite. Usual: 0.5."
+_FRACTION = "Rounds are splits of one data set that each test this share of it: they overlap."
+_PLAN = (
+    "How many rounds are enough for standard errors of SE (.2 is 5 points of the probability of "
+    "winning), for telling neighbours, and for the best."
+)
+
+
+@command(
+    uses="model reading prob seed top",
+    tree=True,
+    example="epp scores.csv --players rows --test resnet vit --save epp.png",
+)
+@click.argument("files", nargs=-1, required=True, type=InputFile())
+@option("--players", choices=["rows", "columns"], help="Where they are in a wide table.")
+@option(
+    "--matches",
+    choices=["same-round", "all-rounds"],
+    default="same-round",
+    rare=True,
+    help="Of scores of one round, or of any two, of rounds that are replicates.",
+)
+@option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
+@option("--penalty", limits=Range(0, 1e6), default=0.0, help=_PENALTY)
+@option("--test-fraction", limits=OPEN_SHARE, rare=True, help=_FRACTION)
+@option("--plan", limits=Range(0, 100, open_low=True), metavar="SE", rare=True, help=_PLAN)
+@option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC).")
+def epp(
+    files: tuple[Path, ...],
+    reading: dict[str, Any],
+    prob: float,
+    seed: int,
+    bayes: bool,
+    test: tuple[tuple[str, str], ...],
+    **asked: Any,
+) -> Answer:
+    """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
+
+    FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
+    round, score), of several tournaments with --column tournament=NAME; battles (winner, loser,
+    tie); cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model.
+    Standard errors are clustered by round: matches of one round share its scores.
+    """
+    players, plan, model = (asked.pop(name) for name in ("players", "plan", "model"))
+    for name, wrong in {
+        "--plan": plan is not None,
+        "--matches all-rounds": asked["matches"] == "all-rounds",
+    }.items():
+        if bayes and wrong:
+            raise InputError(f"{name} is for maximum likelihood: leave out --bayes")
+    found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)
+    tables: list[Any] = [*found.values()] if isinstance(found, dict) else [found]
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    about: dict[str, Any] = {"ci_prob": prob, "reading": notes}
+    if isinstance(tables[0], data.Matches):
+        note_unused("battles", "matches")
+    if bayes:
+        note_unused("--bayes", "penalty")
+        fraction = asked["test_fraction"]
+        tree = _sample(tables, model, test, fraction, seed)
+        report = room.report_draws(tree, tables, pairs=test, test_fraction=fraction, **about)
+        return Answer(report, lambda: room.plot_epp(tree, ci_prob=prob), lambda: tree)
+    note_unused("maximum likelihood", "model")
+    if len(tables) > 1:
+        return _several(tables, plan, asked, about)
+    try:
+        fit = room.fit_epp(tables[0], **asked)
+    except InfiniteEstimateError as error:
+        raise InputError("; ".join([str(error), *notes])) from None
+    if plan is not None:
+        note_unused("a plan", "test", "seed")
+        return Answer(room.report_plan(fit, plan, **about), tree=fit.to_datatree)
+    report = room.report_fit(fit, pairs=test, random_seed=seed, **about)
+    return Answer(report, lambda: room.plot_epp(fit, ci_prob=prob), fit.to_datatree)
+
+
+def _several(
+    tables: list[Any], plan: float | None, settings: dict[str, Any], about: dict[str, Any]
+) -> Answer:
+    """Several tournaments side by side."""
+    from bayes_sota.epp.further_fits import tournaments_tree
+
+    if plan is not None:
+        raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
+    note_unused("several tournaments", "test", "seed")
+    fits = room.fit_tournaments(tables, **settings)
+    return Answer(room.report_tournaments(fits, **about), tree=partial(tournaments_tree, fits))
+
+
+def _sample(
+    tables: list[Any], model: str | None, test: Any, test_fraction: float | None, seed: int
+) -> Any:
+    """Draws of the Bayesian model, once the players who are compared are known to be there."""
+    from bayes_sota.epp.counts import nearest_player
+    from bayes_sota.leaderboard.specification import chosen_model
+
+    players = list(dict.fromkeys(name for table in tables for name in table.players))
+    for name in (name for pair in test for name in pair):
+        nearest_player(players, name)
+    spec = chosen_model(model, "epp")
+    built = room.build_model(tables, spec.priors, test_fraction=test_fraction)
+    progress = shows_progress()
+    return room.sample_epp(built, specification=spec, random_seed=seed, progressbar=progress)

@@ -1,0 +1,357 @@
+"""Options of commands, and the command that reads, runs and delivers.
+
+``SHARED`` describes what several commands take. Every command takes all of ``EVERYWHERE``, so that
+scripts may pass them to any; those without effect are not in its help and become a note.
+``tests/cli/test_command.py`` walks through all commands.
+"""
+
+import csv
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from bayes_sota.cli.output import Answer, deliver
+from bayes_sota.core.arguments import (
+    CORRELATION,
+    COUNT,
+    DEFAULT_SEED,
+    OPEN_SHARE,
+    POSITIVE,
+    Points,
+    Range,
+)
+from bayes_sota.core.errors import InputError, UnreadableFileError, quoted
+from bayes_sota.core.files import check_file, check_writable
+from bayes_sota.core.parallel import watched
+from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
+from bayes_sota.core.text import shown_path
+
+_IN_POINTS = re.compile(r"(.*[\d.])\s*(?:%|pts?|points?)")
+_COLUMN = (  # readers have the roles in data/words.toml
+    "Column of a role (entry, unit, task, cluster, run, fold, iteration, label, score, "
+    "probability, n, se, submissions, runs, public, private, winner, loser, tie, count, "
+    "tournament, group, target); default by its name. May be repeated."
+)
+_DIRECTION = ["--lower-is-better/--higher-is-better", "direction"]
+_AVERAGES = "items|tasks|WEIGHTS.csv"
+_PATH = click.Path(path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+_TABLE, _FIGURE = (".html", ".csv", ".md", ".tex", ".json", ".txt"), (".svg", ".png", ".pdf")
+READING = ("column", "use", "leave_out", "direction")
+_SHOWN = ("save", "as_json", "quiet")
+_DELIVERED = (*_SHOWN, "top")
+EVERYWHERE = (*READING, "prob", "seed", *_DELIVERED)
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]
+    """Numbers of a range; others than whole ones may be written in percent or points."""
+
+    name = "number"
+
+    def __init__(self, limits: Range) -> None:
+        self.limits = limits
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The number, ``Points`` where it was written so."""
+        text = str(value).strip()
+        written = None if self.limits.whole else _IN_POINTS.fullmatch(text)
+        try:
+            if written:
+                number: float = Points(float(written[1]) / 100)
+            elif self.limits.whole:
+                number = int(text.replace(",", ""))
+            else:
+                number = float(text)
+        except ValueError:
+            number = float("nan")
+        if not self.limits.holds(number):
+            raise self.limits.refusal(max(param.opts, key=len), value, number)
+        return number or type(number)()  # no -0.0
+
+
+class Count(click.ParamType):  # type: ignore[type-arg]
+    """A whole number, a range ``A:B``, or a word such as infer."""
+
+    name = "N"
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The number, both ends of the range, or the word."""
+        if value in self.words:
+            return value
+        try:
+            numbers = [int(part.replace(",", "")) for part in str(value).split(":")]
+        except ValueError:
+            numbers = []
+        if len(numbers) not in (1, 2):
+            or_word = "".join(f" or {word}" for word in self.words)
+            wanted = f"a whole number or a range A:B{or_word}"
+            raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}")
+        return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+class InputFile(click.Path):
+    """File, or folder of files, that a command reads; it is looked for before anything else."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Path of a folder or a regular file."""
+        if not Path(value).is_dir():
+            check_file(Path(value))
+        return Path(value)
+
+
+class Option(click.Option):
+    """An option with its default in the help; a ``rare`` one is in ``--help-all`` only."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        help: str,
+        *,
+        limits: Range | None = None,
+        choices: Sequence[str] = (),
+        rare: bool = False,
+        **settings: Any,
+    ) -> None:
+        if limits is not None:
+            settings["type"] = Number(limits)
+        if choices:
+            settings["type"] = click.Choice(choices)
+        super().__init__(names, help=help, show_default=True, **settings)
+        self.rare = rare
+
+
+def option(*names: str, help: str, **settings: Any) -> Callable[[Any], Any]:
+    """Decorator of an ``Option``."""
+    return click.option(*names, cls=Option, help=help, **settings)
+
+
+def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:
+    """Names between commas; one that has a comma stands in quotation marks."""
+    return [name.strip() for names in csv.reader(typed, skipinitialspace=True) for name in names]
+
+
+def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]:
+    """Columns by their roles."""
+    for text in typed:
+        if "=" not in text:
+            raise InputError(f"--column takes ROLE=NAME, got {quoted(text)}")
+    return dict(text.partition("=")[::2] for text in typed)
+
+
+def _direction(context: Any, parameter: Any, lower: bool | None) -> str | None:
+    return None if lower is None else "lower" if lower else "higher"
+
+
+def _average(context: Any, parameter: Any, typed: str | None) -> Any:
+    """What counts equally, as ``Outcomes`` takes it: weights are read from their table."""
+    if typed in (None, "items", "tasks"):
+        return typed
+    from bayes_sota.data.answers import read_weights
+
+    return read_weights(typed)
+
+
+_COUNTS: dict[str, Any] = {"type": Count(), "rare": True}
+_NAMES: dict[str, Any] = {"multiple": True, "metavar": "A,B", "callback": _names}
+_METRIC = (
+    "What scores are: accuracy, auc (with --n-positive) or score (with its standard error); of "
+    "runs pass@K or pass^K, of numbers auc (with labels), mean or rmse; or a metric of a log."
+)
+_SAVE = (
+    "Write what the ending says: .html page; .csv .md .tex .json table; .txt paragraph; .svg .png "
+    ".pdf figure; .nc result. May be repeated."
+)
+_ROUNDINGS: dict[str, Any] = {
+    "choices": ["auto", "nearest", "floor", "exact"],
+    "default": "auto",
+    "rare": True,
+}
+_SEEDS = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
+SHARED: dict[str, Option] = {
+    str(shared.name): shared
+    for shared in (
+        Option(["--metric"], _METRIC, metavar="NAME"),
+        Option(["--standard-error"], "Error of one score.", limits=POSITIVE, rare=True),
+        Option(["--n-positive"], "Positive test items, for auc.", limits=COUNT, rare=True),
+        Option(["--rounding"], "How scores were cut.", **_ROUNDINGS),
+        Option(["--submissions"], "Submissions behind each entry: N or A:B.", **_COUNTS),
+        Option(["--new"], "What skill refers to: new ...", choices=["items", "runs", "tasks"]),
+        Option(["--average"], "What counts equally.", metavar=_AVERAGES, callback=_average),
+        Option(["--model"], "Named priors, or a TOML file.", rare=True),
+        Option(["--domain"], "Of the classifiers, for the prior of rho.", choices=DOMAINS),
+        Option(["--field"], "Entries, for the prior of rho.", choices=KINDS_OF_FIELD),
+        Option(["--correlation"], "A known rho.", limits=CORRELATION, rare=True),
+        Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
+        Option(["--use"], "Columns that hold scores; default by their names.", **_NAMES),
+        Option(["--leave-out"], "Entries, tasks or columns that do not count.", **_NAMES),
+        Option(_DIRECTION, "Scores are losses, or not.", default=None, callback=_direction),
+        Option(["--prob"], "Of the intervals.", limits=OPEN_SHARE, default=0.95),
+        Option(["--seed"], "Another one draws anew.", limits=_SEEDS, default=DEFAULT_SEED),
+        Option(["--top"], "Rows shown of a table.", limits=COUNT, default=15, rare=True),
+        Option(["--save"], _SAVE, multiple=True, metavar="FILE", type=_PATH),
+        Option(["--json", "as_json"], "One JSON object, nothing else.", is_flag=True),
+        Option(["--quiet"], "No progress, notes and sensitivity analysis.", is_flag=True),
+    )
+}
+
+
+class Command(click.Command):
+    """A command whose function takes options by their names and returns an ``Answer``.
+
+    Parameters
+    ----------
+    uses : str
+        Shared options that the function takes; ``reading`` stands for what says which columns
+        count, and reaches it as a dict of arguments of ``data.reading.read_tidy``.
+    example : str
+    endings : sequence of str
+        What ``--save`` writes beside tables, text and page.
+    """
+
+    def __init__(
+        self,
+        *,
+        params: Sequence[click.Parameter] = (),
+        uses: str = "",
+        example: str,
+        draws: bool = True,
+        tree: bool = False,
+        **settings: Any,
+    ) -> None:
+        self.uses = uses.replace("reading", " ".join(READING)).split()
+        more = click.Option(
+            ["--help-all"], is_flag=True, is_eager=True, expose_value=False,
+            callback=_help_all, help="Show all options and exit.",
+        )  # fmt: skip
+        shared = [copy(one) for name, one in SHARED.items() if name in {*self.uses, *EVERYWHERE}]
+        for one in shared:
+            one.hidden = one.name not in {*self.uses, *_SHOWN}
+        super().__init__(
+            params=[*params, *shared, more], epilog=f"Example: bayes-sota {example}", **settings
+        )
+        self.endings = _TABLE + _FIGURE * draws + (".nc",) * tree
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Run the function, deliver its answer, and return the exit code."""
+        check_saved(ctx, self.endings)
+        kept = {one.name for one in self.params if not (hidden(one) or one.name in _DELIVERED)}
+        values = {name: value for name, value in ctx.params.items() if name in kept}
+        if "column" in self.uses:
+            asked = {name: values.pop(name) for name in READING}
+            column = asked.pop("column")
+            values["reading"] = column | {name: value for name, value in asked.items() if value}
+        note_unused(str(self.name), *(str(one.name) for one in self.params if hidden(one)))
+        try:
+            with watched(shows_progress()):
+                return deliver(ctx.invoke(self.callback or Answer, **values), ctx)
+        except UnreadableFileError:
+            raise
+        except InputError as error:
+            message = error.render([name for one in self.params for name in one.opts])
+            raise InputError(message + _advice(ctx, message)) from error
+        except KeyboardInterrupt:  # for which click prints a line of its own
+            raise click.Abort from None
+        except EOFError as error:  # click takes it for the end of what a user types
+            raise RuntimeError(str(error) or "unexpected end of a file") from error
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Everyday options, or all of them with ``--help-all``."""
+        every = ctx.meta.get("help-all", False)
+        rare = [one for one in self.params if getattr(one, "rare", False) and not hidden(one)]
+        shown = [one for one in self.get_params(ctx) if every or one not in rare]
+        records = [one.get_help_record(ctx) for one in shown if isinstance(one, click.Option)]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+        if rare and not every:
+            formatter.write_text(f"--help-all shows {len(rare)} more.")
+
+
+def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Decorator of a ``Command``."""
+    return click.command(cls=Command, **settings)
+
+
+def hidden(parameter: click.Parameter) -> bool:
+    """Whether an option has no effect on its command."""
+    return getattr(parameter, "hidden", False)
+
+
+def _help_all(ctx: click.Context, parameter: Any, asked: bool) -> None:
+    if asked:
+        ctx.meta["help-all"] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+def check_saved(ctx: click.Context, endings: Sequence[str]) -> None:
+    """Refuse a file that a command cannot write, or that it reads."""
+    for path in ctx.params["save"]:
+        if path.suffix.lower() not in endings:
+            raise InputError(
+                f"--save takes a name that ends with one of {', '.join(endings)}, got "
+                f"{shown_path(path)}"
+            )
+        check_writable(path)
+        if any(path.exists() and path.samefile(other) for other in _files_read(ctx)):
+            raise InputError(
+                f"--save would overwrite the input {shown_path(path)}: name another file"
+            )
+
+
+def _files_read(ctx: click.Context) -> Iterator[Path]:
+    """Files that were named, a model among them."""
+    for name, value in ctx.params.items():
+        for item in value if isinstance(value, tuple) else (value,):
+            is_file = isinstance(item, Path) or (name == "model" and item)
+            if name != "save" and is_file and Path(item).exists():
+                yield Path(item)
+
+
+def _advice(ctx: click.Context, message: str) -> str:
+    """What to do about a file that was the problem: the end of the message."""
+    for path in _files_read(ctx):
+        if ctx.command.name != "inspect" and message.startswith(f"{shown_path(path)}:"):
+            return f"; bayes-sota inspect {shlex.quote(str(path))} says what it holds"
+    return ""
+
+
+def note_unused(what: str, *names: str) -> None:
+    """Say, once there is an answer, which of these options were typed and change nothing."""
+    context = click.get_current_context(silent=True)  # none where a process of batch estimates
+    if context is None:
+        return
+    typed = [
+        (one.secondary_opts if context.params.get(name) == "higher" else one.opts)[0]
+        for one in context.command.params
+        if (name := str(one.name)) in names
+        and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if typed:
+        notes = context.meta.setdefault("notes", [])
+        notes.append(f"no effect on {what}: {', '.join(typed)}")
+
+
+def unread(reading: Iterable[str]) -> Iterator[str]:
+    """Options behind what is left of ``reading``."""
+    return (name if name in READING else "column" for name in reading)
+
+
+def shows_progress() -> bool:
+    """Progress bars only where a person watches."""
+    asked = click.get_current_context().params
+    return not asked["quiet"] and not asked["as_json"] and sys.stderr.isatty()
+
+
+def saves(ending: str) -> bool:
+    """Whether a file of this ending is asked for."""
+    return any(path.suffix.lower() == ending for path in click.get_current_context().params["save"])

@@ -1,0 +1,88 @@
+"""A leaderboard, averages over tasks, answers or numbers of a file, given options as typed."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayes_sota.cli.options import note_unused
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.data.answers import outcomes_of
+from bayes_sota.data.boards import read_leaderboard
+from bayes_sota.data.item_values import parse_passes
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.reading import read_tidy
+
+if TYPE_CHECKING:
+    from bayes_sota.data.leaderboard import Leaderboard
+    from bayes_sota.data.outcomes import Outcomes
+
+METRICS = ("accuracy", "auc", "score", "mean", "rmse")
+"""Metrics that no evaluation log calls its own."""
+_OF_SCORES = ("rounding", "standard_error", "n_positive", "n_classifiers", "submissions")
+
+
+def read_board(
+    file: Path,
+    reading: dict[str, Any],
+    *,
+    n_test: Any = None,
+    metric: Any = None,
+    groups: dict[str, Any] | None = None,
+    **scores: Any,
+) -> "Leaderboard | Outcomes":
+    """What a file or a folder of logs holds; ``reading`` is what ``read_tidy`` takes.
+
+    ``scores`` are other arguments of ``read_leaderboard``, ``groups`` are ``average`` and ``new``
+    of answers in tasks, clusters and runs.
+    """
+    of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
+    tidy = read_tidy(read_table(file, of_log), **reading).with_items()
+    if tidy.layout == "board":
+        if of_log:
+            known = ", ".join(METRICS)
+            raise InputError(f"--metric is one of {known} or pass@K, got {quoted(metric)}")
+        if parse_passes(metric) is not None:
+            raise InputError(f"--metric {metric} is for answers in several runs")
+        note_unused("a leaderboard", "average", "new")
+        return read_leaderboard(tidy, n_test=n_test, metric=metric, **scores)
+    if tidy.unit == "task":
+        note_unused("averages over tasks", *_OF_SCORES)
+        kind = None if of_log else metric
+        return read_leaderboard(tidy, n_test=n_test, metric=kind, **groups or {})
+    note_unused("answers", "n_test", *_OF_SCORES)
+    return outcomes_of(tidy, metric=metric, **groups or {})
+
+
+def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
+    """Number of items: infer, one number, one for each task, or by the names of the tasks.
+
+    Examples
+    --------
+    >>> [parse_sizes(None, None, text) for text in ("100", "100,200", "law:100,art:50")]
+    [100, [100, 200], {'law': 100, 'art': 50}]
+    """
+    if text in (None, "infer"):
+        return text
+    parts = [part.rpartition(":") for part in str(text).split(",")]
+    named = [bool(colon) for _, colon, _ in parts]
+    try:
+        sizes = [int(size) for _, _, size in parts]
+    except ValueError:
+        sizes = []
+    if not sizes or any(named) != all(named):
+        wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
+        raise InputError(f"--n-test takes {wanted}, got {quoted(text)}")
+    if all(named):
+        return dict(zip((name.strip() for name, _, _ in parts), sizes, strict=True))
+    return sizes if len(sizes) > 1 else sizes[0]
+
+
+def check_positives(n_positive: int | None, n_test: int) -> int:
+    """Number of positive items of an AUC, or ``InputError``."""
+    if n_positive is None:
+        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
+    if not 2 <= n_positive <= n_test - 2:
+        raise InputError(
+            "--n-positive must leave at least 2 items of each class, got "
+            f"{n_positive} of {n_test:,}"
+        )
+    return n_positive

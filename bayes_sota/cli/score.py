@@ -1,0 +1,76 @@
+"""``bayes-sota score``. Imports no PyMC."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota import data
+from bayes_sota.cli.options import READING, InputFile, command, note_unused, option
+from bayes_sota.cli.output import Answer
+from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.item_values import parse_passes
+
+if TYPE_CHECKING:
+    from arviz_plots import PlotCollection
+
+    from bayes_sota.core.tables import Report
+
+
+@command(uses="new average metric reading prob top", example="score --right 48 --n-test 50")
+@click.argument("files", nargs=-1, type=InputFile())
+@option("--n-test", limits=COUNT, help="Items, with --right.")
+@option("--right", limits=COUNT_OR_NONE, help="Number of right answers, instead of FILES.")
+def score(
+    files: tuple[Path, ...],
+    right: int | None,
+    n_test: int | None,
+    new: Any,
+    metric: str | None,
+    average: Any,
+    prob: float,
+    reading: dict[str, Any],
+) -> Answer:
+    """How good one classifier is, by itself: its skill, with an interval.
+
+    FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
+    for each model, item and run with tasks and clusters, or evaluation logs and folders of logs.
+    The interval holds at 0 of n and n of n, for few items, clusters, tasks and runs. Of several
+    classifiers each is by itself.
+    """
+    from bayes_sota.items.score import skill_of_counts, skills_alone
+    from bayes_sota.leaderboard.summary_score import describe_skills
+
+    if not files:
+        note_unused("--right", "new", "metric", "average", *READING)
+        if right is None or n_test is None:
+            raise InputError("give FILES with answers, or --right K --n-test N")
+        report = describe_skills([skill_of_counts(right, n_test)], ci_prob=prob)
+        return Answer(report, partial(_draw, report))
+    if right is not None:
+        raise InputError("give FILES or --right, not both")
+    note_unused("FILES", "n_test")
+    passes = parse_passes(metric)
+    outcomes = data.read_outcomes(
+        *files, metric=None if passes else metric, average=average, **reading
+    )
+    asked: Any = new or "items"
+    answers = outcomes.is_answers
+    report = describe_skills(
+        skills_alone(outcomes, new=asked, passes=passes),
+        new=asked if answers or new else outcomes.new,
+        ci_prob=prob,
+        notes=outcomes.notes,
+        average=outcomes.averaging if answers else "items",
+        metric=metric or "" if passes or answers else "mean",
+    )
+    return Answer(report, partial(_draw, report))
+
+
+def _draw(report: "Report") -> "PlotCollection":
+    from bayes_sota.leaderboard.plots import draw_intervals
+
+    rows = report.content["classifiers"][:20]
+    return draw_intervals(rows, f"skill: mean and {report.content['prob']:.0%} interval")

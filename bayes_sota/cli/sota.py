@@ -1,0 +1,151 @@
+"""``bayes-sota sota``."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayes_sota import leaderboard, maximum
+from bayes_sota.cli.options import (
+    Count,
+    InputFile,
+    command,
+    note_unused,
+    option,
+    saves,
+    shows_progress,
+)
+from bayes_sota.cli.output import Answer
+from bayes_sota.cli.reading import read_board
+from bayes_sota.core.arguments import CLASSES, NUMBER
+from bayes_sota.core.errors import InputError
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
+
+if TYPE_CHECKING:
+    from bayes_sota.core.tables import Report
+
+_OF_SCORES = ("rounding", "metric", "standard_error", "n_positive")
+
+
+@command(
+    uses="metric standard_error n_positive rounding model domain field correlation reading prob "
+    "seed",
+    tree=True,
+    example="sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558",
+)
+@click.argument("file", required=False, type=InputFile())
+@option("--maximum", multiple=True, help="Best observed score; may be repeated.")
+@option("--n-test", multiple=True, type=Count("infer"), help="Number of test items, per board.")
+@option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
+@option("--method", choices=["exact", "abc", "nuts"], help="How it is computed.")
+@option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
+@option("--compare", is_flag=True, rare=True, help="Add the best score shrunk and cropped.")
+@option("--n-classes", limits=CLASSES, rare=True, help="Classes of the task, for --compare.")
+def sota(file: Path | None, **options: Any) -> Answer:
+    """How good is the best, and how good is the winner.
+
+    FILE is a leaderboard (one row per entry; --n-test N or infer), also with a column for each
+    task, answers (one row per item, one column per classifier; or a row for each model, item and
+    run, with tasks and clusters), the same with numbers, and labels for AUC, or an evaluation log
+    or a folder of logs. Without FILE, --maximum gives the best score alone. Repeat --maximum,
+    --n-test and --classifiers for several boards of one task; they then share the distribution of
+    skill and the correlation.
+    """
+    quiet = click.get_current_context().params["quiet"]
+    shown: dict[str, Any] = {"sensitivity": not quiet, "progressbar": shows_progress()}
+    report = estimate(file, groups="all" if saves(".nc") else "estimands", **shown, **options)
+    return Answer(
+        report,
+        lambda: maximum.plot_sota(report.about, ci_prob=options["prob"]),
+        lambda: report.about,
+    )
+
+
+def estimate(
+    file: Path | None,
+    *,
+    reading: dict[str, Any],
+    n_test: Sequence[Any] = (),
+    classifiers: Sequence[Any] = (),
+    maximum: Sequence[str] = (),
+    compare: bool = False,
+    n_classes: int | None = None,
+    prob: float,
+    seed: int,
+    **settings: Any,
+) -> "Report":
+    """What ``sota`` says, given its options; ``settings`` are of the scores and the estimate."""
+    scores = {name: settings.pop(name) for name in _OF_SCORES if name in settings}
+    if (file is None) == (not maximum):
+        raise InputError("give FILE, or --maximum S, such as 0.9116, but not both")
+    if file is None:
+        if compare:
+            raise InputError("--compare takes the scores of a leaderboard FILE")
+        if reading.get("direction") == "lower":
+            raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
+        note_unused("--maximum", "column", "use", "leave_out")
+        data: Any = _boards(maximum, n_test, classifiers, **scores)
+    else:
+        if len(n_test) > 1 or len(classifiers) > 1:
+            raise InputError("one FILE takes one --n-test and one --classifiers")
+        (size,), (tries,) = n_test or (None,), classifiers or (None,)
+        data = read_board(file, reading, n_test=size, n_classifiers=tries, **scores)
+        if settings.get("method") == "abc":
+            raise InputError(_advice(data))
+        if compare and n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
+            raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
+    if not compare:
+        note_unused("an answer without --compare", "n_classes")
+    report = leaderboard.report_sota(data, ci_prob=prob, random_seed=seed, **settings)
+    known = {"n_classes": n_classes, "correlation": settings.get("correlation"), "ci_prob": prob}
+    return _with_comparison(report, data, known) if compare else report
+
+
+def _with_comparison(report: "Report", data: Any, known: dict[str, Any]) -> "Report":
+    """The answer, and the paper's estimates beside it."""
+    from bayes_sota.core.tables import rows_of
+    from bayes_sota.maximum.summary_compare import comparison_table
+
+    frame = maximum.compare_estimates(data, report.about, **known)
+    table = comparison_table(frame, len(data.names), known["ci_prob"])
+    content = report.content | {"comparison": rows_of(frame)}
+    return replace(report, content=content, tables=[*report.tables, table])
+
+
+def _advice(data: Any) -> str:
+    """Why ABC takes no FILE, and the options that give it the best score of this one."""
+    why = "--method abc reads the best score alone and would drop all others in FILE"
+    if not isinstance(data, Leaderboard) or data.has_own_errors:
+        return f"{why}: leave it out"
+    best = repr(data.maximum) if data.decimals is None else f"{data.maximum:.{data.decimals}f}"
+    size = "" if data.n_test is None else f" --n-test {data.n_test}"
+    accuracy = data.metric == "accuracy"
+    how = f" --rounding {data.rounding}" if accuracy else f" --metric {data.metric}"
+    return (
+        f"{why}; for an answer from that one: --maximum {best} --classifiers "
+        f"{data.typical_tries:.0f}{size}{how}"
+    )
+
+
+def _boards(
+    maxima: Sequence[str],
+    sizes: Sequence[Any],
+    tries: Sequence[Any],
+    metric: str | None = None,
+    **scores: Any,
+) -> tuple[BestScore, ...]:
+    """Boards of which the maximum alone is known."""
+    if metric == "score" and not sizes:
+        sizes = (None,) * len(maxima)
+    if not len(maxima) == len(sizes) == len(tries):
+        raise InputError(
+            f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
+            f"{len(sizes)} and {len(tries)} of them"
+        )
+    boards = []
+    for number, (score, n, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
+        known = {"n_test": n, "n_classifiers": m, "name": f"board {number}"}
+        boards.append(BestScore(score, metric=metric or "accuracy", **known, **scores))
+    return tuple(boards)
