@@ -24,8 +24,7 @@ from bayes_sota.core.sample import (
     LARGEST_GROUP,
     check_trace,
     completed_groups,
-    describe_nuts,
-    describe_sampled,
+    describe_completed,
     model_of,
     moderate_precision,
     resolve_seed,
@@ -33,7 +32,6 @@ from bayes_sota.core.sample import (
     sample_completed,
     with_attributes,
 )
-from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
 from bayes_sota.epp.likelihoods import log_outcomes
@@ -190,16 +188,8 @@ def complete(
         groups["predictive_check"] = replicate(model, field, trace, fresh, predictive)
     for name in ("posterior", "prior"):
         groups[name] = _with_ranks(groups[name])
-    nuts, said = describe_nuts(trace), trace["posterior"].attrs
-    libraries = ("inference_library", "inference_library_version")
-    attributes: dict[str, Any] = {
-        **describe_sampled(model, groups, seed),
-        **nuts,
-        "method": "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown",
-        **{name: str(said.get(name, "unknown")) for name in libraries},
-        "notes": "; ".join(_notes(model, groups)),
-    }
-    return result_tree(groups, attributes)
+    described = describe_completed(trace, model, groups, seed)
+    return result_tree(groups, {**described, "notes": "; ".join(_notes(model, groups))})
 
 
 def _without_ranks(trace: xr.DataTree) -> xr.DataTree:
