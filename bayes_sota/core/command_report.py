@@ -24,7 +24,7 @@ from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.plots import svg_address
-from bayes_sota.core.tables import Report, numeric_columns
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _tables(report: Report) -> list[dict[str, Any]]:
                 "header": table.header,
                 "rows": cells[:_SHOWN],
                 "data": _tagless(json.dumps(cells, ensure_ascii=False, separators=(",", ":"))),
-                "numeric": numeric_columns(table.header, cells),
+                "numeric": table.numeric,
                 "total": len(cells),
             }
         )
