@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -351,11 +351,12 @@ def model_groups(
     dict of str to Dataset
         ``prior`` of the variables of the posterior, ``prior_predictive`` and
         ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
-        ``LARGEST_GROUP``), ``log_likelihood`` (in single precision, or left out, of a variable
-        where it would pass ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the
-        trace only, not on those of the prior.
+        ``LARGEST_GROUP``), ``log_likelihood`` (left out of a variable where it would pass
+        ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the trace only, not on
+        those of the prior.
     """
     import pymc as pm
+    from pymc.stats.log_density import compute_log_density
 
     posterior = trace["posterior"].to_dataset()
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
@@ -365,15 +366,19 @@ def model_groups(
     every = max(1, -(-8 * size * draws // LARGEST_GROUP))
     named = [str(name) for name in posterior if name in model.named_vars]
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
+    few = [
+        v.name for v in model.observed_RVs if 8 * draws * _observations(model, v) <= LARGEST_GROUP
+    ]
     quick: Any = {"model": model, "compile_kwargs": _QUICK}
+    once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
         drawn = pm.sample_prior_predictive(
             -(-draws // every), var_names=[*named, *observed], random_seed=seeds[0], **quick
         )
         groups = {
             "prior": drawn["prior"].to_dataset()[named],
-            "log_likelihood": _log_densities(trace, "likelihood", _moderate(model, draws), quick),
-            "log_prior": _log_densities(trace, "prior", [v.name for v in model.free_RVs], quick),
+            "log_likelihood": compute_log_density(trace, var_names=few, kind="likelihood", **once),
+            "log_prior": compute_log_density(trace, kind="prior", **once),
         }
         if observed:
             kept = posterior.isel(draw=slice(None, None, every))
@@ -385,35 +390,11 @@ def model_groups(
     return {name: data.drop_attrs() for name, data in groups.items()}
 
 
-def _log_densities(
-    trace: "xr.DataTree",
-    kind: Literal["likelihood", "prior"],
-    names: Sequence[str],
-    settings: dict[str, Any],
-) -> "xr.Dataset":
-    """Log density of variables at every draw."""
-    from pymc.stats.log_density import compute_log_density
-
-    quiet: Any = {"extend_inferencedata": False, "progressbar": False}
-    return compute_log_density(trace, var_names=names, kind=kind, **quiet, **settings).map(
-        moderate_precision
-    )
-
-
-def moderate_precision(values: "xr.DataArray") -> "xr.DataArray":
-    """The same numbers, in single precision where they would pass ``LARGEST_GROUP``."""
-    return values.astype(np.float32) if values.nbytes > LARGEST_GROUP else values
-
-
-def _moderate(model: "pm.Model", draws: int) -> list[str]:
-    """Observed variables of whose log likelihood so many draws do not pass ``LARGEST_GROUP``."""
-    names = []
-    for variable in model.observed_RVs:
-        shape = model.rvs_to_values[variable].shape.eval()
-        own = getattr(variable.owner.op, "ndim_supp", 0)  # dimensions of one observation
-        if 4 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
-            names.append(str(variable.name))
-    return names
+def _observations(model: "pm.Model", variable: Any) -> int:
+    """Number of observations of a variable; one may have dimensions of its own."""
+    shape = model.rvs_to_values[variable].shape.eval()
+    own = getattr(variable.owner.op, "ndim_supp", 0)
+    return int(np.prod(shape[: shape.size - own]))
 
 
 @contextmanager

@@ -26,7 +26,6 @@ from bayes_sota.core.sample import (
     completed_groups,
     describe_completed,
     model_of,
-    moderate_precision,
     resolve_seed,
     result_tree,
     sample_completed,
@@ -245,11 +244,11 @@ def log_likelihood_of(model: pm.Model, field: Field, trace: xr.DataTree) -> xr.D
     """Log-likelihood of the matches of every round, cluster or match, as in the posterior.
 
     ``pm.compute_log_likelihood`` has one number per pair of players: those of one round are left
-    out together. Empty where it would pass ``LARGEST_GROUP`` in single precision.
+    out together. Empty where it would pass ``LARGEST_GROUP``.
     """
     posterior = trace["posterior"].to_dataset()
     shape = (posterior.sizes["chain"], posterior.sizes["draw"], field.tournament.size)
-    if 4 * np.prod(shape) > LARGEST_GROUP:
+    if 8 * np.prod(shape) > LARGEST_GROUP:
         return xr.Dataset()
     log_likelihood = np.empty(shape)
     weights = model["likelihood_weight"].get_value()[field.tournament]
@@ -258,9 +257,7 @@ def log_likelihood_of(model: pm.Model, field: Field, trace: xr.DataTree) -> xr.D
     coords = {name: posterior[name].values for name in ("chain", "draw")}
     if field.rounds is not None:
         coords["round"] = np.array(field.rounds)
-    return xr.Dataset(
-        {"match_counts": (("chain", "draw", field.unit), log_likelihood)}, coords
-    ).map(moderate_precision)
+    return xr.Dataset({"match_counts": (("chain", "draw", field.unit), log_likelihood)}, coords)
 
 
 def replicate(
