@@ -26,7 +26,6 @@ _DEGREES = 5.0
 _START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 175  # of a round, for each parameter
 _COMPONENTS, _NARROWER = 42, 0.7
 _SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
-_DAMPING = np.array([0.0, 0.1, 1.0, 10.0, 100.0, 1000.0])
 _NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
 CERTAIN = 45.0  # events with log probability below -45 are left out
 _TINY = 1e-290
@@ -149,54 +148,63 @@ def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
 
 
 def _find_modes(
-    log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
+    log_posterior: LogDensities, starts: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Modes near K points, each of its target: (K, d), factors of the covariances, log densities.
 
     Newton steps with differences, damped like Levenberg and Marquardt, all searches in one batch.
-    Curvatures below that of the prior are raised to it, so that no step runs into a saddle.
     """
-    searches, d = points.shape
-    each = np.arange(searches)
-
-    def heights_at(where: FloatArray) -> FloatArray:
-        values = log_posterior(where.reshape(-1, d)).reshape(searches, where.shape[1], -1)
-        return np.asarray(values[each, :, targets])
-
-    value = heights_at(points[:, None])[:, 0]
+    best, factor = starts.copy(), np.tile(np.eye(starts.shape[1]), (len(starts), 1, 1))
+    value = _of_targets(log_posterior, best[:, None], targets)[:, 0]
+    damping, going = np.ones(len(starts)), np.arange(len(starts))
     for _ in range(_NEWTON_STEPS):
-        gradient, hessian = _differences(heights_at, points, value)
+        gradient, hessian = _differences(log_posterior, best[going], value[going], targets[going])
         eigenvalues, vectors = np.linalg.eigh(-hessian)
         curvature = np.maximum(np.abs(eigenvalues), 1.0)
+        factor[going] = vectors / np.sqrt(curvature)[:, None]
         rotated = gradient[:, None] @ vectors / curvature[:, None]
-        steps = rotated / (1 + _DAMPING[:, None]) @ vectors.transpose(0, 2, 1)
-        trials = np.clip(points[:, None] + steps, -_LARGEST, _LARGEST)
-        heights = heights_at(trials)
-        best = np.argmax(heights, axis=1)
-        gain = heights[each, best] - value
-        points = np.where(gain[:, None] > 0, trials[each, best], points)
-        value = np.maximum(heights[each, best], value)
-        if gain.max() < _SMALL_GAIN:
+        trial_damping = damping[going, None] * np.array([0.0, 0.1, 1.0, 10.0, 100.0])
+        steps = rotated / (1 + trial_damping[:, :, None]) @ vectors.transpose(0, 2, 1)
+        trials = np.clip(best[going, None] + steps, -_LARGEST, _LARGEST)
+        values = _of_targets(log_posterior, trials, targets[going])
+        pick, each = np.argmax(values, axis=1), np.arange(going.size)
+        gain = values[each, pick] - value[going]
+        better = gain > 0
+        best[going[better]] = trials[each, pick][better]
+        value[going] += np.maximum(gain, 0.0)
+        factors = np.where(better, np.where(pick < 2, 0.3, 2.0), 30.0)
+        damping[going] = np.maximum(1e-3, damping[going] * factors)
+        going = going[~((gain >= 0) & (gain < _SMALL_GAIN)) & (damping[going] <= 1e9)]
+        if going.size == 0:
             break
-    factor = vectors / np.sqrt(curvature)[:, None]
-    return points, _cholesky(factor @ factor.transpose(0, 2, 1)), value
+    return best, _cholesky(factor @ factor.transpose(0, 2, 1)), value
+
+
+def _of_targets(
+    log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
+) -> FloatArray:
+    """Log densities of points (K, P, d), each row of its target, shape (K, P)."""
+    searches, count, dimension = points.shape
+    values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
+    return values[np.arange(searches), :, targets]
 
 
 def _differences(
-    heights_at: LogDensities, centre: FloatArray, value: FloatArray
+    log_posterior: LogDensities, centre: FloatArray, value: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
     """Gradients (K, d) and Hessians (K, d, d) by central differences, in one batch."""
     d = centre.shape[1]
     first, second = np.triu_indices(d, 1)
     unit = np.eye(d) * _STEP
     pairs = unit[first] + unit[second]
-    around = heights_at(centre[:, None] + np.concatenate([unit, -unit, pairs, -pairs]))
-    plus, minus, above, below = np.split(around, [d, 2 * d, 2 * d + first.size], axis=1)
+    around = np.concatenate([unit, -unit, pairs, -pairs])
+    values = _of_targets(log_posterior, centre[:, None] + around, targets)
+    plus, minus = values[:, :d], values[:, d : 2 * d]
+    both = values[:, 2 * d : 2 * d + first.size] + values[:, 2 * d + first.size :]
     diagonal = (plus + minus - 2 * value[:, None]) / _STEP**2
-    cross = (above + below - 2 * value[:, None]) / _STEP**2
+    cross = (both - 2 * value[:, None]) / _STEP**2 - diagonal[:, first] - diagonal[:, second]
     hessian = diagonal[:, :, None] * np.eye(d)
-    hessian[:, first, second] = (cross - diagonal[:, first] - diagonal[:, second]) / 2
-    hessian[:, second, first] = hessian[:, first, second]
+    hessian[:, first, second] = hessian[:, second, first] = cross / 2
     return (plus - minus) / (2 * _STEP), hessian
 
 

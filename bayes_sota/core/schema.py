@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION: Final = "2"
 
-DOMAINS: Final = ("image-classifiers", "language-models", "tabular")  # each has a file in models/
+DOMAINS: Final = ("image-classifiers", "language-models", "tabular")  # of models/fields.toml
 
-KINDS_OF_FIELD: Final = ("single", "ensembles")  # each domain has a file for ensembles, too
+KINDS_OF_FIELD: Final = ("single", "ensembles")
 
 CHANCES: Final = ("p_false", "p_best", "p_best_uncorrected")  # of the group point_estimate
 

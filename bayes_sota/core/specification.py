@@ -1,8 +1,8 @@
 """Named models: one TOML file each, of priors and settings of a builder.
 
 A prior of a family is a table of its own; the other tables hold numbers and names of the builder's
-priors. ``tests/test_specifications.py`` builds every file of
-``models/``.
+priors. Models of kinds of fields, which differ in their prior of rho alone, share ``fields.toml``.
+``tests/test_specifications.py`` builds every model of ``models/``.
 """
 
 import hashlib
@@ -17,9 +17,10 @@ from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, check_known
 from bayes_sota.core.errors import InputError, SpecificationError
 from bayes_sota.core.files import check_file
-from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES
+from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES, BetaCorrelation
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_FIELDS = "fields"  # a file of kinds of fields, not of one model
 _PROSE = ("description", "meaning", "citation")
 
 
@@ -30,7 +31,8 @@ class ModelSpecification:
     Attributes
     ----------
     name : str
-        Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``.
+        Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``,
+        or a table of ``models/fields.toml``.
     description : str
         What the model is, in one sentence.
     meaning : str
@@ -119,6 +121,8 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
     name = name_or_path if isinstance(name_or_path, str) else ""
     if name and not (name.endswith(".toml") or "/" in name or os.sep in name):
         check_known("model", name, model_names())
+        if name in _fields():
+            return _of_field(name, **_fields()[name])
         name_or_path = _models_directory() / f"{name}.toml"
     try:
         check_file(Path(name_or_path))
@@ -136,7 +140,25 @@ def model_names() -> list[str]:
     >>> "observed-maximum" in model_names()
     True
     """
-    return sorted(path.stem for path in _models_directory().glob("*.toml"))
+    files = {path.stem for path in _models_directory().glob("*.toml")}
+    return sorted(files - {_FIELDS} | set(_fields()))
+
+
+def _fields() -> dict[str, Any]:
+    """Kinds of fields with a prior of rho of their own, by the name of their model."""
+    return tomllib.loads((_models_directory() / f"{_FIELDS}.toml").read_text(encoding="utf-8"))
+
+
+def _of_field(name: str, correlation: dict[str, float], **prose: str) -> ModelSpecification:
+    """The model of whole boards with the prior of rho of a kind of field."""
+    usual = load_model("leaderboard")
+    priors = replace(usual.priors, correlation=BetaCorrelation(**correlation))
+    return replace(usual, name=name, priors=priors, **_unwrapped(prose))
+
+
+def _unwrapped(table: dict[str, Any]) -> dict[str, str]:
+    """Prose of a file, each text on one line; it is taken out of the table."""
+    return {key: " ".join(table.pop(key, "").split()) for key in _PROSE}
 
 
 def _models_directory() -> Path:
@@ -158,7 +180,7 @@ def parse_specification(text: str, where: str) -> ModelSpecification:
     """
     try:
         table = tomllib.loads(text)
-        prose = {key: " ".join(table.pop(key, "").split()) for key in _PROSE}
+        prose = _unwrapped(table)
         name, builder, sampler = (table.pop(key, "") for key in ("name", "builder", "sampler"))
         check_known("builder", builder, BUILDERS)
         kind = BUILDERS[builder]
