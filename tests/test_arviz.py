@@ -303,7 +303,6 @@ def check_estimands(route: str, tree: xr.DataTree) -> None:
     for name in ("p_best", "p_best_uncorrected"):
         shares = chances.loc[[label.startswith(f"{name}[") for label in chances.index], "mean"]
         assert shares.empty or shares.sum() == pytest.approx(1)
-    bs.core.summary_table(tree).to_latex()
 
 
 def rendered() -> str:

@@ -144,7 +144,7 @@ def test_installed_package_finds_its_models(installed: Path, tmp_path: Path) -> 
     )
     file, names = json.loads(run(installed / "python", "-c", code, cwd=tmp_path).stdout)
     assert ROOT not in Path(file).parents
-    assert names == MODELS
+    assert {*MODELS, "tabular"} - {"fields"} <= set(names)
 
 
 @pytest.mark.slow

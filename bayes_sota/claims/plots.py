@@ -13,6 +13,7 @@ import xarray as xr
 from arviz_plots import PlotCollection
 from numpy.typing import NDArray
 
+from bayes_sota.claims.plots_matrix import MOST_WRITTEN, draw_matrix
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
@@ -22,7 +23,6 @@ from bayes_sota.core.plots import (
     make_collection,
     title_figure,
 )
-from bayes_sota.core.plots_matrix import MOST_WRITTEN, draw_matrix
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, decimals_for, plain_text, shown_name
 from bayes_sota.core.types import FloatArray

@@ -13,7 +13,6 @@ import xarray as xr
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import (
     completed_groups,
     describe_completed,
@@ -21,6 +20,7 @@ from bayes_sota.core.sample import (
     resolve_seed,
     result_tree,
     sample_completed,
+    share_of_draws,
 )
 from bayes_sota.core.types import Seed
 
@@ -132,7 +132,8 @@ def complete(
     if "difference" not in trace["posterior"]:
         raise InputError("the trace lacks the deterministic 'difference': keep it in var_names")
     groups = completed_groups(trace, chosen, rng, predictive=predictive)
-    groups["point_estimate"] = _probabilities(groups["posterior"]["difference"])
+    not_better = groups["posterior"]["difference"] <= 0
+    groups["point_estimate"] = share_of_draws(not_better, "p_false")
     return result_tree(groups, describe_completed(trace, chosen, groups, seed))
 
 
@@ -149,15 +150,3 @@ def _check_model(model: "pm.Model") -> None:
             "the model needs observed data and a deterministic 'difference' (A minus B); it has "
             f"{', '.join(model.named_vars) or 'no variables'}"
         )
-
-
-def _probabilities(difference: xr.DataArray) -> xr.Dataset:
-    """P(difference <= 0) of each claim, and its Monte Carlo error."""
-    import arviz as az
-
-    over, share = ("chain", "draw"), (difference <= 0).astype(float)
-    p, size = share.mean(over), share.sizes["chain"] * share.sizes["draw"]
-    mcse = az.mcse(share.to_dataset(name="x"))["x"].fillna(0.0)
-    least = share_mcse(p, size)  # where all draws agree, the other is 0
-    probabilities = {"p_false": p, "p_false_mcse": mcse.where(mcse > least, least)}
-    return xr.Dataset(probabilities).drop_attrs()

@@ -17,12 +17,12 @@ from bayes_sota.claims.congruence import Congruence
 from bayes_sota.claims.means import ReportedMeans
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import (
-    Numbers,
     describe_provenance,
     lay_out,
     resolve_seed,
     result_tree,
 )
+from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison
@@ -90,7 +90,7 @@ def claim_tree(
             "point_estimate": {"p_false": ((), false_claim_probability(*claim))},
         },
         {"classifier": names, "outcome": OUTCOMES},
-        Numbers((accuracy_a, accuracy_b, n_test, repr(congruence))),
+        digest_of(accuracy_a, accuracy_b, n_test, congruence),
         f"Dirichlet(1) of the four cells, congruence {shared}",
         seed,
     )
@@ -165,7 +165,7 @@ def claim_tree_of_means(
             "point_estimate": {"p_false": ((), p)},
         },
         {"classifier": ("A", "B"), "claim": ["A - B"]},
-        Numbers((*means, claim.n_test, repr(constants))),
+        digest_of(*means, claim.n_test, constants),
         "flat in the mean difference and the logarithm of its standard deviation",
         seed,
         notes=notes,
@@ -224,7 +224,7 @@ def comparison_tree(
             "point_estimate": {name: (_METHOD, v) for name, v in estimates.items()},
         },
         {"classifier": comparison.methods},
-        outcomes,
+        outcomes.data_hash(),
         "flat Dirichlet of every pair, or Student t of the means (items.comparison)",
         seed,
         winner=comparison.methods[comparison.winner],
@@ -268,7 +268,7 @@ def tasks_tree(
         {"posterior": {"skill": (dims, skill), "difference": (dims, difference)}},
         {"observed_data": {"score": (dims, comparison.sign * comparison.errors.scores)}},
         {"task": comparison.tasks, "classifier": comparison.methods},
-        outcomes,
+        outcomes.data_hash(),
         "normal over tasks, uniform shrinkage (items.by_task)",
         seed,
         winner=first,
@@ -280,7 +280,7 @@ def _exact_tree(
     drawn: Mapping[str, _Group],
     fixed: Mapping[str, _Group],
     coords: Mapping[str, Sequence[str]],
-    data: Any,
+    data: str,
     priors: str,
     seed: str,
     **more: str,
@@ -295,6 +295,6 @@ def _exact_tree(
     for name, group in fixed.items():
         dataset = xr.Dataset(dict(group))
         groups[name] = dataset.assign_coords({dim: labels[str(dim)] for dim in dataset.dims})
-    provenance = describe_provenance((data,), priors, method="exact", seed=seed)
+    provenance = describe_provenance(data, priors, method="exact", seed=seed)
     exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
     return result_tree(groups, {**provenance, **exact, **more})

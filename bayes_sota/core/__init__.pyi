@@ -20,6 +20,5 @@ from .sample import save_result as save_result
 from .summary import diagnose as diagnose
 from .summary import probability_above as probability_above
 from .summary import summarize as summarize
-from .summary import summary_table as summary_table
 from .tables import Report as Report
 from .tables import Table as Table

@@ -2,14 +2,14 @@
 
 A specification (``bayes_sota.core.specification``) is of one of ``BUILDERS``. Priors of a maximum
 and of a whole board are in ``bayes_sota.core.priors``. ``tests/test_specifications.py`` holds that
-the default priors and sampler of every builder are those of a file in ``models/``.
+the default priors of every builder are those of a file in ``models/``, which has its sampler.
 """
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayes_sota.core.arguments import (
     NOT_NEGATIVE,
@@ -26,13 +26,12 @@ from bayes_sota.core.priors import (
     FieldPriors,
     Priors,
     board_priors,
+    check_range,
     checked_priors,
     maximum_priors,
     wide_luck,
 )
 from bayes_sota.core.text import nearest
-
-_METHODS = ("auto", "exact", "abc", "nuts")
 
 
 def check_known(name: str, value: str, allowed: Iterable[str]) -> None:
@@ -42,6 +41,14 @@ def check_known(name: str, value: str, allowed: Iterable[str]) -> None:
         raise SpecificationError(
             f"unknown {name} {value!r}; allowed: {', '.join(known)}{nearest(value, known)}"
         )
+
+
+def _check_positive(priors: Any, **others: Range) -> None:
+    """``InputError`` unless all numbers are positive, or those of some fields in other ranges."""
+    for one in fields(priors):
+        value = getattr(priors, one.name)
+        for number in value if isinstance(value, tuple | list) else (value,):
+            others.get(one.name, POSITIVE).check(number, one.name)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class SamplerSettings:
 
     def __post_init__(self) -> None:
         """Check names and ranges once."""
-        check_known("method", self.method, _METHODS)
+        check_known("method", self.method, ("auto", "exact", "abc", "nuts"))
         for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
             Range(least, math.inf, whole=True).check(getattr(self, name), name)
         OPEN_SHARE.check(self.target_accept, "target_accept")
@@ -111,10 +118,10 @@ class ItemPriors(FieldPriors):
     def __post_init__(self) -> None:
         """Check ranges once."""
         super().__post_init__()
-        _check_positive(self, "task_scale", "cluster_scale", "interaction_scale", "item_sd")
-        if not self.item_sd[0] < self.item_sd[1]:
-            raise InputError(f"item_sd must be an increasing pair, got {self.item_sd}")
-        _check_normal("log_concentration", self.log_concentration)
+        self.check_pairs()
+        check_range("item_sd", self.item_sd, 0.0, math.inf, "a standard deviation")
+        _check_positive(self, log_concentration=NUMBER)
+        POSITIVE.check(self.log_concentration[1], "sd of log_concentration")
 
 
 @dataclass(frozen=True)
@@ -178,7 +185,7 @@ class EppPriors:
 
     def __post_init__(self) -> None:
         """Check that all are positive."""
-        _check_positive(self, "skill_scale", "tournament_scale", "effect_scale", "slope_scale")
+        _check_positive(self)
 
 
 @dataclass(frozen=True)
@@ -232,22 +239,7 @@ class CrossValidationPriors:
 
     def __post_init__(self) -> None:
         """Check that widths are positive."""
-        _check_positive(self, "learner_scale", "interaction_scale", "interaction_tails")
-        _check_positive(self, "spread_scale", "task_spread", "ratio_sd", "partition_ratio", "tails")
-        NOT_NEGATIVE.check(self.overlap, "overlap")
-
-
-def _check_positive(priors: object, *names: str) -> None:
-    """Raise ``InputError`` unless these fields are positive numbers, or tuples of them."""
-    for name in names:
-        value = getattr(priors, name)
-        for number in value if isinstance(value, tuple | list) else (value,):
-            POSITIVE.check(number, name)
-
-
-def _check_normal(name: str, value: tuple[float, float]) -> None:
-    NUMBER.check(value[0], f"mean of {name}")
-    POSITIVE.check(value[1], f"sd of {name}")
+        _check_positive(self, overlap=NOT_NEGATIVE)
 
 
 def item_priors(priors: Priors | ItemPriors | None) -> ItemPriors:
@@ -276,8 +268,7 @@ def own_priors[T](kind: type[T], priors: T | None) -> T:
     return kind() if priors is None else priors
 
 
-@dataclass(frozen=True)
-class Builder:
+class Builder(NamedTuple):
     """A builder of models, as specifications name it.
 
     Attributes
@@ -288,66 +279,23 @@ class Builder:
         What it is for, as it stands in messages.
     resolve : callable
         Priors that were given, or None, to priors of the builder.
-    sampler : SamplerSettings
-        By default.
-    methods : tuple of str
-        Methods that its specifications may have.
     """
 
     default: str
     takes: str
     resolve: Callable[[Any], Any]
-    sampler: SamplerSettings
-    methods: tuple[str, ...]
-
-    @property
-    def priors(self) -> type[Any]:
-        """Dataclass of its priors."""
-        return type(self.resolve(None))
 
 
 BUILDERS = {
     "observed_maximum": Builder(
-        "observed-maximum",
-        "observed maxima, such as board.maximum_only()",
-        maximum_priors,
-        SamplerSettings(target_accept=0.98),
-        _METHODS,
+        "observed-maximum", "observed maxima, such as board.maximum_only()", maximum_priors
     ),
-    "leaderboard": Builder(
-        "leaderboard",
-        "whole boards, all scores or answers",
-        board_priors,
-        SamplerSettings(tune=1500, target_accept=0.99),
-        ("auto", "exact", "nuts"),
-    ),
-    "items": Builder(
-        "items",
-        "answers to items, with bs.items.build_model",
-        item_priors,
-        SamplerSettings("nuts", target_accept=0.99),
-        ("nuts",),
-    ),
-    "paired": Builder(
-        "paired-boards",
-        "a public and a private board",
-        paired_priors,
-        SamplerSettings("exact", draws=250),
-        ("exact",),
-    ),
-    "epp": Builder(
-        "epp",
-        "skill over rounds",
-        partial(own_priors, EppPriors),
-        SamplerSettings("nuts"),
-        ("nuts",),
-    ),
+    "leaderboard": Builder("leaderboard", "whole boards, all scores or answers", board_priors),
+    "items": Builder("items", "answers to items, with bs.items.build_model", item_priors),
+    "paired": Builder("paired-boards", "a public and a private board", paired_priors),
+    "epp": Builder("epp", "skill over rounds", partial(own_priors, EppPriors)),
     "crossval": Builder(
-        "crossval",
-        "repeated cross-validation",
-        partial(own_priors, CrossValidationPriors),
-        SamplerSettings("nuts", target_accept=0.95),
-        ("nuts",),
+        "crossval", "repeated cross-validation", partial(own_priors, CrossValidationPriors)
     ),
 }
 """Builders by the name that a specification gives."""

@@ -24,7 +24,7 @@ from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.plots import svg_address
-from bayes_sota.core.tables import Report, numeric_columns
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
@@ -110,36 +110,30 @@ def report_page(
     >>> "<b>" in page, "&lt;b&gt;" in page
     (False, True)
     """
-    content = report.to_json()
-    answer, *more = [_unbroken(line) for line in report.sentences] or [report.text]
+    content, script = report.to_json(), _part("report.js")
     parsed = json.loads(content)
+    answer, *more = report.sentences or [report.text]
     tables = _tables(report)
-    script, style = _part("report.js"), _part("report.css")
+    digest = hashlib.sha256(script.encode()).digest()
     return _template().render(
+        report=report,
         about=about,
         title=f"{about}: {plain_text(answer, _LONGEST_TITLE)}",
         date=date.today().isoformat(),
         answer=answer,
         more=more,
-        reasons=[plain_text(reason) for reason in report.reasons],
         figure=None if figure is None else svg_address(figure()),
         tables=tables,
-        legend=[plain_text(line) for line in report.legend],
-        notes=[plain_text(note) for note in report.notes],
-        footer=[plain_text(line) for line in report.footer],
-        sliders=report.sliders,
-        checks=_checks(parsed.get("diagnostics", {})),
+        checks=parsed.get("diagnostics", {}),
         measured=_words()["measured"].get(report.measured, ""),
         words=_used(report, tables),
-        text=report.text,
-        basis=[plain_text(line) for line in report.basis],
         command=_again(arguments, parsed.get("seed")),
         versions=[("bayes_sota", __version__), *((name, version(name)) for name in _SOFTWARE)],
         python=sys.version.split()[0],
         content=_tagless(content),
         script=script,
-        style=style,
-        allowed=_digest(script),
+        style=_part("report.css"),
+        allowed=f"sha256-{base64.b64encode(digest).decode()}",  # this script and no other
     )
 
 
@@ -148,7 +142,11 @@ def _template() -> "Template":
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: _unbroken(value) if type(value) is str else value,
     )
     return environment.from_string(_part("report.html"))
 
@@ -157,26 +155,14 @@ def _part(name: str) -> str:
     return Path(__file__).with_name("page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _digest(script: str) -> str:
-    """What the page's policy allows: this script and no other."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
 def _tables(report: Report) -> list[dict[str, Any]]:
     """Tables of the page: the first rows as they are, and all of them for the script."""
     tables = []
     for table in report.tables:
         cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]
-        tables.append(
-            {
-                "title": plain_text(table.title),
-                "header": table.header,
-                "rows": cells[:_SHOWN],
-                "data": _tagless(json.dumps(cells, ensure_ascii=False, separators=(",", ":"))),
-                "numeric": numeric_columns(table.header, cells),
-                "total": len(cells),
-            }
-        )
+        data = _tagless(json.dumps(cells, ensure_ascii=False, separators=(",", ":")))
+        shown = {"title": table.title, "header": table.header, "numeric": table.numeric}
+        tables.append({**shown, "rows": cells[:_SHOWN], "data": data, "total": len(cells)})
     return [table for table in tables if table["total"]]
 
 
@@ -210,12 +196,3 @@ def _used(report: Report, tables: Sequence[dict[str, Any]]) -> list[tuple[str, s
 def _tagless(text: str) -> str:
     """JSON for the script, in which no tag can begin or end."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _checks(diagnostics: dict[str, Any]) -> list[tuple[str, str]]:
-    """Numbers of the diagnostics, by name."""
-    return [
-        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else str(value))
-        for name, value in diagnostics.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]

@@ -56,32 +56,22 @@ def check_file(path: Path) -> None:
 def check_writable(path: Path) -> None:
     """Raise ``InputError`` unless a file can be made at ``path``, or where it links to."""
     try:
-        problem = _obstacle(_target(path))
+        problem = _obstacle(Path(os.path.realpath(path)))
     except (OSError, ValueError) as error:  # too long, or with a NUL byte
         problem = getattr(error, "strerror", None) or str(error)
     if problem:
         raise InputError(f"cannot write {shown_path(path)}: {problem}")
 
 
-def _target(path: Path) -> Path:
-    return Path(os.path.realpath(path))
-
-
-def _obstacle(path: Path) -> str | None:
-    folder = path.parent
-    if path.is_dir():
-        return "it is a directory"
-    if path.exists() and not path.is_file():
-        return "it is not a regular file"
-    if path.exists() and not os.access(path, os.W_OK):
-        return "no permission to write to it"
-    if folder.exists() and not folder.is_dir():
-        return f"{shown_path(folder)} is not a directory"
+def _obstacle(path: Path) -> str:
+    folder, there = path.parent, path.exists()
+    if there and not path.is_file():
+        return "it is a directory" if path.is_dir() else "it is not a regular file"
     if not folder.is_dir():
-        return f"the directory {shown_path(folder)} does not exist"
-    if not os.access(folder, os.W_OK):
-        return f"no permission to write in {shown_path(folder)}"
-    return None
+        missing = "is not a directory" if folder.exists() else "does not exist"
+        return f"the directory {shown_path(folder)} {missing}"
+    writable = os.access(path if there else folder, os.W_OK) and os.access(folder, os.W_OK)
+    return "" if writable else "no permission to write there"
 
 
 @contextmanager
@@ -108,7 +98,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     ['x.txt']
     """
     check_writable(path)
-    target = _target(path)
+    target = Path(os.path.realpath(path))
     name = f"{_DRAFT}{os.urandom(4).hex()}{target.suffix[-16:]}"  # short, whatever the target's
     draft = target.with_name(name)
     try:

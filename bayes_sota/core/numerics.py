@@ -29,6 +29,7 @@ _SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
 _NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
 CERTAIN = 45.0  # events with log probability below -45 are left out
 _TINY = 1e-290
+_SAME = 1e-14  # a point this near a node is the node
 _LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to speak of
 LogDensities = Callable[[FloatArray], FloatArray]
 
@@ -107,72 +108,33 @@ def sample_importance(
     if start is None or start.effective_size.min() <= _covering(dimension):
         anywhere = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
         known = np.concatenate([anywhere, known])
-    proposal = _Proposal.at_modes(log_posterior, known, searches)
+    proposal = _at_modes(log_posterior, known, searches)
     for _ in range(_ROUNDS):
-        t, log_proposal = proposal.draw(min(points, _ROUND_POINTS * dimension), rng)
-        proposal = _Proposal.fitted(t, log_posterior(t) - log_proposal[:, None])
-    t, log_proposal = proposal.draw(points, rng)
+        t, log_proposal = _draw(proposal, min(points, _ROUND_POINTS * dimension), rng)
+        proposal = _components(t, log_posterior(t) - log_proposal[:, None])
+    t, log_proposal = _draw(proposal, points, rng)
     return WeightedPoints(t, log_posterior(t) - log_proposal[:, None])
 
 
-@dataclass(frozen=True, eq=False)
-class _Proposal:
-    """Equal mixture of Student t distributions."""
-
-    centres: FloatArray
-    factors: FloatArray
-
-    @classmethod
-    def at_modes(cls, log_posterior: LogDensities, start: FloatArray, searches: int) -> "_Proposal":
-        """At the modes of the middle and the outer targets; their neighbours lie between them.
-
-        The middle one is sought from several good points far apart, the others from there.
-        """
-        values = log_posterior(start)
-        last = values.shape[1] - 1
-        middle = last // 2
-        known = _apart(start, values[:, middle], searches)
-        modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
-        kept = heights > heights.max() - _NEGLIGIBLE
-        centres, around = [modes[kept]], [factors[kept]]
-        if last > 0:
-            best = modes[[np.argmax(heights)] * 2]
-            outer, outer_factors, _ = _find_modes(log_posterior, best, np.array([0, last]))
-            centres, around = [*centres, outer], [*around, outer_factors]
-        return cls(np.concatenate(centres), np.concatenate(around))
-
-    @classmethod
-    def fitted(cls, t: FloatArray, log_weights: FloatArray) -> "_Proposal":
-        """Around points of each target, tempered until enough of them carry it."""
-        each = max(1, _COMPONENTS // log_weights.shape[1])
-        fits = [part for column in log_weights.T for part in _local_fits(t, column, each)]
-        wide = (np.zeros(t.shape[1]), 1.2 * np.eye(t.shape[1]))  # the prior bounds the weights
-        fits += [wide] * max(1, len(fits) // 4)
-        return cls(np.array([c for c, _ in fits]), np.array([f for _, f in fits]))
-
-    def draw(self, count: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Points in equal shares, and the log density of the mixture."""
-        targets, d = self.centres.shape
-        which = np.arange(count) % targets
-        chi = rng.chisquare(_DEGREES, count) / _DEGREES
-        z = rng.standard_normal((count, d)) / np.sqrt(chi)[:, None]
-        points = self.centres[which] + np.einsum("nij,nj->ni", self.factors[which], z)
-        return points, self.log_density(points)
-
-    def log_density(self, points: FloatArray) -> FloatArray:
-        """Log density of the mixture, shape (N,)."""
-        d = points.shape[1]
-        inverse = np.linalg.inv(self.factors)
-        z = (points - self.centres[:, None]) @ inverse.transpose(0, 2, 1)
-        kernel = -0.5 * (_DEGREES + d) * np.log1p(np.sum(z**2, axis=2).T / _DEGREES)
-        volume = np.log(np.abs(np.diagonal(self.factors, axis1=1, axis2=2))).sum(axis=1)
-        return _mixture(kernel - volume) + _student_constant(d)
+type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student t distributions
 
 
-def _mixture(log_values: FloatArray) -> FloatArray:
-    """Logarithm of the equal mixture of the targets, shape (N,)."""
-    top = log_values.max(axis=1)
-    return top + np.log(np.mean(np.exp(log_values - top[:, None]), axis=1))
+def _at_modes(log_posterior: LogDensities, start: FloatArray, searches: int) -> _Mixture:
+    """At the modes of the middle and the outer targets; their neighbours lie between them.
+
+    The middle one is sought from several good points far apart, the others from there.
+    """
+    values = log_posterior(start)
+    last = values.shape[1] - 1
+    middle = last // 2
+    known = _apart(start, values[:, middle], searches)
+    modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
+    kept = heights > heights.max() - _NEGLIGIBLE
+    if last == 0:
+        return modes[kept], factors[kept]
+    best = modes[[np.argmax(heights)] * 2]
+    outer, outer_factors, _ = _find_modes(log_posterior, best, np.array([0, last]))
+    return np.concatenate([modes[kept], outer]), np.concatenate([factors[kept], outer_factors])
 
 
 def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
@@ -250,24 +212,31 @@ def _cholesky(covariance: FloatArray) -> FloatArray:
     return np.linalg.cholesky(covariance + 1e-10 * np.eye(covariance.shape[-1]))
 
 
-def _local_fits(
-    t: FloatArray, log_weights: FloatArray, count: int
-) -> list[tuple[FloatArray, FloatArray]]:
-    """Components around points drawn by weight, so that no shape is imposed on the target."""
-    relative = log_weights - log_weights.max()
-    power = 1.0
-    for _ in range(15):
-        weights = np.exp(power * relative)
-        weights /= weights.sum()
-        if 1 / np.sum(weights**2) > _covering(t.shape[1]):
-            break
-        power *= 0.6
-    centre = weights @ t
-    covariance = (t - centre).T @ ((t - centre) * weights[:, None])
-    factor = _cholesky(_NARROWER**2 * covariance)
-    levels = (np.arange(count) + 0.5) / count
-    chosen = np.minimum(np.searchsorted(np.cumsum(weights), levels), len(t) - 1)
-    return [(t[i], factor) for i in chosen]
+def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
+    """Around points drawn by weight, for each target, so that no shape is imposed on it.
+
+    Weights are tempered until enough points carry them to tell a covariance; the prior is a part
+    of the mixture, which bounds the weights to come.
+    """
+    d, targets = t.shape[1], log_weights.shape[1]
+    count = max(1, _COMPONENTS // targets)
+    centres, factors = list[FloatArray](), list[FloatArray]()
+    for column in log_weights.T:
+        for power in 0.6 ** np.arange(15):
+            weights = np.exp(power * (column - column.max()))
+            weights /= weights.sum()
+            if 1 / np.sum(weights**2) > _covering(d):
+                break
+        centred = t - weights @ t
+        factor = _cholesky(_NARROWER**2 * centred.T @ (centred * weights[:, None]))
+        levels = (np.arange(count) + 0.5) / count
+        chosen = np.searchsorted(np.cumsum(weights), levels)
+        centres.append(t[np.minimum(chosen, len(t) - 1)])
+        factors.append(np.tile(factor, (count, 1, 1)))
+    wide = max(1, targets * count // 4)
+    centres.append(np.zeros((wide, d)))
+    factors.append(np.tile(1.2 * np.eye(d), (wide, 1, 1)))
+    return np.concatenate(centres), np.concatenate(factors)
 
 
 def _covering(dimension: int) -> int:
@@ -275,11 +244,21 @@ def _covering(dimension: int) -> int:
     return 4 * dimension + 4
 
 
-def _student_constant(d: int) -> float:
-    from scipy.special import gammaln
+def _draw(mixture: _Mixture, count: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Points in equal shares of the components, and the log density of the mixture."""
+    from scipy.special import gammaln, logsumexp
 
+    centres, factors = mixture
+    d, which = centres.shape[1], np.arange(count) % len(centres)
+    tails = student_factors(_DEGREES, (count, 1), rng)
+    z = rng.standard_normal((count, d)) * tails
+    points = centres[which] + np.einsum("nij,nj->ni", factors[which], z)
+    z = (points - centres[:, None]) @ np.linalg.inv(factors).transpose(0, 2, 1)
+    kernel = -0.5 * (_DEGREES + d) * np.log1p(np.sum(z**2, axis=2) / _DEGREES)
+    volume = np.linalg.slogdet(factors)[1]
     constant = gammaln((_DEGREES + d) / 2) - gammaln(_DEGREES / 2)
-    return float(constant - 0.5 * d * np.log(_DEGREES * np.pi))
+    constant -= 0.5 * d * np.log(_DEGREES * np.pi) + np.log(len(centres))
+    return points, logsumexp(kernel - volume[:, None], axis=0) + constant
 
 
 def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
@@ -327,39 +306,6 @@ def invert_rows(
     return np.interp(where, whole.ravel(), np.tile(edges, len(cdf)))
 
 
-_SAME = 1e-14  # a point this near a node is the node
-
-
-def cardinal_functions(
-    points: FloatArray, nodes: FloatArray, weights: NDArray[np.floating[Any]]
-) -> FloatArray:
-    """Value at each point of the polynomial that is 1 at one node and 0 at the others.
-
-    Parameters
-    ----------
-    points : ndarray, shape (N,)
-    nodes, weights : ndarray, shape (K,)
-        Nodes in [-1, 1] and their barycentric weights, up to a common factor.
-
-    Returns
-    -------
-    ndarray, shape (N, K)
-
-    Examples
-    --------
-    >>> cardinal_functions(np.array([0.0, 1.0]), np.array([-1.0, 1.0]), np.array([1.0, -1.0]))
-    array([[0.5, 0.5],
-           [0. , 1. ]])
-    """
-    difference = points[:, None] - nodes
-    exact = np.abs(difference) < _SAME
-    ratio = weights / np.where(exact, 1.0, difference)
-    cardinal = ratio / ratio.sum(axis=1, keepdims=True)
-    hit = exact.any(axis=1)
-    cardinal[hit] = exact[hit]
-    return np.asarray(cardinal)
-
-
 def condensed(
     points: FloatArray, weights: NDArray[Any], size: int
 ) -> tuple[FloatArray, NDArray[Any]]:
@@ -386,8 +332,12 @@ def condensed(
     nodes[-1] = high
     barycentric = (-1.0) ** np.arange(size)
     barycentric[[0, -1]] /= 2
-    local = 2 * (points - low) / (high - low) - 1
-    return nodes, weights @ cardinal_functions(local, x, barycentric)
+    apart = 2 * (points[:, None] - low) / (high - low) - 1 - x
+    near = np.abs(apart) < _SAME
+    cardinal = barycentric / np.where(near, 1.0, apart)
+    cardinal /= cardinal.sum(axis=1, keepdims=True)
+    cardinal[near.any(axis=1)] = near[near.any(axis=1)]
+    return nodes, weights @ cardinal
 
 
 def surely_drawn(values: FloatArray, counts: NDArray[Any], n_drawn: int) -> float:

@@ -6,20 +6,15 @@ thread of BLAS and OpenMP, whose number could change the last digits of its resu
 with their place. ``tests/core/test_parallel.py`` compares the engines.
 """
 
-import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, partial
+from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.text import plain_text
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
 
 _WATCHED = ContextVar("watched", default=False)
 
@@ -68,17 +63,10 @@ def run_each[T, R](
 def _run_numbered[T, R](work: Callable[[T], R], place: int, item: T) -> tuple[int, R]:
     """One piece; joblib would send pieces of a piece to the cluster as well."""
     from joblib import parallel_config
+    from threadpoolctl import threadpool_limits
 
-    with parallel_config(backend="sequential"), _controller(len(sys.modules)).limit(limits=1):
+    with parallel_config(backend="sequential"), threadpool_limits(limits=1):
         return place, work(item)
-
-
-@lru_cache(maxsize=1)
-def _controller(n_modules: int) -> "ThreadpoolController":
-    """What limits threads; looking for libraries takes milliseconds, and imports bring new ones."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 @contextmanager
@@ -129,24 +117,9 @@ def shown_progress(
         yield lambda: None
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=after > 0)
     task, begun = progress.add_task(plain_text(what), total=total), monotonic()
 

@@ -149,6 +149,20 @@ class Panel:
         )
         self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 
+    def bars(self, label: str, x: Any, y: Any, color: str, width: float) -> None:
+        """Bars, one artist for all with NaN between them; ``x`` and ``y`` broadcast to (k, 2)."""
+        ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
+        if ends.shape[1]:
+            across, up = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
+            self.line(label, across, up, color, width=width, solid_capstyle="butt")
+
+    def steps(self, label: str, edges: Any, ends: FloatArray, color: str, alpha: float) -> None:
+        """Area of steps between ``edges`` (k + 1,); ``ends`` are their bottoms and tops (2, k)."""
+        points = np.stack([np.repeat(edges, 2)[1:-1], *np.repeat(ends, 2, axis=1)])
+        coords = {"kwarg": ["x", "y_bottom", "y_top"]}
+        band = xr.DataArray(points, dims=("kwarg", "point"), coords=coords)
+        self.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
+
     def area(
         self, label: str, curve: xr.DataArray, bottom: float, scale: Value, color: str
     ) -> None:
@@ -196,12 +210,13 @@ class Panel:
         ylim: tuple[float, float],
         yticks: Callable[[Mapping[str, Any]], tuple[list[float], list[str]]] | None = None,
         xticks: tuple[list[float], list[str]] | None = None,
+        turned: bool = False,
     ) -> None:
         """Label and range of the axes; no box.
 
         ``xlim`` has the dimension ``bound``; ``yticks`` gets the selected board. Without
         ``yticks`` the vertical axis is taken away: the height of a density is not read. ``xticks``
-        default to round numbers.
+        default to round numbers; ``turned`` writes them upwards.
         """
         library = _library(self.collection.backend)
 
@@ -210,8 +225,9 @@ class Panel:
             library.xlabel(plain_text(xlabel), target, size=_LABEL)
             low, high = (float(end) for end in select_board(xlim, sel))
             library.xlim((low, high), target)
-            places = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
-            library.xticks(*places, target, size=_NOTE)
+            places, texts = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
+            look = {"rotation": 90} if turned else {}
+            library.xticks(places, [*map(plain_text, texts)], target, size=_NOTE, **look)
             library.ylim(ylim, target)
             if yticks is not None:
                 ticks, labels = yticks(sel)

@@ -26,10 +26,69 @@ PAIR_FAMILIES = (*BOARD_FAMILIES, "plateau", "normal-laplace", "two-groups")
 """Shapes that are averaged for two boards of the same teams."""
 
 KNOWN_FAMILIES = (*PAIR_FAMILIES, "equals")
+LUCK_NODES = 3
+
+
+def _require(holds: object, problem: str) -> None:
+    if not holds:
+        raise InputError(problem)
+
+
+def normal_between(ends: ArrayLike) -> tuple[float, float]:
+    """Mean and sd of the normal law with 95 % between two ends; of one number, which is known."""
+    low, high = np.broadcast_to(ends, 2)
+    return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
+
+
+def check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:
+    """``InputError`` unless a value, or both of an increasing pair, lie between two numbers."""
+    ends = value if isinstance(value, tuple) else (value,)
+    inside = len(ends) in (1, 2) and all(np.isfinite(x) and low < x < high for x in ends)
+    _require(inside, f"{name} must be {meaning} or a pair of them, got {value}")
+    _require(len(ends) == 1 or ends[0] < ends[1], f"{name} must be an increasing pair, got {value}")
 
 
 @dataclass(frozen=True)
-class SkillPrior(ABC):
+class FieldPriors:
+    """Where the field of classifiers lies, and how wide it is.
+
+    Parameters
+    ----------
+    typical : (float, float)
+        Accuracies between which the middle of the field lies with prior probability 95 %.
+    spread : (float, float)
+        Widths of the field on the log-odds scale between which the true one lies with prior
+        probability 95 %.
+    """
+
+    typical: Range | float = (0.2, 0.99)
+    spread: Range | float = (0.05, 2.0)
+
+    def __post_init__(self) -> None:
+        """Check ranges once."""
+        check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
+        check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
+
+    def check_pairs(self) -> None:
+        """``InputError`` where place or width are known, which a whole board has no use for."""
+        for name in ("typical", "spread"):
+            value = getattr(self, name)
+            problem = f"{name} of a whole board must be a pair, got {value}"
+            _require(isinstance(value, tuple), problem)
+
+    @property
+    def location(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the place of the field, in log odds."""
+        return normal_between(logit(self.typical))
+
+    @property
+    def log_spread(self) -> tuple[float, float]:
+        """Prior mean and standard deviation of the logarithm of the width."""
+        return normal_between(np.log(self.spread))
+
+
+@dataclass(frozen=True)
+class SkillPrior(FieldPriors):
     """Prior on P(theta), the distribution of skill over the field of classifiers.
 
     Parameters
@@ -53,11 +112,7 @@ class SkillPrior(ABC):
     spread: Range | float = (0.05, 1.0)
 
     family: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        """Check ranges once."""
-        _check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
-        _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
+    law: ClassVar[type[SkillDistribution]]
 
     @classmethod
     def from_range(cls, low: float, high: float) -> "SkillPrior":
@@ -66,7 +121,7 @@ class SkillPrior(ABC):
         The median classifier lies within the middle half of that range (on the log-odds scale)
         with probability 95 %, and the spread within a factor of two of what the range implies.
         """
-        _check_range("range", (low, high), 0.0, 1.0, "accuracies in (0, 1)")
+        check_range("range", (low, high), 0.0, 1.0, "accuracies in (0, 1)")
         a, b = float(logit(low)), float(logit(high))
         centre, width = (a + b) / 2, b - a
         spread = width / (2 * NORMAL_975)
@@ -76,22 +131,22 @@ class SkillPrior(ABC):
     @property
     def location_mean(self) -> float:
         """Prior mean of the location, a log odds."""
-        return normal_between(logit(self.typical))[0]
+        return self.location[0]
 
     @property
     def location_sd(self) -> float:
         """Prior standard deviation of the location; zero where it is known."""
-        return normal_between(logit(self.typical))[1]
+        return self.location[1]
 
     @property
     def log_spread_mean(self) -> float:
         """Prior mean of the logarithm of the spread."""
-        return normal_between(np.log(self.spread))[0]
+        return self.log_spread[0]
 
     @property
     def log_spread_sd(self) -> float:
         """Prior standard deviation of the logarithm of the spread; zero where it is known."""
-        return normal_between(np.log(self.spread))[1]
+        return self.log_spread[1]
 
     @property
     def location_is_fixed(self) -> bool:
@@ -103,48 +158,41 @@ class SkillPrior(ABC):
         """Whether the spread is known."""
         return not isinstance(self.spread, tuple)
 
-    @abstractmethod
     def distribution(self, location: ArrayLike, spread: ArrayLike) -> SkillDistribution:
         """P(theta) for given hyperparameters, which may be arrays."""
+        return self.law.from_location_spread(location, spread)
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
         """Prior draws of location and spread."""
-        location = self.location_mean + self.location_sd * rng.standard_normal(size)
-        spread = np.exp(self.log_spread_mean + self.log_spread_sd * rng.standard_normal(size))
-        return location, spread
+        location = rng.normal(*self.location, size)
+        return location, np.exp(rng.normal(*self.log_spread, size))
 
 
 @dataclass(frozen=True)
 class LogitNormalSkill(SkillPrior):
-    """Normal log odds of skill: the default."""
+    """Normal log odds of skill, ``logit(theta) ~ Normal(location, spread)``: the default."""
 
     family: ClassVar[str] = "logit-normal"
-
-    def distribution(self, location: ArrayLike, spread: ArrayLike) -> LogitNormal:
-        """``logit(theta) ~ Normal(location, spread)``."""
-        return LogitNormal(location, spread)
+    law = LogitNormal
 
 
 @dataclass(frozen=True)
 class BetaSkill(SkillPrior):
-    """Beta skills, left-skewed near 1, with mean ``expit(location)``."""
+    """Beta skills, left-skewed near 1, with mean ``expit(location)``.
+
+    The spread is the standard deviation of the log odds to first order.
+    """
 
     family: ClassVar[str] = "beta"
-
-    def distribution(self, location: ArrayLike, spread: ArrayLike) -> Beta:
-        """``theta ~ Beta`` with the spread as first-order standard deviation of the log odds."""
-        return Beta.from_location_spread(location, spread)
+    law = Beta
 
 
 @dataclass(frozen=True)
 class UniformSkill(SkillPrior):
-    """Uniform skills between two accuracies: a sharp upper edge, the paper's example."""
+    """Uniform skills between ``expit(location -+ sqrt(3) spread)``: a sharp upper edge."""
 
     family: ClassVar[str] = "uniform"
-
-    def distribution(self, location: ArrayLike, spread: ArrayLike) -> Uniform:
-        """Uniform between ``expit(location -+ sqrt(3) spread)``."""
-        return Uniform.from_location_spread(location, spread)
+    law = Uniform
 
 
 SKILL_FAMILIES: dict[str, type[SkillPrior]] = {
@@ -158,6 +206,11 @@ class CorrelationPrior(ABC):
 
     family: ClassVar[str] = ""
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether rho is known."""
+        return isinstance(self, FixedCorrelation)
+
     @abstractmethod
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of rho."""
@@ -165,11 +218,6 @@ class CorrelationPrior(ABC):
     @abstractmethod
     def log_density(self, rho: ArrayLike) -> FloatArray:
         """Log density of rho."""
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether rho is known."""
-        return False
 
 
 @dataclass(frozen=True)
@@ -190,10 +238,9 @@ class BetaCorrelation(CorrelationPrior):
 
     def __post_init__(self) -> None:
         """Check a, b > 0."""
-        for name in ("a", "b"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value > 0):
-                raise InputError(f"correlation prior: {name} must be positive, got {value}")
+        for name, value in (("a", self.a), ("b", self.b)):
+            positive = np.isfinite(value) and value > 0
+            _require(positive, f"correlation prior: {name} must be positive, got {value}")
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of the Beta distribution."""
@@ -220,8 +267,7 @@ class FixedCorrelation(CorrelationPrior):
 
     def __post_init__(self) -> None:
         """Check 0 <= value < 1."""
-        if not 0 <= self.value < 1:
-            raise InputError(f"correlation must lie in [0, 1), got {self.value:g}")
+        _require(0 <= self.value < 1, f"correlation must lie in [0, 1), got {self.value:g}")
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """The value, whatever the probability."""
@@ -230,11 +276,6 @@ class FixedCorrelation(CorrelationPrior):
     def log_density(self, rho: ArrayLike) -> FloatArray:
         """Zero at the value and minus infinity elsewhere: the density of a point mass."""
         return np.where(np.asarray(rho) == self.value, 0.0, -np.inf)
-
-    @property
-    def is_fixed(self) -> bool:
-        """Known."""
-        return True
 
 
 CORRELATION_FAMILIES: dict[str, type[CorrelationPrior]] = {
@@ -250,14 +291,14 @@ class TriesPrior(ABC):
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of m (not rounded)."""
 
-    @abstractmethod
-    def scaled(self, factor: float) -> "TriesPrior":
-        """The same prior on ``factor`` times as many tries."""
-
     def nodes(self, count: int = 8) -> tuple[FloatArray, FloatArray]:
         """Equally likely values that represent the prior, with their weights."""
         q = (np.arange(count) + 0.5) / count
         return np.maximum(np.round(self.quantile(q)), 1.0), np.full(count, 1 / count)
+
+    def scaled(self, factor: float) -> "ListedTries":
+        """Values that represent ``factor`` times as many tries."""
+        return ListedTries(tuple(max(1, round(x * factor)) for x in self.nodes()[0].tolist()))
 
 
 @dataclass(frozen=True)
@@ -269,13 +310,8 @@ class UniformTries(TriesPrior):
 
     def __post_init__(self) -> None:
         """Check 1 <= low < high."""
-        if not (self.low >= 1 and self.high > self.low):
-            raise InputError(f"a range needs 1 <= low < high, got {self.low}:{self.high}")
-
-    def scaled(self, factor: float) -> "UniformTries":
-        """Both ends times ``factor``."""
-        low = max(1, round(self.low * factor))
-        return UniformTries(low, max(low + 1, round(self.high * factor)))
+        problem = f"a range needs 1 <= low < high, got {self.low}:{self.high}"
+        _require(1 <= self.low < self.high, problem)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-linear between the ends."""
@@ -292,15 +328,9 @@ class LogNormalTries(TriesPrior):
 
     def __post_init__(self) -> None:
         """Check median >= 1 and factor > 1."""
-        if not (self.median >= 1 and self.factor > 1):
-            raise InputError(
-                f"log-normal tries need median >= 1 and factor > 1, got {self.median:g} and "
-                f"{self.factor:g}"
-            )
-
-    def scaled(self, factor: float) -> "LogNormalTries":
-        """The median times ``factor``."""
-        return LogNormalTries(max(1.0, self.median * factor), self.factor)
+        problem = "log-normal tries need median >= 1 and factor > 1, got"
+        given = f"{problem} {self.median:g} and {self.factor:g}"
+        _require(self.median >= 1 and self.factor > 1, given)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-normal quantiles."""
@@ -317,12 +347,8 @@ class ListedTries(TriesPrior):
 
     def __post_init__(self) -> None:
         """Check that there are numbers, of at least 1."""
-        if not self.numbers or min(self.numbers) < 1:
-            raise InputError(f"listed tries need numbers of at least 1, got {self.numbers}")
-
-    def scaled(self, factor: float) -> "ListedTries":
-        """Every number times ``factor``."""
-        return ListedTries(tuple(max(1, round(number * factor)) for number in self.numbers))
+        problem = f"listed tries need numbers of at least 1, got {self.numbers}"
+        _require(self.numbers and min(self.numbers) >= 1, problem)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of the list."""
@@ -341,9 +367,6 @@ def luck_nodes(prior: CorrelationPrior) -> FloatArray:
     return prior.quantile((np.arange(count) + 0.5) / count)
 
 
-LUCK_NODES = 3
-
-
 @dataclass(frozen=True)
 class MaximumPriors:
     """What is assumed before an observed maximum is seen.
@@ -359,41 +382,6 @@ class MaximumPriors:
     skill: SkillPrior = field(default_factory=LogitNormalSkill)
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
     submission_luck: CorrelationPrior = field(default_factory=wide_luck)
-
-
-@dataclass(frozen=True)
-class FieldPriors:
-    """Where the field of classifiers lies, and how wide it is.
-
-    Parameters
-    ----------
-    typical : (float, float)
-        Accuracies between which the middle of the field lies with prior probability 95 %.
-    spread : (float, float)
-        Widths of the field on the log-odds scale between which the true one lies with prior
-        probability 95 %.
-    """
-
-    typical: Range = (0.2, 0.99)
-    spread: Range = (0.05, 2.0)
-
-    def __post_init__(self) -> None:
-        """Check ranges once."""
-        _check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
-        _check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
-        for key in ("typical", "spread"):
-            if not isinstance(getattr(self, key), tuple):
-                raise InputError(f"{key} of a whole board must be a pair, got {getattr(self, key)}")
-
-    @property
-    def location(self) -> tuple[float, float]:
-        """Prior mean and standard deviation of the place of the field, in log odds."""
-        return normal_between(logit(self.typical))
-
-    @property
-    def log_spread(self) -> tuple[float, float]:
-        """Prior mean and standard deviation of the logarithm of the width."""
-        return normal_between(np.log(self.spread))
 
 
 @dataclass(frozen=True)
@@ -422,7 +410,7 @@ class BoardPriors(FieldPriors):
     ('normal', 'ex-gaussian')
     """
 
-    spread: Range = (0.11, 0.8)
+    spread: Range | float = (0.11, 0.8)
     correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
     families: tuple[str, ...] = BOARD_FAMILIES
     submission_luck: CorrelationPrior = field(default_factory=wide_luck)
@@ -430,12 +418,12 @@ class BoardPriors(FieldPriors):
     def __post_init__(self) -> None:
         """Check ranges and names once."""
         super().__post_init__()
-        if not self.families or len(set(self.families)) < len(self.families):
-            raise InputError(f"families must be one or more different names, got {self.families}")
+        self.check_pairs()
+        different = self.families and len(set(self.families)) == len(self.families)
+        _require(different, f"families must be one or more different names, got {self.families}")
         for name in self.families:
-            if name not in KNOWN_FAMILIES:
-                allowed = ", ".join(KNOWN_FAMILIES)
-                raise InputError(f"unknown family {name!r}; allowed: {allowed}")
+            allowed = ", ".join(KNOWN_FAMILIES)
+            _require(name in KNOWN_FAMILIES, f"unknown family {name!r}; allowed: {allowed}")
 
 
 @dataclass(frozen=True)
@@ -460,7 +448,7 @@ class Priors:
     Examples
     --------
     >>> priors = Priors(LogitNormalSkill.from_range(0.7, 0.95), FixedCorrelation(0.6))
-    >>> priors.of_maximum().skill.family, priors.of_board().correlation
+    >>> maximum_priors(priors).skill.family, board_priors(priors).correlation
     ('logit-normal', FixedCorrelation(value=0.6))
     """
 
@@ -468,16 +456,6 @@ class Priors:
     correlation: CorrelationPrior | None = None
     families: tuple[str, ...] | None = None
     submission_luck: CorrelationPrior | None = None
-
-    def of_maximum(self) -> MaximumPriors:
-        """Priors of an observed maximum; ``InputError`` for families, which have no effect."""
-        refuse_unused("a maximum alone", {"families": self.families})
-        return MaximumPriors(**self.given("skill", "correlation", "submission_luck"))
-
-    def of_board(self) -> BoardPriors:
-        """Priors of a whole board; ``InputError`` for a skill prior that it does not take."""
-        own = self.given("correlation", "families", "submission_luck")
-        return BoardPriors(**self.of_field(), **own)
 
     def given(self, *names: str) -> dict[str, Any]:
         """Those of these priors that were not left out."""
@@ -488,11 +466,11 @@ class Priors:
         """Ranges of place and width; ``InputError`` for a skill prior of another family."""
         if self.skill is None:
             return {}
-        if not isinstance(self.skill, LogitNormalSkill):
-            raise InputError(
-                "a whole board averages over shapes of P(theta): give LogitNormalSkill, whose "
-                f"ranges are those of the field, not {type(self.skill).__name__}"
-            )
+        _require(
+            isinstance(self.skill, LogitNormalSkill),
+            "a whole board averages over shapes of P(theta): give LogitNormalSkill, whose "
+            f"ranges are those of the field, not {type(self.skill).__name__}",
+        )
         return {"typical": self.skill.typical, "spread": self.skill.spread}
 
 
@@ -500,12 +478,18 @@ def maximum_priors(priors: Priors | MaximumPriors | None) -> MaximumPriors:
     """Priors of an observed maximum: the given ones, or the default."""
     if isinstance(priors, MaximumPriors):
         return priors
-    return checked_priors(priors).of_maximum()
+    given = checked_priors(priors)
+    refuse_unused("a maximum alone", {"families": given.families})
+    return MaximumPriors(**given.given("skill", "correlation", "submission_luck"))
 
 
 def board_priors(priors: Priors | BoardPriors | None) -> BoardPriors:
     """Priors of a whole board: the given ones, or the default."""
-    return priors if isinstance(priors, BoardPriors) else checked_priors(priors).of_board()
+    if isinstance(priors, BoardPriors):
+        return priors
+    given = checked_priors(priors)
+    own = given.given("correlation", "families", "submission_luck")
+    return BoardPriors(**given.of_field(), **own)
 
 
 def checked_priors(priors: object) -> Priors:
@@ -513,18 +497,3 @@ def checked_priors(priors: object) -> Priors:
     if priors is not None and not isinstance(priors, Priors):
         raise InputError(f"priors must be Priors, got {type(priors).__name__}")
     return priors or Priors()
-
-
-def normal_between(ends: ArrayLike) -> tuple[float, float]:
-    """Mean and sd of the normal law with 95 % between two ends; of one number, which is known."""
-    low, high = np.broadcast_to(ends, 2)
-    return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
-
-
-def _check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:
-    ends = value if isinstance(value, tuple) else (value,)
-    wrong_length = isinstance(value, tuple) and len(value) != 2
-    if wrong_length or not all(np.isfinite(v) and low < v < high for v in ends):
-        raise InputError(f"{name} must be {meaning} or a pair of them, got {value}")
-    if isinstance(value, tuple) and not value[0] < value[1]:
-        raise InputError(f"{name} must be an increasing pair, got {value}")

@@ -1,18 +1,16 @@
 """Results: draws of a model, where they come from (seed, versions, hashes), and netCDF files."""
 
-import hashlib
 import io
 import logging
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +22,22 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.priors import BoardPriors, MaximumPriors
+from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
-from bayes_sota.core.text import counted, plain_text, shown, shown_path
+from bayes_sota.core.text import counted, digest_of, plain_text, shown, shown_path
 from bayes_sota.core.types import Seed
 
 if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
+
+LARGEST_GROUP = 64 << 20
+"""Bytes of a group of predictions; larger ones keep every k-th draw."""
+CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
+"""Groups that the estimands do without."""
+_PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
+_QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
+_version = cache(version)
 
 
 def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
@@ -42,17 +48,11 @@ def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
     InputError
         The path cannot be written.
     """
-    target, content = Path(path), result_bytes(tree)
-    with whole_file(target) as draft:
-        draft.write_bytes(content)
-    return target
-
-
-def result_bytes(tree: "xr.DataTree") -> bytes:
-    """Content of the netCDF file of a result, the same for the same result."""
     content = io.BytesIO()  # HDF5 crashes on a full disk
     tree.to_netcdf(content, engine="h5netcdf")
-    return content.getvalue()
+    with whole_file(Path(path)) as draft:
+        draft.write_bytes(content.getvalue())
+    return Path(path)
 
 
 def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
@@ -65,49 +65,26 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     """
     import xarray as xr
 
-    target = Path(path)
-    check_file(target)
+    check_file(Path(path))
     try:
-        with xr.open_datatree(target, engine="h5netcdf") as stored:
+        with xr.open_datatree(Path(path), engine="h5netcdf") as stored:
             tree = stored.load()
-        stored_version = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
-        if stored_version != SCHEMA_VERSION:
-            raise InputError(
-                f"its schema is {shown(stored_version)}, that of this version {SCHEMA_VERSION}; "
-                "estimate it again (results of version 0.1 have schema 1)"
-            )
-        return tree
-    except InputError as error:
-        raise InputError(f"{shown_path(target)} is no result to be read: {error}") from None
     except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files
         reason = plain_text(f"{type(error).__name__}: {error}", 120)
-        raise InputError(f"{shown_path(target)} is damaged, or no result ({reason})") from None
+        raise InputError(f"{shown_path(path)} is damaged, or no result ({reason})") from None
+    _check_schema(tree, f"{shown_path(path)} is no result to be read: its schema", "estimate")
+    return tree
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Plain numbers as something with a fingerprint.
-
-    Parameters
-    ----------
-    values : tuple
-        Of numbers, text and tuples, which ``repr`` shows in full.
-    """
-
-    values: tuple[object, ...]
-
-    def data_hash(self) -> str:
-        """SHA-256 of the numbers."""
-        return hashlib.sha256(repr(self.values).encode()).hexdigest()
+def _check_schema(tree: "xr.DataTree", what: str, remedy: str) -> None:
+    stated = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
+    if stated != SCHEMA_VERSION:
+        raise InputError(
+            f"{what} is {shown(stated)}, that of this version {SCHEMA_VERSION}; {remedy} it again"
+        )
 
 
-_PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
-_version = cache(version)
-
-
-def resolve_seed(
-    random_seed: Seed,
-) -> tuple[np.random.Generator, str]:
+def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
     """Generator and its description; without a seed, one is drawn so that it can be reported.
 
     Examples
@@ -129,15 +106,15 @@ def seed_number(seed: str) -> int | str:
 
     Examples
     --------
-    >>> seed_number("7"), seed_number("from a Generator")
-    (7, 'from a Generator')
+    >>> seed_number("7"), seed_number("generator")
+    (7, 'generator')
     """
     return int(seed) if seed.isdigit() else seed
 
 
 def describe_provenance(
-    boards: Sequence[Observed],
-    priors: MaximumPriors | BoardPriors | str,
+    data: Sequence[Observed] | str,
+    priors: object,
     *,
     method: str,
     seed: str,
@@ -146,18 +123,17 @@ def describe_provenance(
 ) -> dict[str, str]:
     """Attributes of a result, all of them strings that netCDF can hold.
 
-    ``priors`` are of the skills of a field, or the text of a model that has no such field.
+    ``data`` are what was observed, or its digest; ``priors`` a dataclass, or text in its place.
     """
     text = priors if isinstance(priors, str) else repr(priors)
-    data = hashlib.sha256("".join(board.data_hash() for board in boards).encode()).hexdigest()
     return {
         "schema_version": SCHEMA_VERSION,
         "method": method,
         "model_name": model_name or "unnamed",
-        "model_hash": model_hash or hashlib.sha256(text.encode()).hexdigest()[:16],
+        "model_hash": model_hash or digest_of(text),
         "priors": text,
         "skill_family": _family(priors),
-        "data_hash": data[:16],
+        "data_hash": data if isinstance(data, str) else digest_of(*(x.data_hash() for x in data)),
         "random_seed": seed,
         "versions": ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -166,30 +142,10 @@ def describe_provenance(
     }
 
 
-def describe_sampled(
-    model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
-) -> dict[str, str]:
-    """Attributes of a result that NUTS drew from a model of PyMC, with its data and its graph."""
-    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
-    numbers = Numbers(
-        tuple(
-            (name, variable.dims, repr(variable.values.tolist()))
-            for group in data
-            for name, variable in sorted(group.variables.items())
-        )
-    )
-    of_model = describe_model(model)
-    return {
-        **describe_provenance(
-            (numbers,),
-            of_model["priors"],
-            method="nuts",
-            seed=seed,
-            model_hash=of_model["model_hash"],
-        ),
-        "inference_library": "nutpie",
-        "inference_library_version": _version("nutpie"),
-    }
+def _family(priors: object) -> str:
+    if isinstance(priors, MaximumPriors):
+        return priors.skill.family
+    return "+".join(getattr(priors, "families", ["none"]))
 
 
 def describe_model(model: "pm.Model") -> dict[str, str]:
@@ -199,7 +155,41 @@ def describe_model(model: "pm.Model") -> dict[str, str]:
     graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
     return {
         "priors": "\n".join(line.strip() for line in model.str_repr().splitlines()),
-        "model_hash": hashlib.sha256(graph.encode()).hexdigest()[:16],
+        "model_hash": digest_of(graph),
+    }
+
+
+def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
+    """Attributes that say how NUTS fared; draws of another sampler have no divergences."""
+    divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
+    return {
+        "divergences": divergences,
+        "draws_are_independent": 0,
+        "diagnostics_reasons": counted(divergences, "divergence") if divergences else "",
+    }
+
+
+def describe_completed(
+    trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
+) -> dict[str, Any]:
+    """Attributes of a result of a trace: its model and data, what drew it, and how that fared."""
+    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
+    numbers = [
+        (name, variable.dims, repr(variable.values.tolist()))
+        for group in data
+        for name, variable in sorted(group.variables.items())
+    ]
+    of_model = describe_model(model)
+    method = "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown"
+    drawn_by = {
+        name: str(trace["posterior"].attrs.get(name, "unknown"))
+        for name in ("inference_library", "inference_library_version")
+    }
+    return {
+        **describe_provenance(digest_of(*numbers), of_model["priors"], method=method, seed=seed),
+        **of_model,
+        **drawn_by,
+        **describe_nuts(trace),
     }
 
 
@@ -217,9 +207,33 @@ def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "x
         )
 
 
-LARGEST_GROUP = 64 << 20
-"""Bytes of a group of predictions; larger ones keep every k-th draw."""
-_QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
+def sample_completed(
+    model: "pm.Model",
+    complete: "Callable[[xr.DataTree, np.random.Generator], xr.DataTree]",
+    random_seed: Seed,
+    sampler: SamplerSettings,
+    **settings: Any,
+) -> "xr.DataTree":
+    """Result that ``complete`` makes of the draws of a model; it states the seed of both.
+
+    ``settings`` are those of ``run_nuts``; of ``sampler`` come those that are None.
+
+    Raises
+    ------
+    InputError
+        Sizes too small for diagnostics.
+    """
+    arguments: dict[str, Any] = {
+        key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
+    }
+    if arguments["draws"] < 10 or arguments["chains"] < 2:
+        raise InputError(
+            "at least 10 draws and 2 chains are needed for diagnostics, got "
+            f"{arguments['draws']} and {arguments['chains']}"
+        )
+    rng, seed = resolve_seed(random_seed)
+    tree = complete(run_nuts(model, rng, **arguments), rng)
+    return with_attributes(tree, {"random_seed": seed})
 
 
 def model_of(
@@ -262,18 +276,12 @@ def model_of(
 
 def check_trace(trace: "xr.DataTree") -> None:
     """Refuse what is no trace, has chains of different length, or is of another schema."""
-    if not hasattr(trace, "children"):
+    if not dataset_of(trace, "posterior"):
         raise InputError(
-            f"a trace is the DataTree that pm.sample returns, got {type(trace).__name__}"
+            "a trace is the DataTree that pm.sample returns, with draws in its group 'posterior', "
+            f"got {type(trace).__name__}"
         )
-    if "posterior" not in trace.children or not len(trace["posterior"].data_vars):
-        raise InputError("the trace has no group 'posterior' with draws")
-    stated = str(trace.attrs.get("schema_version", SCHEMA_VERSION))
-    if stated != SCHEMA_VERSION:
-        raise InputError(
-            f"the trace is of schema {shown(stated)}, this version's is {SCHEMA_VERSION}: sample "
-            "it again"
-        )
+    _check_schema(trace, "the schema of the trace", "sample")
     for name, variable in trace["posterior"].data_vars.items():
         if not {"chain", "draw"} <= set(variable.dims):
             raise InputError(f"{shown(name)} of the trace has no dimensions chain and draw")
@@ -286,26 +294,38 @@ def check_trace(trace: "xr.DataTree") -> None:
 
 def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observed]) -> None:
     """Refuse a trace of other data than its model's, and either of others than those given."""
-    constants, observed = (dataset_of(trace, k) for k in ("constant_data", "observed_data"))
-    for of, numbers in (("trace", constants), ("model", model)):
-        if data and DIGEST in numbers and int(_values_of(numbers[DIGEST])) != digest_of_data(data):
-            raise InputError(f"the {of} is of other data than those given: sample theirs")
-    here = {v.name: _values_of(v) for v in model.data_vars if v.name in constants}
-    here |= {v.name: model.rvs_to_values[v].eval() for v in model.observed_RVs if len(observed)}
-    stored = {**constants.data_vars, **observed.data_vars}
-    for name, values in here.items():
-        if name not in stored:
-            raise InputError(f"the trace observed no {shown(name)}, which the model does")
-        if stored[name].shape != values.shape or not np.allclose(
-            stored[name].values, values, equal_nan=True
-        ):
+    stored = {
+        name: variable.values
+        for group in ("constant_data", "observed_data")
+        for name, variable in dataset_of(trace, group).data_vars.items()
+    }
+    known = {v.name: v.get_value() for v in model.data_vars}
+    for what, numbers in (("trace", stored), ("model", known)):
+        if data and DIGEST in numbers and int(numbers[DIGEST]) != digest_of_data(data):
+            raise InputError(f"the {what} is of other data than those given: sample theirs")
+    known |= {v.name: model.rvs_to_values[v].eval() for v in model.observed_RVs}
+    for name in known.keys() & stored.keys():
+        here, there = np.asarray(known[name]), stored[name]
+        if here.shape != there.shape or not np.allclose(here, there, equal_nan=True):
             raise InputError(f"the trace is of other data: its {shown(name)} differ")
 
 
-def _values_of(variable: Any) -> NDArray[Any]:
-    """Numbers of data of a model, or of a trace."""
-    values = variable.get_value() if hasattr(variable, "get_value") else variable.values
-    return np.asarray(values)
+def completed_groups(
+    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator, *, predictive: bool = True
+) -> "dict[str, xr.Dataset]":
+    """What a trace recorded and, with ``predictive``, what its model gives for it."""
+    recorded = ("posterior", "observed_data", "constant_data")
+    groups = {name: dataset_of(trace, name) for name in recorded}
+    groups["sample_stats"] = sampler_stats(trace)
+    if predictive:
+        groups |= model_groups(model, trace, rng)
+    return {name: group.drop_attrs() for name, group in groups.items()}
+
+
+def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
+    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
+    stats = dataset_of(trace, "sample_stats").drop_attrs()
+    return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
 
 def model_groups(
@@ -331,11 +351,12 @@ def model_groups(
     dict of str to Dataset
         ``prior`` of the variables of the posterior, ``prior_predictive`` and
         ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
-        ``LARGEST_GROUP``), ``log_likelihood`` (in single precision, or left out, of a variable
-        where it would pass ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the
-        trace only, not on those of the prior.
+        ``LARGEST_GROUP``), ``log_likelihood`` (left out of a variable where it would pass
+        ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the trace only, not on
+        those of the prior.
     """
     import pymc as pm
+    from pymc.stats.log_density import compute_log_density
 
     posterior = trace["posterior"].to_dataset()
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
@@ -345,95 +366,35 @@ def model_groups(
     every = max(1, -(-8 * size * draws // LARGEST_GROUP))
     named = [str(name) for name in posterior if name in model.named_vars]
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
+    few = [
+        v.name for v in model.observed_RVs if 8 * draws * _observations(model, v) <= LARGEST_GROUP
+    ]
+    quick: Any = {"model": model, "compile_kwargs": _QUICK}
+    once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
-        prior = pm.sample_prior_predictive(
-            -(-draws // every),
-            model,
-            [*named, *observed],
-            random_seed=seeds[0],
-            compile_kwargs=_QUICK,
+        drawn = pm.sample_prior_predictive(
+            -(-draws // every), var_names=[*named, *observed], random_seed=seeds[0], **quick
         )
-        fresh = {}
+        groups = {
+            "prior": drawn["prior"].to_dataset()[named],
+            "log_likelihood": compute_log_density(trace, var_names=few, kind="likelihood", **once),
+            "log_prior": compute_log_density(trace, kind="prior", **once),
+        }
         if observed:
+            kept = posterior.isel(draw=slice(None, None, every))
             fresh = pm.sample_posterior_predictive(
-                posterior.isel(draw=slice(None, None, every)),
-                model,
-                var_names=observed,
-                random_seed=seeds[1],
-                progressbar=False,
-                compile_kwargs=_QUICK,
+                kept, var_names=observed, random_seed=seeds[1], progressbar=False, **quick
             )
-        likelihood = _log_densities(model, trace, "likelihood", _moderate(model, draws))
-        log_prior = _log_densities(model, trace, "prior", [str(v.name) for v in model.free_RVs])
-    groups = {
-        "prior": prior["prior"].to_dataset()[named],
-        "log_likelihood": likelihood.map(moderate_precision),
-        "log_prior": log_prior,
-    }
-    if observed:
-        groups["prior_predictive"] = prior["prior_predictive"].to_dataset()
-        groups["posterior_predictive"] = fresh["posterior_predictive"].to_dataset()
+            groups["prior_predictive"] = drawn["prior_predictive"].to_dataset()
+            groups["posterior_predictive"] = fresh["posterior_predictive"].to_dataset()
     return {name: data.drop_attrs() for name, data in groups.items()}
 
 
-def _log_densities(
-    model: "pm.Model",
-    trace: "xr.DataTree",
-    kind: Literal["likelihood", "prior"],
-    names: Sequence[str],
-) -> "xr.Dataset":
-    """Log density of variables at every draw."""
-    from pymc.stats.log_density import compute_log_density
-
-    return compute_log_density(
-        trace,
-        var_names=names,
-        kind=kind,
-        model=model,
-        extend_inferencedata=False,
-        progressbar=False,
-        compile_kwargs=_QUICK,
-    )
-
-
-_RECORDED = ("posterior", "sample_stats", "observed_data", "constant_data")
-
-
-def completed_groups(
-    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator, *, predictive: bool = True
-) -> "dict[str, xr.Dataset]":
-    """What a trace recorded and, with ``predictive``, what its model gives for it."""
-    groups = {name: dataset_of(trace, name) for name in _RECORDED}
-    groups["sample_stats"] = sampler_stats(trace)
-    if predictive:
-        groups |= model_groups(model, trace, rng)
-    return {name: group.drop_attrs() for name, group in groups.items()}
-
-
-def describe_completed(
-    trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
-) -> dict[str, Any]:
-    """Attributes of a result of a trace: its model, what drew it, and how that fared."""
-    drawn_by = {
-        str(k): v for k, v in trace["posterior"].attrs.items() if "inference_library" in str(k)
-    }
-    return {**describe_sampled(model, groups, seed), **drawn_by, **describe_nuts(trace)}
-
-
-def moderate_precision(values: "xr.DataArray") -> "xr.DataArray":
-    """The same numbers, in single precision where they would pass ``LARGEST_GROUP``."""
-    return values.astype(np.float32) if values.nbytes > LARGEST_GROUP else values
-
-
-def _moderate(model: "pm.Model", draws: int) -> list[str]:
-    """Observed variables of whose log likelihood so many draws do not pass ``LARGEST_GROUP``."""
-    names = []
-    for variable in model.observed_RVs:
-        shape = model.rvs_to_values[variable].shape.eval()
-        own = getattr(variable.owner.op, "ndim_supp", 0)  # dimensions of one observation
-        if 4 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
-            names.append(str(variable.name))
-    return names
+def _observations(model: "pm.Model", variable: Any) -> int:
+    """Number of observations of a variable; one may have dimensions of its own."""
+    shape = model.rvs_to_values[variable].shape.eval()
+    own = getattr(variable.owner.op, "ndim_supp", 0)
+    return int(np.prod(shape[: shape.size - own]))
 
 
 @contextmanager
@@ -462,51 +423,6 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
-    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
-    stats = dataset_of(trace, "sample_stats").drop_attrs()
-    return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
-
-
-def sample_completed(
-    model: "pm.Model",
-    complete: "Callable[[xr.DataTree, np.random.Generator], xr.DataTree]",
-    random_seed: Seed,
-    sampler: SamplerSettings,
-    **settings: Any,
-) -> "xr.DataTree":
-    """Result that ``complete`` makes of the draws of a model; it states the seed of both.
-
-    ``settings`` are those of ``run_nuts``; of ``sampler`` come those that are None.
-
-    Raises
-    ------
-    InputError
-        Sizes too small for diagnostics.
-    """
-    arguments: dict[str, Any] = {
-        key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
-    }
-    if arguments["draws"] < 10 or arguments["chains"] < 2:
-        raise InputError(
-            "at least 10 draws and 2 chains are needed for diagnostics, got "
-            f"{arguments['draws']} and {arguments['chains']}"
-        )
-    rng, seed = resolve_seed(random_seed)
-    tree = complete(run_nuts(model, rng, **arguments), rng)
-    return with_attributes(tree, {"random_seed": seed})
-
-
-def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Attributes that say how NUTS fared; draws of another sampler have no divergences."""
-    divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
-    return {
-        "divergences": divergences,
-        "draws_are_independent": 0,
-        "diagnostics_reasons": counted(divergences, "divergence") if divergences else "",
-    }
-
-
 def lay_out(
     values: Mapping[str, NDArray[Any]],
     chains: int,
@@ -526,14 +442,15 @@ def lay_out(
     """
     import xarray as xr
 
-    shaped = {name: np.reshape(v, (chains, -1, *v.shape[1:])) for name, v in values.items()}
     dataset = xr.Dataset(
-        {name: (("chain", "draw", *dims.get(name, ())), v) for name, v in shaped.items()}
+        {
+            name: (("chain", "draw", *dims.get(name, ())), v.reshape(chains, -1, *v.shape[1:]))
+            for name, v in values.items()
+        }
     )
-    numbers = {
-        dim: np.arange(dataset.sizes[dim]) for dim in ("chain", "draw") if dim in dataset.dims
-    }
-    return dataset.assign_coords(numbers | {k: v for k, v in coords.items() if k in dataset.dims})
+    numbered = {dim: np.arange(dataset.sizes.get(dim, 0)) for dim in ("chain", "draw")}
+    labels = {**numbered, **coords}
+    return dataset.assign_coords({k: v for k, v in labels.items() if k in dataset.dims})
 
 
 def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any]) -> "xr.DataTree":
@@ -542,10 +459,6 @@ def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any
 
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
     return with_attributes(tree, attributes)
-
-
-CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
-"""Groups that the estimands do without."""
 
 
 def without_checks(tree: "xr.DataTree") -> "xr.DataTree":
@@ -560,20 +473,13 @@ def with_attributes(tree: "xr.DataTree", attributes: Mapping[str, Any]) -> "xr.D
     return tree
 
 
-def probability_best(values: "xr.DataArray", dim: str) -> "xr.Dataset":
-    """P(best) of each place of a dimension, by draws, with its Monte Carlo error."""
+def share_of_draws(holds: "xr.DataArray", name: str) -> "xr.Dataset":
+    """Share of the draws in which something holds, with its Monte Carlo error ``NAME_mcse``."""
     import arviz as az
     import xarray as xr
 
-    best = (values == values.max(dim)).astype(float)
-    over = ("chain", "draw")
-    p, size = best.mean(over), best.sizes["chain"] * best.sizes["draw"]
-    mcse = az.mcse(best.to_dataset(name="x"))["x"].fillna(0.0)
+    share, over = holds.astype(float), ("chain", "draw")
+    p, size = share.mean(over), share.sizes["chain"] * share.sizes["draw"]
+    mcse = az.mcse(share.to_dataset(name="x"))["x"].fillna(0.0)
     least = share_mcse(p, size)  # where all draws agree, the other is 0
-    return xr.Dataset({"p_best": p, "p_best_mcse": mcse.where(mcse > least, least)}).drop_attrs()
-
-
-def _family(priors: MaximumPriors | BoardPriors | str) -> str:
-    if isinstance(priors, str):
-        return "none"
-    return "+".join(priors.families) if isinstance(priors, BoardPriors) else priors.skill.family
+    return xr.Dataset({name: p, f"{name}_mcse": mcse.where(mcse > least, least)}).drop_attrs()

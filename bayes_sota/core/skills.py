@@ -7,9 +7,7 @@ holds each method against numerical integration.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +15,9 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
+
+Parameter = Any
+"""An array, made of anything like an array."""
 
 
 def expit(x: ArrayLike) -> FloatArray:
@@ -31,25 +32,37 @@ def logit(p: ArrayLike) -> FloatArray:
         return np.log(p) - np.log1p(-p)
 
 
+@dataclass(frozen=True, eq=False)
 class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
-    A family works in its own ``coordinate``: the log odds, or theta itself. All methods but
-    ``skill`` and ``from_skill`` take and return values in that coordinate. Two are equal where
-    family and parameters are.
+    A family works in its own ``coordinate``: the log odds, or theta itself. ``sf``, ``isf`` and
+    ``tail`` take and return values in that coordinate; the density is smooth on another, the
+    integration axis. Two distributions are equal where family and parameters are.
     """
+
+    def __post_init__(self) -> None:
+        """Parameters as arrays."""
+        for name in self._names:
+            object.__setattr__(self, name, np.asarray(getattr(self, name), np.float64))
+
+    @property
+    def _names(self) -> list[str]:
+        return [field.name for field in fields(self)]
 
     def __eq__(self, other: object) -> bool:
         """Whether family and parameters are equal."""
-        return type(self) is type(other) and self._parameters() == other._parameters()
+        return type(self) is type(other) and hash(self) == hash(other)
 
     def __hash__(self) -> int:
         """Of family and parameters."""
-        return hash((type(self), self._parameters()))
+        values = [getattr(self, name) for name in self._names]
+        return hash((type(self), *((x.shape, x.tobytes()) for x in values)))
 
-    def _parameters(self) -> tuple[Any, ...]:
-        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
-        return tuple((np.shape(x), *np.ravel(np.asarray(x, np.float64)).tolist()) for x in values)
+    @classmethod
+    def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> Self:
+        """That with these two parameters on the log-odds scale."""
+        return cls(location, spread)  # type: ignore[call-arg]
 
     def skill(self, coordinate: ArrayLike) -> FloatArray:
         """Skill theta at a coordinate."""
@@ -59,17 +72,9 @@ class SkillDistribution(ABC):
         """Coordinate of a skill."""
         return np.asarray(skill, dtype=np.float64)
 
-    @abstractmethod
-    def pdf(self, c: ArrayLike) -> FloatArray:
-        """Density with respect to the coordinate."""
-
-    @abstractmethod
     def sf(self, c: ArrayLike) -> FloatArray:
         """Probability of a skill above ``c``, accurate in the upper tail."""
-
-    @abstractmethod
-    def cdf(self, c: ArrayLike) -> FloatArray:
-        """Probability of a skill of at most ``c``, accurate in the lower tail."""
+        return self.tail(c)[0]
 
     @abstractmethod
     def isf(self, q: ArrayLike) -> FloatArray:
@@ -79,9 +84,9 @@ class SkillDistribution(ABC):
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """``sf(c)`` and the expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
 
-    def excess(self, c: ArrayLike) -> FloatArray:
-        """Expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
-        return self.tail(c)[1]
+    @abstractmethod
+    def axis_density(self, u: ArrayLike) -> FloatArray:
+        """Density with respect to the integration axis, on which it is smooth."""
 
     @abstractmethod
     def axis_support(self) -> tuple[float, float]:
@@ -92,16 +97,12 @@ class SkillDistribution(ABC):
         """Length on the integration axis over which the density is nearly polynomial (scalars)."""
 
     def axis_skill(self, u: ArrayLike) -> FloatArray:
-        """Skill at a point of the integration axis, on which the density is smooth."""
+        """Skill at a point of the integration axis."""
         return self.skill(u)
 
     def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
         """Point of the integration axis at a skill."""
         return self.from_skill(skill)
-
-    def axis_density(self, u: ArrayLike) -> FloatArray:
-        """Density with respect to the integration axis."""
-        return self.pdf(u)
 
     def hat_weights(self, nodes: FloatArray) -> FloatArray:
         r"""Expectations of the piecewise linear hat functions on ``nodes``.
@@ -120,7 +121,7 @@ class SkillDistribution(ABC):
         ndarray, shape (..., N)
             Nonnegative, summing to one over the last axis.
         """
-        return hat_weights_of_excess(self.excess(nodes), nodes)
+        return hat_weights_of_excess(self.tail(nodes)[1], nodes)
 
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         r"""Expected best skill of ``m`` classifiers, Definition 1 of Møllersen & Holsbø.
@@ -140,16 +141,11 @@ class SkillDistribution(ABC):
 
     def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""
-        return self._changed(lambda values: np.asarray(values, np.float64)[..., None])
+        return type(self)(*(getattr(self, name)[..., None] for name in self._names))
 
     def take(self, index: ArrayLike) -> Self:
         """The distributions at ``index`` of the (one-dimensional) parameters."""
-        i = np.asarray(index)
-        return self._changed(lambda values: np.asarray(values)[i])
-
-    def _changed(self, change: Callable[[ArrayLike], FloatArray]) -> Self:
-        names = (field.name for field in fields(self))  # type: ignore[arg-type]
-        return type(self)(*(change(getattr(self, name)) for name in names))
+        return type(self)(*(getattr(self, name)[np.asarray(index)] for name in self._names))
 
 
 def hat_weights_of_excess(excess: FloatArray, nodes: FloatArray) -> FloatArray:
@@ -175,8 +171,8 @@ def _maximum_rule() -> tuple[FloatArray, FloatArray]:
 class LogitNormal(SkillDistribution):
     """Normal log odds: median skill ``expit(location)``, standard deviation ``spread``."""
 
-    location: ArrayLike
-    spread: ArrayLike
+    location: Parameter
+    spread: Parameter
 
     def skill(self, coordinate: ArrayLike) -> FloatArray:
         """Skill theta at a log odds."""
@@ -186,65 +182,49 @@ class LogitNormal(SkillDistribution):
         """Log odds of a skill."""
         return logit(skill)
 
-    def _standard(self, c: ArrayLike) -> FloatArray:
-        centred = np.asarray(c, np.float64) - np.asarray(self.location)
-        return centred / np.asarray(self.spread)
-
-    def pdf(self, c: ArrayLike) -> FloatArray:
-        """Normal density of the log odds."""
-        z = self._standard(c)
-        return np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) / np.asarray(self.spread)
-
-    def sf(self, c: ArrayLike) -> FloatArray:
-        """Probability of log odds above ``c``."""
-        from scipy.special import ndtr
-
-        return ndtr(-self._standard(c))
-
-    def cdf(self, c: ArrayLike) -> FloatArray:
-        """Probability of log odds of at most ``c``."""
-        from scipy.special import ndtr
-
-        return ndtr(self._standard(c))
-
     def isf(self, q: ArrayLike) -> FloatArray:
         """Log odds that are exceeded with probability ``q``."""
         from scipy.special import ndtri
 
-        return np.asarray(self.location) - np.asarray(self.spread) * ndtri(q)
+        return self.location - self.spread * ndtri(q)
 
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """``1 - Phi(z)`` and ``spread * (phi(z) - z * (1 - Phi(z)))``."""
         from scipy.special import ndtr
 
-        z = self._standard(c)
+        z = (c - self.location) / self.spread
         above = ndtr(-z)
         excess = np.exp(-0.5 * z**2)
         excess /= np.sqrt(2 * np.pi)
         z *= above
         excess -= z
-        excess *= np.asarray(self.spread)
+        excess *= self.spread
         return above, excess
+
+    def axis_density(self, u: ArrayLike) -> FloatArray:
+        """Normal density of the log odds."""
+        z = (u - self.location) / self.spread
+        return np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) / self.spread
 
     def axis_support(self) -> tuple[float, float]:
         """8.6 standard deviations on each side."""
-        location, spread = float(np.asarray(self.location)), float(np.asarray(self.spread))
-        return location - 8.6 * spread, location + 8.6 * spread
+        return float(self.location - 8.6 * self.spread), float(self.location + 8.6 * self.spread)
 
     def axis_resolution(self) -> float:
         """One standard deviation."""
-        return float(np.asarray(self.spread))
+        return float(self.spread)
 
 
 @dataclass(frozen=True, eq=False)
 class Uniform(SkillDistribution):
     """Uniform skills between ``low`` and ``high``, the example of Sec. 4 of Møllersen & Holsbø."""
 
-    low: ArrayLike
-    high: ArrayLike
+    low: Parameter
+    high: Parameter
 
     def __post_init__(self) -> None:
         """Check 0 <= low < high <= 1."""
+        super().__post_init__()
         low, high = np.broadcast_arrays(self.low, self.high)
         bad = ~((low >= 0) & (low < high) & (high <= 1))
         if bad.any():
@@ -254,87 +234,52 @@ class Uniform(SkillDistribution):
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> "Uniform":
         """Between ``expit(location -+ sqrt(3) spread)``."""
-        reach = np.sqrt(3) * np.asarray(spread, dtype=np.float64)
-        location = np.asarray(location, dtype=np.float64)
+        location, reach = np.asarray(location), np.sqrt(3) * np.asarray(spread)
         return cls(expit(location - reach), expit(location + reach))
-
-    @cached_property
-    def _width(self) -> FloatArray:
-        return np.asarray(self.high, np.float64) - np.asarray(self.low, np.float64)
-
-    def pdf(self, c: ArrayLike) -> FloatArray:
-        """Constant between the ends."""
-        c = np.asarray(c, np.float64)
-        inside = (c >= np.asarray(self.low)) & (c <= np.asarray(self.high))
-        return np.where(inside, 1 / self._width, 0.0)
-
-    def sf(self, c: ArrayLike) -> FloatArray:
-        """Share of the interval above ``c``."""
-        return np.clip((np.asarray(self.high) - np.asarray(c, np.float64)) / self._width, 0, 1)
-
-    def cdf(self, c: ArrayLike) -> FloatArray:
-        """Share of the interval below ``c``."""
-        share = (np.asarray(c, np.float64) - np.asarray(self.low)) / self._width
-        return np.clip(share, 0, 1)
 
     def isf(self, q: ArrayLike) -> FloatArray:
         """``high - q * (high - low)``."""
-        return np.asarray(self.high) - np.asarray(q, np.float64) * self._width
+        return self.high - q * (self.high - self.low)
 
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """The excess is quadratic inside, linear below, zero above."""
-        c = np.asarray(c, np.float64)
-        above = np.clip(np.asarray(self.high) - c, 0, self._width)
-        excess = above**2 / (2 * self._width) + np.maximum(np.asarray(self.low) - c, 0)
-        return self.sf(c), excess
+        width = self.high - self.low
+        above = np.clip(self.high - c, 0, width)
+        return above / width, above**2 / (2 * width) + np.maximum(self.low - c, 0)
+
+    def axis_density(self, u: ArrayLike) -> FloatArray:
+        """Constant between the ends."""
+        return np.where((u >= self.low) & (u <= self.high), 1 / (self.high - self.low), 0.0)
 
     def axis_support(self) -> tuple[float, float]:
         """The ends."""
-        return float(np.asarray(self.low)), float(np.asarray(self.high))
+        return float(self.low), float(self.high)
 
     def axis_resolution(self) -> float:
         """The density is constant: the whole interval."""
-        return float(self._width)
+        return float(self.high - self.low)
 
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         """``(m * high + low) / (m + 1)``, Sec. 4 of Møllersen & Holsbø."""
         m = np.asarray(n_classifiers, dtype=np.float64)
-        return (m * np.asarray(self.high) + np.asarray(self.low)) / (m + 1)
+        return (m * self.high + self.low) / (m + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Beta(SkillDistribution):
-    """Beta(a, b) skills; the coordinate is the skill."""
+    """Beta(a, b) skills; the coordinate is the skill, the integration axis its log odds.
 
-    a: ArrayLike
-    b: ArrayLike
+    There the density, ``theta^a (1 - theta)^b / B(a, b)``, is smooth even for b < 1.
+    """
+
+    a: Parameter
+    b: Parameter
 
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> "Beta":
         """Mean ``mu = expit(location)``, ``a + b = 1 / (mu (1 - mu) spread^2)``."""
-        mean = expit(location)
-        variance = np.asarray(spread, dtype=np.float64) ** 2
+        mean, variance = expit(location), np.asarray(spread) ** 2
         return cls(1 / ((1 - mean) * variance), 1 / (mean * variance))
-
-    def pdf(self, c: ArrayLike) -> FloatArray:
-        """Beta density."""
-        from scipy.special import betaln, xlog1py, xlogy
-
-        a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
-        c = np.asarray(c, np.float64)
-        return np.exp(xlogy(a - 1, c) + xlog1py(b - 1, -c) - betaln(a, b))
-
-    def sf(self, c: ArrayLike) -> FloatArray:
-        """Regularised incomplete beta function, upper tail."""
-        from scipy.special import betaincc
-
-        return betaincc(self.a, self.b, c)
-
-    def cdf(self, c: ArrayLike) -> FloatArray:
-        """Regularised incomplete beta function."""
-        from scipy.special import betainc
-
-        return betainc(self.a, self.b, c)
 
     def isf(self, q: ArrayLike) -> FloatArray:
         """Inverse of the upper tail."""
@@ -346,13 +291,12 @@ class Beta(SkillDistribution):
         """The excess is ``mu * sf(c; a + 1, b) - c * sf(c; a, b)``."""
         from scipy.special import betaincc
 
-        a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
-        c = np.asarray(c, np.float64)
-        above = np.asarray(betaincc(a, b, c))
-        return above, np.asarray(a / (a + b) * betaincc(a + 1, b, c) - c * above)
+        above = betaincc(self.a, self.b, c)
+        mean = self.a / (self.a + self.b)
+        return above, mean * betaincc(self.a + 1, self.b, c) - c * above
 
     def axis_skill(self, u: ArrayLike) -> FloatArray:
-        """The integration axis is the log odds, where the density is smooth even for b < 1."""
+        """Skill at a log odds."""
         return expit(u)
 
     def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
@@ -360,13 +304,11 @@ class Beta(SkillDistribution):
         return logit(skill)
 
     def axis_density(self, u: ArrayLike) -> FloatArray:
-        """``theta^a (1 - theta)^b / B(a, b)``."""
-        from scipy.special import betaln
+        """Density of the log odds."""
+        from scipy.special import betaln, log_expit
 
-        a, b = np.asarray(self.a, np.float64), np.asarray(self.b, np.float64)
-        u = np.asarray(u, np.float64)
-        log_skill, log_error = -np.logaddexp(0, -u), -np.logaddexp(0, u)
-        return np.exp(a * log_skill + b * log_error - betaln(a, b))
+        logs = self.a * log_expit(u) + self.b * log_expit(np.negative(u))
+        return np.exp(logs - betaln(self.a, self.b))
 
     def axis_support(self) -> tuple[float, float]:
         """Log odds of the quantiles at 1e-17 on both sides."""
@@ -378,5 +320,4 @@ class Beta(SkillDistribution):
 
     def axis_resolution(self) -> float:
         """Standard deviation of the log odds, at most one."""
-        a, b = float(np.asarray(self.a)), float(np.asarray(self.b))
-        return min(1.0, float(np.sqrt(1 / a + 1 / b)))
+        return min(1.0, float(np.sqrt(1 / self.a + 1 / self.b)))

@@ -1,22 +1,26 @@
 """Named models: one TOML file each, of priors and settings of a builder.
 
 A prior of a family is a table of its own; the other tables hold numbers and names of the builder's
-priors. ``tests/test_specifications.py`` builds every file of
-``models/``.
+priors. Models of kinds of fields, which differ in their prior of rho alone, share ``fields.toml``.
+``tests/test_specifications.py`` builds every model of ``models/``.
 """
 
 import hashlib
+import os
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.arguments import DRAWS
 from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, check_known
 from bayes_sota.core.errors import InputError, SpecificationError
-from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES
+from bayes_sota.core.files import check_file
+from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES, BetaCorrelation
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_FIELDS = "fields"  # a file of kinds of fields, not of one model
 _PROSE = ("description", "meaning", "citation")
 
 
@@ -27,7 +31,8 @@ class ModelSpecification:
     Attributes
     ----------
     name : str
-        Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``.
+        Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``,
+        or a table of ``models/fields.toml``.
     description : str
         What the model is, in one sentence.
     meaning : str
@@ -39,7 +44,7 @@ class ModelSpecification:
     priors : dataclass, optional
         Priors of the builder, or what it makes its priors of. Default: those of the builder.
     sampler : SamplerSettings, optional
-        How to draw from the posterior. Default: that of the builder.
+        How to draw from the posterior. Default: that of the builder's default model.
     """
 
     name: str
@@ -48,7 +53,7 @@ class ModelSpecification:
     citation: str = ""
     builder: str = "observed_maximum"
     priors: Any = None
-    sampler: SamplerSettings = None  # type: ignore[assignment]
+    sampler: Any = None
 
     def __post_init__(self) -> None:
         """Check names and ranges once; the parts have checked themselves."""
@@ -58,8 +63,8 @@ class ModelSpecification:
             )
         check_known("builder", self.builder, BUILDERS)
         object.__setattr__(self, "priors", self.kind.resolve(self.priors))
-        object.__setattr__(self, "sampler", self.sampler or self.kind.sampler)
-        check_known(f"method of {self.builder}", self.sampler.method, self.kind.methods)
+        if self.sampler is None:
+            object.__setattr__(self, "sampler", load_model(self.kind.default).sampler)
 
     @property
     def kind(self) -> Builder:
@@ -95,6 +100,76 @@ class ModelSpecification:
         return hashlib.sha256(repr(numbers).encode()).hexdigest()
 
 
+def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
+    """Read a model specification by its name or from a file.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        A name of ``model_names()``, or a path: whatever ends with ``.toml`` or has a separator.
+
+    Raises
+    ------
+    SpecificationError
+        No such model, or a file that is not exactly what the format allows.
+
+    Examples
+    --------
+    >>> load_model("epp").priors.skill_scale
+    2.0
+    """
+    name = name_or_path if isinstance(name_or_path, str) else ""
+    if name and not (name.endswith(".toml") or "/" in name or os.sep in name):
+        check_known("model", name, model_names())
+        if name in _fields():
+            return _of_field(name, **_fields()[name])
+        name_or_path = _models_directory() / f"{name}.toml"
+    try:
+        check_file(Path(name_or_path))
+        text = Path(name_or_path).read_text(encoding="utf-8-sig")
+    except (InputError, OSError, UnicodeDecodeError) as error:
+        raise SpecificationError(f"{error}; a model is a TOML file") from None
+    return parse_specification(text, str(name_or_path))
+
+
+def model_names() -> list[str]:
+    """Names of the models that come with the package, sorted.
+
+    Examples
+    --------
+    >>> "observed-maximum" in model_names()
+    True
+    """
+    files = {path.stem for path in _models_directory().glob("*.toml")}
+    return sorted(files - {_FIELDS} | set(_fields()))
+
+
+def _fields() -> dict[str, Any]:
+    """Kinds of fields with a prior of rho of their own, by the name of their model."""
+    return tomllib.loads((_models_directory() / f"{_FIELDS}.toml").read_text(encoding="utf-8"))
+
+
+def _of_field(name: str, correlation: dict[str, float], **prose: str) -> ModelSpecification:
+    """The model of whole boards with the prior of rho of a kind of field."""
+    usual = load_model("leaderboard")
+    priors = replace(usual.priors, correlation=BetaCorrelation(**correlation))
+    return replace(usual, name=name, priors=priors, **_unwrapped(prose))
+
+
+def _unwrapped(table: dict[str, Any]) -> dict[str, str]:
+    """Prose of a file, each text on one line; it is taken out of the table."""
+    return {key: " ".join(table.pop(key, "").split()) for key in _PROSE}
+
+
+def _models_directory() -> Path:
+    """Directory of the named models: in the installed package, else in the checkout."""
+    package = Path(__file__).parents[1]
+    checkout = package.parent
+    if not (package / "_models").is_dir() and (checkout / "pyproject.toml").is_file():
+        return checkout / "models"
+    return package / "_models"
+
+
 def parse_specification(text: str, where: str) -> ModelSpecification:
     """Specification of a TOML text; ``where`` names the file in messages.
 
@@ -105,16 +180,17 @@ def parse_specification(text: str, where: str) -> ModelSpecification:
     """
     try:
         table = tomllib.loads(text)
-        prose = {key: " ".join(table.pop(key, "").split()) for key in _PROSE}
+        prose = _unwrapped(table)
         name, builder, sampler = (table.pop(key, "") for key in ("name", "builder", "sampler"))
         check_known("builder", builder, BUILDERS)
         kind = BUILDERS[builder]
+        usual = SamplerSettings() if name == kind.default else load_model(kind.default).sampler
         return ModelSpecification(
             name,
             **prose,
             builder=builder,
-            priors=kind.priors(**_values_of(table)),
-            sampler=replace(kind.sampler, **(sampler or {})),
+            priors=type(kind.resolve(None))(**_values_of(table)),
+            sampler=replace(usual, **(sampler or {})),
         )
     except KeyError as error:
         raise SpecificationError(f"{where}: unknown or missing {error}") from None

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
-from bayes_sota.core.sample import seed_number
+from bayes_sota.core.sample import seed_number, share_of_draws
 from bayes_sota.core.schema import CHANCES, ESTIMANDS, dataset_of
-from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
-from bayes_sota.core.text import as_sentences, chance, counted, decimals_for
+from bayes_sota.core.tables import Report, Table
+from bayes_sota.core.text import as_sentences, counted
 from bayes_sota.core.types import FloatArray
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ def estimand_summary(
     board : int
         Which board, where there are several.
     """
-    return _summary(tree, draws_of(tree, name, board), ci_prob)
-
-
-def _summary(tree: "xr.DataTree", values: FloatArray, ci_prob: float) -> dict[str, Any]:
+    values = draws_of(tree, name, board)
     return summarize_draws(values, ci_prob) | {"mcse": _mcse(tree, values)}
 
 
@@ -142,14 +139,15 @@ def summarize(
         raise InputError(
             'this result has no draws to summarize; a point estimate is in tree["point_estimate"]'
         )
-    names = [n for n in ESTIMANDS if _holds(tree, n)] if var_names is None else var_names
+    held = {name for group in _DRAWN for name in dataset_of(tree, group)}
+    names = [name for name in ESTIMANDS if name in held] if var_names is None else var_names
     if not names:
-        held = ", ".join(map(str, tree["posterior"].data_vars))
-        raise InputError(f"this result has no theta_sota: var_names chooses of {held}")
+        choice = ", ".join(map(str, tree["posterior"].data_vars))
+        raise InputError(f"this result has no theta_sota: var_names chooses of {choice}")
     rows = {}
     for name in names:
         for label, values in _parts(group_of(tree, name).dataset[name]):
-            row = _summary(tree, values, ci_prob)
+            row = summarize_draws(values, ci_prob) | {"mcse": _mcse(tree, values)}
             row["lower"], row["upper"] = row.pop("interval")
             rows[_labelled(name, label)] = row
     chances = () if var_names is not None else (*_stated(tree), *best_players(tree))
@@ -165,80 +163,31 @@ type _Chance = tuple[str, float, float]
 
 
 def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
-    """Probabilities of ``point_estimate`` and their mcse, NaN where it is not known."""
-    if "point_estimate" not in tree.children:
-        return
-    group = tree["point_estimate"].to_dataset()
+    """Probabilities of ``point_estimate``; those of closed forms have no error."""
+    group = dataset_of(tree, "point_estimate")
     size = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
     for name in (name for name in CHANCES if name in group):
         p = group[name]
         errors = {"p_false": p * 0, "p_best_uncorrected": share_mcse(p, size)}
-        mcse = group.get(f"{name}_mcse", errors.get(name, p * np.nan))
-        for (label, value), (_, error) in zip(_places(p), _places(mcse), strict=True):
-            yield _labelled(name, label), float(value), float(error)
+        yield from _chances(name, p, group.get(f"{name}_mcse", errors.get(name, p * np.nan)))
 
 
-def best_players(tree: "xr.DataTree") -> Iterator[tuple[str, float, float]]:
+def best_players(tree: "xr.DataTree") -> Iterator[_Chance]:
     """``p_best`` of each player, with its label and its Monte Carlo standard error."""
     if "epp" in tree["posterior"]:
         skill = dataset_of(tree, "posterior")["epp"]
-        yield from _shares(tree, "p_best", skill == skill.max("player"))
+        best = share_of_draws(skill == skill.max("player"), "p_best")
+        yield from _chances("p_best", best["p_best"], best["p_best_mcse"])
 
 
-def _shares(tree: "xr.DataTree", name: str, holds: "xr.DataArray") -> Iterator[_Chance]:
-    for label, values in _parts(holds):
-        p = float(values.mean())
-        error = _mcse(tree, values) if 0 < p < 1 else share_mcse(p, values.size)
-        yield _labelled(name, label), p, error
+def _chances(name: str, p: "xr.DataArray", error: "xr.DataArray") -> Iterator[_Chance]:
+    """A probability at each place, with its label and its error."""
+    for (label, value), (_, mcse) in zip(_places(p), _places(error), strict=True):
+        yield _labelled(name, label), float(value), float(mcse)
 
 
 def _labelled(name: str, label: str) -> str:
     return f"{name}[{label}]" if label else name
-
-
-def summary_table(tree: "xr.DataTree", ci_prob: float = 0.95) -> Report:
-    """``summarize`` as a table with rounded numbers, to be written as LaTeX, Markdown or CSV.
-
-    Parameters
-    ----------
-    tree, ci_prob
-        As in ``summarize``. A CSV file has all digits.
-
-    Examples
-    --------
-    >>> import bayes_sota as bs
-    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> table = bs.core.summary_table(bs.estimate_sota(board, random_seed=0))
-    >>> table.cells[0]
-    ['theta_sota', '0.969', '0.012', '0.943 to 0.989', '0.0002']
-    """
-    frame = summarize(tree, ci_prob).rename_axis("quantity").reset_index()
-    cells, how = [_summary_cells(row) for row in frame.itertuples(index=False)], how_drawn(tree)
-    interval = f"{ci_prob:.0%} interval"
-    return Report(
-        content={"prob": ci_prob, "quantities": rows_of(frame)},
-        make_frame=lambda: frame,
-        tables=[Table(["quantity", "mean", "sd", interval, "mcse"], cells)],
-        paragraph=[
-            f"{name} is {mean}{f' ({interval} {ends})' if ends else ''}."
-            for name, mean, _, ends, _ in cells
-        ],
-        legend=[
-            f"{how}. mcse: Monte Carlo standard error of the mean, 0 where nothing was drawn; "
-            "numbers have the digits that it supports."
-        ],
-        reasons=diagnose(tree)["reasons"],
-        basis=[how, SOFTWARE],
-    )
-
-
-def _summary_cells(row: Any) -> list[str]:
-    mcse = "" if np.isnan(row.mcse) else f"{row.mcse:.1g}"
-    if np.isnan(row.sd):
-        return [row.quantity, chance(row.mean, row.mcse), "", "", mcse]
-    d = decimals_for(row.sd, row.mcse)
-    interval = f"{row.lower:z.{d}f} to {row.upper:z.{d}f}"
-    return [row.quantity, f"{row.mean:z.{d}f}", f"{row.sd:z.{d}f}", interval, mcse]
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
@@ -251,18 +200,17 @@ def how_drawn(tree: "xr.DataTree") -> str:
     >>> how_drawn(bs.estimate_sota(board, random_seed=0))
     '4,000 independent draws of the exact posterior, seed 0'
     """
-    sizes = tree["posterior"].sizes
-    method = str(tree.attrs.get("method", "exact"))
-    draws = counted(sizes["chain"] * sizes["draw"], "draw")
+    sizes, method = tree["posterior"].sizes, str(tree.attrs.get("method", "exact"))
+    chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
+    draws = f"{sizes['chain'] * sizes['draw']:,}"
+    said = f"{draws} independent draws of the exact posterior"
     if "importance_effective_size" in tree.attrs:
-        size = float(tree.attrs["importance_effective_size"])
-        said = f"{draws} by importance sampling, {counted(round(size), 'effective point')}"
-    elif method == "exact":
-        said = f"{draws.replace(' ', ' independent ')} of the exact posterior"
+        size = round(float(tree.attrs["importance_effective_size"]))
+        said = f"{draws} draws by importance sampling, {counted(size, 'effective point')}"
     elif method == "nuts":
-        said = f"NUTS with {counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}"
-    else:
-        said = f"{draws} by {_METHODS.get(method, method)}"
+        said = f"NUTS with {chains} of {each}"
+    elif method != "exact":
+        said = f"{draws} draws by {_METHODS.get(method, method)}"
     return f"{said}, seed {seed_of(tree)}"
 
 
@@ -444,13 +392,9 @@ def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
 def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
     """The group that holds a variable."""
     for group in _DRAWN:
-        if group in tree.children and name in tree[group]:
+        if name in dataset_of(tree, group):
             return tree.children[group]
     raise InputError(f"the result has no variable {name!r}")
-
-
-def _holds(tree: "xr.DataTree", name: str) -> bool:
-    return any(group in tree.children and name in tree[group] for group in _DRAWN)
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:

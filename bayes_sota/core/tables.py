@@ -26,25 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_NULLS = {  # keys of numbers that may not exist, and why
-    "canonical": "a canonical run has more iterations",
-    "chi_squared": "all ranks tie",
-    "f_p_value": "all ranks tie",
-    "f_statistic": "every data set has the same ranks, or all tie",
-    "interval": "its probability is too near 1",
-    "iterations_needed": "the means are equal",
-    "mcse": "one draw has no Monte Carlo error",
-    "p_other_seed": "fewer than 2 iterations that both learners completed",
-    "partition_share": "fewer than 2 iterations that both learners completed",
-    "p_canonical_above": "there are no more iterations than a canonical run has",
-    "p_normal": "fewer than 3 iterations, or equal scores",
-    "p_value": "nothing varies",
-    "sd_iterations": "one iteration has no spread",
-    "skewness": "fewer than 3 iterations",
-    "standardized_deviance": "no degrees of freedom are left",
-    "statistic": "nothing varies",
-}
-
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?", re.IGNORECASE)
 _BOOKTABS = r"needs \usepackage{booktabs}"
 SOFTWARE = f"bayes_sota {__version__}"
@@ -92,6 +73,12 @@ class Table:
         """Table of rows that name their cells, all alike, at least one."""
         return cls([*rows[0]], [[*row.values()] for row in rows], title)
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers alone."""
+        columns = list(zip(*self.rows, strict=True)) or [() for _ in self.header]
+        return [all(map(_is_number, column)) for column in columns]
+
     def head(self, top: int | None) -> "Table":
         """The first rows; the title says how many more there are."""
         hidden = len(self.rows) - (len(self.rows) if top is None else top)
@@ -99,6 +86,10 @@ class Table:
             return self
         more = "; ".join(filter(None, [self.title, f"{hidden:,} more with --top"]))
         return replace(self, rows=self.rows[:top], title=more)
+
+
+def _is_number(cell: str) -> bool:
+    return cell.strip("<> %").replace(",", "").replace(".", "", 1).lstrip("-").isdigit()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -172,9 +163,15 @@ class Report:
     @property
     def text(self) -> str:
         """Paragraph that a paper can use, on one line that cannot steer a terminal."""
-        doubts = [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
-        said = self.paragraph or self.sentences
-        return plain_text(" ".join([*doubts, *said, f"({'; '.join(self.basis)})"]))
+        return plain_text(" ".join([*self._doubts, *self._said, f"({'; '.join(self.basis)})"]))
+
+    @property
+    def _doubts(self) -> list[str]:
+        return [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
+
+    @property
+    def _said(self) -> Sequence[str]:
+        return self.paragraph or self.sentences
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects, with the paragraph."""
@@ -203,12 +200,9 @@ class Report:
             Rows to show. Default: all.
         """
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
-        doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
-        tables = [table.head(top) for table in self.tables]
         parts = [
-            *map(markdown_text, self.sentences),
-            *[doubts] * bool(self.reasons),
-            *(markdown_table(table.header, table.rows) for table in tables),
+            *map(markdown_text, [*self.sentences, *self._doubts]),
+            *(_markdown_table(table.head(top)) for table in self.tables),
             "\n".join(f"{markdown_text(line)}  " for line in below),
         ]
         return write_text("\n\n".join(parts) + "\n", path)
@@ -226,27 +220,16 @@ class Report:
             Rows to show. Default: all.
         """
         stem = re.sub(r"[^a-z0-9]+", "-", Path(path or SOFTWARE).stem.lower()).strip("-")
+        notes = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
+        parts = [f"% {plain_text(line)}" for line in notes]
         tables = [table.head(top) for table in self.tables]
-        parts = [
-            latex_float(latex_table(table.header, table.rows), caption, f"{stem}{number}")
-            for table, caption, number in zip(
-                tables,
-                self._captions(tables),
-                ["", *(f"-{i}" for i in range(2, 1 + len(tables)))],
-                strict=True,
-            )
-        ]
-        told = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
-        head = "".join(f"% {plain_text(line)}\n" for line in told)
-        return write_text(head + "\n\n".join(parts) + "\n", path)
-
-    def _captions(self, tables: Sequence[Table]) -> list[str]:
-        """What each table is about; the first also says what can be known of all."""
-        doubts = f"Not to be trusted: {'; '.join(self.reasons)}."
         first, *others = [f"{table.title}." if table.title else "" for table in tables]
-        words = [*[doubts] * bool(self.reasons), first, *self.legend]
-        said = self.paragraph or self.sentences
-        return [" ".join(filter(None, words)) or said[0], *others]
+        words = " ".join(filter(None, [*self._doubts, first, *self.legend]))
+        captions = [words or " ".join(self._said[:1]), *others]
+        for number, (table, caption) in enumerate(zip(tables, captions, strict=True), 1):
+            label = f"{stem}-{number}" if number > 1 else stem
+            parts += [*_latex_table(table, caption, label), ""]
+        return write_text("\n".join(parts), path)
 
     def to_json(self) -> str:
         """``to_dict`` with the schema version first, as text."""
@@ -262,11 +245,8 @@ class Report:
         """
         path = check_ending(Path(path), "table")
         written = {".csv": self.to_csv, ".md": self.to_markdown, ".tex": self.to_latex}
-        ending = path.suffix.lower()
-        if ending in written:
-            written[ending](path)
-        else:
-            write_text(self.to_json(), path)
+        write = written.get(path.suffix.lower(), lambda place: write_text(self.to_json(), place))
+        write(path)
 
 
 def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
@@ -286,59 +266,47 @@ def _harmless(value: Any) -> Any:
 def json_text(content: dict[str, Any]) -> str:
     """One JSON object with the schema version first.
 
-    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says why.
+    JSON knows neither infinity nor not-a-number: they are null.
 
     Examples
     --------
     >>> json_text({"sd": float("inf")}).splitlines()[2]
-    '  "sd": null,'
+    '  "sd": null'
     """
-    reasons: dict[str, str] = {}
-    document = {"schema_version": SCHEMA_VERSION, **_jsonable(content, (), reasons)}
-    return json.dumps(document | ({"null_reasons": reasons} if reasons else {}), indent=2)
+    return json.dumps({"schema_version": SCHEMA_VERSION, **_jsonable(content)}, indent=2)
 
 
-def _jsonable(value: Any, place: tuple[str, ...], reasons: dict[str, str]) -> Any:
+def _jsonable(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(k): _jsonable(v, (*place, str(k)), reasons) for k, v in value.items()}
+        return {str(k): _jsonable(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_jsonable(v, (*place, str(i)), reasons) for i, v in enumerate(value)]
+        return [_jsonable(v) for v in value]
     if hasattr(value, "tolist"):
-        return _jsonable(value.tolist(), place, reasons)
-    if isinstance(value, float) and not math.isfinite(value):
-        key = next((name for name in reversed(place) if not name.isdigit()), "")
-        reasons[".".join(place)] = _NULLS.get(key, f"not a finite number: {value}")
-        return None
-    return value + 0.0 if isinstance(value, float) else value  # no -0.0
+        return _jsonable(value.tolist())
+    if isinstance(value, float):
+        return value + 0.0 if math.isfinite(value) else None  # no -0.0
+    return value
 
 
-def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _markdown_table(table: Table) -> str:
     """Table of texts in Markdown; columns of numbers are aligned to the right."""
-    align = ["---:" if of_numbers else ":---" for of_numbers in numeric_columns(header, rows)]
-    named, *escaped = [[markdown_text(cell) for cell in row] for row in (header, *rows)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (named, align, *escaped))
+    align = ["---:" if numeric else ":---" for numeric in table.numeric]
+    head, *body = [[markdown_text(cell) for cell in row] for row in (table.header, *table.rows)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, align, *body))
 
 
-def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Table of texts in LaTeX with rules of booktabs; numbers are aligned to the right."""
-    align = "".join("r" if of_numbers else "l" for of_numbers in numeric_columns(header, rows))
-    lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (header, *rows)]
-    begin, end = rf"\begin{{tabular}}{{{align}}}", r"\end{tabular}"
-    rules = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-    return "\n".join([begin, *rules, end])
-
-
-def latex_float(table: str, caption: str, label: str) -> str:
-    """A table in LaTeX with its caption and label."""
-    above = [r"\centering", rf"\caption{{{latex_text(caption)}}}", rf"\label{{tab:{label}}}"]
-    return "\n".join([r"\begin{table}", *above, table, r"\end{table}"])
-
-
-def numeric_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
-    """Whether each column holds numbers alone."""
-    columns = list(zip(*rows, strict=True)) or [() for _ in header]
-    return [all(map(_is_number, column)) for column in columns]
-
-
-def _is_number(cell: str) -> bool:
-    return cell.strip("<> %").replace(",", "").replace(".", "", 1).lstrip("-").isdigit()
+def _latex_table(table: Table, caption: str, label: str) -> list[str]:
+    """Lines of a table in LaTeX with rules of booktabs; numbers are aligned to the right."""
+    align = "".join("r" if numeric else "l" for numeric in table.numeric)
+    rows = (table.header, *table.rows)
+    head, *body = [" & ".join(map(latex_text, row)) + r" \\" for row in rows]
+    return [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{latex_text(caption)}}}",
+        rf"\label{{tab:{label}}}",
+        rf"\begin{{tabular}}{{{align}}}",
+        *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
+        r"\end{tabular}",
+        r"\end{table}",
+    ]

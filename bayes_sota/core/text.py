@@ -144,19 +144,6 @@ def shown(value: object) -> str:
     return plain_text(f"{short!r:.200}")
 
 
-def several(names: Iterable[str], most: int = 8) -> str:
-    """Some names, quoted for messages; of many the first, and how many more.
-
-    Examples
-    --------
-    >>> several(["a", "b"]), several("abc", 2)
-    ("'a', 'b'", "'a', 'b' and 1 more")
-    """
-    listed = list(names)
-    rest = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(map(shown, listed[:most])) + rest
-
-
 def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
     """The known names that are most like one, as the end of a message; nothing where none is.
 

@@ -18,10 +18,10 @@ from bayes_sota.core.sample import (
     describe_completed,
     describe_provenance,
     model_of,
-    probability_best,
     resolve_seed,
     result_tree,
     sample_completed,
+    share_of_draws,
     with_attributes,
 )
 from bayes_sota.core.types import Seed
@@ -237,7 +237,8 @@ def complete(
     posterior = groups["posterior"]
     groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
-    groups["point_estimate"] = probability_best(posterior["learner_effect"], "learner")
+    effect = posterior["learner_effect"]
+    groups["point_estimate"] = share_of_draws(effect == effect.max("learner"), "p_best")
     attributes = {
         **describe_completed(trace, chosen, groups, seed),
         "folds": fold_scores.folds,

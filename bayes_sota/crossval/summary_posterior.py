@@ -12,7 +12,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.numerics import share_mcse
-from bayes_sota.core.sample import probability_best
+from bayes_sota.core.sample import share_of_draws
 from bayes_sota.core.summary import diagnose, frame_of, how_drawn, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed
@@ -176,7 +176,7 @@ def _learners(tree: "xr.DataTree", names: list[str], ci_prob: float) -> list[dic
     posterior = tree["posterior"].to_dataset()
     alone = posterior.sizes["task"] == 1
     effect = posterior["task_effect"].isel(task=0) if alone else posterior["learner_effect"]
-    best = probability_best(effect, "learner")
+    best = share_of_draws(effect == effect.max("learner"), "p_best")
     columns = effect.transpose("learner", "chain", "draw").values.reshape(len(names), -1)
     rows = []
     for j, name in enumerate(names):

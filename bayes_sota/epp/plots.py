@@ -5,7 +5,7 @@ draws. ``tests/epp/test_plots.py`` reads the artists back and measures that text
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,13 +22,22 @@ from bayes_sota.core.plots import (
     make_ticks,
     title_figure,
 )
-from bayes_sota.core.plots_matrix import Axis, draw_area, draw_bars, set_axes
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import draws_of_players, epp_table, summarize_epp
 
 _TALLEST = 0.82  # of the bars of ranks, in rows
+
+
+class Axis(NamedTuple):
+    """Range, label and ticks of an axis."""
+
+    label: str
+    low: float
+    high: float
+    ticks: list[float]
+    texts: list[str]
 
 
 def plot_epp(
@@ -103,9 +112,9 @@ def plot_epp(
         chosen = drawn.iloc[here]
         if "low" in chosen:
             thin = _inside(chosen[["low", "high"]], x)
-            draw_bars(panel, f"simultaneous_{kind}", thin, heights[:, None], color, 0.9)
+            panel.bars(f"simultaneous_{kind}", thin, heights[:, None], color, 0.9)
         thick = _inside(chosen[["lower", "upper"]], x)
-        draw_bars(panel, f"interval_{kind}", thick, heights[:, None], color, 2.8)
+        panel.bars(f"interval_{kind}", thick, heights[:, None], color, 2.8)
         draw_dots(panel, f"epp_{kind}", chosen["epp"].to_numpy(), heights, color)
     return _finished(panel, x, y, _finding_of_skills(board, len(drawn)))
 
@@ -179,7 +188,7 @@ def plot_rank_distribution(
     low, wider = (0.0, 0.0) if of_fit else (0.12, 0.45)  # below, and as wide as steps
     for kind, here, heights, color in by_standing(tied):
         bars = ends[here] + np.array([-wider, wider])
-        draw_bars(panel, f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
+        panel.bars(f"interval_{kind}", bars, heights[:, None] - low, color, 1.6)
         if of_fit:
             draw_dots(panel, f"rank_{kind}", drawn["middle"].to_numpy()[here], heights, color)
     return _finished(panel, x, y, _finding_of_ranks(board, shares, len(drawn)))
@@ -229,7 +238,7 @@ def _draw_shares(panel: Panel, shares: FloatArray, tied: BoolArray) -> None:
         bottom = np.full(last - first, -float(row))
         ends = np.stack([bottom, bottom + scale * heights[first:last]])
         color = COLORS["theta_sota" if best else "prior"]
-        draw_area(panel, f"ranks_{row}", np.arange(first, last + 1) + 0.5, ends, color, 0.55)
+        panel.steps(f"ranks_{row}", np.arange(first, last + 1) + 0.5, ends, color, 0.55)
 
 
 def _finding_of_ranks(board: pd.DataFrame, shares: FloatArray | None, drawn: int) -> str:
@@ -303,9 +312,9 @@ def named_rows(
     bounds = {variable: make_bounds(x.low, x.high)}
     collection = make_collection(bounds, figsize=size, **figure)
     named = zip(drawn["rank"], drawn["player"], strict=True)
-    texts = [f"{rank:.0f}  {shown_name(name)}" for rank, name in named]
+    texts = [f"{rank:.0f}  {shown_name(name, 32)}" for rank, name in named]
     heights = [-float(row) for row in range(len(texts))]
-    y = Axis("", heights[-1] - margin, margin, heights, texts, boxed=False)
+    y = Axis("", heights[-1] - margin, margin, heights, texts)
     return Panel(collection, variable), y
 
 
@@ -316,7 +325,15 @@ def _inside(ends: pd.DataFrame, axis: Axis) -> FloatArray:
 
 def _finished(panel: Panel, x: Axis, y: Axis, title: str) -> PlotCollection:
     """The figure, with its axes and its title."""
-    set_axes(panel, x, y)
+    limits = make_bounds(x.low, x.high)
+    panel.set_axes(
+        limits,
+        xlabel=x.label,
+        xlim=limits,
+        ylim=(y.low, y.high),
+        xticks=(x.ticks, x.texts),
+        yticks=lambda _: (y.ticks, y.texts),
+    )
     title_figure(panel.collection, title)
     return panel.collection
 

@@ -24,16 +24,13 @@ from bayes_sota.core.sample import (
     LARGEST_GROUP,
     check_trace,
     completed_groups,
-    describe_nuts,
-    describe_sampled,
+    describe_completed,
     model_of,
-    moderate_precision,
     resolve_seed,
     result_tree,
     sample_completed,
     with_attributes,
 )
-from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp.field import Field, checked_tables, join_tournaments
 from bayes_sota.epp.likelihoods import log_outcomes
@@ -190,16 +187,8 @@ def complete(
         groups["predictive_check"] = replicate(model, field, trace, fresh, predictive)
     for name in ("posterior", "prior"):
         groups[name] = _with_ranks(groups[name])
-    nuts, said = describe_nuts(trace), trace["posterior"].attrs
-    libraries = ("inference_library", "inference_library_version")
-    attributes: dict[str, Any] = {
-        **describe_sampled(model, groups, seed),
-        **nuts,
-        "method": "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown",
-        **{name: str(said.get(name, "unknown")) for name in libraries},
-        "notes": "; ".join(_notes(model, groups)),
-    }
-    return result_tree(groups, attributes)
+    described = describe_completed(trace, model, groups, seed)
+    return result_tree(groups, {**described, "notes": "; ".join(_notes(model, groups))})
 
 
 def _without_ranks(trace: xr.DataTree) -> xr.DataTree:
@@ -255,11 +244,11 @@ def log_likelihood_of(model: pm.Model, field: Field, trace: xr.DataTree) -> xr.D
     """Log-likelihood of the matches of every round, cluster or match, as in the posterior.
 
     ``pm.compute_log_likelihood`` has one number per pair of players: those of one round are left
-    out together. Empty where it would pass ``LARGEST_GROUP`` in single precision.
+    out together. Empty where it would pass ``LARGEST_GROUP``.
     """
     posterior = trace["posterior"].to_dataset()
     shape = (posterior.sizes["chain"], posterior.sizes["draw"], field.tournament.size)
-    if 4 * np.prod(shape) > LARGEST_GROUP:
+    if 8 * np.prod(shape) > LARGEST_GROUP:
         return xr.Dataset()
     log_likelihood = np.empty(shape)
     weights = model["likelihood_weight"].get_value()[field.tournament]
@@ -268,9 +257,7 @@ def log_likelihood_of(model: pm.Model, field: Field, trace: xr.DataTree) -> xr.D
     coords = {name: posterior[name].values for name in ("chain", "draw")}
     if field.rounds is not None:
         coords["round"] = np.array(field.rounds)
-    return xr.Dataset(
-        {"match_counts": (("chain", "draw", field.unit), log_likelihood)}, coords
-    ).map(moderate_precision)
+    return xr.Dataset({"match_counts": (("chain", "draw", field.unit), log_likelihood)}, coords)
 
 
 def replicate(

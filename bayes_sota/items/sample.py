@@ -16,9 +16,9 @@ from bayes_sota.core.sample import (
     completed_groups,
     describe_completed,
     model_of,
-    probability_best,
     resolve_seed,
     result_tree,
+    share_of_draws,
 )
 from bayes_sota.core.types import Seed
 from bayes_sota.data.averages import group_means
@@ -97,7 +97,8 @@ def complete(
     posterior = groups["posterior"]
     if "skill" not in posterior:
         raise InputError("the trace lacks the deterministic 'skill': keep it in var_names")
-    groups["point_estimate"] = probability_best(posterior["skill"], "classifier")
+    best = posterior["skill"] == posterior["skill"].max("classifier")
+    groups["point_estimate"] = share_of_draws(best, "p_best")
     groups["constant_data"] = _scores(responses)
     described = describe_completed(trace, chosen, groups, seed)
     return result_tree(groups, {**described, "new": responses.new})

@@ -10,7 +10,6 @@ from .sample_estimate import estimate_sota as estimate_sota
 from .sample_estimate import sota_sensitivity as sota_sensitivity
 from .sample_trace import complete as complete
 from .specification import ModelSpecification as ModelSpecification
-from .specification import SamplerSettings as SamplerSettings
 from .specification import load_model as load_model
 from .specification import model_names as model_names
 from .summary_entries import board_table as board_table

@@ -1,67 +1,22 @@
-"""Named models by their name or file, and which of them an estimate takes.
-
-The files are those of ``models/``; what one may hold is in ``bayes_sota.core.specification``.
-"""
+"""Which of the named models (``bayes_sota.core.specification``) an estimate takes."""
 
 import os
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.builders import BUILDERS, check_known
-from bayes_sota.core.builders import SamplerSettings as SamplerSettings
-from bayes_sota.core.errors import InputError, SpecificationError
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
-from bayes_sota.core.specification import parse_specification
+from bayes_sota.core.specification import load_model as load_model
+from bayes_sota.core.specification import model_names as model_names
 from bayes_sota.data.observed import Chosen
-from bayes_sota.data.opening import read_text
 
 type Model = ModelSpecification | str | os.PathLike[str] | None
 
 _ENSEMBLES = KINDS_OF_FIELD[1]
-
-
-def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
-    """Read a model specification by its name or from a file.
-
-    Parameters
-    ----------
-    name_or_path : str or path
-        A name of ``model_names()``, or a path: whatever ends with ``.toml`` or has a separator.
-
-    Raises
-    ------
-    SpecificationError
-        No such model, or a file that is not exactly what the format allows.
-
-    Examples
-    --------
-    >>> load_model("epp").priors.skill_scale
-    2.0
-    """
-    name = name_or_path if isinstance(name_or_path, str) else ""
-    if name and not (name.endswith(".toml") or "/" in name or os.sep in name):
-        check_known("model", name, model_names())
-        name_or_path = _models_directory() / f"{name}.toml"
-    try:
-        text = read_text(Path(name_or_path))
-    except InputError as error:
-        raise SpecificationError(f"{error}; a model is a TOML file") from None
-    return parse_specification(text, str(name_or_path))
-
-
-def model_names() -> list[str]:
-    """Names of the models that come with the package, sorted.
-
-    Examples
-    --------
-    >>> "observed-maximum" in model_names()
-    True
-    """
-    return sorted(path.stem for path in _models_directory().glob("*.toml"))
 
 
 def chosen_model(
@@ -117,8 +72,9 @@ def chosen_model(
         implied = isinstance(data, Chosen) and data.is_competition
         model = _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
     if model is None:
-        name = BUILDERS[builder].default if priors is None else "unnamed"
-        model = ModelSpecification(name, builder=builder, priors=priors)
+        usual = BUILDERS[builder].default
+        unnamed = ModelSpecification("unnamed", builder=builder, priors=priors)
+        model = load_model(usual) if priors is None else unnamed
     spec = model if isinstance(model, ModelSpecification) else load_model(model)
     if spec.builder != builder:
         right = [name for name in model_names() if load_model(name).builder == builder]
@@ -136,7 +92,7 @@ def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification
     if domain is not None:
         check_known("domain", domain, DOMAINS)
     check_known("field", field, KINDS_OF_FIELD)
-    usual = ModelSpecification(BUILDERS[builder].default, builder=builder)
+    usual = load_model(BUILDERS[builder].default)
     name = "-".join(([domain] if domain else []) + [field] * (field == _ENSEMBLES))
     if not name:
         return usual
@@ -196,12 +152,3 @@ def notes_on_field(data: object, name: str, asked: Model = None) -> list[str]:
         "entries of a competition are taken for ensembles, which share members, notebooks or "
         "parents and so more luck; --field single takes them for classifiers of their own"
     ]
-
-
-def _models_directory() -> Path:
-    """Directory of the named models: in the installed package, else in the checkout."""
-    package = Path(__file__).parents[1]
-    checkout = package.parent
-    if not (package / "_models").is_dir() and (checkout / "pyproject.toml").is_file():
-        return checkout / "models"
-    return package / "_models"

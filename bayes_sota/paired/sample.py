@@ -23,9 +23,8 @@ from bayes_sota.core.priors import MaximumPriors, Priors
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
     check_trace,
-    describe_nuts,
+    describe_completed,
     describe_provenance,
-    describe_sampled,
     lay_out,
     model_groups,
     model_of,
@@ -529,9 +528,9 @@ def complete(
     groups = {name: _at(posterior, group) for name, group in groups.items()} | layout.data(
         likelihood
     )
-    provenance = describe_sampled(chosen, groups, seed)
+    provenance = describe_completed(trace, chosen, groups, seed)
     attributes = describe_boards(boards, priors, selection, provenance)
-    attributes |= describe_nuts(trace) | {"skill_family": family} | notes_of(groups)
+    attributes |= {"skill_family": family} | notes_of(groups)
     return result_tree(groups, attributes)
 
 

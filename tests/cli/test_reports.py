@@ -16,7 +16,7 @@ from data.files import run
 from latex_tables import read_tables
 
 import bayes_sota as bs
-from bayes_sota.core.tables import Report, latex_table
+from bayes_sota.core.tables import Report, Table
 from bayes_sota.core.text import plain_text
 
 HOSTILE = ("=1+1", "a|b & $x_1$ 5%", "\x1b[31mred\n<b>", r"\input{x} ~^#[t]", "*[link](http://x)")
@@ -151,7 +151,9 @@ def test_any_text_is_set_as_it_is() -> None:
     signs = [chr(c) for c in (*range(33, 127), 0xE9, 0x3B1, 0x4E2D)]
     rows = [[text, "1"] for sign in signs for text in (sign, f"{sign}x", f"x{sign}y", f"x{sign}")]
     rows += [[plain_text(text), "2"] for text in HOSTILE]
-    assert read_tables(latex_table(["name", "number"], rows)) == [[["name", "number"], *rows]]
+    table = Table(["name", "number"], rows)
+    report = Report(content={}, make_frame=pd.DataFrame, tables=[table], basis=["us"])
+    assert read_tables(report.to_latex()) == [[["name", "number"], *rows]]
 
 
 def test_names_of_strangers_are_text_in_every_format(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ TOURNAMENT = simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1)
     ("run", "module", "name"),
     [
         (quality, bradley_terry_solver, "log_likelihood"),
-        (board, importance, "_local_fits"),
+        (board, importance, "_components"),
     ],
 )
 def test_hot_loops_run_on_one_thread(

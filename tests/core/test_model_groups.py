@@ -42,21 +42,14 @@ def test_densities_are_those_of_the_formulas_and_potentials_warn_nobody() -> Non
     assert found["prior"].sizes["draw"] == 100
 
 
-@pytest.mark.parametrize(("limit", "kept"), [(2000, {"seen", "pair"}), (1000, {"pair"})])
-def test_large_likelihoods_are_of_single_precision_or_left_out(
+@pytest.mark.parametrize(("limit", "kept"), [(2400, {"seen", "pair"}), (2000, {"pair"})])
+def test_large_likelihoods_are_left_out(
     monkeypatch: pytest.MonkeyPatch, limit: int, kept: set[str]
 ) -> None:
     """Of 300 numbers in "seen" and 100 observations in "pair"."""
     monkeypatch.setattr("bayes_sota.core.sample.LARGEST_GROUP", limit)
     found = model_groups(model(), trace(), np.random.default_rng(1))["log_likelihood"]
     assert set(found) == kept
-    assert found["pair"].dtype == np.float64
-    if "seen" in kept:
-        assert found["seen"].dtype == np.float32
-        centre = trace()["posterior"]["centre"].values[..., None]
-        np.testing.assert_allclose(
-            found["seen"], stats.norm.logpdf(SEEN, centre, 0.5), rtol=1e-6, atol=1e-6
-        )
 
 
 def test_draws_of_another_sampler_have_no_divergences() -> None:

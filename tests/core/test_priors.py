@@ -103,7 +103,7 @@ def test_quantiles_of_tries_are_uniform_on_the_logarithm_or_within_the_factor():
 def test_one_kind_of_priors_serves_a_maximum_and_a_board() -> None:
     skill = LogitNormalSkill(typical=(0.5, 0.9), spread=(0.1, 1.0))
     given = Priors(skill, FixedCorrelation(0.7))
-    assert given.of_maximum() == MaximumPriors(skill, FixedCorrelation(0.7))
+    assert maximum_priors(given) == MaximumPriors(skill, FixedCorrelation(0.7))
     board = BoardPriors((0.5, 0.9), (0.1, 1.0), FixedCorrelation(0.7))
     assert board_priors(given) == board_priors(board) == board
     assert maximum_priors(None) == MaximumPriors(LogitNormalSkill(), BetaCorrelation())

@@ -133,7 +133,7 @@ def test_a_slider_starts_at_its_default_and_has_every_step() -> None:
     draw = partial(bs.plot_sota, report.about)
     page = Page(report_page(report, draw, about="bayes-sota sota"))
     assert page.count("input") == 1 + page.count("table")
-    assert slider.steps[slider.start] in page.words
+    assert slider.steps[slider.start].replace(" %", "\N{NO-BREAK SPACE}%") in page.words
     (image,) = [a for tag, a in page.tags if tag == "img"]
     assert str(image["src"]).startswith("data:image/svg+xml;base64,")
     answer = report.sentences[0].replace(" %", "\N{NO-BREAK SPACE}%")
@@ -184,7 +184,10 @@ def test_a_page_explains_its_words_and_says_how_right_it_is() -> None:
     words = Page(page_of(table)).words
     assert "The skill of the best classifier: the true state of the art." in words
     assert "What EPP calls a model." not in words
-    assert any("95.5 % of the 95 % intervals held theta_sota" in word for word in words)
+    assert any(
+        "95.5 % of the 95 % intervals held" in word.replace("\N{NO-BREAK SPACE}", " ")
+        for word in words
+    )
     assert Page(report_page(table)).words.count("This command gives it again:") == 0
 
 

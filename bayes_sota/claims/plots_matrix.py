@@ -1,21 +1,16 @@
-"""Axes with names, bars and areas of steps, and matrices of probabilities.
+"""Matrix of probabilities: a cell for every two of some names, with a key below.
 
-A matrix has a cell for every two of some names, in the colour of the class of a probability, with a
-key below. A class is one area of steps: with names in a telling order its cells are together.
-``tests/epp/test_plots.py`` and ``tests/claims/test_claim_figures.py`` read the artists back.
+A cell has the colour of the class of its probability. A class is one area of steps: with names in a
+telling order its cells are together. ``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import xarray as xr
-from arviz_plots import visuals
-from arviz_plots.plot_collection import backend_from_object
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from bayes_sota.core.plots import Panel, make_bounds, make_collection, plain_text
+from bayes_sota.core.plots import Panel, make_bounds, make_collection
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import BoolArray, FloatArray
 
@@ -24,76 +19,6 @@ _COLORS = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0
 _DARK = (0, 6)  # classes with white text
 _MOST_NAMED = 50  # columns
 MOST_WRITTEN = 20  # rows whose cells hold a text
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Range, label and ticks of one axis; the texts in points and degrees, and whether a line is.
-
-    Nothing is written where the label is empty.
-    """
-
-    label: str
-    low: float
-    high: float
-    ticks: Sequence[float]
-    texts: Sequence[str]
-    size: float = 9
-    boxed: bool = True
-    rotation: float = 0
-
-
-def set_axes(panel: Panel, x: Axis, y: Axis) -> None:
-    """Range, labels and ticks of both axes; names from files are shown as they are."""
-
-    def style(_: Any, target: Any, **__: Any) -> None:
-        library = backend_from_object(target)
-        if not y.boxed:
-            library.remove_axis(target, axis="y")
-        for side, axis in (("x", x), ("y", y)):
-            ticks = [float(tick) for tick in axis.ticks]
-            texts = [plain_text(text) for text in axis.texts]
-            look = {"rotation": axis.rotation} if axis.rotation else {}
-            getattr(library, f"{side}lim")((axis.low, axis.high), target)
-            getattr(library, f"{side}ticks")(ticks, texts, target, size=axis.size, **look)
-            getattr(library, f"{side}label")(plain_text(axis.label), target, size=10)
-
-    panel.draw(style, "axes", 0.0, store_artist=False)
-
-
-def draw_bars(
-    panel: Panel, label: str, x: ArrayLike, y: ArrayLike, color: str, width: float
-) -> None:
-    """Bars, one artist for all of them with NaN between them.
-
-    Parameters
-    ----------
-    x, y : array-like, shape (k, 2), or that broadcasts with the other
-        Ends of each bar.
-    """
-    ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
-    if not ends.shape[1]:
-        return
-    points = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
-    across, up = (xr.DataArray(part, dims="point") for part in points)
-    panel.line(label, across, up, color, width=width, solid_capstyle="butt")
-
-
-def draw_area(
-    panel: Panel, label: str, edges: ArrayLike, ends: FloatArray, color: str, alpha: float
-) -> None:
-    """Area of steps.
-
-    Parameters
-    ----------
-    edges : ndarray, shape (k + 1,)
-    ends : ndarray, shape (2, k)
-        Bottom and top of each step.
-    """
-    x, (bottom, top) = np.repeat(edges, 2)[1:-1], np.repeat(ends, 2, axis=1)
-    coords = {"kwarg": ["x", "y_bottom", "y_top"]}
-    band = xr.DataArray(np.stack([x, bottom, top]), dims=("kwarg", "point"), coords=coords)
-    panel.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
 
 
 def draw_matrix(
@@ -144,8 +69,15 @@ def draw_matrix(
     if not named:
         texts = [str(rank) if rank % 5 == 0 else "" for rank in range(1, count + 1)]
     heights = [-float(row) for row in range(count)]
-    columns = Axis("", -0.5, count - 0.5, range(count), texts, 8, rotation=90 if named else 0)
-    set_axes(panel, columns, Axis("", heights[-1] - 0.5, 0.5, heights, rows, boxed=False))
+    panel.set_axes(
+        anything,
+        xlabel="",
+        xlim=make_bounds(-0.5, count - 0.5),
+        ylim=(heights[-1] - 0.5, 0.5),
+        xticks=([float(column) for column in range(count)], texts),
+        yticks=lambda _: (heights, [*rows]),
+        turned=named,
+    )
     _draw_key(Panel(collection, "key"), key)
     return panel
 
@@ -164,7 +96,7 @@ def _draw_classes(panel: Panel, classes: NDArray[np.intp]) -> None:
             ends = [run[layer] if layer < len(run) else (0, 0) for run in runs]
             label = f"class_{kind}" + (f"_{layer}" if layer else "")
             steps = 0.5 - np.array(ends, np.float64).T[::-1]
-            draw_area(panel, label, np.arange(count + 1) - 0.5, steps, color, 1.0)
+            panel.steps(label, np.arange(count + 1) - 0.5, steps, color, 1.0)
 
 
 def _runs(here: BoolArray) -> list[tuple[int, int]]:
@@ -177,15 +109,15 @@ def _draw_grid(panel: Panel, count: int) -> None:
     """White lines between the cells."""
     lines, ends = np.arange(1, count)[:, None] - 0.5, np.array([-0.5, count - 0.5])
     width = 1.0 if count <= MOST_WRITTEN else 0.4
-    draw_bars(panel, "columns", lines, -ends, "white", width)
-    draw_bars(panel, "rows", ends, -lines, "white", width)
+    panel.bars("columns", lines, -ends, "white", width)
+    panel.bars("rows", ends, -lines, "white", width)
 
 
 def _draw_key(panel: Panel, label: str) -> None:
     edges = np.arange(len(_EDGES)) - 0.5
     for kind, color in enumerate(_COLORS):
         ends = np.stack([np.zeros(len(_COLORS)), np.arange(len(_COLORS)) == kind])
-        draw_area(panel, f"class_{kind}", edges, ends, color, 1.0)
+        panel.steps(f"class_{kind}", edges, ends, color, 1.0)
     texts = [f"{edge:.0%}" for edge in _EDGES]
-    x = Axis(label, edges[0], edges[-1], edges.tolist(), texts)
-    set_axes(panel, x, Axis("", 0.0, 1.0, [], [], boxed=False))
+    limits = make_bounds(edges[0], edges[-1])
+    panel.set_axes(limits, xlabel=label, xlim=limits, ylim=(0, 1), xticks=(edges.tolist(), texts))
