@@ -47,7 +47,7 @@ def rows_of_text(text: str) -> list[Row]:
     return _markdown_rows(text) if is_markdown else _delimited_rows(text)
 
 
-def table_of_rows(rows: Sequence[Row], where: str, name: str, notes: Sequence[str] = ()) -> Table:
+def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str) -> Table:
     """Table of rows of cells, of which the first has the names of columns.
 
     Titles above it and remarks below the rows, of one cell each, are dropped with a note.
@@ -67,7 +67,8 @@ def table_of_rows(rows: Sequence[Row], where: str, name: str, notes: Sequence[st
         if len(cells) != len(header):
             raise InputError(f"{line} has {len(cells)} cells, the header has {len(header)}")
     columns = list(map(list, zip(*(cells for _, cells in body), strict=True))) or [[]] * len(header)
-    return make_table(header, columns, [line for line, _ in body], where, name, notes)
+    lines, titled = [line for line, _ in body], zip(header, columns, strict=True)
+    return make_table(titled, lines, notes=tuple(notes), **source)
 
 
 def _delimited_rows(text: str) -> list[Row]:

@@ -15,7 +15,7 @@ from bayes_sota.core.text import counted, nearest, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import group_means
 from bayes_sota.data.leaderboard import Averaged
-from bayes_sota.data.tables import labelled_matrix
+from bayes_sota.data.tables import as_numbers, labelled_matrix
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 type Which = Iterable[int | str] | None  # numbers, names or a mask
@@ -79,10 +79,8 @@ def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) 
 
 def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
     """Matrix of the values, the numbers of runs behind them, and names of the columns."""
-    if isinstance(cells, np.ma.MaskedArray):
-        cells = np.ma.filled(cells.astype(np.float64), np.nan)
     if getattr(cells, "ndim", 0) == 3 and n_runs is None:
-        cells = np.asarray(cells, np.float64)
+        cells = as_numbers(cells)
         there = ~np.isnan(cells)
         n_runs = there.sum(axis=2)
         if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:

@@ -21,7 +21,7 @@ from bayes_sota.core.errors import InputError, listed, located
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.opening import read_all
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import labelled_matrix
@@ -276,15 +276,13 @@ def read_scores(
     >>> table.notes[0]
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
-    table = read_table(source, reading.get("score"))
-    if table.origin:  # the log of a tool, whose metric it is
+    tables = read_all(source, reading.get("score"))
+    if tables[0].origin:  # the log of a tool, whose metric it is
         reading.pop("score", None)
     if players is not None:
         check_choice("players", players, Orientation)
-        texts = [name for name in table.columns if not table.parsed(name).is_numeric]
-        role = "entry" if players == "rows" else "unit"
-        reading.setdefault(role, next(iter([*texts, *table.columns]), ""))
-    tidy = read_tidy(table, **reading)
+        reading.setdefault("entry" if players == "rows" else "unit", tables[0].first_text())
+    tidy = read_tidy(tables, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
     with located(tidy.where, tidy.sentence.rstrip(".")):
