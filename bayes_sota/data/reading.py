@@ -1,6 +1,6 @@
 """From a source to one row per score."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -64,25 +64,20 @@ def read_tidy(
         roles["cluster"] = roles.pop("group")
     tables = read_all(source)
     columns = {name for name in leave_out if all(name in table.columns for table in tables)}
-    if len(tables) > 1:
-        pairs = zip(tables, file_names(tables), strict=True)
-        tables = [replace(table, name=name) for table, name in pairs]
-    parts = [_scores_of(table, use or [], columns, direction, roles) for table in tables]
+    parts = list[Tidy]()
+    for table, name in zip(tables, file_names(tables), strict=True):
+        kept = {title: of for title, of in table.columns.items() if title not in columns}
+        table = replace(table, name=name, columns=kept)
+        parts.append(_scores_of(table, use or [], direction, roles))
     tidy = _without(joined(parts), [name for name in leave_out if name not in columns])
     _check_one_metric(tidy)
     return replace(tidy, asked=frozenset(roles), lower_is_better=_is_lower_better(tidy, direction))
 
 
 def _scores_of(
-    table: Table,
-    use: Sequence[str],
-    leave_out: Collection[str],
-    direction: Direction,
-    roles: Mapping[str, str],
+    table: Table, use: Sequence[str], direction: Direction, roles: Mapping[str, str]
 ) -> Tidy:
-    """Scores of one table, without some columns."""
-    kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
-    table = replace(table, columns=kept)
+    """Scores of one table."""
     battles = None if use else read_battles(table, roles)
     if battles is not None:
         return battles
