@@ -52,7 +52,6 @@ def read_battles(table: Table, asked: Mapping[str, str]) -> Tidy | None:
         labels={role: names[rows] for role, names in labels.items()},
         numbers={"count": counts[rows, results]},
         lines=[table.lines[row] for row in rows],
-        asked=frozenset(asked),
         sentence=describe_parts(table, parts, [*used, *beside.values()]),
         notes=table.notes,
     )

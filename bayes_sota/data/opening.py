@@ -15,7 +15,7 @@ from typing import Any
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import formats, logs
-from bayes_sota.data.tables import Table, is_frame, joined_source, make_table, opened_frame
+from bayes_sota.data.tables import Table, is_frame, make_table, of_several, opened_frame
 
 MOST_BYTES = 200_000_000
 _ARCHIVE = b"PK\3\4"
@@ -58,7 +58,7 @@ def _below_each_other(tables: Sequence[Table]) -> Table:
     return replace(
         tables[0],
         columns={name: list(chain.from_iterable(of[name] for of in cells)) for name in titles},
-        **joined_source(tables),
+        **of_several(tables),
     )
 
 

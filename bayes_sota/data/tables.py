@@ -199,7 +199,7 @@ class Table(Source):
         return InputError(problem, where=self.where, line=line, column=column)
 
 
-def joined_source(parts: Sequence[Any]) -> dict[str, Any]:
+def of_several(parts: Sequence[Any]) -> dict[str, Any]:
     """Fields of several tables, or scores of several files, below each other."""
     return {
         "where": f"{len(parts)} files",

@@ -16,14 +16,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.tables import (
-    MISSING,
-    Source,
-    Table,
-    describe_parts,
-    first_seen,
-    joined_source,
-)
+from bayes_sota.data.tables import MISSING, Source, Table, describe_parts, first_seen, of_several
 from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_role_word
 
 type Labels = NDArray[np.object_]
@@ -174,7 +167,7 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
         numbers=_common([of.numbers for of in parts]),
         titles=list(dict.fromkeys(title for of in parts for title in of.titles)),
         sentence=" ".join(dict.fromkeys(of.sentence for of in parts)),
-        **joined_source(parts),
+        **of_several(parts),
     )
 
 
