@@ -21,11 +21,6 @@ type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by wei
 type Which = Iterable[int | str] | None  # numbers, names or a mask
 type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
-_COUNTS: dict[Averaged, str] = {
-    "items": "whose items count the same",
-    "tasks": "that count the same",
-    "weights": "with weights of their own",
-}
 
 
 def tasks_in_words(count: int, averaging: Averaged) -> str:
@@ -36,7 +31,8 @@ def tasks_in_words(count: int, averaging: Averaged) -> str:
     >>> tasks_in_words(2, "tasks")
     '2 tasks that count the same'
     """
-    return f"{counted(count, 'task')} {_COUNTS[averaging]}"
+    alike = {"items": "whose items count the same", "tasks": "that count the same"}
+    return f"{counted(count, 'task')} {alike.get(averaging, 'with weights of their own')}"
 
 
 def task_weights(

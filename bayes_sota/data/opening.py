@@ -16,6 +16,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import formats, logs
 from bayes_sota.data.tables import Table, is_frame, make_table, of_several, opened_frame
+from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
 _ARCHIVE = b"PK\3\4"
@@ -24,7 +25,7 @@ _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 
 
 def read_table(source: Any, metric: str | None = None) -> Table:
-    """Table of a path, a folder of logs, a list of logs, a data frame or ``cv_results_``.
+    """Table of a path, a folder of logs, a list of paths, a data frame or ``cv_results_``.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
     be gzipped or zipped. Frames of pandas, polars and whatever else narwhals opens. Of several
@@ -32,22 +33,23 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """
     tables = read_all(source, metric)
     if len(tables) > 1:
-        raise InputError("one file is needed, or logs of one tool", where=tables[1].where)
+        raise InputError("one file is needed, or files that name entries", where=tables[1].where)
     return tables[0]
 
 
 def read_all(source: Any, metric: str | None = None) -> list[Table]:
-    """Tables of a source, or of a list of them; logs are one table."""
+    """Tables of a source, or of a list of them; those that name their entries are one table."""
     tables = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
     if not tables:
         raise InputError("there are no files to read")
-    if any(table.origin for table in tables):
-        return [logs.choose_metric(_below_each_other(tables), metric)]
-    return tables
+    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
+    if are_named or any(table.origin for table in tables):
+        tables = [_below_each_other(tables)]
+    return [logs.choose_metric(tables[0], metric)] if tables[0].origin else tables
 
 
 def _below_each_other(tables: Sequence[Table]) -> Table:
-    """One table of logs."""
+    """One table of several, which have names for their entries."""
     if len(tables) == 1:
         return tables[0]
     origins = sorted({table.origin or "table" for table in tables})
@@ -65,9 +67,8 @@ def _below_each_other(tables: Sequence[Table]) -> Table:
 def file_names(tables: Sequence[Table]) -> list[str]:
     """Names of files, or of their folders where files have the same name."""
     names = [table.name for table in tables]
-    if len(set(names)) == len(names):
-        return names
-    return [Path(table.where).resolve().parent.name for table in tables]
+    folders = [Path(table.where).resolve().parent.name for table in tables]
+    return names if len(set(names)) == len(names) else folders
 
 
 def _opened(source: Any) -> Table:

@@ -289,9 +289,8 @@ def read_scores(
         if "tournament" not in tidy.labels:
             return _tournament(tidy, scheme)
         names, codes = tidy.names("tournament")
-        rows = [np.flatnonzero(codes == i) for i in range(len(names))]
-        parts = [replace(tidy.take(of), name=n) for of, n in zip(rows, names, strict=True)]
-        return {part.name: _tournament(part, scheme) for part in parts}
+        parts = {name: tidy.take(np.flatnonzero(codes == i)) for i, name in enumerate(names)}
+        return {of: _tournament(replace(part, name=of), scheme) for of, part in parts.items()}
 
 
 def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
