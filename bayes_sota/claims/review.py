@@ -162,7 +162,8 @@ def claim_rows(
     Examples
     --------
     >>> columns = {"accuracy_a": ["0.90", "0.913"], "accuracy_b": ["88%", "0.9"]}
-    >>> table = Table(columns | {"n": ["500", "100"]}, ["row 1", "row 2"], "review", "review")
+    >>> cells, lines = columns | {"n": ["500", "100"]}, ["row 1", "row 2"]
+    >>> table = Table(columns=cells, lines=lines, where="review", name="review")
     >>> claim, problem = claim_rows(table, {"n_test": "n"})
     >>> claim.numbers["accuracy_b"], str(problem)
     (0.88, 'no whole number of 100 items gives accuracy_a as printed, 0.913')

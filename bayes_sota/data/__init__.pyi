@@ -1,5 +1,4 @@
 from .answers import read_outcomes as read_outcomes
-from .answers import write_items as write_items
 from .boards import average_tasks as average_tasks
 from .boards import read_leaderboard as read_leaderboard
 from .boards import read_paired_boards as read_paired_boards

@@ -7,21 +7,19 @@ They are answers where every score is right or wrong, or a share of right runs, 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, located, quoted
-from bayes_sota.core.files import write_csv
+from bayes_sota.core.errors import located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_values import Averaging, parse_passes
-from bayes_sota.data.opening import file_names, read_all, read_table, stack
+from bayes_sota.data.opening import read_all, read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
-from bayes_sota.data.reading import Direction, leave_out_names, read_tidy
+from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.tables import Table, parse_numbers
-from bayes_sota.data.tidy import Tidy, joined
+from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import place_in
 
 _METRICS = ("auc", "mean", "rmse")
@@ -84,23 +82,14 @@ def read_outcomes(
     ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
     named = None if metric in _METRICS or parse_passes(metric) else metric
-    reading: dict[str, Any] = {"use": use, "direction": direction, **roles}
     tables = read_all(sources, named)
-    if named and tables and not tables[0].origin:  # logs know theirs
+    if named and not tables[0].origin:  # logs know theirs
         of_metric = [_rows_of_metric(table, named) for table in tables]
         if all(map(len, of_metric)):
             tables = of_metric
         else:
-            reading["score"] = tables[0].find(named, "metric")
-    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
-    if len(tables) == 1 or are_named:
-        tidy = read_tidy(stack(tables), leave_out=leave_out, **reading)
-    else:
-        names = file_names(tables)
-        every = [
-            read_tidy(replace(of, name=x), **reading) for of, x in zip(tables, names, strict=True)
-        ]
-        tidy = leave_out_names(joined(every, f"{len(tables)} files"), leave_out)
+            roles["score"] = tables[0].find(named, "metric")
+    tidy = read_tidy(tables, use, leave_out, direction, **roles)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
@@ -125,8 +114,7 @@ def outcomes_of(
 ) -> Outcomes:
     """Container of scores that are read already; parameters are those of ``read_outcomes``."""
     if tidy.layout in _NOT_ITEMS:
-        problem = f"{_NOT_ITEMS[tidy.layout]}, not answers to items"
-        raise InputError(problem, where=tidy.where)
+        raise tidy.error(f"{_NOT_ITEMS[tidy.layout]}, not answers to items")
     tidy, are_answers = _checked(tidy.with_items(), metric)
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
@@ -144,7 +132,7 @@ def outcomes_of(
             notes.append(f"left out {lost}; {fewest} has the fewest")
             if 2 * len(items) < there.sum(axis=0).max() or len(set(of["task"])) < len(tasks):
                 fix = "leave entries or tasks out with {option}"
-                raise InputError(notes[-1], where=tidy.where, parameter="leave_out", fix=fix)
+                raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}
     known |= {"clusters": cluster or None, "average": average, "passes": parse_passes(metric)}
@@ -185,8 +173,7 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
         row = odd[0]
         problem = f"{quoted(tidy.texts[row])} is no answer, as nearly all others are"
         fix = 'write 1 (right), 0 (wrong) or nothing (missing); metric "mean" takes numbers'
-        where, line = tidy.where, tidy.lines[row]
-        raise InputError(problem, where=where, line=line, parameter="metric", fix=fix)
+        raise tidy.error(problem, "metric", fix, tidy.lines[row])
     return tidy, False
 
 
@@ -198,7 +185,7 @@ def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
     if wrong.size:
         row = wrong[0]
         problem = f"{tidy.texts[row]} is no number or share of right answers in {runs[row]:g} runs"
-        raise InputError(problem, where=tidy.where, line=tidy.lines[row])
+        raise tidy.error(problem, line=tidy.lines[row])
     return replace(tidy, value=shares)
 
 
@@ -224,24 +211,5 @@ def _of_items(tidy: Tidy, role: str) -> list[str]:
     for item, name, line in rows:
         if found.setdefault(item, name) != name:
             problem = f"item {quoted(item)} has {role} {quoted(name)}, but {quoted(found[item])}"
-            raise InputError(f"{problem} above", where=tidy.where, line=line)
+            raise tidy.error(f"{problem} above", line=line)
     return list(found.values())
-
-
-def write_items(data: Outcomes, path: str | Path) -> None:
-    """Write answers or numbers as CSV: item, label where there are classes, and each classifier.
-
-    ``read_outcomes`` reads it. Clusters are not written.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written; averages over tasks or runs, which a wide table cannot hold.
-    """
-    if data.is_answers and not data.is_plain:
-        raise InputError("a table of answers has no place for tasks or runs of its items")
-    labels = [] if data.labels is None else [data.labels.astype(int).tolist()]
-    number = int if data.is_answers else float
-    columns = [["" if np.isnan(x) else number(x) for x in column] for column in data.values.T]
-    rows = zip(data.items, *labels, *columns, strict=True)
-    write_csv(path, ["item", *["label"] * len(labels), *data.names], rows)

@@ -52,7 +52,6 @@ def read_battles(table: Table, asked: Mapping[str, str]) -> Tidy | None:
         labels={role: names[rows] for role, names in labels.items()},
         numbers={"count": counts[rows, results]},
         lines=[table.lines[row] for row in rows],
-        asked=frozenset(asked),
         sentence=describe_parts(table, parts, [*used, *beside.values()]),
         notes=table.notes,
     )
@@ -124,8 +123,7 @@ def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> A
 
 def _of_matrix(table: Table) -> Tidy | None:
     """Battles of a square matrix, whose rows won against its columns."""
-    texts = [name for name in table.columns if not table.parsed(name).is_numeric]
-    first = [*texts, *table.columns][0]
+    first = table.first_text()
     entries = [str(cell).strip() for cell in table.columns[first]]
     if len(entries) < 2 or sorted(entries) != sorted(table.columns.keys() - {first}):
         return None

@@ -19,35 +19,29 @@ from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.data.averages import of_new_tasks, worth_of_means
 from bayes_sota.data.item_values import Averaging, numbers_of_tasks, task_weights, tasks_in_words
-from bayes_sota.data.leaderboard import Leaderboard, Metric
-from bayes_sota.data.observed import BOARDS, PairedBoards, Tries
-from bayes_sota.data.printed_scores import RoundingChoice, parse_scores
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.observed import BOARDS, PairedBoards
+from bayes_sota.data.printed_scores import parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.sizes import of_errors, of_sizes
 from bayes_sota.data.tables import labelled_matrix
 from bayes_sota.data.tidy import Tidy, joined
 from bayes_sota.data.words import measure
 
+_HIDDEN = ("n_classifiers", "submissions")
+_ITEMS = ("n_test", "standard_error", "n_positive", "spread_ratio")
+_OPTIONS = (*_HIDDEN, *_ITEMS, "metric", "rounding", "percent", "name")
+
 
 def read_leaderboard(
     source: Any,
     *,
-    n_test: Any = None,
-    metric: Metric | None = None,
-    standard_error: float | None = None,
-    n_positive: int | None = None,
-    spread_ratio: float | None = None,
-    n_classifiers: Tries | None = None,
-    submissions: Tries | None = None,
-    rounding: RoundingChoice = "auto",
-    percent: bool | None = None,
     average: Averaging | None = None,
     new: Literal["items", "tasks"] | None = None,
-    name: str | None = None,
     use: Sequence[str] | None = None,
     leave_out: Sequence[str] = (),
     direction: Direction = None,
-    **roles: str,
+    **known: Any,
 ) -> Leaderboard:
     """Leaderboard of a table with a row for each entry, or averages of scores in several tasks.
 
@@ -56,29 +50,25 @@ def read_leaderboard(
     source : path, data frame, Table or Tidy
         As of ``read_tidy``, or what it gave. Tasks are columns of a row for each entry, rows of a
         column for each entry, or have a row for each entry and task.
-    n_test : int, "infer", sequence or mapping of int, optional
-        As of ``Leaderboard`` and ``average_tasks``. Default: the column of numbers of items, if
-        there is one, or those beside tasks (``law_n`` beside ``law``).
-    metric : {"accuracy", "auc", "score"}, optional
-        As of ``Leaderboard``. Default: by the name of the column of scores; one that holds no
-        accuracies needs ``metric`` or a standard error.
-    standard_error : float, optional
-        Of every score (in every task). Default: the column of standard errors beside the scores, or
-        those beside tasks (``law_stderr``), where the number of items is not known; a column that
-        is asked for (``se="..."``) always counts.
-    n_positive, spread_ratio, n_classifiers, percent
-        As of ``Leaderboard``.
-    submissions : int, (int, int) or TriesPrior, optional
-        Submissions behind every entry. Default: the column that is called so, but not of a private
-        board: what it shows was chosen on other items. 1 for none.
-    rounding : {"auto", "nearest", "floor", "exact"}
-        As of ``Leaderboard``; of a Kaggle download "auto" is "kaggle". Not for averages.
     average, new
         As of ``average_tasks``, for tasks only.
-    name : str, optional
-        Default: the name of the file without its ending.
-    use, leave_out, direction, **roles
+    use, leave_out, direction
         As of ``read_tidy``.
+    **known
+        Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles, as of
+        ``read_tidy``. Where they are not given,
+
+        - ``n_test`` is the column of numbers of items, if there is one, or those beside tasks
+          (``law_n`` beside ``law``);
+        - ``metric`` follows from the name of the column of scores; one that holds no accuracies
+          needs ``metric`` or a standard error;
+        - ``standard_error`` (of every score, in every task) is the column beside the scores, or
+          those beside tasks (``law_stderr``), where the number of items is not known; a column that
+          is asked for (``se="..."``) always counts;
+        - ``submissions`` is the column that is called so, but not of a private board: what it shows
+          was chosen on other items. 1 for none;
+        - ``rounding`` of a Kaggle download is "kaggle";
+        - ``name`` is that of the file without its ending.
 
     Returns
     -------
@@ -102,72 +92,84 @@ def read_leaderboard(
     >>> read_leaderboard(exam, n_test={"law": 50, "art": 200}).scores.tolist()
     [0.7, 0.75]
     """
+    given = _taken(known, _OPTIONS)
     tidy = source
     if not isinstance(source, Tidy):
-        tidy = read_tidy(source, use, leave_out, direction, **roles).with_items()
-    is_board, numbers, notes = tidy.layout == "board", tidy.numbers, [tidy.sentence, *tidy.notes]
-    if is_board:
+        tidy = read_tidy(source, use, leave_out, direction, **known).with_items()
+    options: dict[str, Any] = {"name": tidy.name, "lower_is_better": tidy.lower_is_better}
+    options |= {"notes": [tidy.sentence, *tidy.notes]} | given
+    if tidy.layout == "board":
         refuse_unused("a leaderboard", {"average": average, "new": new})
-    else:
-        hidden = {"n_classifiers": n_classifiers, "submissions": submissions}
-        refuse_unused("averages over tasks", hidden)
-        of_tasks, numbers = _scores_of_tasks(tidy, notes)
+        return _board(tidy, options)
+    refuse_unused("averages over tasks", {name: given.get(name) for name in _HIDDEN})
+    of_tasks, numbers = _scores_of_tasks(tidy, options["notes"])
+    kind = _add_errors(tidy, numbers, options)
+    options["metric"] = options.get("metric", "score" if kind == "auc" else kind)
+    options["standard_errors"] = options.pop("standard_error", None)
+    with located(tidy.where):
+        return average_tasks(**of_tasks, average=average, new=new, **options)
+
+
+def _taken(known: dict[str, Any], options: Sequence[str]) -> dict[str, Any]:
+    """Options among what was given, without the rest, which are columns by their roles."""
+    taken = {name: known.pop(name, None) for name in options}
+    return {name: value for name, value in taken.items() if value is not None}
+
+
+def _add_errors(tidy: Tidy, numbers: Mapping[str, Any], options: dict[str, Any]) -> str:
+    """Add the numbers of items or the errors that the table has; what kind of scores these are."""
     kinds = {measure(title) for title in tidy.titles}
-    kind = metric or ("score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop())
-    if n_test is None and standard_error is None and kind == "accuracy":
-        n_test = numbers.get("n")
-    follows = kind == "auc" or (kind == "accuracy" and n_test is not None)
-    if standard_error is None and "se" in numbers:
-        if follows and "se" not in tidy.asked:
-            notes.append("standard errors are not used: they follow from the number of items")
-        else:
-            standard_error = numbers["se"]
-    options: dict[str, Any] = {"n_test": n_test, "n_positive": n_positive, "percent": percent}
-    options |= {"spread_ratio": spread_ratio, "n_classifiers": n_classifiers}
-    options |= {"name": tidy.name if name is None else name, "notes": notes}
-    options["lower_is_better"] = tidy.lower_is_better
-    if not is_board:
-        options |= {"metric": metric or ("score" if kind == "auc" else kind), "new": new}
-        options["average"] = average
-        with located(tidy.where):
-            return average_tasks(**of_tasks, standard_errors=standard_error, **options)
-    if submissions is None and "submissions" in numbers:
-        texts = [text.lower() for text in (tidy.name, *tidy.titles)]
-        if any("private" in text and "public" not in text for text in texts):
-            notes.append("submissions are not used: a private board was chosen elsewhere")
-        else:
-            submissions = numbers["submissions"]
-    if metric is None:
-        kind = "score" if isinstance(standard_error, int | float) else kind
-        if kind == "score" and standard_error is None:
+    kind = "score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop()
+    kind = options.get("metric", kind)
+    if "standard_error" in options:
+        return kind
+    if kind == "accuracy" and "n" in numbers:
+        options.setdefault("n_test", numbers["n"])
+    follow = kind == "auc" or (kind == "accuracy" and "n_test" in options)
+    if "se" in numbers and follow and "se" not in tidy.asked:
+        options["notes"].append(
+            "standard errors are not used: they follow from the number of items"
+        )
+    elif "se" in numbers:
+        options["standard_error"] = numbers["se"]
+    return kind
+
+
+def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
+    """Leaderboard of a table with a row for each entry."""
+    is_typed = "standard_error" in options and np.ndim(options["standard_error"]) == 0
+    kind = _add_errors(tidy, tidy.numbers, options)
+    if "metric" not in options:
+        kind = "score" if is_typed else kind
+        if kind == "score" and "standard_error" not in options:
             problem = f"column {quoted(tidy.titles[0])} does not look like accuracies"
             fix = "give {option}, or metric accuracy if scores are shares of right answers"
-            raise InputError(problem, where=tidy.where, parameter="standard_error", fix=fix)
+            raise tidy.error(problem, "standard_error", fix)
+    if "submissions" not in options and "submissions" in tidy.numbers:
+        texts = [text.lower() for text in (tidy.name, *tidy.titles)]
+        if any("private" in text and "public" not in text for text in texts):
+            note = "submissions are not used: a private board was chosen elsewhere"
+            options["notes"].append(note)
+        else:
+            options["submissions"] = tidy.numbers["submissions"]
+    if tidy.is_competition and options.get("rounding", "auto") == "auto":
+        options["rounding"] = "kaggle"
+    options |= {"metric": kind, "names": tidy.labels["entry"]}
     with located(tidy.where):
-        places = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
-        parse_scores(tidy.texts, percent=percent, bounded=kind != "score", subjects=places)
-        return Leaderboard(
-            tidy.texts,
-            metric=kind,
-            standard_error=standard_error,
-            names=tidy.labels["entry"],
-            submissions=submissions,
-            rounding="kaggle" if rounding == "auto" and tidy.is_competition else rounding,
-            is_competition=tidy.is_competition,
-            **options,
-        )
+        of = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
+        percent, bounded = options.get("percent"), kind != "score"
+        parse_scores(tidy.texts, percent=percent, bounded=bounded, subjects=of)
+        return Leaderboard(tidy.texts, is_competition=tidy.is_competition, **options)
 
 
 def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Scores in each task, (m, T), of the entries that have all, with what is beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is no leaderboard: rows are neither entries nor scores of entries in tasks"
-        fix = "name the column of the scores of entries with {option}"
-        raise InputError(problem, where=tidy.where, parameter="score", fix=fix)
+        raise tidy.error(problem, "score", "name the column of the scores of entries with {option}")
     if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
         problem = "lower is better in some tasks, higher in others"
-        fix = "leave out one kind with {option}"
-        raise InputError(problem, where=tidy.where, parameter="leave_out", fix=fix)
+        raise tidy.error(problem, "leave_out", "leave out one kind with {option}")
     grid, (names, tasks) = tidy.pivot("entry", "task")
     whole, entries = ~np.isnan(grid).any(axis=1), np.array(names, object)
     if not whole.all():
@@ -180,13 +182,9 @@ def read_paired_boards(
     source: Any,
     private_source: Any = None,
     *,
-    n_test: tuple[int, int] | None = None,
-    standard_errors: tuple[float, float] | None = None,
-    submissions: Tries | None = None,
-    name: str | None = None,
     leave_out: Sequence[str] = (),
     direction: Direction = None,
-    **roles: str,
+    **known: Any,
 ) -> PairedBoards:
     """Public and private scores of the same teams.
 
@@ -198,10 +196,11 @@ def read_paired_boards(
     private_source : path, data frame or Table, optional
         The private leaderboard, joined on the names of the teams; teams on one board only are left
         out, and ``notes`` say how many.
-    n_test, standard_errors, submissions
-        As of ``PairedBoards``. Default of ``submissions``: the column that is called so.
-    name, leave_out, direction, **roles
-        As of ``read_leaderboard``; ``public`` and ``private`` are columns of one table.
+    leave_out, direction
+        As of ``read_tidy``. Of losses (``direction="lower"``) the result has minus them.
+    **known
+        Options of ``PairedBoards``, and columns by their roles, of which ``public`` and ``private``
+        are those of one table. Default of ``submissions``: the column that is called so.
 
     Returns
     -------
@@ -222,42 +221,35 @@ def read_paired_boards(
     >>> boards.names[0], float(boards.public[0]), float(boards.private[0])
     ('a', 0.9, 0.5)
     """
+    options = _taken(known, ("n_test", "standard_errors", "submissions", "name"))
     sources = [source] if private_source is None else [source, private_source]
-    tables = [read_tidy(one, None, leave_out, direction, **roles) for one in sources]
-    tidy = first = tables[0]
+    tables = [read_tidy(one, None, leave_out, direction, **known) for one in sources]
+    tidy = tables[0]
     if private_source is not None:
         for table, which in zip(tables, BOARDS, strict=True):
             table.labels["board"] = np.full(len(table), which, object)
         where = " and ".join(table.where for table in tables)
-        tidy = replace(joined(tables, where), layout="pair")
+        tidy = replace(joined(tables), layout="pair", where=where)
     if tidy.layout != "pair":
         fix = 'name them with public="A" and private="B" (--column public=A)'
-        raise InputError("no columns are called public and private", where=tidy.where, fix=fix)
+        raise tidy.error("no columns are called public and private", fix=fix)
     grid, (names, _) = tidy.pivot("entry", "board")
+    grid, notes = -grid if tidy.lower_is_better else grid, [tidy.sentence, *tidy.notes]
+    if tidy.lower_is_better:
+        notes.append("lower is better: scores and all results are multiplied by -1")
     whole = ~np.isnan(grid).any(axis=1)
-    sign = -1 if tidy.lower_is_better else 1
-    kept = sorted(np.flatnonzero(whole), key=lambda row: (-sign * grid[row, 0], names[row]))
-    counts: Any = submissions
-    if submissions is None and "submissions" in first.numbers:
-        known = dict(zip(first.labels["entry"], first.numbers["submissions"], strict=True))
-        counts = [known[names[row]] for row in kept]
-    notes = [tidy.sentence, *tidy.notes]
+    kept = sorted(np.flatnonzero(whole), key=lambda row: (-grid[row, 0], names[row]))
     if not whole.all():
         alone = counted(int((~whole).sum()), "team")
         notes.append(f"left out {alone} without a score on both boards")
+    known = {"name": tidy.name, "is_competition": tidy.is_competition, "notes": notes}
+    if "submissions" in tables[0].numbers:
+        numbers = tables[0].numbers["submissions"]
+        of = dict(zip(tables[0].labels["entry"], numbers, strict=True))
+        known["submissions"] = [of[names[row]] for row in kept]
     with located(tidy.where):
-        return PairedBoards(
-            grid[kept, 0],
-            grid[kept, 1],
-            [names[row] for row in kept],
-            n_test=n_test,
-            standard_errors=standard_errors,
-            lower_is_better=tidy.lower_is_better,
-            submissions=counts,
-            name=tidy.name if name is None else name,
-            notes=notes,
-            is_competition=tidy.is_competition,
-        )
+        known["names"] = [names[row] for row in kept]
+        return PairedBoards(grid[kept, 0], grid[kept, 1], **known | options)
 
 
 def average_tasks(
@@ -316,45 +308,41 @@ def average_tasks(
     entries = checked_labels(rows if names is None else names, len(x), "entry")
     new = new or "items"
     check_choice("new", new, Literal["items", "tasks"])
-    check_choice("metric", metric, Literal["accuracy", "score"])
-    is_share = metric == "accuracy"
     places = [f"{entry} in task {task}" for entry in entries for task in labels]
-    if not is_share:
-        refuse_unused("scores that are no accuracies", {"n_test": n_test})
     given = {"n_test": n_test, "standard_error": standard_errors}
-    known = {
+    given = {
         what: _of_scores(of, what, labels, x.shape) for what, of in given.items() if of is not None
     }
-    lacks_errors = not known
+    is_share, known = metric == "accuracy", given
     if is_share:  # without errors, by their numbers of items
-        known = {"standard_error": np.zeros(x.size)} | (known or {"n_test": np.ones(x.size)})
+        known = {"standard_error": np.zeros(x.size)} | (given or {"n_test": np.ones(x.size)})
     each = Leaderboard(x.ravel(), names=places, metric=metric, **known, **options)
     x = each.scores.reshape(x.shape)
-    sizes = each.sizes.reshape(x.shape) if is_share and not lacks_errors else None
+    sizes = each.sizes.reshape(x.shape) if is_share and given else None
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
-    if lacks_errors and new == "items":
+    if not given and new == "items":
         what = "n_test, the number of items" if is_share else "standard_errors, that of the score"
         raise InputError(f"{what} of every task, is missing; new tasks do without")
     averages = np.sum(weights * x, axis=1)
     how: Any = "weights" if isinstance(average, Mapping) else average or "tasks"
     found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new, "decimals": None}
-    variance = np.zeros(len(x))
+    variance, worth = np.zeros(len(x)), np.full(len(x), np.inf)
     if new == "tasks":
         found["task_influence"], variance = of_new_tasks(x.T, weights.T)
+        half = 0.5 / len(labels)
+        middle = np.clip(averages, half, 1 - half)
+        worth = middle * (1 - middle) / variance + 1
+    if sizes is not None:
+        of_items = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
+        worth, found["n_items"] = (
+            np.minimum(worth, of_items),
+            round(float(np.median(sizes.sum(axis=1)))),
+        )
     if is_share:
-        worth = np.full(len(x), np.inf)
-        if sizes is not None:
-            worth = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
-            found["n_items"] = round(float(np.median(sizes.sum(axis=1))))
-        if new == "tasks":
-            half = 0.5 / len(labels)
-            middle = np.clip(averages, half, 1 - half)
-            worth = np.minimum(worth, middle * (1 - middle) / variance + 1)
         found |= of_sizes(worth, averages, tasks_in_words(len(labels), how)) | {"rounding": "exact"}
     else:
-        if not lacks_errors:
-            errors = known["standard_error"].astype(np.float64).reshape(x.shape)
-            variance = np.maximum(variance, np.sum((weights * errors) ** 2, axis=1))
+        errors = known.get("standard_error", np.zeros(x.size)).astype(np.float64).reshape(x.shape)
+        variance = np.maximum(variance, np.sum((weights * errors) ** 2, axis=1))
         found |= of_errors(np.sqrt(variance), averages, entries)
     return each.copy_with(scores=averages, names=entries, **found).with_tries(len(x))
 

@@ -38,16 +38,7 @@ def decoded(data: bytes) -> str:
         raise InputError("is not UTF-8 text", line=line, fix="save it as UTF-8 text") from None
 
 
-def rows_of_text(text: str) -> list[Row]:
-    """Rows of delimited text or Markdown, with the line on which each begins.
-
-    The separator is the tab, the semicolon or the comma, whichever the header has, in this order.
-    """
-    is_markdown = _MARKDOWN_RULE.search(text[:10_000]) is not None
-    return _markdown_rows(text) if is_markdown else _delimited_rows(text)
-
-
-def table_of_rows(rows: Sequence[Row], where: str, name: str, notes: Sequence[str] = ()) -> Table:
+def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str) -> Table:
     """Table of rows of cells, of which the first has the names of columns.
 
     Titles above it and remarks below the rows, of one cell each, are dropped with a note.
@@ -67,10 +58,17 @@ def table_of_rows(rows: Sequence[Row], where: str, name: str, notes: Sequence[st
         if len(cells) != len(header):
             raise InputError(f"{line} has {len(cells)} cells, the header has {len(header)}")
     columns = list(map(list, zip(*(cells for _, cells in body), strict=True))) or [[]] * len(header)
-    return make_table(header, columns, [line for line, _ in body], where, name, notes)
+    lines, titled = [line for line, _ in body], zip(header, columns, strict=True)
+    return make_table(titled, lines, notes=tuple(notes), **source)
 
 
-def _delimited_rows(text: str) -> list[Row]:
+def rows_of_text(text: str) -> list[Row]:
+    """Rows of delimited text or Markdown, with the line on which each begins.
+
+    The separator is the tab, the semicolon or the comma, whichever the header has, in this order.
+    """
+    if _MARKDOWN_RULE.search(text[:10_000]):
+        return _markdown_rows(text)
     head = _QUOTED.sub("x", text[:10_000]).splitlines()
     header = next((line for line in head if re.search("[\t;,]", line)), "")
     separator = next((sign for sign in "\t;" if sign in header), ",")
@@ -179,7 +177,8 @@ def _rows(value: Any) -> list[list[Any]]:
     """Header and rows of whatever shape people and pandas write; none where there are none."""
     if isinstance(value, list):
         if len(value) > 1 and _all_are(list, value):
-            return [[_bare(cell) for cell in row] for row in value]
+            # HELM writes an object with its value in each cell
+            return [[of["value"] if isinstance(of, dict) else of for of in row] for row in value]
         return _of_records(value) if _all_are(dict, value) else []
     for header, rows in (("columns", "data"), ("header", "rows")):  # of pandas and HELM
         if _all_are(list, (value.get(header), value.get(rows))):
@@ -211,11 +210,6 @@ def is_number(cell: Any) -> bool:
 
 def _all_are(kind: Any, values: Iterable[Any]) -> bool:
     return all(isinstance(value, kind) for value in values)
-
-
-def _bare(cell: Any) -> Any:
-    """What stands in a cell, which may be an object with its value."""
-    return cell.get("value") if isinstance(cell, dict) else cell
 
 
 def _of_objects(value: dict[str, Record]) -> list[Record]:

@@ -15,17 +15,12 @@ from bayes_sota.core.text import counted, nearest, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import group_means
 from bayes_sota.data.leaderboard import Averaged
-from bayes_sota.data.tables import labelled_matrix
+from bayes_sota.data.tables import as_numbers, labelled_matrix
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 type Which = Iterable[int | str] | None  # numbers, names or a mask
 type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
 _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
-_COUNTS: dict[Averaged, str] = {
-    "items": "whose items count the same",
-    "tasks": "that count the same",
-    "weights": "with weights of their own",
-}
 
 
 def tasks_in_words(count: int, averaging: Averaged) -> str:
@@ -36,7 +31,8 @@ def tasks_in_words(count: int, averaging: Averaged) -> str:
     >>> tasks_in_words(2, "tasks")
     '2 tasks that count the same'
     """
-    return f"{counted(count, 'task')} {_COUNTS[averaging]}"
+    alike = {"items": "whose items count the same", "tasks": "that count the same"}
+    return f"{counted(count, 'task')} {alike.get(averaging, 'with weights of their own')}"
 
 
 def task_weights(
@@ -79,10 +75,8 @@ def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) 
 
 def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
     """Matrix of the values, the numbers of runs behind them, and names of the columns."""
-    if isinstance(cells, np.ma.MaskedArray):
-        cells = np.ma.filled(cells.astype(np.float64), np.nan)
     if getattr(cells, "ndim", 0) == 3 and n_runs is None:
-        cells = np.asarray(cells, np.float64)
+        cells = as_numbers(cells)
         there = ~np.isnan(cells)
         n_runs = there.sum(axis=2)
         if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:

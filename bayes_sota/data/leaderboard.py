@@ -30,12 +30,9 @@ from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_siz
 Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
 GIVEN, INFERRED = "given", "inferred from the scores"
-_UNUSED = {
-    "accuracy": ("n_positive", "spread_ratio", "lower_is_better"),
-    "auc": ("standard_error", "lower_is_better"),
-    "score": ("n_positive", "spread_ratio"),
-}
-"""Options that a metric has no use for."""
+_USED = {"n_positive": "auc", "spread_ratio": "auc"}
+_USED |= {"standard_error": "accuracy, score", "lower_is_better": "score"}
+"""Metrics that an option is for."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -156,11 +153,9 @@ class BestScore(Chosen):
         """Itself, unless more is asked of its scores than they can say."""
         alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.has_own_errors and not alone:
-            raise InputError(
-                "entries have errors of their own, which hidden classifiers and submissions lack: "
-                "give the whole board and leave their number and submissions out, or give one "
-                "error for all"
-            )
+            problem = "entries have own errors, which hidden classifiers and submissions lack"
+            fix = "give the whole board and leave their number and submissions out"
+            raise InputError(problem, fix=f"{fix}, or give one error for all")
         if self.n_entries is None and self.metric == "score":
             what = "the score, whose scale a best score alone has to tell,"
             checked_number(self.maximum, what, OPEN_SHARE)
@@ -267,7 +262,7 @@ class Leaderboard(BestScore):
     def __post_init__(self, percent: bool | None) -> None:
         """Check everything and find the counts behind each score."""
         check_choice("metric", self.metric, Metric)
-        unused = {option: getattr(self, option) for option in _UNUSED[self.metric]}
+        unused = {of: vars(self)[of] for of, metrics in _USED.items() if self.metric not in metrics}
         refuse_unused(f'metric "{self.metric}"', unused)
         listed = list(self.scores)
         m = len(listed)
@@ -310,21 +305,18 @@ class Leaderboard(BestScore):
             source = "by the standard errors, typical of the best"
             self._set(standard_error=None, **of_sizes(worth, self.scores, source))
             return
+        if isinstance(n_test, str) and n_test == "infer":
+            fit = infer_n_test(printed)
+            if not fit.is_identified:
+                problem = f"the number of items cannot be inferred: {fit.statement}"
+                raise InputError(problem, parameter="n_test", fix="give {option}")
+            n_test = fit.n_test
+            self._set(n_test_source=INFERRED)
+        sizes = checked_numbers(n_test, names, "n_test")
+        self._set(n_test=int(sizes[0]))
         if np.ndim(n_test):
-            n_test = checked_numbers(n_test, names, "n_test")
             source = "typical of the best, every entry has its own"
-            self._set(**of_sizes(n_test, self.scores, source))
-        else:
-            if n_test == "infer":
-                fit = infer_n_test(printed)
-                if not fit.is_identified:
-                    problem = f"the number of items cannot be inferred: {fit.statement}"
-                    raise InputError(problem, parameter="n_test", fix="give {option}")
-                n_test = fit.n_test
-                self._set(n_test_source=INFERRED)
-            n_test = checked_number(n_test, "n_test")
-            self._set(n_test=n_test)
-        sizes = np.full(len(names), n_test)
+            self._set(**of_sizes(sizes, self.scores, source))
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
         self._set(rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
 
@@ -332,13 +324,10 @@ class Leaderboard(BestScore):
         """Items of both classes behind AUCs, of which the best is one."""
         n_test = checked_number(self.n_test, "n_test")
         checked_number(self.maximum, "the best AUC", Range(0.5, 1, open_low=True))
-        two_of_each = Range(2, n_test - 2, whole=True)
+        positive = checked_number(self.n_positive, "n_positive", Range(2, n_test - 2, whole=True))
         ratio = 1.0 if self.spread_ratio is None else self.spread_ratio
-        self._set(
-            n_test=n_test,
-            n_positive=checked_number(self.n_positive, "n_positive", two_of_each),
-            spread_ratio=checked_number(ratio, "spread_ratio", RATIO),
-        )
+        ratio = checked_number(ratio, "spread_ratio", RATIO)
+        self._set(n_test=n_test, n_positive=positive, spread_ratio=ratio)
 
     @property
     def order(self) -> IntArray:

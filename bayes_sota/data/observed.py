@@ -5,7 +5,7 @@ They are checked once, never changed, and equal where all is alike (``tests/data
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, InitVar, dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -22,7 +22,6 @@ type Tries = int | tuple[int, int] | TriesPrior
 
 FEWEST_TEAMS = 5  # fewer differences say nothing about their spread
 BOARDS = ("public", "private")
-_NEGATED = "lower is better: scores and all results are multiplied by -1"
 _SAID = ("notes", "n_test_source")
 """Fields that say where numbers come from; they are not data."""
 
@@ -180,13 +179,12 @@ class PairedBoards(Chosen):
     names: Any = None
     _: KW_ONLY
     standard_errors: Any = None
-    lower_is_better: InitVar[bool] = False
     name: str = "paired boards"
 
-    def __post_init__(self, lower_is_better: bool) -> None:
+    def __post_init__(self) -> None:
         """Check everything."""
         if self.n_test is not None:
-            unused = {"standard_errors": self.standard_errors, "lower_is_better": lower_is_better}
+            unused = {"standard_errors": self.standard_errors}
             refuse_unused("accuracies, whose errors follow from n_test", unused)
         given = self.public, self.private
         m, other = map(np.size, given)
@@ -194,12 +192,10 @@ class PairedBoards(Chosen):
             need = f"two scores each of at least {FEWEST_TEAMS} teams, in the same order"
             raise InputError(f"paired boards need {need}; got {m:,} public and {other:,} private")
         names = entry_names(self.names, m)
-        notes = [*map(str, self.notes), *[_NEGATED] * bool(lower_is_better)]
+        notes, bounded = list(map(str, self.notes)), self.n_test is not None
         for which, printed in zip(BOARDS, given, strict=True):
             subjects = [f"the {which} score of {shown(name)}" for name in names]
-            bounded = self.n_test is not None
             scores = parse_scores(printed, percent=False, bounded=bounded, subjects=subjects).values
-            scores = -scores if lower_is_better else scores
             if np.ptp(scores) == 0:
                 raise InputError(f"every {which} score is the same: they tell no team from another")
             first = sorted(np.array(names)[scores == scores.max()])

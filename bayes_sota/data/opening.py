@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import formats, logs
-from bayes_sota.data.tables import Table, is_frame, make_table, opened_frame
+from bayes_sota.data.tables import Table, is_frame, make_table, of_several, opened_frame
 from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
@@ -30,77 +31,72 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     be gzipped or zipped. Frames of pandas, polars and whatever else narwhals opens. Of several
     metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it.
     """
-    return stack(read_all(source if isinstance(source, list | tuple) else [source], metric))
+    tables = read_all(source, metric)
+    if len(tables) > 1:
+        raise InputError("one file is needed, or files that name entries", where=tables[1].where)
+    return tables[0]
 
 
-def read_all(sources: Sequence[Any], metric: str | None) -> list[Table]:
-    """Tables of several sources; logs are one table."""
-    tables = list(map(_opened, sources))
-    if any(table.origin for table in tables):
-        return [logs.choose_metric(stack(tables), metric)]
-    return tables
-
-
-def stack(tables: Sequence[Table]) -> Table:
-    """Tables below each other; where none names its entries, the files do."""
+def read_all(source: Any, metric: str | None = None) -> list[Table]:
+    """Tables of a source, or of a list of them; those that name their entries are one table."""
+    tables = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
     if not tables:
         raise InputError("there are no files to read")
+    are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
+    if are_named or any(table.origin for table in tables):
+        tables = [_below_each_other(tables)]
+    return [logs.choose_metric(tables[0], metric)] if tables[0].origin else tables
+
+
+def _below_each_other(tables: Sequence[Table]) -> Table:
+    """One table of several, which have names for their entries."""
     if len(tables) == 1:
         return tables[0]
     origins = sorted({table.origin or "table" for table in tables})
     if len(origins) > 1:
         raise InputError(f"files of one format can be joined, not {listed(origins)}")
-    columns = {
-        name: [cell for table in tables for cell in table.columns.get(name, [None] * len(table))]
-        for name in dict.fromkeys(name for table in tables for name in table.columns)
-    }
-    if not any(place_in("entry", name) is not None for name in columns):
-        pairs = zip(file_names(tables), tables, strict=True)
-        columns["model"] = [name for name, table in pairs for _ in table.lines]
+    titles = dict.fromkeys(name for table in tables for name in table.columns)
+    cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in tables]
     return replace(
         tables[0],
-        columns=columns,
-        lines=[f"{table.where}, {line}" for table in tables for line in table.lines],
-        where=f"{len(tables)} files",
-        notes=tuple(dict.fromkeys(note for table in tables for note in table.notes)),
-        n_files=len(tables),
+        columns={name: list(chain.from_iterable(of[name] for of in cells)) for name in titles},
+        **of_several(tables),
     )
 
 
 def file_names(tables: Sequence[Table]) -> list[str]:
     """Names of files, or of their folders where files have the same name."""
     names = [table.name for table in tables]
-    if len(set(names)) == len(names):
-        return names
-    return [Path(table.where).resolve().parent.name for table in tables]
+    folders = [Path(table.where).resolve().parent.name for table in tables]
+    return names if len(set(names)) == len(names) else folders
 
 
 def _opened(source: Any) -> Table:
     """Table of one source, whatever it is."""
     if isinstance(source, Table):
         return source
-    if is_frame(source):
-        return _table_of_frame(source, "the data frame", "table")
-    if isinstance(source, Mapping):
-        with _reading("cv_results_"):
-            rows = formats.placed(formats.rows_of_columns(source))
-            return formats.table_of_rows(rows, "cv_results_", "cv_results_")
-    if not isinstance(source, str | PathLike):
-        raise InputError(f"paths, frames and cv_results_ are read, got {type(source).__name__}")
-    path, where = Path(source), str(source)
-    if path.is_dir():
-        table = stack(list(map(_opened, logs.files_in(path))))
-        return replace(table, where=where, name=path.resolve().name)
+    is_path, is_search = isinstance(source, str | PathLike), isinstance(source, Mapping)
+    where = str(source) if is_path else "cv_results_" if is_search else "the data frame"
     with _reading(where):
-        return _table_of_file(path, where)
+        if is_path:
+            return _table_of_path(Path(source), where)
+        if is_search:
+            rows = formats.placed(formats.rows_of_columns(source))
+            return formats.table_of_rows(rows, where=where, name=where)
+        if is_frame(source):
+            return _table_of_frame(source, where=where, name="table")
+    raise InputError(f"paths, frames and cv_results_ are read, got {type(source).__name__}")
 
 
-def _table_of_file(path: Path, where: str) -> Table:
-    """Table of a file; that of a log has a row for each metric."""
+def _table_of_path(path: Path, where: str) -> Table:
+    """Table of a file, or of the logs in a folder; that of a log has a row for each metric."""
+    if path.is_dir():
+        table = _below_each_other(list(map(_opened, logs.files_in(path))))
+        return replace(table, where=where, name=path.resolve().name)
     data, file_name, members = _content(path)
     name, notes, origin = Path(file_name).stem, list[str](), ""
     if data[:4] == b"PAR1":
-        return _table_of_parquet(data, where, name)
+        return _table_of_frame(_frame_of_parquet(data), where=where, name=name)
     if members and logs.MARKS.isdisjoint(members):
         rows, notes = _rows_of_workbook(data)
     elif not members and (text := formats.decoded(data)).lstrip()[:1] not in ("[", "{"):
@@ -110,17 +106,16 @@ def _table_of_file(path: Path, where: str) -> Table:
         rows, origin = logs.rows_of_log(value, places, path, name)
         if not origin:
             rows, notes = formats.rows_of_json(value, places)
-    return replace(formats.table_of_rows(rows, where, name, notes), origin=origin)
+    return formats.table_of_rows(rows, notes, where=where, name=name, origin=origin)
 
 
-def _table_of_parquet(data: bytes, where: str, name: str) -> Table:
+def _frame_of_parquet(data: bytes) -> Any:
     import pandas as pd
     from pyarrow.parquet import read_metadata
 
     about = read_metadata(io.BytesIO(data))
     _check_size(8 * about.num_rows * about.num_columns)
-    frame = pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
-    return _table_of_frame(frame, where, name)
+    return pd.read_parquet(io.BytesIO(data), dtype_backend="numpy_nullable")
 
 
 def _rows_of_workbook(data: bytes) -> tuple[list[formats.Row], list[str]]:
@@ -138,7 +133,7 @@ def _rows_of_workbook(data: bytes) -> tuple[list[formats.Row], list[str]]:
     return rows, [note] * (len(titles) > 1)
 
 
-def _table_of_frame(frame: Any, where: str, name: str) -> Table:
+def _table_of_frame(frame: Any, **source: str) -> Table:
     """Table of a frame, with the index of pandas as a column where it is more than a count."""
     import narwhals as nw
 
@@ -153,7 +148,7 @@ def _table_of_frame(frame: Any, where: str, name: str) -> Table:
             cells = [cell if cell is None else float(f"{cell:.7g}") for cell in cells]
         columns.append(cells)
     lines = [f"row {number}" for number in range(1, len(opened) + 1)]
-    return make_table(opened.columns, columns, lines, where, name)
+    return make_table(zip(opened.columns, columns, strict=True), lines, **source)
 
 
 def _with_index(frame: Any) -> Any:

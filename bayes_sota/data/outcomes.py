@@ -188,11 +188,9 @@ class Outcomes(Observed):
         if wrong.size:
             row, column = wrong[0]
             cell = f"{given[row, column]:g} for item {shown(self.items[row])}"
-            raise InputError(
-                f"classifier {shown(self.names[column])} has {cell}; answers are 1, 0 or, without "
-                "tasks and runs, missing (not all), shares of right ones 0 to 1; numbers need "
-                'the metric "mean", and none is missing'
-            )
+            fix = "answers are 1, 0 or, without tasks and runs, missing, and shares 0 to 1"
+            fix += '; numbers need the metric "mean", and none is missing'
+            raise InputError(f"classifier {shown(self.names[column])} has {cell}", fix=fix)
         return given
 
     def _check_metric(self) -> None:
@@ -243,10 +241,8 @@ class Outcomes(Observed):
             return of(self.values, tasks, clusters, weights)
         if self.is_answers:
             scores = np.nanmean(self.values, axis=0)
-            rows = summed_by_cluster(
-                np.nan_to_num(self.values - scores) / self.totals, self.clusters
-            )
-            return Average.plain(scores, rows, 1)
+            influence = np.nan_to_num(self.values - scores) / self.totals
+            return Average.plain(scores, summed_by_cluster(influence, self.clusters), 1)
         rows = summed_by_cluster(self.influence / self.n_items, self.clusters)
         kinds = tasks if self.labels is None else self.labels.astype(np.intp)
         if self.clusters is not None:
@@ -296,10 +292,9 @@ class Outcomes(Observed):
         rows = item_values.positions_of(items, self.items, "item")
         columns = item_values.positions_of(classifiers, self.names, "classifier")
         at = np.ix_(rows, columns)
-        known: dict[str, Any] = {"names": [self.names[j] for j in columns]}
-        for kind in _OF_ITEMS:
-            of = getattr(self, kind)
-            known[kind] = None if of is None else [of[i] for i in rows]
+        every = {kind: getattr(self, kind) for kind in _OF_ITEMS}
+        known = {kind: None if of is None else [of[i] for i in rows] for kind, of in every.items()}
+        known["names"] = [self.names[j] for j in columns]
         return self._with(self._given[at], n_runs=self.run_numbers[at], **known)
 
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":

@@ -117,11 +117,12 @@ def checked_number(value: Any, name: str, allowed: Range = COUNT) -> Any:
 
 def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range = COUNT) -> Any:
     """Number of each entry, (m,), of one for all or a list."""
-    each = list(values) if np.ndim(values) else [values] * len(names)
-    if len(each) != len(names):
-        raise InputError(f"there are {len(each):,} values of {what} for {len(names):,} scores")
-    known = [(value, f"{what} of {shown(name)}") for value, name in zip(each, names, strict=True)]
-    return np.array([checked_number(value, of, allowed) for value, of in known])
+    if not np.ndim(values):
+        return np.full(len(names), checked_number(values, what, allowed))
+    if len(values) != len(names):
+        raise InputError(f"there are {len(values):,} values of {what} for {len(names):,} scores")
+    pairs = zip(values, (f"{what} of {shown(name)}" for name in names), strict=True)
+    return np.array([checked_number(value, of, allowed) for value, of in pairs])
 
 
 def has_percent_sign(cell: object) -> bool:

@@ -8,13 +8,12 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import nearest
-from bayes_sota.core.types import FloatArray
 from bayes_sota.data import logs
 from bayes_sota.data.battles import read_battles
 from bayes_sota.data.layouts import Layout, find_layout
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.opening import file_names, read_all
 from bayes_sota.data.tables import Table
-from bayes_sota.data.tidy import Tidy, compare_classes, melt
+from bayes_sota.data.tidy import Tidy, compare_classes, joined, melt
 from bayes_sota.data.words import COLUMNS, is_loss, is_summary_row
 
 type Direction = Literal["lower", "higher"] | None
@@ -63,44 +62,49 @@ def read_tidy(
         raise InputError(problem)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
-    table = read_table(source)
-    names = [name for name in leave_out if name not in table.columns]
-    kept = {name: cells for name, cells in table.columns.items() if name not in leave_out}
-    table = replace(table, columns=kept)
+    tables = read_all(source)
+    columns = {name for name in leave_out if all(name in table.columns for table in tables)}
+    parts = list[Tidy]()
+    for table, name in zip(tables, file_names(tables), strict=True):
+        kept = {title: of for title, of in table.columns.items() if title not in columns}
+        table = replace(table, name=name, columns=kept)
+        parts.append(_scores_of(table, use or [], direction, roles))
+    tidy = _without(joined(parts), [name for name in leave_out if name not in columns])
+    _check_one_metric(tidy)
+    return replace(tidy, asked=frozenset(roles), lower_is_better=_is_lower_better(tidy, direction))
+
+
+def _scores_of(
+    table: Table, use: Sequence[str], direction: Direction, roles: Mapping[str, str]
+) -> Tidy:
+    """Scores of one table."""
     battles = None if use else read_battles(table, roles)
     if battles is not None:
-        return leave_out_names(battles, names)
+        return battles
     is_competition = logs.is_kaggle(table)
     if is_competition:
         table = logs.clean(table, roles.get("score", "score"), direction == "lower")
     if logs.is_search(table) and not use:
         table, layout = logs.find_splits(table, roles)
     else:
-        layout = find_layout(table, roles, use or [])
-    table = _without_summaries(table, layout)
-    table, layout = compare_classes(table, layout)
+        layout = find_layout(table, roles, use)
+    table, layout = compare_classes(_without_summaries(table, layout), layout)
     tidy = melt(table, layout)
     if not use:
-        _check_one_scale(table, layout.columns, tidy.value)
-    tidy = leave_out_names(tidy, names)
-    _check_one_metric(table, tidy.labels)
-    lower = _is_lower_better(table, layout, tidy, direction)
-    asked = frozenset(roles)
-    return replace(tidy, asked=asked, is_competition=is_competition, lower_is_better=lower)
+        _check_one_scale(tidy)
+    return replace(tidy, is_competition=is_competition)
 
 
-def leave_out_names(tidy: Tidy, names: Sequence[str]) -> Tidy:
+def _without(tidy: Tidy, names: Sequence[str]) -> Tidy:
     """Scores without the entries, tasks, metrics and units of some names."""
-    if not names:
-        return tidy
     there = [tidy.labels[role] for role in _FILTERED if role in tidy.labels]
+    known = {label for labels in there for label in labels} if names else set()
     for name in names:
-        known = {label for labels in there for label in labels}
         if name not in known:
             problem = f"nothing is called {quoted(name)}, so it cannot be left out"
-            raise InputError(problem + nearest(name, known), where=tidy.where)
-    left_out = [np.isin(labels, list(names)) for labels in there]
-    return tidy.take(np.flatnonzero(~np.any(left_out, axis=0)))
+            raise tidy.error(problem + nearest(name, known))
+    left_out = [np.isin(labels, names) for labels in there]
+    return tidy.take(np.flatnonzero(~np.any(left_out, axis=0))) if names else tidy
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:
@@ -117,28 +121,28 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     return table.take([row for row in range(len(table)) if row not in dropped], note)
 
 
-def _check_one_metric(table: Table, labels: Mapping[str, Any]) -> None:
+def _check_one_metric(tidy: Tidy) -> None:
     """No entry has scores of several metrics for the same unit."""
-    metrics = sorted(set(labels.get("metric", ())))
-    others = zip(*(names for role, names in labels.items() if role != "metric"), strict=True)
-    if len(metrics) > 1 and len(set(others)) < len(labels["metric"]):
+    metrics = sorted(set(tidy.labels.get("metric", ())))
+    others = zip(*(of for role, of in tidy.labels.items() if role != "metric"), strict=True)
+    if len(metrics) > 1 and len(set(others)) < len(tidy):
         problem = f"scores are of several metrics: {listed(metrics)}"
-        raise table.error(problem, "leave_out", "leave out all but one with {option}")
+        raise tidy.error(problem, "leave_out", "leave out all but one with {option}")
 
 
-def _check_one_scale(table: Table, columns: Sequence[str], value: FloatArray) -> None:
+def _check_one_scale(tidy: Tidy) -> None:
     """No columns are from 0 to 1, or 100, while others are twice that in the median, or count."""
-    known = [np.sort(cells[~np.isnan(cells)]) for cells in value.reshape(len(columns), -1)]
-    known = [cells for cells in known if cells.size]
-    counts = [cells.size > _MOST_IN_A_ROW and bool((np.diff(cells) == 1).all()) for cells in known]
+    columns = tidy.value.reshape(len(tidy.titles), -1)
+    known = [cells for of in columns if (cells := np.sort(of[~np.isnan(of)])).size]
+    counts = {cells.size > _MOST_IN_A_ROW and bool((np.diff(cells) == 1).all()) for cells in known}
     least, middle, largest = np.array([(of[0], np.median(of), of[-1]) for of in known]).T
     shares = [(least >= 0) & (largest <= end) & (middle.max() > 2 * end) for end in (1, 100)]
-    if np.any(shares) or len(set(counts)) > 1:
-        problem = f"columns of numbers are on different scales: {listed(columns)}"
-        raise table.error(problem, "use", "choose those that hold scores with {option}")
+    if np.any(shares) or len(counts) > 1:
+        problem = f"columns of numbers are on different scales: {listed(tidy.titles)}"
+        raise tidy.error(problem, "use", "choose those that hold scores with {option}")
 
 
-def _is_lower_better(table: Table, layout: Layout, tidy: Tidy, direction: Direction) -> bool:
+def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
     """Direction that was asked for or that the table says; no name may speak against it.
 
     Raises
@@ -147,13 +151,13 @@ def _is_lower_better(table: Table, layout: Layout, tidy: Tidy, direction: Direct
         No direction was given, and a name says that lower is better.
     """
     if direction not in (None, "lower", "higher"):
-        raise table.error(f"got {direction!r}", "direction", "give {option}")
+        raise tidy.error(f"got {direction!r}", "direction", "give {option}")
     told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}
     if direction or told:  # by the table, of several tasks each for itself
         return direction == "lower" if direction else told <= {"false", "0"}
-    is_wide = layout.kind == "wide"
+    is_wide = tidy.layout == "wide"
     are_answers = is_wide and np.isin(np.nan_to_num(tidy.value), (-1, 0, 1)).all()
-    names = [] if are_answers else list(layout.columns)
+    names = [] if are_answers else list(tidy.titles)
     for role in ("metric", "task", *["unit"] * is_wide):
         known = tidy.names(role)[0] if role in tidy.labels else []
         names += known if len(known) <= _MOST_METRICS else []
@@ -162,5 +166,5 @@ def _is_lower_better(table: Table, layout: Layout, tidy: Tidy, direction: Direct
     if losses:
         problem = f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, lowest is best"
         others = ", which is then true of all, or leave them out" * (len(losses) < len(names))
-        raise table.error(problem, "direction", "give {option}" + others)
+        raise tidy.error(problem, "direction", "give {option}" + others)
     return False

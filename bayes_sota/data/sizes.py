@@ -27,7 +27,6 @@ from bayes_sota.data.printed_scores import (
     PrintedScores,
     Rounding,
     RoundingChoice,
-    checked_number,
     checked_numbers,
     count_ends,
     is_blank,
@@ -194,11 +193,10 @@ def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str
     """Fields of a board whose scores have one standard error, one for each, (m,), or none known."""
     if errors is None:
         return {}
-    if np.ndim(errors) == 0:
-        return {"standard_error": checked_number(errors, "standard_error", POSITIVE)}
-    errors = checked_numbers(errors, names, "standard_error", POSITIVE)
-    typical = float(np.median(errors[leaders(scores)]))
-    return {"standard_error": typical, "error_ratios": errors / typical}
+    each = checked_numbers(errors, names, "standard_error", POSITIVE)
+    typical = float(np.median(each[leaders(scores)]))
+    ratios = {"error_ratios": each / typical} if np.ndim(errors) else {}
+    return {"standard_error": typical} | ratios
 
 
 def leaders(scores: FloatArray) -> IntArray:

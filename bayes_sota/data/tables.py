@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
 from bayes_sota.core.text import nearest
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 from bayes_sota.data.words import key
 
@@ -92,33 +92,54 @@ class Numbers:
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
     """Numbers of cells; equal ones are parsed once."""
     try:
-        codes = {cell: code for code, cell in enumerate(dict.fromkeys(cells))}
+        different, codes = first_seen(cells)
     except TypeError:  # lists and objects
         return parse_numbers(list(map(str, cells)))
-    code = np.fromiter(map(codes.__getitem__, cells), np.intp, len(cells))
-    parsed = list(map(parse_cell, codes))
-    is_bad = np.array([number is None for number in parsed])
+    parsed = list(map(parse_cell, different))
     value, error, texts = zip(*(number or NOTHING for number in parsed), strict=True)
-    every = np.array(texts, object)[code].tolist()
-    bad = np.flatnonzero(is_bad[code]).tolist()
-    return Numbers(np.array(value)[code], np.array(error)[code], every, bad)
+    bad = np.flatnonzero(np.array([number is None for number in parsed])[codes]).tolist()
+    every = np.array(texts, object)[codes].tolist()
+    return Numbers(np.array(value)[codes], np.array(error)[codes], every, bad)
 
 
-@dataclass(frozen=True)
-class Table:
-    """Columns of cells as typed; ``lines`` says where each row stands in ``where``.
+def first_seen(values: Sequence[Any]) -> tuple[list[Any], IntArray]:
+    """Different values in order of appearance, and which one each is.
 
-    ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many are below each other.
+    Examples
+    --------
+    >>> first_seen(["b", "a", "b"])
+    (['b', 'a'], array([0, 1, 0]))
+    """
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return list(places), np.fromiter(map(places.__getitem__, values), np.intp, len(values))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Source:
+    """Where something was read, what it is called, and what was noted.
+
+    ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many were read.
     """
 
-    columns: dict[str, list[Any]]
-    lines: list[str]
     where: str
     name: str
     notes: tuple[str, ...] = ()
     origin: str = ""
     n_files: int = 1
-    _parsed: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def error(self, problem: str, parameter: str = "", fix: str = "", line: str = "") -> InputError:
+        """Error with its place; by default, a user is to say which column has a role."""
+        fix = fix or "say which with {option}" * bool(parameter)
+        return InputError(problem, where=self.where, line=line, parameter=parameter, fix=fix)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Table(Source):
+    """Columns of cells as typed; ``lines`` says where each row stands."""
+
+    columns: dict[str, list[Any]]
+    lines: list[str]
+    _parsed: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -163,21 +184,29 @@ class Table:
         """Numbers in a column, NaN where a cell is empty."""
         return self.printed(column).value
 
-    def error(self, problem: str, parameter: str = "", fix: str = "") -> InputError:
-        """Error of the whole table; by default, a user is to say which column has a role."""
-        fix = fix or "say which with {option}" * bool(parameter)
-        return InputError(problem, where=self.where, parameter=parameter, fix=fix)
+    def first_text(self) -> str:
+        """First column of text, or the first of all."""
+        texts = [name for name in self.columns if not self.parsed(name).is_numeric]
+        return [*texts, *self.columns][0]
 
-    def bad_cells(
-        self, column: str, rows: Sequence[int], problem: str, fix: str = ""
-    ) -> InputError:
+    def bad_cells(self, column: str, rows: Sequence[int], problem: str) -> InputError:
         """Error at the first of some cells of a column; up to ten are named."""
         cells = self.columns[column]
         problem += f", got {quoted(cells[rows[0]])}"
         problem += "".join(f", {self.lines[i]} has {quoted(cells[i])}" for i in rows[1:MOST_LISTED])
         problem += f" ({len(rows)} in all)" * (len(rows) > MOST_LISTED)
         line = self.lines[rows[0]]
-        return InputError(problem, where=self.where, line=line, column=column, fix=fix)
+        return InputError(problem, where=self.where, line=line, column=column)
+
+
+def of_several(parts: Sequence[Any]) -> dict[str, Any]:
+    """Fields of several tables, or scores of several files, below each other."""
+    return {
+        "where": f"{len(parts)} files",
+        "lines": [f"{of.where}, {line}" for of in parts for line in of.lines],
+        "notes": tuple(dict.fromkeys(note for of in parts for note in of.notes)),
+        "n_files": len(parts),
+    }
 
 
 def _name_of(cell: Any) -> str:
@@ -190,38 +219,29 @@ def _name_of(cell: Any) -> str:
     return LINK.sub(r"\1", name) if "](" in name else name
 
 
-def make_table(
-    header: Iterable[Any],
-    columns: Iterable[list[Any]],
-    lines: list[str],
-    where: str,
-    name: str,
-    notes: Iterable[str] = (),
-) -> Table:
+def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **source: Any) -> Table:
     """Table without empty, nameless columns; the names of the others must differ."""
     kept: dict[str, list[Any]] = {}
-    for place, (title, cells) in enumerate(zip(header, columns, strict=True), 1):
+    for place, (title, cells) in enumerate(titled, 1):
         plain = "" if title is None else str(title).strip()
         if not plain and all(cell in (None, "") for cell in cells):
             continue
-        if plain in kept and not plain:
-            plain = f"column {place}"
+        plain = plain or f"column {place}" * ("" in kept)
         if plain in kept:
-            raise InputError(f"several columns are called {quoted(plain)}", where=where)
+            raise InputError(f"several columns are called {quoted(plain)}")
         kept[plain] = cells
     if len(lines) * len(kept) > MOST_CELLS:
-        raise InputError(f"has more than {MOST_CELLS:,} cells", where=where)
+        raise InputError(f"has more than {MOST_CELLS:,} cells")
     if not lines or not kept:
-        raise InputError(f"the table has no {'rows' if kept else 'columns'}", where=where)
-    return Table(kept, lines, where, name, tuple(notes))
+        raise InputError(f"the table has no {'rows' if kept else 'columns'}")
+    return Table(columns=kept, lines=lines, **source)
 
 
 def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> str:
     """Sentence that says which columns of a table were read, and which were not."""
-    known = set(used)
-    unused = [name for name in table.columns if name not in known]
-    rest = f"; not used: {listed(unused)}" if unused else ""
-    return f"Read: {', '.join(parts)}{rest}."
+    unused = table.columns.keys() - set(used)
+    rest = [name for name in table.columns if name in unused]
+    return f"Read: {', '.join(parts)}{f'; not used: {listed(rest)}' if rest else ''}."
 
 
 def is_frame(source: object) -> bool:
@@ -244,9 +264,15 @@ def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
         raise InputError(problem) from None
 
 
-def labelled_matrix(
-    values: Any, meaning: str
-) -> tuple[FloatArray, list[str] | None, list[str] | None]:
+def as_numbers(values: Any) -> FloatArray:
+    """Array of numbers, NaN where one is masked."""
+    return np.ma.filled(np.ma.array(values, np.float64, copy=True), np.nan)
+
+
+type _Names = list[str] | None
+
+
+def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Names]:
     """Numbers of a frame, an array or nested sequences, with a frame's names.
 
     Returns
@@ -263,12 +289,11 @@ def labelled_matrix(
     """
     columns = rows = None
     if is_frame(values):
-        frame = opened_frame(values)
-        columns = list(map(str, frame.columns))
         rows = list(map(str, values.index)) if hasattr(values, "index") else None
-        values = frame.to_numpy()
+        frame = opened_frame(values)
+        columns, values = list(map(str, frame.columns)), frame.to_numpy()
     try:
-        numbers = np.array(values, dtype=np.float64)
+        numbers = as_numbers(values)
     except (TypeError, ValueError):
         raise InputError(f"{meaning}; got what is no number, or rows of several lengths") from None
     if numbers.ndim != 2:

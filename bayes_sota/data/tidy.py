@@ -5,7 +5,7 @@ round, fold); it may have a *task*, a *cluster* and a *run*. Containers are pivo
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.tables import MISSING, Table, describe_parts
+from bayes_sota.data.tables import MISSING, Source, Table, describe_parts, first_seen, of_several
 from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_role_word
 
 type Labels = NDArray[np.object_]
@@ -25,8 +25,8 @@ _LARGEST = 100_000_000  # places of a grid
 _OF_SCORES = ("score", "metric_score", "probability", "public", "private")
 
 
-@dataclass(frozen=True, eq=False)
-class Tidy:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tidy(Source):
     """Scores with their labels.
 
     Attributes
@@ -60,8 +60,6 @@ class Tidy:
         Files that the scores stand in.
     """
 
-    where: str
-    name: str
     layout: str
     value: NDArray[np.float64]
     texts: list[str]
@@ -74,9 +72,6 @@ class Tidy:
     lower_is_better: bool = False
     is_competition: bool = False
     sentence: str = ""
-    notes: tuple[str, ...] = ()
-    origin: str = ""
-    n_files: int = 1
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -100,10 +95,7 @@ class Tidy:
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
-        codes: dict[str, int] = defaultdict(count().__next__)
-        labels = self.labels[role].tolist()
-        numbers = np.fromiter(map(codes.__getitem__, labels), np.intp, len(labels))
-        return list(codes), numbers
+        return first_seen(self.labels[role].tolist())
 
     def take(self, rows: Sequence[int] | NDArray[np.intp], *notes: str) -> "Tidy":
         """Some of the rows."""
@@ -136,7 +128,7 @@ class Tidy:
         shape = [len(names) for names in axes]
         if np.prod(shape, dtype=float) > _LARGEST:
             problem = f"scores of {' x '.join(map(str, shape))} {', '.join(roles)} are too many"
-            raise InputError(problem, where=self.where)
+            raise self.error(problem)
         grid = np.full(shape, np.nan)
         grid.ravel()[place] = self.value if of is None else of
         return grid, axes
@@ -159,26 +151,30 @@ class Tidy:
             what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
             problem = f"{what} has a score already on {self.lines[first]}"
             fix = "if rows are repeated runs, name their column with {option}"
-            line = self.lines[second]
-            raise InputError(problem, where=self.where, line=line, parameter="run", fix=fix)
+            raise self.error(problem, "run", fix, self.lines[second])
         return place, [names for names, _ in named]
 
 
-def joined(tables: Sequence[Tidy], where: str) -> Tidy:
-    """Scores of several tables, with the labels that all of them have, and without numbers."""
-    roles = [role for role in tables[0].labels if all(role in of.labels for of in tables)]
+def joined(parts: Sequence[Tidy]) -> Tidy:
+    """Scores of several files, with the labels and numbers that all of them have."""
+    if len(parts) == 1:
+        return parts[0]
     return replace(
-        tables[0],
-        where=where,
-        value=np.concatenate([of.value for of in tables]),
-        texts=[text for of in tables for text in of.texts],
-        labels={role: np.concatenate([of.labels[role] for of in tables]) for role in roles},
-        numbers={},
-        lines=[f"{of.where}, {line}" for of in tables for line in of.lines],
-        sentence=" ".join(dict.fromkeys(of.sentence for of in tables)),
-        notes=tuple(dict.fromkeys(note for of in tables for note in of.notes)),
-        n_files=len(tables),
+        parts[0],
+        value=np.concatenate([of.value for of in parts]),
+        texts=[text for of in parts for text in of.texts],
+        labels=_common([of.labels for of in parts]),
+        numbers=_common([of.numbers for of in parts]),
+        titles=list(dict.fromkeys(title for of in parts for title in of.titles)),
+        sentence=" ".join(dict.fromkeys(of.sentence for of in parts)),
+        **of_several(parts),
     )
+
+
+def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Arrays that all have, one after the other."""
+    roles = [role for role in every[0] if all(role in of for of in every)]
+    return {role: np.concatenate([of[role] for of in every]) for role in roles}
 
 
 def numbered(names: Iterable[Any]) -> list[int]:

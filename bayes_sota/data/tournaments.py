@@ -21,7 +21,7 @@ from bayes_sota.core.errors import InputError, listed, located
 from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.opening import read_all
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import labelled_matrix
@@ -276,24 +276,21 @@ def read_scores(
     >>> table.notes[0]
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
-    table = read_table(source, reading.get("score"))
-    if table.origin:  # the log of a tool, whose metric it is
+    tables = read_all(source, reading.get("score"))
+    if tables[0].origin:  # the log of a tool, whose metric it is
         reading.pop("score", None)
     if players is not None:
         check_choice("players", players, Orientation)
-        texts = [name for name in table.columns if not table.parsed(name).is_numeric]
-        role = "entry" if players == "rows" else "unit"
-        reading.setdefault(role, next(iter([*texts, *table.columns]), ""))
-    tidy = read_tidy(table, **reading)
+        reading.setdefault("entry" if players == "rows" else "unit", tables[0].first_text())
+    tidy = read_tidy(tables, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
     with located(tidy.where, tidy.sentence.rstrip(".")):
         if "tournament" not in tidy.labels:
             return _tournament(tidy, scheme)
         names, codes = tidy.names("tournament")
-        rows = [np.flatnonzero(codes == i) for i in range(len(names))]
-        parts = [replace(tidy.take(of), name=n) for of, n in zip(rows, names, strict=True)]
-        return {part.name: _tournament(part, scheme) for part in parts}
+        parts = {name: tidy.take(np.flatnonzero(codes == i)) for i, name in enumerate(names)}
+        return {of: _tournament(replace(part, name=of), scheme) for of, part in parts.items()}
 
 
 def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:

@@ -8,14 +8,12 @@ import pandas as pd
 import pytest
 from data.files import refused
 
-import bayes_sota as bs
 from bayes_sota.crossval.fold_scores import (
     FoldScores,
     read_fold_scores,
     read_test_scores,
     write_fold_scores,
 )
-from bayes_sota.data.answers import write_items
 
 
 def some_scores() -> np.ndarray:
@@ -138,6 +136,3 @@ def test_names_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
     first = FoldScores(rng.random((2, 12, 3, 2)), learners=ODD, tasks=["-x", "'=y"])
     write_fold_scores(first, path)
     assert read_fold_scores(path) == first
-    numbers = bs.Outcomes(rng.random((12, 12)), names=ODD, items=ODD, name="x", metric="mean")
-    write_items(numbers, path)
-    assert bs.read_outcomes(path) == numbers

@@ -1,7 +1,6 @@
 """Outcomes: what they hold and refuse; AUCs and errors against pairs of items and the bootstrap."""
 
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from data.files import refused
 from scipy import stats
 
-from bayes_sota.data.answers import write_items
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.items.correlation import response_correlation
@@ -131,10 +129,8 @@ def test_parts_keep_tasks_and_runs() -> None:
     assert board.standard_error == pytest.approx(float(whole.standard_errors[0]))
 
 
-def test_who_needs_single_answers_says_so(tmp_path: Path) -> None:
+def test_who_needs_single_answers_says_so() -> None:
     of_tasks = Outcomes(ANSWERS, tasks=TASKS)
-    refused("no place for tasks", write_items, of_tasks, tmp_path / "answers.csv")
-    assert not list(tmp_path.iterdir())
     refused("single answers", getattr, Outcomes(np.full((3, 2), 0.5), n_runs=4), "correct")
     refused("single answers without tasks", response_correlation, of_tasks)
 

@@ -67,5 +67,7 @@ def test_ties_of_paired_boards_are_broken_by_name() -> None:
         assert boards.notes == (
             "2 teams share the best public score; 'a' stands for them, the first by name",
         )
-    losses = [1 - score for score in public]
-    assert PairedBoards(losses, private, names, lower_is_better=True).notes[1:] == boards.notes
+    losses = {"team": names, "public": [1 - score for score in public], "private": private}
+    found = read_paired_boards(pd.DataFrame(losses), direction="lower")
+    assert found.names[found.public_winner] == "a"
+    assert "lower is better: scores and all results are multiplied by -1" in found.notes

@@ -146,7 +146,7 @@ def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> No
 def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
     files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
     tidy = read_tidy(files)
-    assert (names(tidy), tidy.n_files, tidy.layout) == (["a", "b"], 2, "long")
+    assert (names(tidy), tidy.n_files) == (["a", "b"], 2)
     assert tidy.lines[2] == f"{files[1]}, line 2"
     folders = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}/x.csv") for name in "cd"]
     assert names(read_tidy(folders)) == ["c", "d"]
