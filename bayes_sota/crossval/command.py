@@ -31,7 +31,7 @@ from bayes_sota.core.command import (
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.reproducibility import ORDERINGS
-from bayes_sota.crossval.rules import RULES, named_rule
+from bayes_sota.crossval.rules import RULES, Rule
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def run(
     if threshold is not None:
         if settings["rule"] == "fixed":
             raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
-        settings["rule"] = named_rule(settings["rule"], threshold)
+        settings["rule"] = Rule(settings["rule"], threshold)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
     from bayes_sota.crossval.learners import find_classes
@@ -253,7 +253,7 @@ def judge(
     report = crossval.judge_runs(
         scores,
         probabilities,
-        rule=None if rule is None else named_rule(rule, judged["threshold"]),
+        rule=None if rule is None else Rule(rule, judged["threshold"]),
         orderings=judged["orderings"],
         truth=truth,
         ci_prob=ci_prob,
