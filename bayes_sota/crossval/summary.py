@@ -218,7 +218,7 @@ def judge_runs(
     content |= {
         "advice": list(advice_of(content, reasons)),
         "reading": list(scores.notes),
-        "notes": list(notes_of(scores, content, judged[0], probabilities is not None)),
+        "notes": list(notes_of(scores, chosen, probabilities)),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": seed_number(seed),
     }

@@ -8,21 +8,21 @@ computes them by hand.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
 from bayes_sota.crossval.run import CrossValidation
-from bayes_sota.crossval.shape import canonical_iterations, sample_sd
+from bayes_sota.crossval.shape import canonical_iterations, steady_state
 from bayes_sota.crossval.summary_words import score_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _CITED = "steady state after Raeder, Hoens and Chawla 2010, Consequences of variability in "
 _CITED += "classifier performance estimates"
+_COLUMNS = ("steady_state", "canonical", "sd_iterations", "median", "pooled")
 
 
 def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
@@ -56,8 +56,8 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     >>> describe_runs(runs).sentences[0]
     'On tumours, nb has a mean AUROC, 0.9875, over 2 random partitions into 5 folds.'
     """
-    frame = _frame(runs)
-    failed = frame.loc[frame["failed_fits"] > 0, "learner"].tolist()
+    learners = sorted(_learners(runs), key=lambda row: -row["steady_state"])
+    failed = [row["learner"] for row in learners if row["failed_fits"]]
     reasons = [f"fits of {listed(failed)} failed"] * bool(failed)
     if not runs.decided:
         tried = counted(runs.n_iterations, "iteration")
@@ -73,7 +73,7 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         "iterations": runs.n_iterations,
         "canonical_iterations": canonical_iterations(data.folds),
         "rule": {"name": runs.rule, "decided": runs.decided},
-        "learners": rows_of(frame),
+        "learners": learners,
         "seed": runs.random_seed,
         "partition_seeds": list(runs.partition_seeds),
         "reading": list(reading),
@@ -81,11 +81,17 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
     sentences = list(_sentences(content))
-    pooled = "pooled AUROC: of all items at once; " if two else ""
+    rows = [
+        {"learner": row["learner"]}
+        | {name.replace("_", " "): _number(row, name) for name in _COLUMNS if name in row}
+        | {"best in": f"{row['share_best']:.0%}"}
+        for row in learners
+    ]
+    pooled = "pooled: AUROC of all items at once; " if two else ""
     return Report(
         content=content,
-        make_frame=lambda: frame,
-        tables=[Table.of([*map(_cells, content["learners"])])],
+        make_frame=partial(frame_of, learners),
+        tables=[Table.of(rows)],
         sentences=sentences,
         legend=[
             f"steady state: mean {score_name(data.scorer)} over all partitions; canonical: of the "
@@ -102,19 +108,6 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         ],
         about=runs,
     )
-
-
-def _cells(row: dict[str, Any]) -> dict[str, str]:
-    cells = {
-        "learner": row["learner"],
-        "steady state": _number(row, "steady_state"),
-        "canonical": _number(row, "canonical"),
-        "sd of iterations": _number(row, "sd_iterations"),
-        "median": _number(row, "median"),
-    }
-    if "pooled" in row:
-        cells["pooled AUROC"] = _number(row, "pooled")
-    return cells | {"best in": f"{row['share_best']:.0%}"}
 
 
 def _sentences(content: dict[str, Any]) -> Iterator[str]:
@@ -152,25 +145,25 @@ def _number(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:z.{min(digits, 6)}f}"
 
 
-def _frame(runs: CrossValidation) -> "pd.DataFrame":
-    """Estimates of every learner, the best first; pandas leaves out what is missing."""
-    import pandas as pd
-
-    scores, canonical = runs.fold_scores.scores[0], canonical_iterations(runs.fold_scores.folds)
-    means = pd.DataFrame([pd.DataFrame(one).mean(axis=1) for one in scores], runs.learners).T
-    best = means.eq(means.max(axis=1), axis=0)
-    sd = means.apply(lambda one: sample_sd(one.dropna().to_numpy()))
-    columns = {
-        "steady_state": means.mean(),
-        "mcse": sd / means.count() ** 0.5,
-        "canonical": means[:canonical].mean() if canonical <= runs.n_iterations else np.nan,
-        "sd_iterations": sd,
-        "median": means.median(),
-        "pooled": pd.DataFrame(runs.pooled_scores.T, columns=runs.learners).mean(),
-        "share_best": best.div(best.sum(axis=1).clip(lower=1), axis=0).mean(),
-        "failed_fits": np.isnan(scores).sum(axis=(1, 2)),
-    }
-    if runs.n_classes > 2:
-        del columns["pooled"]
-    frame = pd.DataFrame(columns).rename_axis("learner").reset_index()
-    return frame.sort_values("steady_state", ascending=False, kind="stable", ignore_index=True)
+def _learners(runs: CrossValidation) -> Iterator[dict[str, Any]]:
+    """Estimates of every learner, of the iterations that it completed."""
+    scores, size = runs.fold_scores, canonical_iterations(runs.fold_scores.folds)
+    means = np.nan_to_num(scores.iteration_means()[0], nan=-np.inf)
+    best = (means == means.max(axis=0)) & np.isfinite(means)
+    shares = (best / best.sum(axis=0).clip(1)).mean(axis=1)
+    state = {name: values[0].tolist() for name, values in vars(steady_state(scores)).items()}
+    for j, name in enumerate(runs.learners):
+        row = {
+            "learner": name,
+            "steady_state": state["mean"][j],
+            "mcse": state["standard_error"][j],
+            "canonical": state["canonical"][j] if size <= runs.n_iterations else np.nan,
+            "sd_iterations": state["sd"][j],
+            "median": state["median"][j],
+        }
+        if runs.n_classes == 2:
+            pooled = runs.pooled_scores[j]
+            known = pooled[np.isfinite(pooled)]
+            row["pooled"] = float(known.mean()) if known.size else np.nan
+        failed = int(np.isnan(scores.scores[0, j]).sum())
+        yield row | {"share_best": float(shares[j]), "failed_fits": failed}

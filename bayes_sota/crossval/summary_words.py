@@ -11,7 +11,8 @@ import numpy as np
 from bayes_sota.core.tables import Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed, p_value
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.reproducibility import KEPT, JudgedRule
+from bayes_sota.crossval.reproducibility import KEPT
+from bayes_sota.crossval.rules import Probabilities, Rule
 from bayes_sota.crossval.shape import canonical_iterations
 
 
@@ -133,41 +134,26 @@ def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
         )
 
 
-def notes_of(
-    scores: FoldScores, content: dict[str, Any], judged: JudgedRule, has_probabilities: bool
-) -> Iterator[str]:
+def notes_of(scores: FoldScores, rule: Rule, probabilities: Probabilities) -> Iterator[str]:
     """What a reader should know of the method and of these data."""
     yield (
         "repetition removes the noise of partitions only: with enough iterations any two learners "
         "separate; the posterior and the corrected test allow for the noise of the data too"
     )
-    yield "publish the seeds of the partitions, and never the order of a single run"
-    if not has_probabilities:
+    yield (
+        "publish the seeds of the partitions, and never the order of a single run; of balanced "
+        "data 10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)"
+    )
+    if probabilities is None:
         yield (
-            "Spearman's rule, which Raeder, Hoens and Chawla 2010 recommend, needs the predicted "
-            "probability of every item, which scores do not hold"
+            "the rule that they recommend, Spearman's, needs the predicted probability of every "
+            "item, which scores do not hold"
         )
-    if judged.rule.kind == "posterior":
+    if rule.kind == "posterior":
         yield (
             "the posterior rule looks after every iteration: P(better) passes .95 by chance at "
             "some look in 19% of runs of equal learners, after a fixed number of iterations in 10%"
         )
-    used = float(1 - judged.saved.mean())
-    if used > 0.1:
-        yield (
-            f"orderings use {used:.0%} of the iterations and so resemble each other: new "
-            "partitions would agree less; the column 'by chance' allows for it"
-        )
-    if scores.folds != 10:
-        yield "the source found 10 folds nearest to true test sets, of balanced data"
-    if scores.scores.shape[3] < 2:
-        yield "without the scores of single folds there is no test of a difference"
-    untested: dict[str, list[str]] = {}
-    for one in content["steady_verdicts"] or ():
-        if one["reason"]:
-            untested.setdefault(one["reason"], []).append(f"{one['a']} and {one['b']}")
-    for reason, pairs in untested.items():
-        yield f"no Wilcoxon's test of {listed(pairs, 4)}: {reason}"
     missing = int(np.isnan(scores.iteration_means()).any(axis=1).sum())
     if missing:
         yield f"{counted(missing, 'iteration')} with a failed or missing fold of some learner"
@@ -175,14 +161,13 @@ def notes_of(
 
 def tables_of(content: dict[str, Any]) -> Iterator[tuple[Table, str]]:
     """Tables of what ``judge_runs`` found, each with what its columns mean."""
-    made = {
-        _learners: "learners",
-        _pairs: "pairs",
-        _rules: "rules",
-        _verdicts: "steady_verdicts",
-        _truth: "against_truth",
-    }
-    yield from (table(content) for table, key in made.items() if content[key])
+    yield _learners(content)
+    yield _pairs(content)
+    yield _rules(content)
+    if content["steady_verdicts"]:
+        yield _verdicts(content)
+    if content["against_truth"]:
+        yield _truth(content["against_truth"])
 
 
 def _place(content: dict[str, Any], row: dict[str, Any]) -> dict[str, str]:
@@ -190,27 +175,28 @@ def _place(content: dict[str, Any], row: dict[str, Any]) -> dict[str, str]:
     return {} if content["ranks"] is None else {"data set": row["task"]}
 
 
+def _shown(row: dict[str, Any], **forms: str) -> dict[str, str]:
+    """Numbers of a row in their forms, under their keys; nothing where one is not finite."""
+    return {
+        key.replace("_", " "): format(row[key], form) if np.isfinite(row[key]) else ""
+        for key, form in forms.items()
+    }
+
+
 def _learners(content: dict[str, Any]) -> tuple[Table, str]:
-    score, rows = score_name(content["scorer"]), []
+    rows = []
     for row in content["learners"]:
-        d = decimals_for(row["sd"], row["standard_error"])
-        cells = {
-            "learner": row["learner"],
-            "rank": f"{row['rank']:g}",
-            score: f"{row['steady']:z.{d}f}",
-            "s.e.": f"{row['standard_error']:.1g}",
-            "median": f"{row['median']:z.{d}f}",
-            "sd": f"{row['sd']:.2g}",
-            "single run": f"{row['canonical']:z.{d}f}",
-            "above mean": _number(row["p_canonical_above"], ".2f"),
-            "stops after": str(row["stopping_iteration"] or "not yet"),
-        }
-        rows.append(_place(content, row) | cells)
+        form = f"z.{decimals_for(row['sd'], row['standard_error'])}f"
+        numbers = _shown(row, rank="g", steady=form, standard_error=".1g", median=form, sd=".2g")
+        single = _shown(row, canonical=form, p_canonical_above=".2f")
+        stop = {"stops after": str(row["stopping_iteration"] or "not yet")}
+        rows.append(_place(content, row) | {"learner": row["learner"]} | numbers | single | stop)
     run = f"{canonical_iterations(content['folds'])} x {content['folds']}-fold"
-    return Table.of(rows, "Learners, by the mean of all iterations"), (
-        "Learners: s.e.: of the mean, over partitions alone; sd: between iterations; single run: "
-        f"the first {run}, the size that papers report; above mean: probability that such a run "
-        "exceeds the mean of all iterations; stops after: iterations until the rule holds."
+    return Table.of(rows, f"Learners, by the mean {score_name(content['scorer'])}"), (
+        "Learners: steady: mean of all iterations; standard error: over partitions alone; sd: "
+        f"between iterations; canonical: the first {run}, the size that papers report; p canonical "
+        "above: that such a run exceeds the mean of all; stops after: iterations until the rule "
+        "holds."
     )
 
 
@@ -220,29 +206,25 @@ def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
         found, (low, high) = row["posterior"], row["posterior"]["interval"]
         d = decimals_for((high - low) / 4)
         p = {test["name"]: test["p_value"] for test in row["tests"]}
-        cells = {
-            "first": row["first"],
-            "second": row["second"],
-            "difference": f"{row['difference']:.{decimals_for(row['difference_se'])}f}",
-            f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}",
-            "P(first better)": chance(found["p_better"]),
-            "p corrected": _p(p.get("corrected")),
-            "order kept": f"{row['order_kept']:.2f}",
-            "|2R-1|": f"{row['reproducibility']:.2f}",
-            "by chance": f"{row['by_chance']:.2f}",
-            "P(other seed)": _number(found["p_other_seed"], ".2f"),
-            "more": still_missing(found, content["n_iterations"]),
-        }
-        rows.append(_place(content, row) | cells)
+        rows.append(
+            _place(content, row)
+            | {"first": row["first"], "second": row["second"]}
+            | _shown(row, difference=f".{decimals_for(row['difference_se'])}f")
+            | {f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}"}
+            | {"P(first better)": chance(found["p_better"]), "p corrected": _p(p.get("corrected"))}
+            | _shown(row, order_kept=".2f", reproducibility=".2f", by_chance=".2f")
+            | _shown(found, p_other_seed=".2f")
+            | {"more": still_missing(found, content["n_iterations"])}
+        )
     rho = content["pairs"][0]["posterior"]["correlation"]
     title = f"Pairs of learners, under the rule {content['rule']['name']}"
     return Table.of(rows, title), (
         "Pairs: interval and P(first better): of the true difference on data sets of this size "
         f"(correlated t, with a correlation of fold scores of {rho:.3g}, which is assumed); order "
         "kept: R, the share of comparisons of random orderings of the iterations with the first "
-        "above the second; by chance: |2R-1| of equal learners; P(other seed): that a single run "
-        "with other partitions orders the two otherwise; more: iterations until P(order) is "
-        f"{KEPT:g}, 'data' where no number is enough."
+        "above the second; reproducibility: |2R-1|; by chance: that of equal learners; p other "
+        "seed: that a single run with other partitions orders the two otherwise; more: iterations "
+        f"until P(order) is {KEPT:g}, 'data' where no number is enough."
     )
 
 
@@ -255,45 +237,36 @@ def still_missing(pair: dict[str, Any], iterations: int) -> str:
 
 
 def _rules(content: dict[str, Any]) -> tuple[Table, str]:
-    rows = []
-    for row in content["rules"]:
-        by_learner = row["iterations_by_learner"]
-        ends = dict.fromkeys(f"{end:.0f}" for end in (min(by_learner), max(by_learner)))
-        cells = {
-            "rule": row["rule"],
-            "iterations": " to ".join(ends),
-            "saved": f"{row['saved']:.0%}",
-            "ran out": f"{row['ran_out']:.0%}",
-            "|2R-1|": f"{row['reproducibility']:.2f}",
-            "by chance": f"{row['by_chance']:.2f}",
-            "pairs kept": f"{row['pairs_kept']:.0%}",
-        }
-        rows.append(cells)
+    rows = [
+        {"rule": row["rule"]}
+        | _shown(row, iterations=".0f", saved=".0%", ran_out=".0%")
+        | _shown(row, reproducibility=".2f", by_chance=".2f", pairs_kept=".0%")
+        for row in content["rules"]
+    ]
     return Table.of(rows, "Rules, over learners, data sets and orderings"), (
         "Rules: saved: iterations that a rule leaves out; ran out: how often iterations ended "
-        "before it held; |2R-1|: mean of all pairs; by chance: that of equal learners; pairs "
-        f"kept: R of {KEPT:g} or more."
+        f"before it held; reproducibility: mean of all pairs; pairs kept: R of {KEPT:g} or more."
     )
 
 
 def _verdicts(content: dict[str, Any]) -> tuple[Table, str]:
     """Wilcoxon's tests of the means of all iterations, and of one after the other."""
-    seeds = content["verdicts"] or [{}] * len(content["steady_verdicts"])
-    names = {"a_wins": "A wins", "b_wins": "B wins", "contradiction": "two seeds contradict"}
-    rows = [
-        {"A": row["a"], "B": row["b"], "A above B": f"{row['n_ahead']} of {row['n_tasks']}"}
-        | {"p": _p(row["p_value"]) or "-"}
-        | {name: f"{seed[key]:.2f}" for key, name in names.items() if seed}
-        for row, seed in zip(content["steady_verdicts"], seeds, strict=True)
-    ]
+    seeds, rows = content["verdicts"] or [], []
+    for k, row in enumerate(content["steady_verdicts"]):
+        ahead = f"{row['n_ahead']} of {row['n_tasks']}"
+        cells = {"A": row["a"], "B": row["b"], "A above B": ahead, "p": _p(row["p_value"]) or "-"}
+        if seeds:
+            cells |= _shown(seeds[k], a_wins=".2f", b_wins=".2f", contradiction=".2f")
+        rows.append(cells)
     return Table.of(rows, "Wilcoxon's test across data sets"), (
         "Wilcoxon: A above B, p: by the means of all iterations, not corrected for the number of "
-        "pairs; A wins, B wins: share of the seeds with which one iteration of each data set is "
-        "significant; two seeds contradict: one says A, the other B."
+        "pairs, and - where too few differ; a wins, b wins: share of the seeds with which one "
+        "iteration of each data set is significant; contradiction: of two seeds, one says A and "
+        "the other B."
     )
 
 
-def _truth(content: dict[str, Any]) -> tuple[Table, str]:
+def _truth(truth: dict[str, Any]) -> tuple[Table, str]:
     """Errors of both estimates."""
     rows = [
         {
@@ -302,17 +275,13 @@ def _truth(content: dict[str, Any]) -> tuple[Table, str]:
             "mean error": f"{one['bias'][learner]:+.2g}",
             "root mean square": f"{one['mse'][learner] ** 0.5:.2g}",
         }
-        for learner in content["against_truth"]["steady"]["bias"]
-        for kind, one in content["against_truth"].items()
+        for learner in truth["steady"]["bias"]
+        for kind, one in truth.items()
     ]
     return Table.of(rows, "Estimates against true test sets"), (
         "True test sets: estimate less the score on the test set, over data sets. A test set has "
         "noise of its own, and drift between both is in the errors too."
     )
-
-
-def _number(value: float, form: str, otherwise: str = "") -> str:
-    return format(value, form) if np.isfinite(value) else otherwise
 
 
 def _p(p: float | None) -> str:

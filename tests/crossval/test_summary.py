@@ -92,7 +92,7 @@ def test_pairs_have_their_posterior(one: Report) -> None:
         assert (found["iterations_needed"] is None) == tied
     assert report.tables[1].header == [
         "first", "second", "difference", "80% interval", "P(first better)", "p corrected",
-        "order kept", "|2R-1|", "by chance", "P(other seed)", "more",
+        "order kept", "reproducibility", "by chance", "p other seed", "more",
     ]  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def test_scores_alone_take_the_other_rule_and_say_so() -> None:
     assert report.content["rule"] == {
         "name": "Kolmogorov-Smirnov 0.2", "least_iterations": 11, "threshold": 0.2,
     }  # fmt: skip
-    assert any("which Raeder, Hoens and Chawla 2010 recommend, needs" in n for n in report.notes)
+    assert any("the rule that they recommend, Spearman's, needs" in n for n in report.notes)
     assert not any(row["rule"].startswith("Spearman") for row in report.content["rules"])
 
 
@@ -164,7 +164,6 @@ def test_skewed_scores_ask_for_medians() -> None:
     flipped = judge_runs(FoldScores(1 - values[:, :, None], folds=10), random_seed=0)
     assert "skewed to the right, so that a single run tends to be too low" in str(flipped.sentences)
     assert report.content["pairs"][0]["tests"] == []
-    assert any("no test of a difference" in note for note in report.notes)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +196,6 @@ def test_constant_scores_have_reasons_and_no_number_that_is_none() -> None:
     for row in report.content["steady_verdicts"]:
         assert row["p_value"] is None
         assert row["reason"]
-    assert "they differ on 0 data sets" in str(report.notes)
     assert "nan" not in " ".join([*report.sentences, *report.notes, *map(str, report.tables)])
     short = judge_runs(FoldScores(0.9 + np.zeros((1, 2, 4, 5))), rule=Rule("fixed", 2))
     assert "nan" not in str(short.sentences)
