@@ -8,7 +8,6 @@ for all learners: that of scikit-learn's ``StratifiedKFold`` with the seed of th
 import pickle
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -157,7 +156,7 @@ class Study:
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
-                learner = seeded(self.learners[name], self.without_state[name], draw)
+                learner = seeded(self.learners[name], draw)
                 cross_validate(learner, self.rows, self.labels, **once)
             except Exception as error:  # an estimator may raise anything; the others go on
                 said.append(("error", _first_line(type(error), error)))
@@ -178,18 +177,6 @@ class Study:
         scorer: Callable[..., float]
         scorer = self.scoring if callable(self.scoring) else get_scorer(self.scoring)
         return scorer
-
-    @cached_property
-    def without_state(self) -> dict[str, list[str]]:
-        """Every ``random_state`` of each learner that is None."""
-        return {
-            name: sorted(
-                parameter
-                for parameter, value in learner.get_params().items()
-                if value is None and parameter.rpartition("__")[2] == "random_state"
-            )
-            for name, learner in self.learners.items()
-        }
 
     def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
         """``run``, which keeps what it returned in a folder, and reads it there the next time.
@@ -258,25 +245,23 @@ def checked_study(
 
 def _checked_classes(labels: Any, folds: int) -> BoolArray | IntArray:
     """Where a label is the larger of two, or places of classes; each has a member per fold."""
-    counts = Counter(labels.tolist())
-    for label in counts:
-        if label is None or label != label:
-            place = next(i for i, one in enumerate(labels.tolist()) if one is None or one != one)
-            raise InputError(f"the label of item {place + 1:,} is missing: leave such items out")
-    names = {label: shown(label).removesuffix(".0") for label in counts}
-    if len(counts) < 2:
-        raise InputError(f"labels are of at least two classes, got {listed([*names.values()])}")
-    rare, members = min(counts.items(), key=lambda pair: pair[1])
-    if members < folds:
-        raise InputError(
-            f"class {names[rare]} has {counted(members, 'member')}, fewer than the {folds} folds: "
-            "take fewer folds, or leave the class out"
-        )
+    missing = np.flatnonzero(labels != labels)
+    if missing.size:
+        raise InputError(f"the label of item {missing[0] + 1:,} is missing: leave such items out")
     try:
-        classes, places = np.unique(labels, return_inverse=True)
+        classes, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
     except TypeError:
-        raise InputError(f"labels are of one type, got {listed([*names.values()])}") from None
-    return places if len(classes) > 2 else places == 1
+        raise InputError("labels are of one type, and none is missing") from None
+    names = [shown(label).removesuffix(".0") for label in classes.tolist()]
+    if len(names) < 2:
+        raise InputError(f"labels are of at least two classes, got {listed(names)}")
+    rare = counts.argmin()
+    if counts[rare] < folds:
+        raise InputError(
+            f"class {names[rare]} has {counted(counts[rare], 'member')}, fewer than the {folds} "
+            "folds: take fewer folds, or leave the class out"
+        )
+    return places if len(names) > 2 else places == 1
 
 
 def _checked_learners(estimators: Any) -> dict[str, Any]:
@@ -298,13 +283,18 @@ def _checked_learners(estimators: Any) -> dict[str, Any]:
     return learners
 
 
-def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> Any:
-    """A clone, whose parameters of these names, its random states, have numbers of their own.
+def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
+    """A clone, of which every ``random_state`` that is None has a number of its own.
 
     Without that two runs would differ; a number that the user gave stays.
     """
     from sklearn.base import clone
 
+    names = sorted(
+        name
+        for name, value in estimator.get_params().items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    )
     states = draw.generate_state(len(names)) >> 1  # 31 bits
     return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 
