@@ -64,7 +64,7 @@ class Countdown:
     def __init__(self, enough: int) -> None:
         self.enough, self.seen = enough, []
 
-    def decided(self, runs: CrossValidation) -> bool:
+    def __call__(self, runs: CrossValidation) -> bool:
         self.seen.append((runs.n_iterations, runs.probabilities.shape, runs.fold_scores))
         return runs.n_iterations >= self.enough
 

@@ -21,7 +21,7 @@ from bayes_sota.core.arguments import PROCESSES, Range
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_writable
 from bayes_sota.core.text import plain_text
-from bayes_sota.crossval.rules import RULES, named_rule
+from bayes_sota.crossval.rules import RULES, Rule
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def run(
     if threshold is not None:
         if settings["rule"] == "fixed":
             raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
-        settings["rule"] = named_rule(settings["rule"], threshold)
+        settings["rule"] = Rule(settings["rule"], threshold)
     if scores is not None:
         if scores.suffix.lower() != ".csv":
             raise InputError(f"--scores is written as .csv, got {str(scores)!r}")
@@ -158,7 +158,7 @@ def judge(
     report = crossval.judge_runs(
         scores,
         probabilities,
-        rule=None if rule is None else named_rule(rule, threshold),
+        rule=None if rule is None else Rule(rule, threshold),
         truth=None if truth is None else crossval.read_test_scores(truth, scores, **of_test),
         ci_prob=prob,
         random_seed=seed,

@@ -4,6 +4,7 @@ from .across_tasks import fold_bias as fold_bias
 from .across_tasks import seed_verdicts as seed_verdicts
 from .across_tasks import signed_rank_tests as signed_rank_tests
 from .correlated_t import correlated_t as correlated_t
+from .correlated_t import difference_tests as difference_tests
 from .correlated_t import iterations_needed as iterations_needed
 from .correlated_t import other_seed_probability as other_seed_probability
 from .correlated_t import sensitivity_to_overlap as sensitivity_to_overlap
@@ -11,7 +12,6 @@ from .fold_scores import FoldScores as FoldScores
 from .fold_scores import read_fold_scores as read_fold_scores
 from .fold_scores import read_test_scores as read_test_scores
 from .fold_scores import write_fold_scores as write_fold_scores
-from .fold_tests import difference_tests as difference_tests
 from .learners import named_learners as named_learners
 from .learners import read_task as read_task
 from .models import build_model as build_model
@@ -20,12 +20,7 @@ from .plots import plot_reproducibility as plot_reproducibility
 from .plots import plot_running_means as plot_running_means
 from .reproducibility import expected_by_chance as expected_by_chance
 from .reproducibility import judge_rules as judge_rules
-from .rules import FixedNumber as FixedNumber
-from .rules import KolmogorovSmirnovRule as KolmogorovSmirnovRule
-from .rules import PosteriorRule as PosteriorRule
 from .rules import Rule as Rule
-from .rules import SpearmanRule as SpearmanRule
-from .rules import named_rule as named_rule
 from .rules import stopping_iterations as stopping_iterations
 from .run import CrossValidation as CrossValidation
 from .run import repeated_cross_validation as repeated_cross_validation

@@ -10,7 +10,7 @@ simulation, and learners whose bias is known.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -24,10 +24,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.shape import steady_state
-
-_VERDICT = ("a_wins", "b_wins", "contradiction")
-_TASKS_OF_VERDICTS = 6  # below, Wilcoxon's test cannot be significant at 5 %
+from bayes_sota.crossval.shape import SteadyState, steady_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,25 +51,14 @@ class AverageRanks:
     names: tuple[str, ...]
     ranks: FloatArray
     n_tasks: int
-    chi_squared: float | None
-    p_value: float | None
-    f_statistic: float | None
-    f_p_value: float | None
     nemenyi: float
     bonferroni_dunn: float
     level: float
-    reason: str = ""
-
-    def groups(self) -> list[tuple[int, ...]]:
-        """Largest groups whose ranks differ by less than Nemenyi's difference, as places."""
-        order = np.argsort(self.ranks, kind="stable")
-        tied: list[tuple[int, ...]] = []
-        for first, place in enumerate(order):
-            near = self.ranks[order[first:]] - self.ranks[place] < self.nemenyi
-            last = first + int(near.sum())
-            if last - first > 1 and (not tied or int(order[last - 1]) not in tied[-1]):
-                tied.append(tuple(int(k) for k in order[first:last]))
-        return tied
+    reason: str
+    chi_squared: float | None = None
+    p_value: float | None = None
+    f_statistic: float | None = None
+    f_p_value: float | None = None
 
 
 def average_ranks(
@@ -110,34 +96,30 @@ def average_ranks(
         )
     n, k = numbers.shape
     ranks = rankdata(-np.round(numbers, 12), axis=1)
-    mean, centred = ranks.mean(axis=0), ranks - (k + 1) / 2
-    spread = float((centred**2).sum()) / (n * (k - 1))
-    unit = float(np.sqrt(k * (k + 1) / (6 * n)))
+    mean, unit = ranks.mean(axis=0), float(np.sqrt(k * (k + 1) / (6 * n)))
+    spread = float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * (k - 1))
+    tests: dict[str, float] = {}
+    if spread:
+        # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
+        chi_squared = n * float(((mean - (k + 1) / 2) ** 2).sum()) / spread
+        rest = n * (k - 1) - chi_squared
+        f_statistic = np.inf if rest <= 1e-12 else (n - 1) * chi_squared / rest
+        tests = {
+            "chi_squared": chi_squared,
+            "p_value": float(chi2.sf(chi_squared, k - 1)),
+            "f_statistic": f_statistic,
+            "f_p_value": float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1))),
+        }
     return AverageRanks(
         checked_labels(names, k, "alternative"),
         mean,
         n,
-        *_friedman(mean, spread, n),
-        _studentized(level, k) * unit,
-        float(norm.isf(level / (2 * (k - 1)))) * unit,
-        level,
-        "" if spread else "all alternatives tie on all data sets",
+        nemenyi=_studentized(level, k) * unit,
+        bonferroni_dunn=float(norm.isf(level / (2 * (k - 1)))) * unit,
+        level=level,
+        reason="" if spread else "all alternatives tie on all data sets",
+        **tests,
     )
-
-
-def _friedman(
-    ranks: FloatArray, spread: float, n: int
-) -> tuple[float | None, float | None, float | None, float | None]:
-    """Friedman's statistic and p, and Iman and Davenport's, of mean ranks on n data sets."""
-    if not spread:
-        return None, None, None, None
-    k = ranks.size
-    # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
-    chi_squared = n * float(((ranks - (k + 1) / 2) ** 2).sum()) / spread
-    rest = n * (k - 1) - chi_squared
-    f_statistic = np.inf if rest <= 1e-12 else (n - 1) * chi_squared / rest
-    f_p_value = float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
-    return chi_squared, float(chi2.sf(chi_squared, k - 1)), f_statistic, f_p_value
 
 
 @cache
@@ -145,38 +127,9 @@ def _studentized(level: float, k: int) -> float:
     return float(studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2))
 
 
-@dataclass(frozen=True)
-class SignedRanks:
-    """Wilcoxon's signed rank test of two alternatives over data sets.
-
-    Attributes
-    ----------
-    a, b : str
-    n_tasks : int
-        Data sets with values of both.
-    n_ahead, n_tied : int
-        Data sets on which A is better, and on which both are equal, which take no part.
-    median_difference : float or None
-        Of A less B; None where no data set has both.
-    p_value : float or None
-        Two-sided.
-    reason : str
-        Why there is none, else empty.
-    """
-
-    a: str
-    b: str
-    n_tasks: int
-    n_ahead: int
-    n_tied: int
-    median_difference: float | None
-    p_value: float | None
-    reason: str = ""
-
-
 def signed_rank_tests(
     values: ArrayLike, names: Sequence[str] | None = None, level: float = 0.05
-) -> list[SignedRanks]:
+) -> list[dict[str, Any]]:
     """Test every two alternatives by Wilcoxon's signed ranks, as Demsar (2006) advises.
 
     Of steady states (``steady_state(scores).mean``) no single partition decides the verdict. It is
@@ -192,16 +145,18 @@ def signed_rank_tests(
 
     Returns
     -------
-    list of SignedRanks
-        In the order of ``itertools.combinations``.
+    list of dict
+        In the order of ``itertools.combinations``: ``a``, ``b``; ``n_tasks`` with values of both,
+        ``n_ahead`` on which A is better, ``n_tied`` on which both are equal, which take no part;
+        the ``median_difference``; the two-sided ``p_value``, or the ``reason`` why there is none.
 
     Examples
     --------
     >>> values = 0.9 + np.arange(16).reshape(8, 2) ** 2 / 1000
-    >>> signed_rank_tests(values)[0].p_value, signed_rank_tests(values[:5])[0].p_value
+    >>> signed_rank_tests(values)[0]["p_value"], signed_rank_tests(values[:5])[0]["p_value"]
     (0.0078125, None)
-    >>> signed_rank_tests(values[:1])[0].reason
-    '1 data set on which they differ is too few: at least 6 can be significant at 0.05'
+    >>> signed_rank_tests(values[:1])[0]["reason"]
+    'they differ on 1 data set, of which it takes at least 6'
     """
     LEVEL.check(level, "level")
     numbers = np.asarray(values, np.float64)
@@ -217,24 +172,21 @@ def signed_rank_tests(
     ]
 
 
-def _signed_ranks(a: str, b: str, differences: FloatArray, level: float) -> SignedRanks:
+def _signed_ranks(a: str, b: str, differences: FloatArray, level: float) -> dict[str, Any]:
     known = differences[np.isfinite(differences)]
-    d = known[known != 0]
-    least = _least_tasks(level)
-    p, why = None, ""
-    if not known.size:
-        why = "no data set has values of both"
-    elif not d.size:
-        why = f"they are equal on {counted(known.size, 'data set')}"
-    elif d.size < least:
-        many = counted(d.size, "data set")
-        why = f"{many} on which they differ {'is' if d.size == 1 else 'are'} too few: at least "
-        why += f"{least} can be significant at {level:g}"
-    else:
-        p = float(wilcoxon(d).pvalue)
-    median = float(np.median(known)) if known.size else None
-    ahead = int((d > 0).sum())
-    return SignedRanks(a, b, known.size, ahead, known.size - d.size, median, p, why)
+    d, least = known[known != 0], _least_tasks(level)
+    p = float(wilcoxon(d).pvalue) if d.size >= least else None
+    few = f"they differ on {counted(d.size, 'data set')}, of which it takes at least {least}"
+    return {
+        "a": a,
+        "b": b,
+        "n_tasks": known.size,
+        "n_ahead": int((d > 0).sum()),
+        "n_tied": known.size - d.size,
+        "median_difference": float(np.median(known)) if known.size else None,
+        "p_value": p,
+        "reason": few if p is None else "",
+    }
 
 
 def _least_tasks(level: float) -> int:
@@ -242,29 +194,7 @@ def _least_tasks(level: float) -> int:
     return int(np.ceil(1 - np.log2(level)))
 
 
-@dataclass(frozen=True, eq=False)
-class SeedVerdicts:
-    """What one seed after the other would publish about two learners.
-
-    Attributes
-    ----------
-    p_values : ndarray, shape (n_iterations,)
-        Wilcoxon's signed rank test across data sets, two-sided, one iteration each.
-    a_wins, b_wins : float
-        Shares of the seeds whose test is significant for A, and for B.
-    contradiction : float
-        Probability that of two seeds one says A and the other B.
-    level : float
-    """
-
-    p_values: FloatArray
-    a_wins: float
-    b_wins: float
-    contradiction: float
-    level: float
-
-
-def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> SeedVerdicts:
+def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> dict[str, Any]:
     """Test across data sets with one iteration of each, for every iteration.
 
     An iteration stands for a seed that all data sets share. Of pairs of seeds,
@@ -277,6 +207,14 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
         Places of the learners.
     level : float
 
+    Returns
+    -------
+    dict
+        ``p_values`` (n_iterations,) of Wilcoxon's signed rank test across data sets, two-sided, one
+        iteration each; ``a_wins`` and ``b_wins``, the shares of the seeds whose test is significant
+        for A, and for B; ``contradiction``, the probability that of two seeds one says A and the
+        other B; ``level``.
+
     Raises
     ------
     InputError
@@ -287,12 +225,12 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
     --------
     >>> noise = np.random.default_rng(2).normal(0, 0.01, (8, 2, 200, 2))
     >>> verdicts = seed_verdicts(FoldScores(0.9 + noise), 0, 1)
-    >>> verdicts.a_wins, verdicts.b_wins, round(verdicts.contradiction, 5)
+    >>> verdicts["a_wins"], verdicts["b_wins"], round(verdicts["contradiction"], 5)
     (0.025, 0.005, 0.00025)
     """
     LEVEL.check(level, "level")
     n_tasks = len(scores.tasks)
-    if 2.0 ** (1 - n_tasks) > level:
+    if n_tasks < _least_tasks(level):
         raise InputError(
             f"Wilcoxon's test across {n_tasks} data sets cannot be significant at {level:g}: "
             f"at least {_least_tasks(level)} are needed"
@@ -300,15 +238,20 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> Se
     means = scores.iteration_means()
     d = np.round(means[:, a] - means[:, b], 12)
     d = d[:, np.isfinite(d).all(axis=0)]
-    if d.shape[1] < 2:
+    n = d.shape[1]
+    if n < 2:
         raise InputError("fewer than 2 iterations are complete on all data sets")
     p_values = np.array([wilcoxon(one).pvalue if np.any(one) else 1.0 for one in d.T])
     # The sign of the rank sum, which the test is about, not of the mean.
     ahead = np.array([signed_rank_sum(one) for one in d.T])
-    n = d.shape[1]
     first, second = (int(np.sum((p_values <= level) & (ahead * sign > 0))) for sign in (1, -1))
-    contradiction = 2 * first * second / (n * (n - 1))
-    return SeedVerdicts(p_values, first / n, second / n, contradiction, level)
+    return {
+        "p_values": p_values,
+        "a_wins": first / n,
+        "b_wins": second / n,
+        "contradiction": 2 * first * second / (n * (n - 1)),
+        "level": level,
+    }
 
 
 def signed_rank_sum(d: FloatArray) -> float:
@@ -317,10 +260,9 @@ def signed_rank_sum(d: FloatArray) -> float:
     return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
 
 
-def canonical_and_steady(scores: FoldScores) -> dict[str, FloatArray]:
-    """Canonical and steady-state estimates, each (n_tasks, n_learners)."""
-    steady = steady_state(scores, random_seed=0)
-    return {"canonical": steady.canonical, "steady": steady.mean}
+def _estimates(state: SteadyState) -> dict[str, FloatArray]:
+    """Both estimates, each (n_tasks, n_learners)."""
+    return {"canonical": state.canonical, "steady": state.mean}
 
 
 def fold_bias(
@@ -359,7 +301,7 @@ def fold_bias(
         raise InputError(f"runs have at least 2 different numbers of folds, got {folds}")
     if len({(one.learners, one.tasks) for one in runs}) > 1:
         raise InputError("runs with different numbers of folds need the same learners and data")
-    scored = [canonical_and_steady(one) for one in runs]
+    scored = [_estimates(steady_state(one)) for one in runs]
     names = [f"{k} folds" for k in folds]
     return {
         learner: {
@@ -370,26 +312,7 @@ def fold_bias(
     }
 
 
-@dataclass(frozen=True, eq=False)
-class AgainstTruth:
-    """Estimates minus the score on a true test set.
-
-    Attributes
-    ----------
-    errors : ndarray, shape (n_tasks, n_learners)
-    bias, mse : ndarray, shape (n_learners,)
-        Mean error and mean squared error over data sets.
-    same_best : float
-        Share of the data sets on which the learner with the highest estimate is the best.
-    """
-
-    errors: FloatArray
-    bias: FloatArray
-    mse: FloatArray
-    same_best: float
-
-
-def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTruth]:
+def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, Any]]:
     """Compare canonical and steady-state estimates with scores on true test sets.
 
     A true test set has noise of its own, and drift between both is in the errors too.
@@ -403,12 +326,15 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTrut
     Returns
     -------
     dict
-        "canonical" and "steady".
+        "canonical" and "steady", each with ``errors`` (n_tasks, n_learners), the estimates minus
+        the truth; ``bias`` and ``mse`` (n_learners,), mean error and mean squared error over data
+        sets; and ``same_best``, the share of the data sets on which the learner with the highest
+        estimate is the best.
 
     Examples
     --------
     >>> scores = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]])
-    >>> against_truth(scores, [[0.9, 0.8]])["steady"].bias.round(3).tolist()
+    >>> against_truth(scores, [[0.9, 0.8]])["steady"]["bias"].round(3).tolist()
     [-0.075, -0.075]
     """
     true = np.asarray(truth, np.float64)
@@ -418,57 +344,47 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, AgainstTrut
             f"{scores.scores.shape[:2]}, got the shape {true.shape}"
         )
     compared = {}
-    for kind, estimates in canonical_and_steady(scores).items():
+    for kind, estimates in _estimates(steady_state(scores)).items():
         errors = estimates - true
-        same = float((estimates.argmax(axis=1) == true.argmax(axis=1)).mean())
-        compared[kind] = AgainstTruth(errors, errors.mean(axis=0), (errors**2).mean(axis=0), same)
+        compared[kind] = {
+            "errors": errors,
+            "bias": errors.mean(axis=0),
+            "mse": (errors**2).mean(axis=0),
+            "same_best": float((estimates.argmax(axis=1) == true.argmax(axis=1)).mean()),
+        }
     return compared
 
 
 def rows_across_tasks(
-    scores: FoldScores,
-    truth: ArrayLike | None,
-    level: float,
+    scores: FoldScores, ranks: AverageRanks | None, means: FloatArray, truth: ArrayLike | None
 ) -> dict[str, Any]:
     """What the report of ``judge_runs`` says across data sets; None where nothing tells it.
 
-    Parameters
-    ----------
-    scores : FoldScores
-    others : sequence of FoldScores
-        With other numbers of folds.
-    truth : array-like, shape (n_tasks, n_learners), optional
-        Scores on true test sets.
-    level : float
-
-    Returns
-    -------
-    dict
-        ``verdicts`` of one seed after the other on each pair, ``fold_bias`` of every learner and
-        both estimates, and ``against_truth``, the errors of both estimates.
+    ``ranks`` are of ``means`` (n_tasks, n_learners). ``steady_verdicts`` are Wilcoxon's tests of
+    these means, ``verdicts`` of one seed after the other, ``against_truth`` errors by learner.
     """
-    names = scores.learners
-    rows: dict[str, Any] = dict.fromkeys(("verdicts", "against_truth"))
+    names, verdicts, steady, compared = scores.learners, None, None, None
+    if ranks is not None:
+        steady = signed_rank_tests(means, names, ranks.level)
+        if len(scores.tasks) >= _least_tasks(ranks.level):
+            keys = ("a_wins", "b_wins", "contradiction")
+            verdicts = [
+                {"a": names[a], "b": names[b]} | {key: one[key] for key in keys}
+                for a, b in combinations(range(len(names)), 2)
+                for one in [seed_verdicts(scores, a, b, ranks.level)]
+            ]
     if truth is not None:
-        rows["against_truth"] = {
-            kind: {
-                "bias": dict(zip(names, one.bias.tolist(), strict=True)),
-                "mse": dict(zip(names, one.mse.tolist(), strict=True)),
-                "same_best": one.same_best,
-            }
+        compared = {
+            kind: {key: dict(zip(names, one[key].tolist(), strict=True)) for key in ("bias", "mse")}
+            | {"same_best": one["same_best"]}
             for kind, one in against_truth(scores, truth).items()
         }
-    if len(scores.tasks) >= max(_TASKS_OF_VERDICTS, 1 - np.log2(level)):
-        rows["verdicts"] = [
-            {"a": names[a], "b": names[b]} | {key: getattr(one, key) for key in _VERDICT}
-            for a, b in combinations(range(len(names)), 2)
-            for one in [seed_verdicts(scores, a, b, level)]
-        ]
-    return rows
+    found = {"ranks": ranks and rank_row(ranks), "steady_verdicts": steady}
+    return found | {"verdicts": verdicts, "against_truth": compared}
 
 
 def rank_row(ranks: AverageRanks) -> dict[str, Any]:
-    """Mean ranks with their tests and critical differences."""
-    of_names = dict(zip(ranks.names, ranks.ranks.tolist(), strict=True))
-    told = {k: v for k, v in vars(ranks).items() if k not in ("names", "ranks", "n_tasks")}
-    return {"learners": of_names, **told}
+    """Mean ranks by learner with their tests and critical differences."""
+    row = asdict(ranks)
+    del row["n_tasks"]
+    return {"learners": dict(zip(row.pop("names"), row.pop("ranks").tolist(), strict=True)), **row}

@@ -13,13 +13,21 @@ together, as a larger difference does (Bengio & Grandvalet 2004). 1/J is what pa
 repetition removes it; the other term is the size of the data, and stays. With :math:`\tau^2`, the
 variance of the mean difference of one iteration, and v, that of a fold's, the variance after n
 iterations is :math:`\tau^2 / n + B`, where :math:`B = v \rho / (1 - \rho)`.
-``tests/crossval/test_correlated_t.py`` compares with baycomp, with numerical integration and with
-simulation.
+
+The corrected test of Nadeau & Bengio (2003; for repeated cross-validation Bouckaert & Frank 2004)
+is the same law: its two-sided p is twice the smaller of P(better) and P(worse); with
+:math:`\rho = 0` it is the naive paired t-test, whose p falls towards 0 with the number of
+iterations even for equal learners. No variance of k-fold cross-validation is unbiased (Bengio &
+Grandvalet 2004): the level of each is approximate.
+``tests/crossval/test_correlated_t.py`` compares with baycomp, SciPy, numerical integration and
+simulation; ``tests/calibration/fold_tests_size.py`` measures how often each test rejects equal
+learners.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,9 +38,8 @@ from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
 
-OVERLAP = Range(0, 1, open_high=True)
-"""Correlations of fold scores that can be assumed."""
-_SENSITIVITY = (0.0, 0.5, 1.0, 1.5, 2.0)  # multiples of n_test / n_train
+_OVERLAP = Range(0, 1, open_high=True)
+_CONSTANT = "the difference is the same in every fold, and shows no variation to compare it with"
 
 
 @dataclass(frozen=True)
@@ -41,9 +48,6 @@ class DifferencePosterior:
 
     Attributes
     ----------
-    learners : (str, str)
-        A and B.
-    task : str
     mean, df : float
         Location and degrees of freedom.
     fold_sd : float
@@ -54,10 +58,8 @@ class DifferencePosterior:
         rho that was assumed.
     """
 
-    learners: tuple[str, str]
-    task: str
     mean: float
-    df: float
+    df: int
     fold_sd: float
     n_scores: int
     correlation: float
@@ -156,31 +158,68 @@ def correlated_t(
     >>> round(test.mean, 3), round(test.scale, 4), test.df, round(test.p_better(), 3)
     (0.1, 0.0913, 3, 0.823)
     """
-    first, second = (place_of(name, fold_scores.learners, "learner") for name in (a, b))
+    first, second = (_place_of(name, fold_scores.learners, "learner") for name in (a, b))
     if first == second:
         raise InputError(f"a learner is not compared with itself: {fold_scores.learners[first]!r}")
-    at = place_of(task, fold_scores.tasks, "data set")
-    scores = fold_scores.scores[at]
-    differences = (scores[first] - scores[second]).ravel()
-    differences = differences[np.isfinite(differences)]
-    names = (fold_scores.learners[first], fold_scores.learners[second])
-    if differences.size < 2:
-        raise InputError(
-            f"{names[0]!r} and {names[1]!r} have {differences.size} scores of the same partitions "
-            f"on {fold_scores.tasks[at]!r}; at least 2 are needed"
-        )
-    rho = 1 / fold_scores.folds if correlation is None else correlation
-    OVERLAP.check(rho, "correlation")
-    folds_of_a_value = fold_scores.folds if scores.shape[2] == 1 else 1
+    scores = fold_scores.scores[_place_of(task, fold_scores.tasks, "data set")]
+    folds = fold_scores.folds
+    rho = 1 / folds if correlation is None else _OVERLAP.check(correlation, "correlation")
+    return _posterior(scores[first], scores[second], folds if scores.shape[2] == 1 else 1, rho)
+
+
+def _posterior(
+    first: FloatArray, second: FloatArray, folds_of_a_value: int, correlation: float
+) -> DifferencePosterior:
+    d = (first - second)[np.isfinite(first - second)]
+    if d.size < 2:
+        raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
+    sd = float(d.std(ddof=1) * np.sqrt(folds_of_a_value))
     return DifferencePosterior(
-        learners=names,
-        task=fold_scores.tasks[at],
-        mean=float(differences.mean()),
-        df=differences.size - 1,
-        fold_sd=float(differences.std(ddof=1) * np.sqrt(folds_of_a_value)),
-        n_scores=differences.size * folds_of_a_value,
-        correlation=float(rho),
+        float(d.mean()), d.size - 1, sd, d.size * folds_of_a_value, correlation
     )
+
+
+def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, Any]]:
+    """Paired t-tests of the scores of two learners on one data set.
+
+    Parameters
+    ----------
+    a, b : array-like, shape (n_iterations, n_folds)
+        Scores of the same folds; those that one of the two lacks are left out.
+    folds : int
+        k.
+
+    Returns
+    -------
+    list of dict
+        ``name`` "naive", as if folds were independent, and "corrected"; ``difference``,
+        ``statistic``, ``df``, the two-sided ``p_value``, and the ``reason`` why there is none.
+
+    Examples
+    --------
+    >>> tests = difference_tests([[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]], folds=2)
+    >>> [round(test["p_value"], 3) for test in tests]
+    [0.092, 0.353]
+    """
+    from scipy.special import stdtr
+
+    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    if first.shape != second.shape:
+        raise InputError(f"scores of the same folds are needed, got {first.shape}, {second.shape}")
+    tests = list[dict[str, Any]]()
+    for name, rho in (("naive", 0.0), ("corrected", 1 / folds)):
+        found = _posterior(first, second, 1, rho)
+        statistic, p, reason = None, None, ""
+        if found.scale > 1e-15:
+            statistic = found.mean / found.scale
+            p = 2 * float(stdtr(found.df, -abs(statistic)))
+        elif found.mean:
+            reason = _CONSTANT
+        else:
+            p = 1.0  # equal throughout
+        row = {"name": name, "difference": found.mean, "statistic": statistic, "df": found.df}
+        tests.append(row | {"p_value": p, "reason": reason})
+    return tests
 
 
 def sensitivity_to_overlap(
@@ -188,16 +227,15 @@ def sensitivity_to_overlap(
     a: int | str = 0,
     b: int | str = 1,
     *,
-    task: int | str = 0,
     rope: float = 0.0,
-    multiples: Sequence[float] = _SENSITIVITY,
+    multiples: Sequence[float] = (0.0, 0.5, 1.0, 1.5, 2.0),
 ) -> FloatArray:
     r"""Probability that A is better, at other correlations of fold scores, which are assumed.
 
     Parameters
     ----------
-    fold_scores, a, b, task
-        As in ``correlated_t``.
+    fold_scores, a, b
+        As in ``correlated_t``, on the first data set.
     rope : float
         A is better if by more than this.
     multiples : sequence of float
@@ -215,12 +253,10 @@ def sensitivity_to_overlap(
     >>> sensitivity_to_overlap(runs, multiples=[0, 1]).round(3).tolist()
     [[0.0, 0.954], [0.5, 0.823]]
     """
-    odds = np.array([NOT_NEGATIVE.check(m, "multiples") for m in multiples]) / (
-        fold_scores.folds - 1
-    )
-    rho = odds / (1 + odds)
-    tests = [correlated_t(fold_scores, a, b, task=task, correlation=float(r)) for r in rho]
-    return np.column_stack([rho, [posterior.p_better(rope) for posterior in tests]])
+    odds = np.array(multiples) / (fold_scores.folds - 1)
+    rho = (odds / (1 + odds)).tolist()
+    found = [correlated_t(fold_scores, a, b, correlation=one).p_better(rope) for one in rho]
+    return np.column_stack([rho, found])
 
 
 def iterations_needed(
@@ -268,9 +304,8 @@ def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> 
     >>> float(partition_share(1.0, 3.0))
     0.25
     """
-    partition, data = np.asarray(partition_variance), np.asarray(data_variance)
-    whole = np.asarray(partition + data, np.float64)
-    return np.divide(partition, whole, out=np.zeros_like(whole), where=whole != 0)
+    whole = np.asarray(np.add(partition_variance, data_variance), np.float64)
+    return np.divide(partition_variance, whole, out=np.zeros_like(whole), where=whole != 0)
 
 
 def running_posteriors(
@@ -306,7 +341,7 @@ def running_posteriors(
     d = np.asarray(differences, np.float64)
     n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
     size, per_value = n * columns, folds if columns == 1 else 1
-    middle = d.sum(axis=(-2, -1), keepdims=True) / max(size[-1:].sum(), 1)
+    middle = d.sum(axis=(-2, -1), keepdims=True) / max(1, d.shape[-2] * columns)
     total = (d - middle).sum(axis=-1)
     square = _spread(((d - middle) ** 2).sum(axis=-1), total, size) * per_value
     mean, data = total.cumsum(axis=-1) / size + middle[..., 0], square / (folds - 1)
@@ -362,7 +397,7 @@ def other_seed_probability(
     return float(stdtr(iterations - 1, -abs(difference) / spread))
 
 
-def place_of(name: int | str, names: Sequence[str], what: str) -> int:
+def _place_of(name: int | str, names: Sequence[str], what: str) -> int:
     """Position of a learner or a data set that was given by its name or its position."""
     if isinstance(name, str) and name in names:
         return names.index(name)

@@ -8,7 +8,6 @@ for all learners: that of scikit-learn's ``StratifiedKFold`` with the seed of th
 import pickle
 import re
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -25,7 +24,6 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.tables import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_RESPONSES = ("predict_proba", "decision_function")
 _OF_TWO_CLASSES = ("roc_auc", "f1", "precision", "recall", "jaccard")
 _LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
 _LONGEST = 200  # characters of an error
@@ -59,8 +57,6 @@ class Iteration:
 
     Attributes
     ----------
-    number : int
-        From 0.
     scores : ndarray, shape (n_learners, n_folds)
         NaN where a fit failed.
     probabilities : ndarray, shape (n_learners, n_items)
@@ -69,7 +65,6 @@ class Iteration:
     messages : tuple of Message
     """
 
-    number: int
     scores: FloatArray
     probabilities: FloatArray
     messages: tuple[Message, ...]
@@ -131,75 +126,57 @@ class Study:
                     name, draw, places
                 )
                 messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
-        return Iteration(iteration, scores, probabilities, tuple(messages))
+        return Iteration(scores, probabilities, tuple(messages))
 
     def _fitted(
         self, name: str, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
     ) -> tuple[float, FloatArray | float, list[tuple[str, str]]]:
         """Score and probabilities of one fit, NaN where it failed, and what it said."""
+        from sklearn.metrics import check_scoring, make_scorer
         from sklearn.model_selection import cross_validate
 
         said = list[tuple[str, str]]()
         tested: dict[str, Any] = {"score": np.nan, "values": np.nan}
 
         def measure(fitted: Any, rows: Any, labels: Any) -> float:
-            tested.update(self._scored(fitted, rows, labels))
-            if not hasattr(fitted, "predict_proba"):
-                said.append(("decision function", ""))
-            return float(tested["score"])
+            response = "predict_proba" if hasattr(fitted, "predict_proba") else "decision_function"
+            if not hasattr(fitted, response):
+                raise TypeError("it has neither predict_proba nor decision_function")
+            values = make_scorer(_finite, response_method=response, response=response)
+            both = {"values": values, "score": self.score}  # an estimator is asked once
+            found = check_scoring(fitted, both)(fitted, rows, labels)
+            if not np.isfinite(found["score"]):
+                raise ValueError(f"the score is {found['score']}")
+            tested.update(found)
+            if response == "decision_function":
+                said.append((response.replace("_", " "), ""))
+            return float(found["score"])
 
         once: Any = {"cv": [places], "scoring": measure, "error_score": "raise"}
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
-                learner = seeded(self.learners[name], self.without_state[name], draw)
+                learner = seeded(self.learners[name], draw)
                 cross_validate(learner, self.rows, self.labels, **once)
             except Exception as error:  # an estimator may raise anything; the others go on
-                said.append(("error", _first_line(type(error).__name__, error)))
-        texts = (_first_line(w.category.__name__, w.message) for w in warned)
-        said += [("warning", text) for text in dict.fromkeys(texts)]
+                said.append(("error", _first_line(type(error), error)))
+        texts = dict.fromkeys(_first_line(w.category, w.message) for w in warned)
+        said += [("warning", text) for text in texts]
         return tested["score"], tested["values"], said
-
-    def _scored(self, fitted: Any, rows: Any, labels: Any) -> dict[str, Any]:
-        """Score and probabilities of test items, for which an estimator is asked once."""
-        from sklearn.metrics import check_scoring, make_scorer
-
-        response = next((name for name in _RESPONSES if hasattr(fitted, name)), None)
-        if response is None:
-            raise TypeError("it has neither predict_proba nor decision_function")
-        values = make_scorer(_finite, response_method=response, response=response)
-        measure = check_scoring(fitted, {"values": values, "score": self.score})
-        tested: dict[str, Any] = measure(fitted, rows, labels)
-        if not np.isfinite(tested["score"]):
-            raise ValueError(f"the score is {tested['score']}")
-        return tested
 
     @property
     def scorer(self) -> str:
-        """Name of the score, without addresses of this process."""
-        if isinstance(self.scoring, str):
-            return self.scoring
-        name = getattr(self.scoring, "__qualname__", None)
-        if name is None:
-            return _ADDRESS.sub("", " ".join(repr(self.scoring).split()))
-        return f"{self.scoring.__module__}.{name}"
+        """Name of the score."""
+        return self.scoring if isinstance(self.scoring, str) else self.scoring.__name__
 
     @cached_property
     def score(self) -> Callable[..., float]:
         """The scorer itself."""
-        return scorer_of(self.scoring)
+        from sklearn.metrics import get_scorer
 
-    @cached_property
-    def without_state(self) -> dict[str, list[str]]:
-        """Every ``random_state`` of each learner that is None."""
-        return {
-            name: sorted(
-                parameter
-                for parameter, value in learner.get_params().items()
-                if value is None and parameter.rpartition("__")[2] == "random_state"
-            )
-            for name, learner in self.learners.items()
-        }
+        scorer: Callable[..., float]
+        scorer = self.scoring if callable(self.scoring) else get_scorer(self.scoring)
+        return scorer
 
     def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
         """``run``, which keeps what it returned in a folder, and reads it there the next time.
@@ -244,19 +221,19 @@ def checked_study(
     seed: int,
 ) -> Study:
     """The study, if it can be run; errors as ``Study`` says."""
+    from sklearn.metrics import get_scorer_names
+
     classes = np.asarray(labels)
-    table = rows if is_frame(rows) or hasattr(rows, "tocsr") else np.asarray(rows)
-    table = table.tocsr() if hasattr(table, "tocsr") else table
-    if len(table.shape) != 2 or classes.ndim != 1:
+    table = rows.tocsr() if hasattr(rows, "tocsr") else rows if is_frame(rows) else np.asarray(rows)
+    if len(table.shape) != 2 or classes.shape != table.shape[:1]:
         raise InputError(
             "X is a table of items and attributes and y one label per item, got the shapes "
             f"{table.shape} and {classes.shape}"
         )
-    if table.shape[0] != classes.size:
-        raise InputError(f"X has {table.shape[0]:,} items, y has {classes.size:,} labels")
-    _check_learners(estimators)
-    scorer_of(scoring)
-    learners = {str(name): learner for name, learner in estimators.items()}
+    if not callable(scoring) and scoring not in get_scorer_names():
+        near = nearest(scoring, get_scorer_names(), 1)
+        raise InputError(f"there is no score {shown(scoring)}{near}")
+    learners = _checked_learners(estimators)
     truth = _checked_classes(classes, folds)
     if truth.dtype != bool and scoring in _OF_TWO_CLASSES:
         raise InputError(
@@ -268,47 +245,34 @@ def checked_study(
 
 def _checked_classes(labels: Any, folds: int) -> BoolArray | IntArray:
     """Where a label is the larger of two, or places of classes; each has a member per fold."""
-    missing = [i for i, label in enumerate(labels.tolist()) if label is None or label != label]
-    if missing:
+    missing = np.flatnonzero(labels != labels)
+    if missing.size:
         raise InputError(f"the label of item {missing[0] + 1:,} is missing: leave such items out")
-    counts = Counter(labels.tolist())
-    if len(counts) < 2:
-        some = listed(list(map(_named, counts))) or "none"
-        count = counted(len(counts), "class", "classes")
-        raise InputError(f"labels are of at least two classes, got {count}: {some}")
-    rare, members = min(counts.items(), key=lambda pair: pair[1])
-    if members < folds:
-        hint = "" if members > 1 else ", which is no partition"
-        hint += "; or leave the class out" if len(counts) > 2 else ""
-        raise InputError(
-            f"class {_named(rare)} has {counted(members, 'member')}, fewer than the {folds} folds: "
-            f"folds can be at most {members}{hint}"
-        )
     try:
-        classes = sorted(counts)
+        classes, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
     except TypeError:
-        some = listed(list(map(_named, counts)))
-        raise InputError(f"labels are of one type, got {some}") from None
-    place = {label: number for number, label in enumerate(classes)}
-    places = np.array([place[label] for label in labels.tolist()])
-    return places if len(classes) > 2 else places == 1
+        raise InputError("labels are of one type, and none is missing") from None
+    names = [shown(label).removesuffix(".0") for label in classes.tolist()]
+    if len(names) < 2:
+        raise InputError(f"labels are of at least two classes, got {listed(names)}")
+    rare = counts.argmin()
+    if counts[rare] < folds:
+        raise InputError(
+            f"class {names[rare]} has {counted(counts[rare], 'member')}, fewer than the {folds} "
+            "folds: take fewer folds, or leave the class out"
+        )
+    return places if len(names) > 2 else places == 1
 
 
-def _named(label: Any) -> str:
-    """A class as people write it: 0 for 0.0."""
-    whole = isinstance(label, float) and label.is_integer()
-    return shown(int(label) if whole else label)
-
-
-def _check_learners(estimators: Any) -> None:
+def _checked_learners(estimators: Any) -> dict[str, Any]:
     from sklearn.base import clone
 
     if not isinstance(estimators, Mapping) or not estimators:
         raise InputError("estimators are a dict of names and scikit-learn estimators")
-    names = [str(name) for name in estimators]
-    if len(set(names)) < len(names):
+    learners = {str(name): learner for name, learner in estimators.items()}
+    if len(learners) < len(estimators):
         raise InputError("two learners have the same name")
-    for name, estimator in estimators.items():
+    for name, estimator in learners.items():
         try:
             if isinstance(estimator, type) or not hasattr(clone(estimator), "fit"):
                 raise TypeError
@@ -316,33 +280,21 @@ def _check_learners(estimators: Any) -> None:
             raise InputError(
                 f"learner {shown(name)} is no scikit-learn estimator: {shown(estimator)}"
             ) from None
+    return learners
 
 
-def scorer_of(scoring: str | Callable[..., float]) -> Callable[..., float]:
-    """Scorer of scikit-learn by its name; a callable ``scorer(estimator, X, y)`` is one itself.
-
-    Examples
-    --------
-    >>> scorer_of("roc_auk")
-    Traceback (most recent call last):
-    bayes_sota.core.errors.InputError: there is no score 'roc_auk'; did you mean 'roc_auc'?
-    """
-    from sklearn.metrics import get_scorer, get_scorer_names
-
-    names = get_scorer_names()
-    if not callable(scoring) and scoring not in names:
-        raise InputError(f"there is no score {shown(scoring)}{nearest(scoring, names, 1)}")
-    scorer: Callable[..., float] = scoring if callable(scoring) else get_scorer(scoring)
-    return scorer
-
-
-def seeded(estimator: Any, names: list[str], draw: np.random.SeedSequence) -> Any:
-    """A clone, whose parameters of these names, its random states, have numbers of their own.
+def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
+    """A clone, of which every ``random_state`` that is None has a number of its own.
 
     Without that two runs would differ; a number that the user gave stays.
     """
     from sklearn.base import clone
 
+    names = sorted(
+        name
+        for name, value in estimator.get_params().items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    )
     states = draw.generate_state(len(names)) >> 1  # 31 bits
     return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 
@@ -360,6 +312,7 @@ def _finite(labels: Any, values: FloatArray, response: str) -> FloatArray:
     return chosen
 
 
-def _first_line(kind: str, message: object) -> str:
+def _first_line(kind: type, message: object) -> str:
     lines = [line.strip() for line in str(message).splitlines() if line.strip()]
-    return plain_text(f"{kind}: {_ADDRESS.sub('', lines[0])}" if lines else kind, _LONGEST)
+    name = kind.__name__
+    return plain_text(f"{name}: {_ADDRESS.sub('', lines[0])}" if lines else name, _LONGEST)

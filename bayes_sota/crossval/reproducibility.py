@@ -26,15 +26,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import (
-    FixedNumber,
-    KolmogorovSmirnovRule,
-    PosteriorRule,
-    Probabilities,
-    Rule,
-    SpearmanRule,
-    progress_of,
-)
+from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
 from bayes_sota.crossval.shape import canonical_iterations
 
 Pairing = Literal["all", "paired"]
@@ -105,14 +97,9 @@ def win_share(estimates: ArrayLike, pairing: Pairing = "all") -> FloatArray:
     check_choice("pairing", pairing, Pairing)
     values = np.round(np.asarray(estimates, np.float64), _DIGITS).T
     if pairing == "paired":
-        above = np.sign(values[:, None] - values[None])
-        return (1 + above.mean(axis=2)) / 2
-    rows = np.sort(values, axis=1)
-    sides: tuple[Literal["left", "right"], ...] = ("left", "right")
-    wins = [[sum(np.searchsorted(b, a, s).sum() for s in sides) for b in rows] for a in rows]
-    share: FloatArray = np.array(wins) / (2.0 * rows.shape[1] ** 2)
-    np.fill_diagonal(share, 0.5)
-    return share
+        return (1 + np.sign(values[:, None] - values).mean(axis=2)) / 2
+    above = [[np.sign(a[:, None] - b).mean() for b in values] for a in values]
+    return (1 + np.array(above)) / 2
 
 
 def judge_rules(
@@ -149,7 +136,7 @@ def judge_rules(
     --------
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]])
-    >>> (judged,) = judge_rules([FixedNumber(10)], scores, random_seed=0)
+    >>> (judged,) = judge_rules([Rule("fixed", 10)], scores, random_seed=0)
     >>> float(judged.reproducibility()[0, 0, 1]), judged.saved.round(2).tolist()
     (1.0, [[0.83, 0.83]])
     """
@@ -172,7 +159,7 @@ def judge_rules(
             for r, rule in enumerate(rules):
                 stops[r, k, t] = ends = rule.stops(row)
                 estimates[r, k, t] = [
-                    one.scores[: n or None].mean() for one, n in zip(row, ends, strict=True)
+                    one.means[: n or None].mean() for one, n in zip(row, ends, strict=True)
                 ]
     return [
         JudgedRule(rule, mean, np.where(end > 0, end, pool).astype(np.int64), end > 0, pool)
@@ -238,10 +225,10 @@ def judged_beside(
         So few iterations can never meet the chosen rule; where scores tie, they may.
     """
     complete = np.isfinite(scores.iteration_means()).sum(axis=2)
-    others: list[Rule] = [FixedNumber(n) for n in (canonical_iterations(scores.folds), 10, 50)]
+    others = [Rule("fixed", n) for n in (canonical_iterations(scores.folds), 10, 50)]
     if probabilities is not None:
-        others += [SpearmanRule(t) for t in (1 - 1e-3, 1 - 1e-4, 1 - 1e-5)]
-    others += [KolmogorovSmirnovRule(0.2), KolmogorovSmirnovRule(0.1), PosteriorRule()]
+        others += [Rule("spearman", 1 - t) for t in (1e-3, 1e-4, 1e-5)]
+    others += [Rule("ks", 0.2), Rule("ks", 0.1), Rule("posterior")]
     rules = [chosen, *(one for one in others if one != chosen and one.least < complete.min())]
     judged = judge_rules(rules, scores, probabilities, **settings)
     if chosen.least > complete.max() and not judged[0].stopped.any():

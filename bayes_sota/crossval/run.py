@@ -21,15 +21,16 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.crossval.fits import Iteration, Message, Study, checked_study
+from bayes_sota.crossval.fits import Iteration, Message, checked_study
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import FixedNumber, PosteriorRule, Rule, named_rule
+from bayes_sota.crossval.rules import Rule
 
 if TYPE_CHECKING:
     import xarray as xr
 
 FOLDS = Range(2, 10_000, whole=True)
 ITERATIONS = Range(1, 10_000, whole=True)
+_KINDS = ("error", "decision function", "warning")  # of messages
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,12 +94,11 @@ class CrossValidation:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of the fits: failures first, one sentence for each kind."""
-        order = ("error", "decision function", "warning")
-        grouped: dict[tuple[str, str], list[Message]] = {}
-        for said in sorted(self.messages, key=lambda message: order.index(message.kind)):
-            grouped.setdefault((said.kind, said.learner), []).append(said)
+        grouped: dict[tuple[int, str], list[Message]] = {}
+        for said in self.messages:
+            grouped.setdefault((_KINDS.index(said.kind), said.learner), []).append(said)
         fits = self.n_iterations * self.fold_scores.folds
-        return tuple(_note(messages, fits) for messages in grouped.values())
+        return tuple(_note(grouped[key], fits) for key in sorted(grouped, key=lambda key: key[0]))
 
     def to_datatree(self) -> "xr.DataTree":
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
@@ -168,7 +168,7 @@ def repeated_cross_validation(
     folds: int = 10,
     scoring: str | Callable[..., float] = "roc_auc",
     iterations: int = 50,
-    rule: str | Rule = "fixed",
+    rule: str | Rule | Callable[[CrossValidation], bool] = "fixed",
     random_seed: Seed = None,
     cores: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -196,11 +196,10 @@ def repeated_cross_validation(
         "average_precision".
     iterations : int
         The number of partitions, with another rule than "fixed" the most.
-    rule : "fixed", "spearman", "ks", "posterior" or object
-        "fixed" runs all iterations; the others are those of ``named_rule``, which stop where they
-        hold for all learners. Of an object, such as those with another threshold,
-        ``rule.decided(runs)`` is asked after each iteration, in their order, whether the iterations
-        so far (a ``CrossValidation``) are enough; ``rule.name`` names it.
+    rule : "fixed", "spearman", "ks", "posterior", Rule or callable
+        "fixed" runs all iterations; the others stop where they hold for all learners. A ``Rule``
+        has another threshold. A callable is asked after each iteration, in their order, whether the
+        iterations so far (a ``CrossValidation``) are enough.
     random_seed : int, SeedSequence, Generator or None
         Results are the same for the same seed, whatever the number of workers; 0 if None.
     cores : int
@@ -243,13 +242,16 @@ def repeated_cross_validation(
     """
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
-    chosen = _chosen_rule(rule, iterations)
+    chosen = Rule("fixed", iterations) if rule == "fixed" else rule
+    chosen = Rule(chosen) if isinstance(chosen, str) else chosen
+    if not callable(chosen):
+        raise InputError(f"rule is a name or a function of the runs so far, got {shown(rule)}")
     seed = _whole_seed(random_seed)
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
-    if isinstance(chosen, PosteriorRule) and len(study.learners) < 2:
+    names = list(study.learners)
+    if isinstance(chosen, Rule) and chosen.kind == "posterior" and len(names) < 2:
         raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
     work = study.run if checkpoint is None else study.kept_in(Path(checkpoint))
-    names = list(study.learners)
     scores = np.full((len(names), iterations, folds), np.nan)
     probabilities = np.full((*scores.shape[:2], study.truth.size), np.nan)
     pooled, messages = np.full(scores.shape[:2], np.nan), list[Message]()
@@ -259,7 +261,7 @@ def repeated_cross_validation(
     ):
         for n, done in enumerate(coming, 1):
             if n == 1:
-                _check_first(done, study)
+                _check_first(done, names)
             scores[:, n - 1], probabilities[:, n - 1] = done.scores, done.probabilities
             pooled[:, n - 1] = [pooled_score(p, study.truth) for p in done.probabilities]
             messages += done.messages
@@ -270,34 +272,23 @@ def repeated_cross_validation(
                 truth=study.truth,
                 partition_seeds=tuple(map(study.partition_seed, range(n))),
                 random_seed=seed,
-                rule=chosen.name,
+                rule=getattr(chosen, "name", type(chosen).__name__),
                 decided=False,
                 messages=tuple(messages),
             )
-            result = replace(result, decided=bool(chosen.decided(result)))
+            result = replace(result, decided=bool(chosen(result)))
             advance()
             if result.decided:
                 break
     return result
 
 
-def _chosen_rule(rule: str | Rule, iterations: int) -> Rule:
-    if rule == "fixed":
-        return FixedNumber(iterations)
-    if isinstance(rule, str):
-        return named_rule(rule)
-    if not callable(getattr(rule, "decided", None)):
-        raise InputError(f"rule is a name or has a method decided, got {shown(rule)}")
-    return rule
-
-
 def _whole_seed(random_seed: Seed) -> int:
     """The number that all random numbers depend on."""
-    if random_seed is None:
-        return DEFAULT_SEED
     rng = generator_of(random_seed)
-    is_number = isinstance(random_seed, int | np.integer)
-    return int(random_seed) if is_number else int(rng.integers(2**63))  # type: ignore[arg-type]
+    if isinstance(random_seed, int | np.integer):
+        return int(random_seed)
+    return DEFAULT_SEED if random_seed is None else int(rng.integers(2**63))
 
 
 def _in_order(results: Generator[tuple[int, Iteration]]) -> Generator[Iteration]:
@@ -311,9 +302,9 @@ def _in_order(results: Generator[tuple[int, Iteration]]) -> Generator[Iteration]
                 number += 1
 
 
-def _check_first(done: Iteration, study: Study) -> None:
+def _check_first(done: Iteration, names: list[str]) -> None:
     """Refuse a learner that cannot learn from these data."""
-    for name, scores in zip(study.learners, done.scores, strict=True):
+    for name, scores in zip(names, done.scores, strict=True):
         if np.isnan(scores).all():
             said = (m.text for m in done.messages if (m.kind, m.learner) == ("error", name))
             raise InputError(f"learner {shown(name)} failed in every fold: {next(said)}")
@@ -322,9 +313,10 @@ def _check_first(done: Iteration, study: Study) -> None:
 def pooled_score(probabilities: FloatArray, truth: BoolArray | IntArray) -> float:
     r"""AUROC of all items at once: the share of pairs that are in order, ties by half.
 
-    .. math:: \frac{\sum_{i: y_i = 1} r_i - n_1 (n_1 + 1) / 2}{n_1 n_0}
+    .. math:: \frac{\bar r_1 - (n_1 + 1) / 2}{n_0}
 
-    with the midranks :math:`r_i`; NaN where a probability is missing, or of several classes.
+    with the mean midrank :math:`\bar r_1` of the positive items; NaN where a probability is
+    missing, or of several classes.
 
     Examples
     --------
@@ -333,8 +325,7 @@ def pooled_score(probabilities: FloatArray, truth: BoolArray | IntArray) -> floa
     """
     from scipy.stats import rankdata
 
-    positive = int(truth.sum())
     if truth.dtype != bool or np.isnan(probabilities).any():
         return float("nan")
-    ranks = rankdata(probabilities)[truth].sum()
-    return float((ranks - positive * (positive + 1) / 2) / (positive * (truth.size - positive)))
+    ranks = rankdata(probabilities)[truth]
+    return float((ranks.mean() - (ranks.size + 1) / 2) / (truth.size - ranks.size))

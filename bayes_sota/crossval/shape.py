@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
+from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
 
 _CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
 _FEWEST = 8  # iterations of D'Agostino's test
 _DRAWS = 4000  # random canonical runs of several iterations
+_LEVEL = 0.05  # of skewness, over all learners and data sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +75,10 @@ def canonical_iterations(folds: int) -> int:
     return max(1, round(_CANONICAL_FITS / folds))
 
 
-def steady_state(scores: FoldScores, random_seed: Seed = DEFAULT_SEED) -> SteadyState:
+def steady_state(scores: FoldScores) -> SteadyState:
     """Describe the scores of iterations of every learner on every data set.
 
-    Parameters
-    ----------
-    scores : FoldScores
-    random_seed : int, SeedSequence, Generator or None
-        Of the canonical runs of more than one iteration, which are drawn.
+    Canonical runs of more than one iteration are drawn, always in the same way.
 
     Examples
     --------
@@ -90,16 +87,10 @@ def steady_state(scores: FoldScores, random_seed: Seed = DEFAULT_SEED) -> Steady
     >>> state.mean.round(4).tolist(), state.p_canonical_above.tolist()
     ([[0.8997]], [[0.54]])
     """
-    rng, size = generator_of(random_seed), canonical_iterations(scores.folds)
-    order = np.ix_(np.argsort(scores.tasks), np.argsort(scores.learners))  # not that of the rows
-    means = scores.iteration_means()[order]
-    estimates = [
-        _described(one[np.isfinite(one)], size, rng) for one in means.reshape(-1, means.shape[2])
-    ]
-    fields = {name: np.empty(means.shape[:2], type(of)) for name, of in estimates[0].items()}
-    for name, values in fields.items():
-        values[order] = np.reshape([one[name] for one in estimates], values.shape)
-    return SteadyState(**fields)
+    means, size = scores.iteration_means(), canonical_iterations(scores.folds)
+    rows = [_described(one[np.isfinite(one)], size) for one in means.reshape(-1, means.shape[2])]
+    fields = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return SteadyState(**{k: v.reshape(means.shape[:2]) for k, v in fields.items()})
 
 
 def sample_sd(values: FloatArray) -> float:
@@ -115,7 +106,7 @@ def sample_sd(values: FloatArray) -> float:
     return float(values.std(ddof=1)) if np.ptp(values) else 0.0
 
 
-def _described(values: FloatArray, size: int, rng: np.random.Generator) -> dict[str, Any]:
+def _described(values: FloatArray, size: int) -> dict[str, Any]:
     """Fields of ``SteadyState`` for one learner on one data set."""
     from scipy.stats import shapiro, skew, skewtest
 
@@ -123,6 +114,11 @@ def _described(values: FloatArray, size: int, rng: np.random.Generator) -> dict[
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
     varies = n > 2 and float(np.ptp(values)) > 1e-12
     skewness = skew(values, bias=False) if varies else 0.0 if n > 2 else np.nan
+    above = np.nan
+    if n > size:
+        # With replacement: else half of all iterations exceed the mean in half of the runs.
+        draws = np.random.default_rng(0).choice(values, (_DRAWS, size)) if size > 1 else values
+        above = np.mean(draws.reshape(len(draws), -1).mean(axis=1) > values.mean() + 1e-12)
     return {
         "n_iterations": n,
         "mean": values.mean() if n else np.nan,
@@ -130,7 +126,7 @@ def _described(values: FloatArray, size: int, rng: np.random.Generator) -> dict[
         "sd": sd,
         "standard_error": sd / np.sqrt(max(n, 1)),
         "canonical": values[:size].mean() if n else np.nan,
-        "p_canonical_above": _share_above(values, size, rng),
+        "p_canonical_above": above,
         "skewness": skewness,
         "skewed": abs(skewness) > 2 * error,
         "p_skewness": skewtest(values).pvalue if varies and n >= _FEWEST else np.nan,
@@ -138,39 +134,10 @@ def _described(values: FloatArray, size: int, rng: np.random.Generator) -> dict[
     }
 
 
-def _share_above(values: FloatArray, size: int, rng: np.random.Generator) -> float:
-    """Share of runs of so many iterations whose mean exceeds that of all.
-
-    Drawn with replacement: without, half of all iterations exceed the mean in half of the runs.
-    """
-    if len(values) <= size:
-        return float("nan")
-    runs = rng.choice(values, (_DRAWS, size)).mean(axis=1) if size > 1 else values
-    return float(np.mean(runs > values.mean() + 1e-12))
-
-
-@dataclass(frozen=True, eq=False)
-class RunningMeans:
-    """Estimate after every iteration of one learner, and where other partitions would put it.
-
-    Attributes
-    ----------
-    mean : ndarray, shape (n_iterations,)
-    interval : ndarray, shape (n_iterations, 2)
-        Equal-tailed, about the steady mean.
-    """
-
-    mean: FloatArray
-    interval: FloatArray
-
-
 def running_means(
     scores: FoldScores, learner: int, task: int = 0, ci_prob: float = 0.95
-) -> RunningMeans:
+) -> tuple[FloatArray, FloatArray]:
     r"""Mean score after every iteration, in the order in which they ran, with its spread.
-
-    The interval is :math:`\bar x \pm z \, s / \sqrt{n}` with the mean and the standard deviation
-    of all iterations: where the mean of :math:`n` new partitions lies.
 
     Parameters
     ----------
@@ -180,54 +147,59 @@ def running_means(
     ci_prob : float
         Probability of the interval.
 
+    Returns
+    -------
+    mean : ndarray, shape (n_iterations,)
+    interval : ndarray, shape (n_iterations, 2)
+        :math:`\bar x \pm z \, s / \sqrt{n}` with the mean and the standard deviation of all
+        iterations: where the mean of :math:`n` new partitions lies.
+
     Examples
     --------
-    >>> running_means(FoldScores([[[0.8, 0.9], [0.7, 0.9], [0.8, 0.7]]]), 0).mean.round(3).tolist()
+    >>> running_means(FoldScores([[[0.8, 0.9], [0.7, 0.9], [0.8, 0.7]]]), 0)[0].round(3).tolist()
     [0.85, 0.825, 0.8]
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     OPEN_SHARE.check(ci_prob, "ci_prob")
     values = scores.iteration_means()[task, learner]
     values = values[np.isfinite(values)]
     numbers = np.arange(1, len(values) + 1)
-    sd = sample_sd(values)
-    half = norm.ppf((1 + ci_prob) / 2) * sd / np.sqrt(numbers)
-    ends = values.mean() + np.stack([-half, half], axis=1)
-    return RunningMeans(values.cumsum() / numbers, ends)
+    half = ndtri((1 + ci_prob) / 2) * sample_sd(values) / np.sqrt(numbers)
+    return values.cumsum() / numbers, values.mean() + np.stack([-half, half], axis=1)
 
 
 def learner_rows(
     scores: FoldScores, state: SteadyState, stops: IntArray
 ) -> Iterator[dict[str, Any]]:
-    """Estimates of every learner on every data set, the best first."""
+    """Estimates of every learner on every data set, the best first.
+
+    "skewed" allows for looking at all of them: p of D'Agostino's test times their number is at
+    most .05.
+    """
     from scipy.stats import rankdata
 
     for t, task in enumerate(scores.tasks):
-        rank = rankdata(-np.round(state.mean[t], 12))
-        by_median = rankdata(-np.round(state.median[t], 12))
-        for j in np.argsort(rank, kind="stable"):
+        ranks = [rankdata(-np.round(values[t], 12)) for values in (state.mean, state.median)]
+        for j in np.argsort(ranks[0], kind="stable"):
             row = {name: values[t, j].item() for name, values in vars(state).items()}
-            for name in ("p_skewness", "p_normal"):
-                row[name] = None if np.isnan(row[name]) else row[name]
+            p, n = row["p_skewness"], row["n_iterations"]
+            reason = (
+                "" if n >= _FEWEST else f"a test of skewness needs at least {_FEWEST} iterations"
+            )
+            constant = n >= 2 and row["sd"] <= 1e-12
             yield {
                 "task": task,
                 "learner": scores.learners[j],
-                "rank": float(rank[j]),
-                "rank_by_median": float(by_median[j]),
+                "rank": float(ranks[0][j]),
+                "rank_by_median": float(ranks[1][j]),
                 "n_iterations": row.pop("n_iterations"),
                 "steady": row.pop("mean"),
                 "standard_error": row.pop("standard_error"),
                 **row,
-                "reason": _untested(row["sd"], int(state.n_iterations[t, j])),
+                "p_skewness": None if np.isnan(p) else p,
+                "p_normal": None if np.isnan(row["p_normal"]) else row["p_normal"],
+                "skewed": p * state.mean.size <= _LEVEL,
+                "reason": "all iterations have the same score" if constant else reason,
                 "stopping_iteration": int(stops[t][j]) or None,
             }
-
-
-def _untested(sd: float, iterations: int) -> str:
-    """Why there is no test of skewness, or of a normal distribution; empty where there is."""
-    if iterations >= 2 and sd <= 1e-12:
-        return "all iterations have the same score"
-    if iterations < _FEWEST:
-        return f"a test of skewness needs at least {_FEWEST} iterations"
-    return ""

@@ -6,7 +6,7 @@ A pair of learners is named with the better one first, by the means of all itera
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -14,32 +14,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import (
-    DEFAULT_SEED,
-    LEVEL,
-    OPEN_SHARE,
-)
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, listed
-from bayes_sota.core.types import IntArray, Seed
-from bayes_sota.crossval.across_tasks import (
-    AverageRanks,
-    average_ranks,
-    rank_row,
-    rows_across_tasks,
-    signed_rank_tests,
-)
+from bayes_sota.core.types import Seed
+from bayes_sota.crossval.across_tasks import AverageRanks, average_ranks, rows_across_tasks
 from bayes_sota.crossval.correlated_t import (
     correlated_t,
+    difference_tests,
     iterations_needed,
     other_seed_probability,
     partition_share,
 )
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.fold_tests import difference_tests
 from bayes_sota.crossval.reproducibility import (
     KEPT,
     JudgedRule,
@@ -47,13 +37,7 @@ from bayes_sota.crossval.reproducibility import (
     judged_beside,
     rule_row,
 )
-from bayes_sota.crossval.rules import (
-    KolmogorovSmirnovRule,
-    Probabilities,
-    Rule,
-    SpearmanRule,
-    stopping_iterations,
-)
+from bayes_sota.crossval.rules import Probabilities, Rule, stopping_iterations
 from bayes_sota.crossval.sample import judged_tree
 from bayes_sota.crossval.shape import (
     SteadyState,
@@ -137,21 +121,12 @@ class JudgedRuns:
         }
         share = self.rules[0].win_share()
         estimates["win_share"] = (("task", "learner", "learner_other"), share)
-        reasons = [reason.replace("; ", ", ") for reason in content["diagnostics"]["reasons"]]
         about = {
-            "diagnostics_reasons": "; ".join(reasons),
+            "diagnostics_reasons": "; ".join(content["diagnostics"]["reasons"]),
             "rule": content["rule"]["name"],
         }
         seed = content["seed"] if random_seed is None else random_seed
         return judged_tree(self.scores, estimates, draws, seed, about)
-
-
-def _check_asked(scores: FoldScores, level: float, ci_prob: float) -> None:
-    """``InputError`` where what is asked of an experiment cannot be."""
-    LEVEL.check(level, "level")
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    if len(scores.learners) < 2:
-        raise InputError("an order needs at least 2 learners, got 1")
 
 
 def judge_runs(
@@ -160,7 +135,6 @@ def judge_runs(
     *,
     rule: Rule | None = None,
     orderings: int = 50,
-    level: float = 0.05,
     ci_prob: float = 0.95,
     truth: ArrayLike | None = None,
     random_seed: Seed = DEFAULT_SEED,
@@ -177,8 +151,6 @@ def judge_runs(
         probabilities, else Kolmogorov and Smirnov's at .2. Others are shown beside it.
     orderings : int
         Random orderings of the iterations.
-    level : float
-        Of the tests across data sets.
     ci_prob : float
         Probability of the intervals of true differences.
     truth : array-like, shape (n_tasks, n_learners), optional
@@ -192,8 +164,8 @@ def judge_runs(
         and stopping iterations of every data set, which are ``frame`` too), pairs
         (reproducibility, posterior and tests), rules (what each costs and saves), ranks,
         steady_verdicts (Wilcoxon's signed ranks of the means of all iterations) and verdicts (of
-        one iteration after the other) across data sets, fold_bias and against_truth (None where
-        there is nothing to tell them from), advice, notes, seed. Its ``reasons`` are the learners
+        one iteration after the other) across data sets at 5 %, against_truth (None where there is
+        nothing to tell them from), advice, notes, seed. Its ``reasons`` are the learners
         whose steady state is not reached; ``about`` is a ``JudgedRuns``, which has the estimates of
         every ordering and draws of the true differences.
 
@@ -201,84 +173,78 @@ def judge_runs(
     ------
     InputError
         A rule that the iterations can never meet, fewer than two learners or complete iterations;
-        what ``fold_bias`` and ``against_truth`` refuse.
+        what ``against_truth`` refuses.
 
     Examples
     --------
-    >>> from bayes_sota.crossval.rules import FixedNumber
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
-    >>> report = judge_runs(scores, rule=FixedNumber(10), random_seed=0)
+    >>> report = judge_runs(scores, rule=Rule("fixed", 10), random_seed=0)
     >>> print(report.sentences[0])
     With other partitions b comes before a in 100 of 100 comparisons of runs that fixed 10 stops.
     """
-    _check_asked(scores, level, ci_prob)
-    across = rows_across_tasks(scores, truth, level)
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    if len(scores.learners) < 2:
+        raise InputError("an order needs at least 2 learners, got 1")
     rng, seed = resolve_seed(random_seed)
-    chosen = rule or (KolmogorovSmirnovRule() if probabilities is None else SpearmanRule())
-    state = steady_state(scores, rng)
+    chosen = rule or Rule("ks" if probabilities is None else "spearman")
+    state = steady_state(scores)
     judged = judged_beside(chosen, scores, probabilities, orderings=orderings, random_seed=rng)
     stops = stopping_iterations(chosen, scores, probabilities)
-    learners = list(learner_rows(scores, state, stops))
-    pairs = list(_pairs(scores, state, judged[0], ci_prob))
-    ranks = verdicts = None
-    if len(scores.tasks) > 1:
-        ranks = average_ranks(state.mean, scores.learners, level)
-        tests = signed_rank_tests(state.mean, scores.learners, level)
-        verdicts = [asdict(one) for one in tests]
-    reasons = list(_unsteady(scores, stops, chosen))
+    several = len(scores.tasks) > 1
+    ranks = average_ranks(state.mean, scores.learners) if several else None
+    late = sorted(
+        scores.learners[j] + (f" on {scores.tasks[t]}" if several else "")
+        for t, j in np.argwhere(stops == 0)
+    )
+    tried = counted(scores.scores.shape[2], "iteration")
+    reasons = [f"the rule {chosen.name} has not stopped {listed(late)} after {tried}"] * bool(late)
     content = {
-        "rule": {"name": chosen.name, "least_iterations": chosen.least, **asdict(chosen)},  # type: ignore[call-overload]
+        "rule": {
+            "name": chosen.name,
+            "least_iterations": chosen.least,
+            "threshold": chosen.threshold,
+        },
         "orderings": orderings,
         "prob": ci_prob,
         "scorer": scores.scorer,
         "folds": scores.folds,
         "n_iterations": scores.scores.shape[2],
-        "learners": learners,
-        "pairs": pairs,
+        "learners": list(learner_rows(scores, state, stops)),
+        "pairs": list(_pairs(scores, state, judged[0], ci_prob)),
         "rules": [rule_row(one) for one in judged],
-        "ranks": ranks and rank_row(ranks),
-        "steady_verdicts": verdicts,
-        **across,
+        **rows_across_tasks(scores, ranks, state.mean, truth),
     }
     content |= {
         "advice": list(advice_of(content, reasons)),
         "reading": list(scores.notes),
-        "notes": list(notes_of(scores, probabilities, judged[0], verdicts)),
+        "notes": list(notes_of(scores, chosen, probabilities)),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": seed_number(seed),
     }
-    return _report(content, JudgedRuns(scores, tuple(judged), ranks, content))
-
-
-def _report(content: dict[str, Any], about: JudgedRuns) -> Report:
-    """The answer, tables and what they rest on."""
     sentences = [*answer_of(content), *content["advice"]]
     tables, legend = zip(*tables_of(content), strict=True)
     how = (
-        f"{content['orderings']} random orderings of {content['n_iterations']} iterations of "
-        f"{content['folds']}-fold cross-validation, seed {content['seed']}"
+        f"{orderings} random orderings of {content['n_iterations']} iterations of "
+        f"{scores.folds}-fold cross-validation, seed {content['seed']}"
     )
     return Report(
         content=content,
         make_frame=partial(frame_of, content["learners"]),
         tables=tables,
         sentences=sentences,
-        legend=[line for line in legend if line],
+        legend=legend,
         notes=[*content["reading"], *content["notes"]],
-        reasons=content["diagnostics"]["reasons"],
+        reasons=reasons,
         paragraph=[*sentences, *as_sentences(content["notes"])],
         basis=[how, SOFTWARE],
         measured="learners",
-        about=about,
+        about=JudgedRuns(scores, tuple(judged), ranks, content),
     )
 
 
 def _pairs(
-    scores: FoldScores,
-    state: SteadyState,
-    judged: JudgedRule,
-    ci_prob: float,
+    scores: FoldScores, state: SteadyState, judged: JudgedRule, ci_prob: float
 ) -> Iterator[dict[str, Any]]:
     """Every pair of learners on every data set, the better first."""
     means, shares = scores.iteration_means(), judged.win_share()
@@ -290,12 +256,9 @@ def _pairs(
             both = both[np.isfinite(both)]
             n, together = both.size, sample_sd(both)
             gap = float(state.mean[t, a] - state.mean[t, b])
-            apart = float(np.hypot(state.sd[t, a], state.sd[t, b]))
-            share = float(np.mean([used[t, a], used[t, b]]))
             # Without the noise of the data: new partitions need to keep the order, no more.
-            needed = apart if np.isnan(apart) else iterations_needed(gap, apart, 0.0, KEPT)
+            needed = iterations_needed(gap, float(np.hypot(*state.sd[t, [a, b]])), 0.0, KEPT)
             first, second = scores.scores[t, a], scores.scores[t, b]
-            tests = difference_tests(first, second, scores.folds) if first.shape[1] > 1 else []
             test = correlated_t(scores, a, b, task=t)
             p, data = test.p_better(), test.data_variance
             more = iterations_needed(test.mean, together, data**0.5, KEPT) if n > 1 else None
@@ -307,9 +270,9 @@ def _pairs(
                 "difference_se": together / max(n, 1) ** 0.5,
                 "order_kept": float(shares[t, a, b]),
                 "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
-                "by_chance": expected_by_chance(len(judged.estimates), share),
+                "by_chance": expected_by_chance(len(judged.estimates), used[t, [a, b]].mean()),
                 "iterations_needed": float(np.inf if needed is None else needed),
-                "tests": [asdict(one) for one in tests],
+                "tests": difference_tests(first, second, scores.folds) if first[0].size > 1 else [],
                 "posterior": {
                     "p_better": p,
                     "interval": list(test.interval(ci_prob)),
@@ -320,16 +283,3 @@ def _pairs(
                     "iterations_needed": more,
                 },
             }
-
-
-def _unsteady(scores: FoldScores, stops: IntArray, rule: Rule) -> Iterator[str]:
-    """Which learners have not reached their steady state."""
-    late = np.argwhere(stops == 0).tolist()
-    if not late:
-        return
-    several = len(scores.tasks) > 1
-    names = [scores.learners[j] + (f" on {scores.tasks[t]}" if several else "") for t, j in late]
-    yield (
-        f"the rule {rule.name} has not stopped {listed(sorted(names))} after "
-        f"{counted(scores.scores.shape[2], 'iteration')}: the steady state is not reached"
-    )

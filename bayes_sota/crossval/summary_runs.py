@@ -8,23 +8,21 @@ computes them by hand.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
 from bayes_sota.crossval.run import CrossValidation
-from bayes_sota.crossval.shape import canonical_iterations, sample_sd
+from bayes_sota.crossval.shape import canonical_iterations, steady_state
 from bayes_sota.crossval.summary_words import score_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _CITED = "steady state after Raeder, Hoens and Chawla 2010, Consequences of variability in "
 _CITED += "classifier performance estimates"
-_NUMBERS = ("steady_state", "canonical", "sd_iterations", "median", "pooled")
-_HEADER = ("steady state", "canonical", "sd of iterations", "median", "pooled AUROC")
+_COLUMNS = ("steady_state", "canonical", "sd_iterations", "median", "pooled")
 
 
 def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
@@ -58,11 +56,9 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     >>> describe_runs(runs).sentences[0]
     'On tumours, nb has a mean AUROC, 0.9875, over 2 random partitions into 5 folds.'
     """
-    frame = _frame(runs).sort_values(
-        "steady_state", ascending=False, kind="stable", ignore_index=True
-    )
-    failed = frame.loc[frame["failed_fits"] > 0, "learner"].tolist()
-    reasons = [f"fits of {listed(failed)} failed"] if failed else []
+    learners = sorted(_learners(runs), key=lambda row: -row["steady_state"])
+    failed = [row["learner"] for row in learners if row["failed_fits"]]
+    reasons = [f"fits of {listed(failed)} failed"] * bool(failed)
     if not runs.decided:
         tried = counted(runs.n_iterations, "iteration")
         reasons.append(f"the rule {runs.rule} was not met in {tried}")
@@ -70,31 +66,37 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     two = counts.size == 2
     content: dict[str, Any] = {
         "task": data.tasks[0],
-        "n_items": int(counts.sum()),
+        "n_items": runs.truth.size,
         **({"n_positive": int(counts[1])} if two else {"n_of_classes": counts.tolist()}),
         "scoring": data.scorer,
         "folds": data.folds,
         "iterations": runs.n_iterations,
         "canonical_iterations": canonical_iterations(data.folds),
         "rule": {"name": runs.rule, "decided": runs.decided},
-        "learners": rows_of(frame),
+        "learners": learners,
         "seed": runs.random_seed,
         "partition_seeds": list(runs.partition_seeds),
         "reading": list(reading),
         "notes": list(runs.notes),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
-    score, sentences = score_name(data.scorer), list(_sentences(content))
+    sentences = list(_sentences(content))
+    rows = [
+        {"learner": row["learner"]}
+        | {name.replace("_", " "): _number(row, name) for name in _COLUMNS if name in row}
+        | {"best in": f"{row['share_best']:.0%}"}
+        for row in learners
+    ]
+    pooled = "pooled: AUROC of all items at once; " if two else ""
     return Report(
         content=content,
-        make_frame=lambda: frame,
-        tables=[_table(content, two)],
+        make_frame=partial(frame_of, learners),
+        tables=[Table.of(rows)],
         sentences=sentences,
         legend=[
-            f"steady state: mean {score} over all partitions; canonical: of the first partitions "
-            "alone, which make about ten fits, the size that papers report; "
-            f"{'pooled: AUROC of all items at once; ' * two}best in: share of partitions in which "
-            "the learner comes first"
+            f"steady state: mean {score_name(data.scorer)} over all partitions; canonical: of the "
+            f"first {content['canonical_iterations']} x {data.folds} folds, the size that papers "
+            f"report; {pooled}best in: share of partitions in which the learner comes first"
         ],
         notes=[*reading, *runs.notes],
         reasons=reasons,
@@ -108,19 +110,6 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     )
 
 
-def _table(content: dict[str, Any], two: bool) -> Table:
-    """A row per learner; pooled AUROC is of two classes."""
-    size = f"{content['canonical_iterations']}x{content['folds']}"
-    columns = dict(zip(_NUMBERS, _HEADER, strict=True)) | {"canonical": f"canonical ({size})"}
-    if not two:
-        del columns["pooled"]
-    cells = [
-        [row["learner"], *(_number(row, name) for name in columns), f"{row['share_best']:.0%}"]
-        for row in content["learners"]
-    ]
-    return Table(["learner", *columns.values(), "best in"], cells)
-
-
 def _sentences(content: dict[str, Any]) -> Iterator[str]:
     """The answer: who is best, how sure that is, and what repetition cannot tell."""
     first, *rest = content["learners"]
@@ -131,10 +120,9 @@ def _sentences(content: dict[str, Any]) -> Iterator[str]:
         f"{counted(n, 'random partition')} into {content['folds']} folds."
     )
     if rest:
-        times = first["share_best"] * n
         yield (
             f"{rest[0]['learner']} follows with {_number(rest[0], 'steady_state')}; "
-            f"{name} was the best in {times:g} of {counted(n, 'partition')}."
+            f"{name} was the best in {first['share_best'] * n:g} of {counted(n, 'partition')}."
         )
     if n > 1:
         yield (
@@ -150,36 +138,32 @@ def _sentences(content: dict[str, Any]) -> Iterator[str]:
 
 def _number(row: dict[str, Any], name: str) -> str:
     """A score with the digits that it supports."""
-    spread = row["sd_iterations"]
-    error = row["mcse"] if np.isfinite(row["mcse"]) else 0.0
+    spread, error = np.nan_to_num([row["sd_iterations"], row["mcse"]])
     if not np.isfinite(row[name]):
         return "-"
-    digits = decimals_for(spread, error) if np.isfinite(spread) and spread > 0 else 4
+    digits = decimals_for(spread, error) if spread > 0 else 4
     return f"{row[name]:z.{min(digits, 6)}f}"
 
 
-def _frame(runs: CrossValidation) -> "pd.DataFrame":
-    """Estimates of every learner; pandas leaves out what is missing."""
-    import pandas as pd
-
-    scores, canonical = runs.fold_scores.scores[0], canonical_iterations(runs.fold_scores.folds)
-    means = pd.DataFrame([pd.DataFrame(one).mean(axis=1) for one in scores], runs.learners).T
-    best = means.eq(means.max(axis=1), axis=0)
-    sd = means.apply(lambda one: sample_sd(one.dropna().to_numpy()))
-    frame = (
-        pd.DataFrame(
-            {
-                "steady_state": means.mean(),
-                "mcse": sd / means.count() ** 0.5,
-                "canonical": means[:canonical].mean() if canonical <= runs.n_iterations else np.nan,
-                "sd_iterations": sd,
-                "median": means.median(),
-                "pooled": pd.DataFrame(runs.pooled_scores.T, columns=runs.learners).mean(),
-                "share_best": best.div(best.sum(axis=1).clip(lower=1), axis=0).mean(),
-                "failed_fits": np.isnan(scores).sum(axis=(1, 2)),
-            }
-        )
-        .rename_axis("learner")
-        .reset_index()
-    )
-    return frame if runs.n_classes == 2 else frame.drop(columns="pooled")
+def _learners(runs: CrossValidation) -> Iterator[dict[str, Any]]:
+    """Estimates of every learner, of the iterations that it completed."""
+    scores, size = runs.fold_scores, canonical_iterations(runs.fold_scores.folds)
+    means = np.nan_to_num(scores.iteration_means()[0], nan=-np.inf)
+    best = (means == means.max(axis=0)) & np.isfinite(means)
+    shares = (best / best.sum(axis=0).clip(1)).mean(axis=1)
+    state = {name: values[0].tolist() for name, values in vars(steady_state(scores)).items()}
+    for j, name in enumerate(runs.learners):
+        row = {
+            "learner": name,
+            "steady_state": state["mean"][j],
+            "mcse": state["standard_error"][j],
+            "canonical": state["canonical"][j] if size <= runs.n_iterations else np.nan,
+            "sd_iterations": state["sd"][j],
+            "median": state["median"][j],
+        }
+        if runs.n_classes == 2:
+            pooled = runs.pooled_scores[j]
+            known = pooled[np.isfinite(pooled)]
+            row["pooled"] = float(known.mean()) if known.size else np.nan
+        failed = int(np.isnan(scores.scores[0, j]).sum())
+        yield row | {"share_best": float(shares[j]), "failed_fits": failed}

@@ -3,7 +3,7 @@
 ``tests/crossval/test_summary.py`` reads them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from bayes_sota.core.tables import Table
 from bayes_sota.core.text import chance, counted, decimals_for, listed, p_value
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.reproducibility import KEPT, JudgedRule
-from bayes_sota.crossval.rules import Probabilities
+from bayes_sota.crossval.reproducibility import KEPT
+from bayes_sota.crossval.rules import Probabilities, Rule
 from bayes_sota.crossval.shape import canonical_iterations
 
 
@@ -30,104 +30,34 @@ def score_name(scorer: str) -> str:
 def answer_of(content: dict[str, Any]) -> Iterator[str]:
     """Who is ahead, and how reproducible that is."""
     yield from (_of_one if content["ranks"] is None else _of_many)(content)
-    yield from _of_all_pairs(content["pairs"])
-    yield from _of_truth(content)
-
-
-def advice_of(content: dict[str, Any], reasons: Sequence[str]) -> Iterator[str]:
-    """What the source recommends, as far as these data give reason to."""
-    learners = content["learners"]
-
-    def named(row: dict[str, Any], name: str) -> str:
-        return name if content["ranks"] is None else f"{name} on {row['task']}"
-
-    if reasons:
+    pairs, truth = content["pairs"], content["against_truth"]
+    if len(pairs) > 1:
+        kept = sum(pair["order_kept"] >= KEPT for pair in pairs)
+        several = " on a data set" if content["ranks"] else ""
         yield (
-            "Run more iterations before any test: a steady state, which more partitions would "
-            "hardly change, is not reached."
+            f"Of {len(pairs):,} pairs of learners{several} {kept:,} keep their order in at least "
+            f"{KEPT:.0%} of comparisons with other partitions."
         )
-    for side, sign in (("left", -1), ("right", 1)):
-        rows = [row for row in learners if row["skewed"] and row["skewness"] * sign > 0]
-        if rows:
-            names = [f"{named(row, row['learner'])}{_in_brackets(row)}" for row in rows]
-            yield (
-                f"The scores of {listed(names, 4)} are skewed to the {side}, so that a single run "
-                f"tends to be too {'high' if sign < 0 else 'low'}."
-            )
-    if any(row["skewed"] for row in learners):
-        changed = any(row["rank"] != row["rank_by_median"] for row in learners)
-        yield f"Compare medians: the order by them is {'another' if changed else 'the same'}."
-    loose = [pair for pair in content["pairs"] if pair["order_kept"] < KEPT]
-    if loose:
-        tied = [named(pair, f"{pair['first']} with {pair['second']}") for pair in loose]
-        least = loose[0]["iterations_needed"]
-        needed = f"about {least:,.0f}" if np.isfinite(least) else "no number of"
-        which = "the first pair" if len(loose) > 1 else "the pair"
+    if truth is not None:
+        mean = float(np.mean([*truth["steady"]["bias"].values()]))
         yield (
-            f"Report as tied: {listed(tied, 4)}. In runs that the rule stops, "
-            f"other partitions may still turn their order round; {needed} iterations "
-            f"of each learner would keep {which} in its order {KEPT:.0%} of the time."
+            f"Against true test sets the means of all iterations are {abs(mean):.2g} too "
+            f"{'low' if mean < 0 else 'high'} in the mean, and have the same best learner on "
+            f"{truth['steady']['same_best']:.0%} of the data sets."
         )
-
-
-def _in_brackets(row: dict[str, Any]) -> str:
-    return "" if row["p_skewness"] is None else f" ({p_value(row['p_skewness'])})"
-
-
-def notes_of(
-    scores: FoldScores,
-    probabilities: Probabilities,
-    judged: JudgedRule,
-    verdicts: Sequence[dict[str, Any]] | None,
-) -> Iterator[str]:
-    """What a reader should know of the method and of these data."""
-    yield (
-        "repetition removes the noise of partitions only: with enough iterations any two learners "
-        "separate, whatever the noise of the data; the posterior and the corrected test allow for "
-        "both"
-    )
-    yield "publish the seeds of the partitions, and never the order of a single run"
-    if probabilities is None:
-        yield (
-            "Spearman's rule, which Raeder, Hoens and Chawla 2010 recommend, needs the predicted "
-            "probability of every item, which scores do not hold"
-        )
-    used = float(1 - judged.saved.mean())
-    if used > 0.1:
-        yield (
-            f"orderings use {used:.0%} of the iterations that there are, and so resemble each "
-            "other: new partitions would agree less; the column 'by chance' allows for it"
-        )
-    if scores.folds != 10:
-        yield (
-            "Raeder, Hoens and Chawla 2010 found 10 folds nearest to true test sets, of balanced "
-            "data"
-        )
-    if scores.scores.shape[3] < 2:
-        yield "without the scores of single folds there is no test of a difference"
-    for reason in dict.fromkeys(one["reason"] for one in verdicts or () if one["reason"]):
-        pairs = [f"{one['a']} and {one['b']}" for one in verdicts or () if one["reason"] == reason]
-        yield f"no Wilcoxon's test of the means of all iterations of {listed(pairs, 4)}: {reason}"
-    missing = int(np.isnan(scores.iteration_means()).any(axis=1).sum())
-    if missing:
-        yield f"{counted(missing, 'iteration')} with a failed or missing fold of some learner"
 
 
 def _of_one(content: dict[str, Any]) -> Iterator[str]:
     """The answer for one data set: the best learner and the next."""
-    pair, rule = content["pairs"][0], content["rule"]["name"]
-    kept = 100 * pair["order_kept"]
+    pair = content["pairs"][0]
     yield (
-        f"With other partitions {pair['first']} comes before {pair['second']} in {kept:.0f} of 100 "
-        f"comparisons of runs that {rule} stops."
+        f"With other partitions {pair['first']} comes before {pair['second']} in "
+        f"{100 * pair['order_kept']:.0f} of 100 comparisons of runs that {content['rule']['name']} "
+        "stops."
     )
-    p = {test["name"]: test["p_value"] for test in pair["tests"]}
-    tests = ""
+    p, tests = {test["name"]: test["p_value"] for test in pair["tests"]}, ""
     if p and p["corrected"] is None:
-        tests = (
-            ". No test is possible, and that probability is no more than the sign of the "
-            f"difference: {pair['tests'][0]['reason']}"
-        )
+        tests = f"; no test is possible: {pair['tests'][0]['reason']}"
     elif p:
         tests = (
             f": the corrected test has {p_value(p['corrected'])} (the naive one, which takes "
@@ -140,7 +70,7 @@ def _of_one(content: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_many(content: dict[str, Any]) -> Iterator[str]:
-    """The answer for several data sets: ranks, verdicts of seeds, orders."""
+    """The answer for several data sets: ranks, Wilcoxon's test, verdicts of seeds."""
     ranks = content["ranks"]
     (first, low), *others = sorted(ranks["learners"].items(), key=lambda item: item[1])
     tied = [name for name, rank in others if rank - low < ranks["nemenyi"]]
@@ -149,63 +79,95 @@ def _of_many(content: dict[str, Any]) -> Iterator[str]:
         f"{first} has the best mean rank of all iterations, {low:.2f}; it is {beside} (critical "
         f"difference {ranks['nemenyi']:.2f}, Nemenyi)."
     )
-    yield from _of_steady_states(content, [first, *(name for name, _ in others)])
-    verdicts = content["verdicts"] or ()
-    worst = max(verdicts, key=lambda one: min(one["a_wins"], one["b_wins"]), default=None)
-    if worst is not None and worst["a_wins"] * worst["b_wins"] > 0:
+    second = others[0][0]
+    row = next(r for r in content["steady_verdicts"] if {r["a"], r["b"]} == {first, second})
+    n, ahead = row["n_tasks"], row["n_ahead"]
+    if row["p_value"] is not None:
         yield (
-            f"Wilcoxon's test with one iteration of each data set says that {worst['a']} is better "
-            f"than {worst['b']} with {worst['a_wins']:.0%} of the seeds, and the opposite with "
-            f"{worst['b_wins']:.0%}."
+            f"By the means of all iterations {first} is above {second} on "
+            f"{ahead if row['a'] == first else n - ahead - row['n_tied']} of {n} data sets, and "
+            f"Wilcoxon's signed ranks have {p_value(row['p_value'])}."
         )
-
-
-def _of_steady_states(content: dict[str, Any], order: Sequence[str]) -> Iterator[str]:
-    """Wilcoxon's test of the two with the best ranks."""
-    rows = [row for row in content["steady_verdicts"] if {row["a"], row["b"]} == set(order[:2])]
-    for row in rows:
-        n, ahead = row["n_tasks"], row["n_ahead"]
-        wins = ahead if row["a"] == order[0] else n - ahead - row["n_tied"]
-        if row["p_value"] is not None:
+    for worst in sorted(content["verdicts"] or (), key=lambda one: -one["contradiction"])[:1]:
+        if worst["contradiction"]:
             yield (
-                f"By the means of all iterations {order[0]} is above {order[1]} on {wins} of "
-                f"{n} data sets, and Wilcoxon's signed ranks have {p_value(row['p_value'])}."
+                f"Wilcoxon's test with one iteration of each data set says that {worst['a']} is "
+                f"better than {worst['b']} with {worst['a_wins']:.0%} of the seeds, and the "
+                f"opposite with {worst['b_wins']:.0%}."
             )
 
 
-def _of_all_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[str]:
-    kept = sum(pair["order_kept"] >= KEPT for pair in pairs)
-    several = len({pair["task"] for pair in pairs}) > 1
-    if len(pairs) > 1:
+def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
+    """What the source recommends, as far as these data give reason to."""
+    learners = content["learners"]
+
+    def named(row: dict[str, Any], name: str) -> str:
+        return name if content["ranks"] is None else f"{name} on {row['task']}"
+
+    if reasons:
+        yield "Run more iterations before any test: the steady state is not reached."
+    skewed = [row for row in learners if row["skewed"]]
+    for side, tends, sign in (("left", "high", -1), ("right", "low", 1)):
+        names = [
+            f"{named(row, row['learner'])} ({p_value(row['p_skewness'])})"
+            for row in skewed
+            if row["skewness"] * sign > 0
+        ]
+        if names:
+            yield (
+                f"The scores of {listed(names, 4)} are skewed to the {side}, so that a single run "
+                f"tends to be too {tends}."
+            )
+    if skewed:
+        changed = any(row["rank"] != row["rank_by_median"] for row in learners)
+        yield f"Compare medians: the order by them is {'another' if changed else 'the same'}."
+    loose = [pair for pair in content["pairs"] if pair["order_kept"] < KEPT]
+    if loose:
+        tied = [named(pair, f"{pair['first']} with {pair['second']}") for pair in loose]
+        least = loose[0]["iterations_needed"]
+        needed = f"about {least:,.0f}" if np.isfinite(least) else "no number of"
+        which = "the first pair" if len(loose) > 1 else "the pair"
         yield (
-            f"Of {len(pairs):,} pairs of learners{' on a data set' * several} {kept:,} keep their "
-            f"order in at least {KEPT:.0%} of comparisons with other partitions."
+            f"Report as tied: {listed(tied, 4)}. Other partitions may turn their order round; "
+            f"{needed} iterations of each learner would keep {which} in its order {KEPT:.0%} of "
+            "the time."
         )
 
 
-def _of_truth(content: dict[str, Any]) -> Iterator[str]:
-    """How far estimates are from true test sets."""
-    if content["against_truth"] is not None:
-        truth = content["against_truth"]["steady"]
-        mean = float(np.mean([*truth["bias"].values()]))
+def notes_of(scores: FoldScores, rule: Rule, probabilities: Probabilities) -> Iterator[str]:
+    """What a reader should know of the method and of these data."""
+    yield (
+        "repetition removes the noise of partitions only: with enough iterations any two learners "
+        "separate; the posterior and the corrected test allow for the noise of the data too"
+    )
+    yield (
+        "publish the seeds of the partitions, and never the order of a single run; of balanced "
+        "data 10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)"
+    )
+    if probabilities is None:
         yield (
-            f"Against true test sets the means of all iterations are {abs(mean):.2g} too "
-            f"{'low' if mean < 0 else 'high'} in the mean, and have the same best learner on "
-            f"{truth['same_best']:.0%} of the data sets."
+            "the rule that they recommend, Spearman's, needs the predicted probability of every "
+            "item, which scores do not hold"
         )
+    if rule.kind == "posterior":
+        yield (
+            "the posterior rule looks after every iteration: P(better) passes .95 by chance at "
+            "some look in 19% of runs of equal learners, after a fixed number of iterations in 10%"
+        )
+    missing = int(np.isnan(scores.iteration_means()).any(axis=1).sum())
+    if missing:
+        yield f"{counted(missing, 'iteration')} with a failed or missing fold of some learner"
 
 
 def tables_of(content: dict[str, Any]) -> Iterator[tuple[Table, str]]:
     """Tables of what ``judge_runs`` found, each with what its columns mean."""
-    made = {
-        _learners: "learners",
-        _pairs: "pairs",
-        _posteriors: "pairs",
-        _rules: "rules",
-        _verdicts: "steady_verdicts",
-        _truth: "against_truth",
-    }
-    yield from (table(content) for table, key in made.items() if content[key])
+    yield _learners(content)
+    yield _pairs(content)
+    yield _rules(content)
+    if content["steady_verdicts"]:
+        yield _verdicts(content)
+    if content["against_truth"]:
+        yield _truth(content["against_truth"])
 
 
 def _place(content: dict[str, Any], row: dict[str, Any]) -> dict[str, str]:
@@ -213,86 +175,56 @@ def _place(content: dict[str, Any], row: dict[str, Any]) -> dict[str, str]:
     return {} if content["ranks"] is None else {"data set": row["task"]}
 
 
+def _shown(row: dict[str, Any], **forms: str) -> dict[str, str]:
+    """Numbers of a row in their forms, under their keys; nothing where one is not finite."""
+    return {
+        key.replace("_", " "): format(row[key], form) if np.isfinite(row[key]) else ""
+        for key, form in forms.items()
+    }
+
+
 def _learners(content: dict[str, Any]) -> tuple[Table, str]:
-    """Estimates of the learners."""
-    size, score = canonical_iterations(content["folds"]), score_name(content["scorer"])
-
-    def cells(row: dict[str, Any]) -> dict[str, str]:
-        d = decimals_for(row["sd"], row["standard_error"])
-        return _place(content, row) | {
-            "learner": row["learner"],
-            "rank": f"{row['rank']:g}",
-            score: f"{row['steady']:z.{d}f}",
-            "s.e.": f"{row['standard_error']:.1g}",
-            "median": f"{row['median']:z.{d}f}",
-            "sd": f"{row['sd']:.2g}",
-            "single run": f"{row['canonical']:z.{d}f}",
-            "above mean": _number(row["p_canonical_above"], ".2f"),
-            "stops after": str(row["stopping_iteration"] or "not yet"),
-        }
-
-    return Table.of(
-        [*map(cells, content["learners"])], "Learners, by the mean of all iterations"
-    ), (
-        "Learners: s.e.: standard error of the mean, over partitions alone; sd: from one "
-        f"iteration to another; single run: the first {size} x {content['folds']}-fold, "
-        "the canonical size (about ten fits) that papers report; above mean: the probability "
-        "that such a run exceeds the mean of all iterations; stops after: iterations until the "
-        "rule holds."
+    rows = []
+    for row in content["learners"]:
+        form = f"z.{decimals_for(row['sd'], row['standard_error'])}f"
+        numbers = _shown(row, rank="g", steady=form, standard_error=".1g", median=form, sd=".2g")
+        single = _shown(row, canonical=form, p_canonical_above=".2f")
+        stop = {"stops after": str(row["stopping_iteration"] or "not yet")}
+        rows.append(_place(content, row) | {"learner": row["learner"]} | numbers | single | stop)
+    run = f"{canonical_iterations(content['folds'])} x {content['folds']}-fold"
+    return Table.of(rows, f"Learners, by the mean {score_name(content['scorer'])}"), (
+        "Learners: steady: mean of all iterations; standard error: over partitions alone; sd: "
+        f"between iterations; canonical: the first {run}, the size that papers report; p canonical "
+        "above: that such a run exceeds the mean of all; stops after: iterations until the rule "
+        "holds."
     )
 
 
 def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
-    def cells(row: dict[str, Any]) -> dict[str, str]:
-        p = {test["name"]: _p(test["p_value"]) for test in row["tests"]}
-        return _place(content, row) | {
-            "first": row["first"],
-            "second": row["second"],
-            "difference": f"{row['difference']:.{decimals_for(row['difference_se'])}f}",
-            "order kept": f"{row['order_kept']:.2f}",
-            "|2R-1|": f"{row['reproducibility']:.2f}",
-            "by chance": f"{row['by_chance']:.2f}",
-            "iterations needed": _number(row["iterations_needed"], ",.0f", "never"),
-            "p naive": p.get("naive", ""),
-            "p corrected": p.get("corrected", ""),
-        }
-
-    title = f"Pairs of learners, under the rule {content['rule']['name']}"
-    return Table.of([*map(cells, content["pairs"])], title), (
-        f"Pairs: order kept: R, the share of comparisons (all pairs of "
-        "random orderings of the iterations) with the first above the second; |2R-1|: 1 where "
-        "the order is always the same, 0 where each comes first as often; by chance: |2R-1| of "
-        f"equal learners; iterations needed: for R = {KEPT:g} with new partitions; p naive: "
-        "paired t-test that takes folds for independent; p corrected: it allows for training "
-        "sets that overlap."
-    )
-
-
-def _posteriors(content: dict[str, Any]) -> tuple[Table, str]:
-    n = content["n_iterations"]
-
-    def cells(row: dict[str, Any]) -> dict[str, str]:
-        posterior = row["posterior"]
-        low, high = posterior["interval"]
+    rows = []
+    for row in content["pairs"]:
+        found, (low, high) = row["posterior"], row["posterior"]["interval"]
         d = decimals_for((high - low) / 4)
-        return _place(content, row) | {
-            "first": row["first"],
-            "second": row["second"],
-            f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}",
-            "P(first better)": chance(posterior["p_better"]),
-            "P(other seed)": _number(posterior["p_other_seed"], ".2f"),
-            "partitions": _number(posterior["partition_share"], ".0%"),
-            "more": still_missing(posterior, n),
-        }
-
+        p = {test["name"]: test["p_value"] for test in row["tests"]}
+        rows.append(
+            _place(content, row)
+            | {"first": row["first"], "second": row["second"]}
+            | _shown(row, difference=f".{decimals_for(row['difference_se'])}f")
+            | {f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}"}
+            | {"P(first better)": chance(found["p_better"]), "p corrected": _p(p.get("corrected"))}
+            | _shown(row, order_kept=".2f", reproducibility=".2f", by_chance=".2f")
+            | _shown(found, p_other_seed=".2f")
+            | {"more": still_missing(found, content["n_iterations"])}
+        )
     rho = content["pairs"][0]["posterior"]["correlation"]
-    title = "Posterior of the true differences (correlated t)"
-    return Table.of([*map(cells, content["pairs"])], title), (
-        "Posterior: of the difference on data sets of this size, given a correlation of fold "
-        f"scores of {rho:.3g}, which is assumed: no scores can tell it. P(other seed): "
-        "that a single run with other partitions of these items orders the two otherwise; "
-        "partitions: their share of the variance, which repetition removes; more: iterations "
-        f"until P(order) is {KEPT:g}, 'data' where no number of them is enough."
+    title = f"Pairs of learners, under the rule {content['rule']['name']}"
+    return Table.of(rows, title), (
+        "Pairs: interval and P(first better): of the true difference on data sets of this size "
+        f"(correlated t, with a correlation of fold scores of {rho:.3g}, which is assumed); order "
+        "kept: R, the share of comparisons of random orderings of the iterations with the first "
+        "above the second; reproducibility: |2R-1|; by chance: that of equal learners; p other "
+        "seed: that a single run with other partitions orders the two otherwise; more: iterations "
+        f"until P(order) is {KEPT:g}, 'data' where no number is enough."
     )
 
 
@@ -305,62 +237,37 @@ def still_missing(pair: dict[str, Any], iterations: int) -> str:
 
 
 def _rules(content: dict[str, Any]) -> tuple[Table, str]:
-    rows = []
-    for row in content["rules"]:
-        by_learner = row["iterations_by_learner"]
-        ends = dict.fromkeys(f"{end:.0f}" for end in (min(by_learner), max(by_learner)))
-        shares = {
-            "saved": f"{row['saved']:.0%}",
-            "ran out": f"{row['ran_out']:.0%}",
-            "|2R-1|": f"{row['reproducibility']:.2f}",
-            "by chance": f"{row['by_chance']:.2f}",
-            "pairs kept": f"{row['pairs_kept']:.0%}",
-        }
-        rows.append({"rule": row["rule"], "iterations": " to ".join(ends)} | shares)
+    rows = [
+        {"rule": row["rule"]}
+        | _shown(row, iterations=".0f", saved=".0%", ran_out=".0%")
+        | _shown(row, reproducibility=".2f", by_chance=".2f", pairs_kept=".0%")
+        for row in content["rules"]
+    ]
     return Table.of(rows, "Rules, over learners, data sets and orderings"), (
         "Rules: saved: iterations that a rule leaves out; ran out: how often iterations ended "
-        "before it held; |2R-1|: mean of all pairs; by chance: that of equal learners, which "
-        "grows with the share of the iterations that a rule takes; pairs kept: R of "
-        f"{KEPT:g} or more. A Spearman rule stops when the rank correlation of the items' mean "
-        "probabilities before and after one more iteration reaches its number, a "
-        "Kolmogorov-Smirnov rule when the scores of odd and even iterations are less far apart "
-        "than its number, a posterior rule when the probability of every order reaches its number "
-        "or partitions hardly matter."
+        f"before it held; reproducibility: mean of all pairs; pairs kept: R of {KEPT:g} or more."
     )
 
 
 def _verdicts(content: dict[str, Any]) -> tuple[Table, str]:
     """Wilcoxon's tests of the means of all iterations, and of one after the other."""
-    names = {"a_wins": "A wins", "b_wins": "B wins", "contradiction": "two seeds contradict"}
-    by_seed = {(row["a"], row["b"]): row for row in content["verdicts"] or ()}
-    rows = [
-        {
-            "A": row["a"],
-            "B": row["b"],
-            "A above B": f"{row['n_ahead']} of {row['n_tasks']}",
-            "p": _p(row["p_value"]) or "-",
-        }
-        | {
-            names[key]: f"{one[key]:.2f}"
-            for one in [by_seed.get((row["a"], row["b"]), {})]
-            for key in names
-            if one
-        }
-        for row in content["steady_verdicts"]
-    ]
-    seeds = (
-        "; A wins, B wins: share of the seeds with which one iteration of each data set is "
-        "significant; two seeds contradict: one says A, the other B"
-    )
+    seeds, rows = content["verdicts"] or [], []
+    for k, row in enumerate(content["steady_verdicts"]):
+        ahead = f"{row['n_ahead']} of {row['n_tasks']}"
+        cells = {"A": row["a"], "B": row["b"], "A above B": ahead, "p": _p(row["p_value"]) or "-"}
+        if seeds:
+            cells |= _shown(seeds[k], a_wins=".2f", b_wins=".2f", contradiction=".2f")
+        rows.append(cells)
     return Table.of(rows, "Wilcoxon's test across data sets"), (
-        "Wilcoxon: A above B: data sets, by the means of all iterations; p: of the signed ranks of "
-        f"these means, not corrected for the number of pairs{seeds if by_seed else ''}."
+        "Wilcoxon: A above B, p: by the means of all iterations, not corrected for the number of "
+        "pairs, and - where too few differ; a wins, b wins: share of the seeds with which one "
+        "iteration of each data set is significant; contradiction: of two seeds, one says A and "
+        "the other B."
     )
 
 
-def _truth(content: dict[str, Any]) -> tuple[Table, str]:
+def _truth(truth: dict[str, Any]) -> tuple[Table, str]:
     """Errors of both estimates."""
-    truth = content["against_truth"]
     rows = [
         {
             "learner": learner,
@@ -372,14 +279,9 @@ def _truth(content: dict[str, Any]) -> tuple[Table, str]:
         for kind, one in truth.items()
     ]
     return Table.of(rows, "Estimates against true test sets"), (
-        "True test sets: estimate less the score on the test set, over data sets; a negative error "
-        "says that cross-validation is too low. A test set has noise of its own, and drift between "
-        "both is in the errors too."
+        "True test sets: estimate less the score on the test set, over data sets. A test set has "
+        "noise of its own, and drift between both is in the errors too."
     )
-
-
-def _number(value: float, form: str, otherwise: str = "") -> str:
-    return format(value, form) if np.isfinite(value) else otherwise
 
 
 def _p(p: float | None) -> str:

@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from bayes_sota.crossval.fold_tests import difference_tests
+from bayes_sota.crossval.correlated_t import difference_tests
 
 LEARNERS: dict[str, Any] = {
     "naive Bayes": GaussianNB(),
@@ -64,7 +64,8 @@ def fold_scores(learner: Any, seed: int, iterations: int, folds: int) -> np.ndar
 def rejects(learner: Any, seed: int, iterations: int, folds: int, level: float) -> dict[str, bool]:
     with config_context(assume_finite=True, skip_parameter_validation=True):
         a, b = fold_scores(learner, seed, iterations, folds)
-    return {test.name: test.p_value <= level for test in difference_tests(a, b, folds)}
+    tests = difference_tests(a, b, folds)
+    return {test["name"]: test["p_value"] <= level for test in tests}
 
 
 def measure_size(

@@ -13,7 +13,7 @@ from bayes_sota import crossval
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.crossval.across_tasks import against_truth
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, write_fold_scores
-from bayes_sota.crossval.rules import KolmogorovSmirnovRule, PosteriorRule, SpearmanRule
+from bayes_sota.crossval.rules import Rule
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
 
@@ -40,9 +40,9 @@ def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
 @pytest.mark.parametrize(
     ("words", "settings"),
     [
-        ("--rule ks --threshold 0.3", {"rule": KolmogorovSmirnovRule(0.3)}),
+        ("--rule ks --threshold 0.3", {"rule": Rule("ks", 0.3)}),
         ("--rule posterior --threshold 0.8 --prob 0.8",
-         {"rule": PosteriorRule(0.8), "ci_prob": 0.8}),
+         {"rule": Rule("posterior", 0.8), "ci_prob": 0.8}),
     ],
 )  # fmt: skip
 def test_json_is_the_report_of_python(judge, file: Path, words: str, settings: dict) -> None:
@@ -58,7 +58,7 @@ def test_a_result_of_cv_run_has_probabilities(judge, tmp_path: Path) -> None:
     words = ("--rule", "spearman", "--threshold", 0.99, "--seed", 1, "--json")
     content = json.loads(judge(tmp_path / "runs.nc", *words)[1])
     expected = judge_runs(
-        runs.fold_scores, runs.probabilities, rule=SpearmanRule(0.99), random_seed=1
+        runs.fold_scores, runs.probabilities, rule=Rule("spearman", 0.99), random_seed=1
     )
     assert content["learners"] == json.loads(expected.to_json())["learners"]
     assert (content["scorer"], content["learners"][0]["task"]) == ("roc_auc", "data")
@@ -77,11 +77,11 @@ def test_true_test_sets(judge, tmp_path: Path) -> None:
     content = json.loads(out)
     expected = against_truth(runs, truth)["steady"]
     assert content["against_truth"]["steady"] == {
-        "bias": dict(zip(("nb", "tree"), expected.bias, strict=True)),
-        "mse": dict(zip(("nb", "tree"), expected.mse, strict=True)),
-        "same_best": expected.same_best,
+        "bias": dict(zip(("nb", "tree"), expected["bias"], strict=True)),
+        "mse": dict(zip(("nb", "tree"), expected["mse"], strict=True)),
+        "same_best": expected["same_best"],
     }
-    low = -expected.bias.mean()
+    low = -expected["bias"].mean()
     said = f"Against true test sets the means of all iterations are {low:.2g} too low"
     assert low > 0
     assert said in content["text"]
@@ -165,7 +165,7 @@ def test_differences_that_never_vary_have_no_test(judge, tmp_path: Path) -> None
     path = constant_file(tmp_path, 0.8, 0.7, 0.6)
     code, out, error = judge(path, "--seed", "1")
     assert (code, error) == (0, "")
-    assert "No test is possible" in out
+    assert "no test is possible" in out
     assert "nan" not in out
     assert "e-17" not in out
     pairs = json.loads(judge(path, "--seed", "1", "--json")[1])["pairs"]

@@ -110,7 +110,7 @@ def test_a_stronger_overlap_leaves_more_doubt() -> None:
         (lambda: correlated_t(runs(), correlation=1.0), "must be .* below 1, got 1.0"),
         (
             lambda: correlated_t(FoldScores(np.ones((2, 1, 1)), folds=5)),
-            "have 1 scores of",
+            "that both learners have are needed, got 1",
         ),
         (lambda: correlated_t(runs()).p_better(-1), "rope must be"),
     ],

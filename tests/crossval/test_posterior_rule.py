@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import PosteriorRule, stopping_iterations
+from bayes_sota.crossval.rules import Rule, stopping_iterations
 
 
 def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> SimpleNamespace:
@@ -21,8 +21,8 @@ def runs(difference: float, iterations: int, folds: int = 10, seed: int = 0) -> 
 
 def test_the_threshold_counts() -> None:
     given = runs(0.02, 3)
-    assert PosteriorRule(0.6).decided(given)
-    assert not PosteriorRule(0.999999).decided(given)
+    assert Rule("posterior", 0.6)(given)
+    assert not Rule("posterior", 0.999999)(given)
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.005, 0.02, 0.3])
@@ -40,15 +40,15 @@ def test_it_stops_where_the_correlated_t_says_so(difference: float) -> None:
 
     pairs = [(0, 1), (0, 2), (1, 2)]
     expected = next(n for n in range(2, 41) if all(settled(n, *pair) for pair in pairs))
-    assert stopping_iterations(PosteriorRule(), scores).tolist() == [[expected] * 3]
+    assert stopping_iterations(Rule("posterior"), scores).tolist() == [[expected] * 3]
 
 
 def test_iterations_count_that_all_learners_completed() -> None:
     scores = runs(0.0, 60).fold_scores.scores
-    (usual,) = set(stopping_iterations(PosteriorRule(), FoldScores(scores)).ravel())
+    (usual,) = set(stopping_iterations(Rule("posterior"), FoldScores(scores)).ravel())
     late = np.concatenate([scores[:, :, :1], scores], axis=2)
     late[0, 1, 0, 3] = np.nan  # a fit of the first iteration failed
-    found = stopping_iterations(PosteriorRule(), FoldScores(late))
+    found = stopping_iterations(Rule("posterior"), FoldScores(late))
     assert found.tolist() == [[usual + 1, usual, usual + 1]]
 
 
@@ -58,5 +58,5 @@ def test_a_run_stops_where_every_order_is_settled() -> None:
     assert runs.rule == "posterior 0.95"
     assert 2 <= runs.n_iterations < 12
     sooner = run(folds=5, iterations=runs.n_iterations - 1)
-    assert PosteriorRule().decided(runs)
-    assert not PosteriorRule().decided(sooner)
+    assert Rule("posterior")(runs)
+    assert not Rule("posterior")(sooner)

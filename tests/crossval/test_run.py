@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.crossval.rules import PosteriorRule, named_rule
+from bayes_sota.crossval.rules import Rule
 from bayes_sota.crossval.run import repeated_cross_validation
 from bayes_sota.crossval.summary_runs import describe_runs
 
@@ -116,36 +116,35 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
     assert full.decided
     never = run(iterations=2, rule=Countdown(9))
     assert (never.n_iterations, never.decided) == (2, False)
-    assert "not met" in repr(never)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"y": np.ones(240)}, "labels are of at least two classes, got 1 class: 1$"),
+        ({"y": np.ones(240)}, "labels are of at least two classes, got 1"),
         (
             {"y": np.arange(240) % 3},
             "'roc_auc' is of two classes, and labels are of 3",
         ),
         (
             {"y": np.minimum(np.arange(240), 2), "scoring": "accuracy"},
-            "class 0 has 1 member, fewer than the 3 folds: .* no partition; or leave the class out",
+            "class 0 has 1 member, fewer than the 3 folds: take fewer folds, or leave",
         ),
         ({"y": np.arange(240) == 7}, "class True has 1 member, fewer than the 3 folds"),
-        ({"folds": 200}, "folds can be at most"),
+        ({"folds": 200}, "take fewer folds"),
         ({"folds": 1}, "folds must be a whole number from 2"),
         ({"iterations": 0}, "iterations must be a whole number from 1"),
-        ({"y": Y[:9]}, "X has 240 items, y has 9 labels"),
+        ({"y": Y[:9]}, "one label per item, got the shapes"),
         ({"X": X[:, 0]}, "X is a table of items and attributes"),
         ({"y": np.where(np.arange(240) == 3, np.nan, Y)}, "the label of item 4 is missing"),
-        ({"y": np.array([*Y[:239], "a"], dtype=object)}, "class 'a' has 1 member"),
+        ({"y": np.array([*Y[:239], None], dtype=object)}, "none is missing"),
         ({"y": np.array([1, "a"] * 120, dtype=object)}, "labels are of one type"),
         ({"scoring": "roc_auk"}, "no score 'roc_auk'; did you mean 'roc_auc'"),
         (
             {"rule": "speerman"},
             "rule is one of spearman, ks, posterior, .* got 'speerman'",
         ),
-        ({"rule": 3}, "rule is a name or has a method decided, got 3"),
+        ({"rule": 3}, "rule is a name or a function of the runs so far, got 3"),
         ({"random_seed": -1}, "random_seed must be a whole number"),
         ({"scoring": lambda *_: float("nan")}, "'nb' failed in every .* the score is nan"),
         ({"estimators": [GaussianNB()]}, "estimators are a dict"),
@@ -212,9 +211,9 @@ def test_scores_of_two_classes_of_unlike_size(scoring: str) -> None:
 
 
 def test_a_rule_of_the_order_takes_two_learners() -> None:
-    found = run(iterations=30, rule=named_rule("posterior", 0.6))
+    found = run(iterations=30, rule=Rule("posterior", 0.6))
     assert found.decided
-    assert PosteriorRule(0.6).decided(found)
+    assert Rule("posterior", 0.6)(found)
     assert found.n_iterations < 30
     with pytest.raises(InputError, match="needs at least 2 learners"):
         run({"nb": GaussianNB()}, rule="posterior")

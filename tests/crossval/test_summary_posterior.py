@@ -87,7 +87,7 @@ def test_repetition_is_said_to_be_vain_where_it_is() -> None:
     row = next(p for p in report.content["pairs"] if p["task"] == "set 0" and p["b"] == "c")
     assert (row["a"], row["decided"], row["iterations_needed"]) == ("a", False, None)
     assert report.cells[4][-1] == "data"
-    assert "by more data only" in " ".join(report.sentences)
+    assert "which repetition cannot remove" in " ".join(report.sentences)
 
 
 def test_one_data_set_has_no_rows_over_all() -> None:

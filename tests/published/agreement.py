@@ -103,11 +103,11 @@ def separate_runs(scores: FoldScores, orders: IntArray, stops: IntArray) -> Sepa
 
     Examples
     --------
-    >>> from bayes_sota.crossval.rules import FixedNumber
+    >>> from bayes_sota.crossval.rules import Rule
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
     >>> orders = orders_of(60, 50, 0)
-    >>> stops = stops_at_both_ends(FixedNumber(10), scores, None, orders)
+    >>> stops = stops_at_both_ends(Rule("fixed", 10), scores, None, orders)
     >>> runs = separate_runs(scores, orders, stops)
     >>> runs.agreement("ab"), runs.costs("ab")
     (array([1.]), array([10.]))

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,12 +32,11 @@ from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.crossval.across_tasks import (
     AverageRanks,
-    SeedVerdicts,
     fold_bias,
     seed_verdicts,
     signed_rank_sum,
 )
-from bayes_sota.crossval.fold_tests import difference_tests
+from bayes_sota.crossval.correlated_t import difference_tests
 from bayes_sota.crossval.shape import SteadyState, canonical_iterations, steady_state
 
 Verdict = Literal["holds", "does not hold", "cannot tell"]
@@ -101,7 +100,7 @@ class Study:
     @cached_property
     def states(self) -> dict[int, SteadyState]:
         """Scores of the iterations, described, by the number of folds."""
-        return {k: steady_state(self.runs.scores[k], self.random_seed) for k in FOLDS}
+        return {k: steady_state(self.runs.scores[k]) for k in FOLDS}
 
     @cached_property
     def fold_bias(self) -> dict[str, dict[str, AverageRanks]]:
@@ -376,13 +375,15 @@ def verdicts(study: Study) -> dict[str, Finding]:
         pair: seed_verdicts(others, *(others.learners.index(name) for name in pair))
         for pair in _OTHER_TREES
     }
-    n = len(fair.p_values)
+    n = len(fair["p_values"])
     either = [
-        f"{' and '.join(p)} {v.contradiction:.2g}" for p, v in pairs.items() if v.contradiction
+        f"{' and '.join(p)} {v['contradiction']:.2g}"
+        for p, v in pairs.items()
+        if v["contradiction"]
     ]
     return {
         "two trees": _contradiction(
-            max(fair.contradiction, trees[_OTHER_TREES[0]].contradiction), n,
+            max(fair["contradiction"], trees[_OTHER_TREES[0]]["contradiction"]), n,
             "; ".join(_of_seeds(pair, found) for pair, found in trees.items()),
         ),
         "any two learners": _contradiction(
@@ -393,15 +394,15 @@ def verdicts(study: Study) -> dict[str, Finding]:
     }  # fmt: skip
 
 
-def _of_seeds(pair: tuple[str, str], found: SeedVerdicts) -> str:
+def _of_seeds(pair: tuple[str, str], found: dict[str, Any]) -> str:
     """How many seeds say what of a pair, and how far it differs."""
-    n = len(found.p_values)
-    wins = [round(share * n) for share in (found.a_wins, found.b_wins)]
+    n = len(found["p_values"])
+    wins = [round(share * n) for share in (found["a_wins"], found["b_wins"])]
     said = ", ".join(
         f"{count} of {n} say {name} ({_of_count(count, n)})"
         for count, name in zip(wins, pair, strict=True)
     )
-    chance = f"two seeds contradict each other with probability {found.contradiction:.2g}"
+    chance = f"two seeds contradict each other with probability {found['contradiction']:.2g}"
     return f"{' and '.join(pair)}: {said}; {chance}"
 
 
@@ -414,7 +415,7 @@ def tests(study: Study) -> dict[str, Finding]:
     """How often tests over folds call learners different; which are equal nobody knows here."""
     scores = study.runs.first.scores
     p_values = np.array([
-        [test.p_value for test in difference_tests(one[i], one[j], 10)]
+        [test["p_value"] for test in difference_tests(one[i], one[j], 10)]
         for one in scores
         for i, j in combinations(range(scores.shape[1]), 2)
     ])  # fmt: skip

@@ -114,8 +114,7 @@ def run_iteration(study: Study, iteration: int) -> tuple[FloatArray, FloatArray]
                 draw = np.random.SeedSequence([
                     study.seed, iteration, fold, int(digest_of(name), 16)
                 ])  # fmt: skip
-                states = [state.rpartition("__")[2] for state in study.without_state[name]]
-                fitted = seeded(learner[-1], states, draw).fit(rows, study.labels[train])
+                fitted = seeded(learner[-1], draw).fit(rows, study.labels[train])
                 values[j, test] = predicted(fitted, new)
             scores[j, fold] = area(values[j, test], study.truth[test])
     return scores, values
@@ -202,8 +201,8 @@ def on_test_set(task: Task, seed: int) -> tuple[FloatArray, FloatArray]:
     (rows, labels), study = task.test, checked_task(task, seed=seed)
     positive = labels == max(set(labels))
     found = np.empty(len(study.learners))
-    for j, (name, learner) in enumerate(study.learners.items()):
-        fitted = seeded(learner, study.without_state[name], np.random.SeedSequence([seed, j]))
+    for j, learner in enumerate(study.learners.values()):
+        fitted = seeded(learner, np.random.SeedSequence([seed, j]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # as cross-validation keeps them for itself
             fitted.fit(task.rows, task.labels)
