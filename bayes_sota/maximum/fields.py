@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.skills import SkillDistribution
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.maximum.fresh_test_sets import FreshTestSet
 
-_AT_ONCE = 20_000  # fields that are simulated together
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
@@ -66,31 +65,3 @@ class Fields:
         upper = self.distribution.sf(self.distribution.from_skill(theta))
         others = (inverse, upper, self.n_classifiers - 1, best, holder if winner else None)
         return self.test_set.walk_down(rng, *others) / self.test_set.unit, holder
-
-    def draw_winner(
-        self, rng: np.random.Generator, bounds: tuple[float, float], epsilon: float, attempts: int
-    ) -> tuple[FloatArray, BoolArray]:
-        r"""Skill of the winner given that the best score is about the observed one.
-
-        Each field is redrawn until a draw is accepted, with probability
-        :math:`\exp(-d^2 / 2\epsilon^2)` where d is the distance of the best score from ``bounds``.
-
-        Returns
-        -------
-        winner_skill, accepted : ndarray, shape (D,)
-            Where the limit of attempts was reached, some attempt stands.
-        """
-        low, high = bounds
-        winner, accepted = self.theta_sota.copy(), np.zeros(self.theta_sota.size, bool)
-        done = 0
-        while done < attempts and not accepted.all():
-            waiting = np.flatnonzero(~accepted)
-            copies = min(max(1, _AT_ONCE // waiting.size), attempts - done)
-            rows = np.tile(waiting, copies)
-            best, holder = self.take(rows).draw(rng)
-            distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon
-            passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
-            winner[rows[passed]] = holder[passed]
-            accepted[rows[passed]] = True
-            done += copies
-        return winner, accepted

@@ -23,7 +23,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.fresh_test_sets import check_luck_given
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
-from bayes_sota.maximum.tables import NOISE, maximum_scoring
+from bayes_sota.maximum.tables import NOISE, Scoring, fresh_test_set
 
 _TINY = 1e-300
 
@@ -75,8 +75,6 @@ class BoardLikelihood:
         Nodes of rho.
     reference_skill : float, optional
         theta0; default ``default_reference_skill(board)``.
-    refinement : float
-        Every node is this many times denser (tables in k and theta).
     luck : ndarray, shape (R,), optional
         Lambda of chosen submissions beside each correlation; needed where the board has some.
     """
@@ -86,21 +84,18 @@ class BoardLikelihood:
         board: BestScore,
         correlations: FloatArray,
         reference_skill: float | None = None,
-        refinement: float = 1.0,
         luck: FloatArray | None = None,
     ) -> None:
         """Tabulate the survival functions."""
         check_luck_given((board,), luck)
         luck = luck if board.has_submissions else None
-        self.board, self.scoring = board, maximum_scoring(board, reference_skill)
+        self.board, self.reference_skill = board, reference_skill
+        self.scoring = Scoring(board, reference_skill)
         self.tries, self.tries_weights = tries_nodes(board)
-        most = float(expected_maximum(board.submissions).max()) if luck is not None else 0.0
-        self.skills = self.scoring.skills(correlations, refinement, most)
-        known = {
-            rho: self.scoring.table(self.skills, float(rho), refinement)
-            for rho in np.unique(correlations)
-        }
-        self.tables = [known[rho] for rho in correlations]
+        most = 0.0 if luck is None else float(expected_maximum(board.submissions).max())
+        self.skills = self.scoring.skills(correlations, most)
+        known = {rho: self.scoring.table(self.skills, rho) for rho in set(correlations.tolist())}
+        self.tables = [known[rho] for rho in correlations.tolist()]
         if luck is not None:
             noises = {of: SubmissionNoise(board.submissions, of) for of in np.unique(luck)}
             self.tables = [
@@ -114,16 +109,13 @@ class BoardLikelihood:
 
     def log_likelihood(self, weights: FloatArray, r: int) -> FloatArray:
         """Log likelihood at the r-th correlation for hat weights (D, N), shape (D,)."""
-        table = self.tables[r]
+        table, m = self.tables[r], self.tries[:, None, None]
         lower, upper = table.log_field_cdf(weights, ends=True)
-        total = np.full(weights.shape[0], -np.inf)
-        for m, weight in zip(self.tries, self.tries_weights, strict=True):
-            peak = m * upper.max(axis=0)  # H^m underflows where a level is far too high
-            power = _power_difference(upper, lower, m, peak)
-            with np.errstate(divide="ignore"):
-                log_sum = peak + np.log(weight * (table.weights @ power))
-            total = np.logaddexp(total, log_sum)
-        return total
+        peak = m * upper.max(axis=0)  # H^m underflows where a level is far too high
+        mass = table.weights @ _power_difference(upper, lower, m, peak)
+        with np.errstate(divide="ignore"):
+            each = peak[:, 0] + np.log(self.tries_weights[:, None] * mass)
+        return np.logaddexp.reduce(each)
 
     def draw(
         self,
@@ -140,13 +132,12 @@ class BoardLikelihood:
         """
         coordinates, rows = distribution.from_skill(self.skills), np.arange(r.size)
         tail, excess = distribution.expanded().tail(coordinates)
-        drawn, tied, low, high = self._draw_shared(
-            rng, hat_weights_of_excess(excess, coordinates), r
-        )
+        weights = hat_weights_of_excess(excess, coordinates)
+        drawn, tied, low, high = self._draw_shared(rng, weights, r)
         m = drawn["n_classifiers"].astype(np.int64)
         at, behind = (CellLaw(distribution, tail, factor) for factor in (low - high, 1 - low))
         winner = at.inverse(rows, rng.random(r.size))
-        fresh = self.scoring.fresh(rng, correlation, new_n_test)
+        fresh = fresh_test_set(self.board, rng, correlation, self.reference_skill, new_n_test)
         new = fresh.play(rng, rows, winner)
         best, best_new = winner.copy(), new.copy()
         for law, size in ((at, tied - 1), (behind, m - tied)):
@@ -157,13 +148,12 @@ class BoardLikelihood:
             best[some] = np.maximum(best[some], skill)
             best_new[some] = np.maximum(best_new[some], fresh.play(rng, some, skill))
             best_new = fresh.walk_down(rng, law.inverse, level, np.maximum(size - 1, 0), best_new)
-        below = (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
+        drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,
             "winner_skill": winner,
             "winner_new_score": new / fresh.unit,
             "best_new_score": best_new / fresh.unit,
-            "beyond_tables": drawn["beyond_tables"] | below,
         }
 
     def _draw_shared(
@@ -174,47 +164,41 @@ class BoardLikelihood:
         These are the number of classifiers at the maximum, (D,), and the survival functions at both
         edges of the run of scores that the maximum lies in, (D, N).
         """
-        names = ("shift", "n_classifiers", "log_likelihood", "beyond_tables")
-        drawn: dict[str, Any] = {name: np.empty(r.size) for name in names}
-        tied, (low, high) = np.ones(r.size, np.int64), np.empty((2, *weights.shape))
+        shift, tries, log_likelihood = np.empty((3, r.size))
+        low, high = np.empty((2, *weights.shape))
+        tied, beyond = np.ones(r.size, np.int64), np.zeros(r.size, bool)
         for index in np.unique(r):
             some, table = np.flatnonzero(r == index), self.tables[index]
-            log_h = table.log_field_cdf(weights[some])
-            cells = np.stack(
-                [
-                    w * table.weights[:, None] * _power_difference(log_h[1:], log_h[:-1], tries)
-                    for tries, w in zip(self.tries, self.tries_weights, strict=True)
-                ]
-            )
+            log_h, draws = table.log_field_cdf(weights[some]), np.arange(some.size)
+            prior = self.tries_weights[:, None, None] * table.weights
+            power = _power_difference(log_h[1:], log_h[:-1], self.tries[:, None, None, None])
+            cells = prior[..., None] * power
             total = np.cumsum(cells.reshape(-1, some.size), axis=0)
             place = np.sum(total < rng.random(some.size) * total[-1], axis=0)
             place = np.minimum(place, len(total) - 1)
             i, part, k = np.unravel_index(place, cells.shape[:3])
-            m, draws = self.tries[i].astype(np.int64), np.arange(some.size)
+            m = self.tries[i]
             step = log_h[part, k, draws] - log_h[part + 1, k, draws]
-            tied[some] = _draw_tied(rng, m, -np.expm1(np.minimum(step, 0)))
+            tied[some] = _draw_tied(rng, m.astype(np.int64), -np.expm1(np.minimum(step, 0)))
             low[some], high[some] = table.survival[part, k], table.survival[part + 1, k]
+            shift[some], tries[some] = table.draw_shift(rng, k), m
             with np.errstate(divide="ignore"):
-                log_likelihood = np.log(total[-1])
-            first, last = table.open_ends
-            beyond = (first & (k == 0)) | (last & (k == table.shifts.size - 1))
-            beyond |= log_likelihood < np.log(10 * NOISE * m)
-            values = (table.draw_shift(rng, k), m, log_likelihood, beyond)
-            for name, value in zip(names, values, strict=True):
-                drawn[name][some] = value
-        return drawn | {"beyond_tables": drawn["beyond_tables"] > 0}, tied, low, high
+                log_likelihood[some] = np.log(total[-1])
+            beyond[some] = table.is_rare(k) | (total[-1] < 10 * NOISE * m)
+        drawn = {
+            "shift": shift,
+            "n_classifiers": tries,
+            "log_likelihood": log_likelihood,
+            "beyond_tables": beyond,
+        }
+        return drawn, tied, low, high
 
 
 def _power_difference(
-    upper: FloatArray, lower: FloatArray, m: float, peak: FloatArray | float = 0.0
+    upper: FloatArray, lower: FloatArray, m: FloatArray, peak: FloatArray | float = 0.0
 ) -> FloatArray:
     """``exp(m upper - peak) - exp(m lower - peak)`` for log probabilities ``upper >= lower``."""
-    part = m * (lower - upper)
-    np.expm1(np.minimum(part, 0.0, out=part), out=part)
-    whole = m * upper
-    whole -= peak
-    part *= np.exp(whole, out=whole)
-    return np.negative(part, out=part)
+    return -np.expm1(m * np.minimum(lower - upper, 0.0)) * np.exp(m * upper - peak)
 
 
 def tries_nodes(board: BestScore) -> tuple[FloatArray, FloatArray]:

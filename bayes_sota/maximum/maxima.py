@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayes_sota.core.arguments import SKILL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.skills import SkillDistribution
@@ -16,7 +17,7 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.fields import Fields
 from bayes_sota.maximum.fresh_test_sets import check_luck_given, chosen_among
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
-from bayes_sota.maximum.tables import default_reference_skill, maximum_scoring
+from bayes_sota.maximum.tables import default_reference_skill, fresh_test_set
 
 Values = Mapping[str, FloatArray]
 _RHO_NODES, _LUCK_NODES = 16, 8
@@ -89,17 +90,9 @@ class Maxima:
     @property
     def references(self) -> FloatArray:
         """theta0 of each board, (B,); ``InputError`` for a given one outside of (0, 1)."""
-        skill = self.reference_skill
-        if skill is not None and not 0 < skill < 1:
-            raise InputError(f"reference skill must lie in (0, 1), got {skill:g}")
+        if self.reference_skill is not None:
+            SKILL.check(self.reference_skill, "reference_skill")
         return np.array([default_reference_skill(b, self.reference_skill) for b in self.boards])
-
-    @property
-    def errors(self) -> FloatArray:
-        """Standard error of each board's best score at theta0, (B,)."""
-        theta0 = self.references
-        scoring = [maximum_scoring(board, self.reference_skill) for board in self.boards]
-        return np.array([x.log_odds_error for x in scoring]) * theta0 * (1 - theta0)
 
     def field(self, values: Values) -> SkillDistribution:
         """P(theta) of each draw."""
@@ -127,7 +120,7 @@ class Maxima:
         values : mapping of str to ndarray, shape (D,)
         rng : Generator
         winner : bool
-            Whether to find out who wins; without, ``winner_skill`` is left out.
+            Whether to find out who wins; without, ``winner_skill`` is not valid.
 
         Returns
         -------
@@ -135,13 +128,13 @@ class Maxima:
             ``theta_sota``, ``winner_skill``, ``expected_sota``, ``multiplicity_bias``, ``shift``,
             ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
         """
-        field, rho, columns = self.field(values), values["rho"], []
+        field, size, columns = self.field(values), values["rho"].size, []
         check_luck_given(self.boards, values.get("submission_luck"))
         for board in self.boards:
             numbers, weights = tries_nodes(board)
-            tries = rng.choice(numbers, p=weights, size=rho.size) if numbers.size > 1 else numbers
-            tries = np.broadcast_to(tries, rho.shape).astype(np.float64)
-            test_set = maximum_scoring(board, self.reference_skill).fresh(rng, rho)
+            known = numbers.size == 1
+            tries = np.repeat(numbers, size) if known else rng.choice(numbers, size, p=weights)
+            test_set = fresh_test_set(board, rng, values["rho"], self.reference_skill)
             if board.has_submissions:
                 test_set = chosen_among(test_set, board, values["submission_luck"], rng)
             fields = Fields.fresh(rng, test_set, field, tries.astype(np.int64))
@@ -149,35 +142,52 @@ class Maxima:
             columns.append(
                 {
                     "theta_sota": fields.theta_sota,
+                    "winner_skill": holder,
                     "expected_sota": field.expected_maximum(tries),
                     "multiplicity_bias": best - fields.theta_sota,
                     "shift": test_set.shift,
                     "n_classifiers": tries,
                     "observed_maximum": best,
-                    **({"winner_skill": holder} if winner else {}),
                 }
             )
-        return {name: np.stack([c[name] for c in columns], axis=1) for name in columns[0]}
+        return _by_board(columns)
+
+    def fields_of(
+        self,
+        board: BestScore,
+        rng: np.random.Generator,
+        theta_sota: FloatArray,
+        location: FloatArray,
+        spread: FloatArray,
+        rho: FloatArray,
+        tries: FloatArray,
+    ) -> Fields:
+        """Fields of a board with these best skills, on fresh test sets; arrays (D,)."""
+        field = self.field({"location": location, "spread": spread})
+        test_set = fresh_test_set(board, rng, rho, self.reference_skill)
+        return Fields(test_set, field, np.rint(tries).astype(np.int64), theta_sota)
 
     def draw_fields(
         self, values: Values, rng: np.random.Generator, new_n_test: int | None = None
     ) -> dict[str, FloatArray]:
         """Exact draws of what stands behind the maxima, as of ``collect``.
 
-        rho and the luck enter through nodes at equally spaced quantiles of the draws; a draw takes
-        one of the two nodes around it, with the probabilities of linear interpolation.
+        rho and the luck enter through the nearest of nodes at equally spaced quantiles of them.
         """
-        nodes, nearest = _near_nodes(values["rho"], _RHO_NODES, rng)
+        nodes, nearest = _near_nodes(values["rho"], _RHO_NODES)
         of_luck = None
         if self.has_submissions:
-            lucks, near = _near_nodes(values["submission_luck"], _LUCK_NODES, rng)
+            lucks, near = _near_nodes(values["submission_luck"], _LUCK_NODES)
             nodes, of_luck = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
             nearest = nearest * lucks.size + near
-        likelihoods = [
-            BoardLikelihood(board, nodes, self.reference_skill, luck=of_luck)
-            for board in self.boards
-        ]
+        likelihoods = self.likelihoods(nodes, of_luck)
         return self.collect(likelihoods, values, nearest, rng, new_n_test)
+
+    def likelihoods(self, rho: FloatArray, luck: FloatArray | None) -> tuple[BoardLikelihood, ...]:
+        """Tables of every board at nodes of rho, and of the luck where there is any."""
+        return tuple(
+            BoardLikelihood(board, rho, self.reference_skill, luck) for board in self.boards
+        )
 
     def collect(
         self,
@@ -191,23 +201,21 @@ class Maxima:
 
         Under the names of the schema, and what else ``BoardLikelihood.draw`` gives.
         """
-        field, rho = self.field(values), values["rho"]
-        each = [x.draw(rng, field, node, rho, new_n_test) for x in likelihoods]
-        expected = [field.expected_maximum(one["n_classifiers"]) for one in each]
-        drawn = {name: np.stack([one[name] for one in each], axis=1) for name in each[0]}
-        observed = np.array([board.maximum for board in self.boards])
-        return drawn | {
-            "multiplicity_bias": observed - drawn["theta_sota"],
-            "expected_sota": np.stack(expected, axis=1),
-        }
+        field, columns = self.field(values), []
+        for likelihood in likelihoods:
+            one = likelihood.draw(rng, field, node, values["rho"], new_n_test)
+            one["multiplicity_bias"] = likelihood.board.maximum - one["theta_sota"]
+            one["expected_sota"] = field.expected_maximum(one["n_classifiers"])
+            columns.append(one)
+        return _by_board(columns)
 
 
-def _near_nodes(
-    values: FloatArray, count: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray]:
-    """Nodes at quantiles of values, and one of the two around each, its index."""
-    nodes = np.unique(np.quantile(values, np.linspace(0, 1, count)))
-    position = np.interp(values, nodes, np.arange(nodes.size))
-    below = np.floor(position)
-    up = rng.random(values.size) < position - below
-    return nodes, np.asarray(below + up, dtype=np.int64)
+def _by_board(columns: Sequence[Values]) -> dict[str, FloatArray]:
+    """Variables of every board, (D,) each, beside each other, (D, B)."""
+    return {name: np.stack([one[name] for one in columns], axis=1) for name in columns[0]}
+
+
+def _near_nodes(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+    """Nodes at quantiles of values, and which is nearest to each."""
+    nodes = np.unique(np.quantile(values, (np.arange(count) + 0.5) / count))
+    return nodes, np.abs(values[:, None] - nodes).argmin(axis=1)

@@ -92,12 +92,8 @@ def build_model(
     boards = several(boards)
     priors = maximum_priors(priors)
     with pm.Model() as model:
-        spread = spread_variable(priors.skill)
-        tries = max(board.typical_tries for board in boards)
-        bounded = isinstance(priors.skill, UniformSkill)
-        offset = np.sqrt(3) if bounded else np.sqrt(2 * np.log(tries + 1))
-        location = location_variable(priors.skill, offset * spread)
-        rho, luck = correlation_variable(priors.correlation), None
+        location, spread, rho = field_variables(Maxima(boards, priors))
+        luck = None
         if any(board.has_submissions for board in boards):
             luck = correlation_variable(priors.submission_luck, "submission_luck")
         observe_maximum(
@@ -242,20 +238,23 @@ def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> Flo
     return (low + high) / 2 - (high - low) / 2 * np.cos(angle)
 
 
-def spread_variable(prior: SkillPrior) -> Any:
-    """Spread of the model of the ``with`` block; a constant where it is known."""
-    if prior.spread_is_fixed:
-        return pm.Deterministic("spread", pt.as_tensor_variable(np.exp(prior.log_spread_mean)))
-    log_spread = pm.Normal("log_spread", prior.log_spread_mean, prior.log_spread_sd)
-    return pm.Deterministic("spread", pt.exp(log_spread))
+def field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
+    """Location, spread and rho of the model of the ``with`` block; constants where known.
 
-
-def location_variable(prior: SkillPrior, above: Any) -> Any:
-    """Location, sampled as the level that lies ``above`` it; its prior is the same."""
-    if prior.location_is_fixed:
-        return pm.Deterministic("location", pt.as_tensor_variable(prior.location_mean))
-    level = pm.Normal("level", prior.location_mean + above, prior.location_sd)
-    return pm.Deterministic("location", level - above)
+    The location is sampled as a level above it, near the best skill; its prior is the same.
+    """
+    skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
+    spread: Any = np.exp(skill.log_spread_mean)
+    if not skill.spread_is_fixed:
+        spread = pt.exp(pm.Normal("log_spread", skill.log_spread_mean, skill.log_spread_sd))
+    spread = pm.Deterministic("spread", pt.as_tensor_variable(spread))
+    location: Any = skill.location_mean
+    if not skill.location_is_fixed:
+        bounded = isinstance(skill, UniformSkill)
+        above = spread * (np.sqrt(3) if bounded else np.sqrt(2 * np.log(tries + 1)))
+        location = pm.Normal("level", skill.location_mean + above, skill.location_sd) - above
+    location = pm.Deterministic("location", pt.as_tensor_variable(location))
+    return location, spread, correlation_variable(maxima.priors.correlation)
 
 
 def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import DEFAULT_SEED, SKILL, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
@@ -92,7 +92,6 @@ def sota_posterior(
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-    refinement: float = 1.0,
 ) -> SotaPosterior:
     """Exact posterior of the best skill given observed maxima.
 
@@ -108,9 +107,6 @@ def sota_posterior(
         theta0 of every board; default each board's observed maximum, a fixed number.
     new_n_test : int, optional
         Size of the fresh test set for the predictive scores; default each board's own.
-    refinement : float
-        Every table is this many times denser. The default moves by less than 1 % of the posterior
-        standard deviation under ``refinement=2``.
 
     Returns
     -------
@@ -125,11 +121,9 @@ def sota_posterior(
     """
     if draws < 1:
         raise InputError(f"{{name}} must be at least 1, got {draws}", parameter="draws")
-    if reference_skill is not None:
-        SKILL.check(reference_skill, "reference_skill")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     rng = generator_of(random_seed)
-    fit = fit_maximum(maxima, rng, points=max(_POINTS, draws), refinement=refinement)
+    fit = fit_maximum(maxima, rng, points=max(_POINTS, draws))
     return _draw(fit, draws, rng, new_n_test)
 
 
@@ -198,22 +192,13 @@ class MaximumFit(Fit):
         return np.maximum(total, _IMPOSSIBLE)
 
 
-def fit_maximum(
-    maxima: Maxima,
-    rng: np.random.Generator,
-    *,
-    points: int = _POINTS,
-    refinement: float = 1.0,
-) -> MaximumFit:
+def fit_maximum(maxima: Maxima, rng: np.random.Generator, *, points: int = _POINTS) -> MaximumFit:
     """Weighted points of location and spread; parameters as of ``sota_posterior``."""
-    priors, cells = maxima.priors, round(_RHO_NODES * refinement)
+    priors = maxima.priors
     nodes = Nodes.of(
-        priors.correlation, priors.submission_luck, cells, has_luck=maxima.has_submissions
+        priors.correlation, priors.submission_luck, _RHO_NODES, has_luck=maxima.has_submissions
     )
-    likelihoods = tuple(
-        BoardLikelihood(board, nodes.rho, maxima.reference_skill, refinement, nodes.luck)
-        for board in maxima.boards
-    )
+    likelihoods = maxima.likelihoods(nodes.rho, nodes.luck)
     empty = MaximumFit(nodes, (priors.skill.family,), (), "nodes", maxima, likelihoods)
     fit = infer(empty, rng, -(-points // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
@@ -35,7 +35,7 @@ from bayes_sota.core.sample import (
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.maxima import BOARD_VARIABLES, Maxima, board_names, several
+from bayes_sota.maximum.maxima import Maxima, board_names, several
 from bayes_sota.maximum.posterior import log_priors, sota_posterior
 from bayes_sota.maximum.tables import default_reference_skill, score_bounds
 
@@ -81,10 +81,8 @@ class Request(Maxima):
 
     def __post_init__(self) -> None:
         """Refuse no draws at all."""
-        if self.draws < 1 or self.chains < 1:
-            raise InputError(
-                f"draws and chains must be at least 1, got {self.draws} and {self.chains}"
-            )
+        COUNT.check(self.draws, "draws")
+        COUNT.check(self.chains, "chains")
 
     @cached_property
     def seeded(self) -> tuple[np.random.Generator, str]:
@@ -109,7 +107,7 @@ class Request(Maxima):
                 "log_prior": log_priors(self.priors, values),
                 "log_likelihood": {_OBSERVED: values["log_likelihood"]},
             }
-        return self.lay_out(groups)
+        return {name: self.lay_out(group) for name, group in groups.items()}
 
     def is_uncertain(self, name: str) -> bool:
         """Whether a variable belongs in the posterior: a known number of classifiers does not."""
@@ -117,36 +115,30 @@ class Request(Maxima):
             not isinstance(b.n_classifiers, int) for b in self.boards
         )
 
-    def lay_out(
-        self, groups: Mapping[str, Mapping[str, FloatArray]], chains: int | None = None
-    ) -> dict[str, xr.Dataset]:
-        """Groups of draws (D,) or (D, B) by chain and draw."""
-        count, labels = chains or self.chains, {"board": board_names(self.boards)}
-        laid_out = {}
-        for name, group in groups.items():
-            values = {key: self._of_one(key, value, 1) for key, value in group.items()}
-            dims = {key: ("board",)[: value.ndim - 1] for key, value in values.items()}
-            laid_out[name] = lay_out(values, count, dims, labels)
-        return laid_out
+    def lay_out(self, values: Mapping[str, Any], chains: int | None = None) -> xr.Dataset:
+        """Draws (D,) or (D, B) by chain and draw; of one board without its dimension.
 
-    def _of_one(self, name: str, value: FloatArray, ndim: int) -> FloatArray:
-        """Without the dimension of boards where there is one, which what was observed keeps."""
-        alone = len(self.boards) == 1 and value.ndim > ndim and name != _OBSERVED
-        return value[..., 0] if alone else value
+        What was observed keeps it.
+        """
+        board = {"board": board_names(self.boards)}
+        dims = {name: ("board",)[: x.ndim - 1] for name, x in values.items()}
+        data = lay_out(dict(values), chains or self.chains, dims, board)
+        if len(self.boards) > 1 or "board" not in data.dims or _OBSERVED in values:
+            return data
+        return data.isel(board=0, drop=True)
 
     def tree(
         self, groups: Mapping[str, xr.Dataset], method: str, attributes: Mapping[str, Any]
     ) -> xr.DataTree:
         """Result with what was observed and how it came about."""
         facts = [self._facts(board) for board in self.boards]
-        constant = {name: np.array([fact[name] for fact in facts]) for name in facts[0]}
+        known = {name: ("board", np.array([of[name] for of in facts])) for name in facts[0]}
+        observed = {_OBSERVED: known.pop("maximum")}
         board = {"board": board_names(self.boards)}
-        observed = {_OBSERVED: ("board", constant.pop("maximum"))}
-        known: dict[str, Any] = {k: self._of_one(k, v, 0) for k, v in constant.items()}
-        known = {k: (("board",)[: v.ndim], v) for k, v in known.items()}
+        constant = xr.Dataset(known, board if len(facts) > 1 else {})
         data = {
             "observed_data": xr.Dataset(observed, board),
-            "constant_data": xr.Dataset(known, board if len(self.boards) > 1 else {}),
+            "constant_data": constant if len(facts) > 1 else constant.isel(board=0),
         }
         provenance = describe_provenance(
             self.boards,
@@ -197,7 +189,7 @@ def sample_exact(
         reference_skill=request.reference_skill,
         new_n_test=request.new_n_test,
     )
-    attributes: dict[str, str | float | int] = {
+    attributes = {
         "log_evidence": result.fit.log_evidence_of_all,
         "effective_points": result.fit.effective_size,
         "draws_are_independent": 1,
@@ -205,8 +197,8 @@ def sample_exact(
     }
     groups = request.draw_from_laws(result.draws | {"log_likelihood": result.log_likelihood})
     lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
-    behind: dict[str, Any] = dict(zip(("point", "stratum"), result.parameters.behind, strict=True))
-    groups |= request.lay_out({"sample_stats": {"lp": lp, **behind}})
+    point, node = result.parameters.behind
+    groups["sample_stats"] = request.lay_out({"lp": lp, "point": point, "stratum": node})
     return request.tree(groups, "exact", attributes)
 
 
@@ -308,7 +300,6 @@ def complete(
     boards = several(boards)
     known = maximum_priors(priors)
     check_trace(trace)
-    trace = _without_completion(trace)
     chosen = model_of(
         trace, model, lambda: build_model(boards, known, reference_skill=reference_skill), *boards
     )
@@ -328,29 +319,15 @@ def complete(
     return with_attributes(tree, describe_model(chosen) if own else {})
 
 
-def _without_completion(trace: xr.DataTree) -> xr.DataTree:
-    """The trace that a completed result was made of."""
-    if "predictions" not in trace.children:
-        return trace
-    groups = {str(name): node.to_dataset() for name, node in trace.children.items()}
-    groups["posterior"] = groups["posterior"].drop_vars(
-        (*BOARD_VARIABLES, "multiplicity_bias", "expected_sota"), errors="ignore"
-    )
-    return xr.DataTree.from_dict(groups)
-
-
 def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> None:
-    posterior = trace["posterior"]
-    missing = [name for name in request.parameters if name not in posterior]
-    if missing:
+    given = {name: set(v.dims) for name, v in trace["posterior"].data_vars.items()}
+    wrong = [name for name in request.parameters if given.get(name) != {"chain", "draw"}]
+    if wrong:
         raise InputError(
-            f"the trace lacks {', '.join(missing)}: location, spread and rho of the field, and "
-            "submission_luck of chosen submissions, are variables of these names "
+            f"the trace lacks {', '.join(wrong)}, one number per draw: location, spread and rho of "
+            "the field, and submission_luck of chosen submissions, are variables of these names "
             "(pm.Deterministic where they are known)"
         )
-    wrong = [name for name in request.parameters if set(posterior[name].dims) != {"chain", "draw"}]
-    if wrong:
-        raise InputError(f"{', '.join(wrong)} of the trace must be one number per draw")
     if _OBSERVED not in {v.name for v in model.observed_RVs}:
         raise InputError(f"the model observes no {_OBSERVED}: add it with observe_maximum")
 
@@ -366,21 +343,17 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     prior = request.draw_boards(of_prior, rng)
     replicates = request.draw_boards(values, rng, winner=False)
     new = [name for name in prior if request.is_uncertain(name) and name != _OBSERVED]
-    own = request.lay_out(
-        {
-            "posterior": {name: values[name] for name in new},
-            "predictions": {name: values[name] for name in _NEW_SCORES},
-            "posterior_predictive": {_OBSERVED: replicates[_OBSERVED]},
-        }
-    )
     places = {name: drawn[name].values for name in ("chain", "draw")}
-    own = {name: data.assign_coords(places) for name, data in own.items()}
-    own["posterior"] = drawn.merge(own["posterior"])
-    own |= request.lay_out(
-        {"prior": {k: prior[k] for k in new}, "prior_predictive": {_OBSERVED: prior[_OBSERVED]}},
-        chains=1,
-    )
-    groups |= {k: groups[k].merge(data) if k in groups else data for k, data in own.items()}
+    own = {
+        "posterior": {name: values[name] for name in new},
+        "predictions": {name: values[name] for name in _NEW_SCORES},
+        "posterior_predictive": {_OBSERVED: replicates[_OBSERVED]},
+    }
+    more = {name: request.lay_out(group).assign_coords(places) for name, group in own.items()}
+    more["prior"] = request.lay_out({name: prior[name] for name in new}, 1)
+    more["prior_predictive"] = request.lay_out({_OBSERVED: prior[_OBSERVED]}, 1)
+    groups["posterior"] = drawn
+    groups |= {k: groups[k].merge(data) if k in groups else data for k, data in more.items()}
     if "level" in groups["log_prior"]:  # the location's, moved by what the prior does not know
         groups["log_prior"] = groups["log_prior"].rename(level="location")
     groups["sample_stats"] = sampler_stats(trace)

@@ -18,15 +18,13 @@ times that of one score: what the classifiers share is part of ``psi``.
 - A score with a standard error is normal.
 """
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincc, log_ndtr, ndtr, ndtri
+from scipy.special import betainc, log_ndtr, xlogy
 
 from bayes_sota.auc.estimate import auc_std
 from bayes_sota.auc.scores import AucScores
@@ -34,204 +32,15 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
+from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.score_protocol import Dispersion
+from bayes_sota.maximum.score_protocol import GaussianScores as GaussianScores
+from bayes_sota.maximum.score_protocol import NormalScores as NormalScores
+from bayes_sota.maximum.score_protocol import ScoreLaw as ScoreLaw
 
-Dispersion = float | FloatArray
-_TINY = 1e-300
 _BELOW, _ABOVE = 16.0, 6.0  # standard errors around the best AUC that the tables cover
 _STEP = 0.25  # of log odds
 _NARROW = 1e-3  # standard errors that a score in full precision stands for
-
-
-@dataclass(frozen=True)
-class GaussianScores:
-    """Normal scores with one standard error, whatever the skill.
-
-    Examples
-    --------
-    >>> float(GaussianScores(0.01).normal_score(0.92, 0.9).round(9))
-    2.0
-    """
-
-    error: float
-
-    @property
-    def largest(self) -> float:
-        """The error is the same everywhere."""
-        return 1.0
-
-    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Distance in standard errors."""
-        return (np.asarray(estimate, np.float64) - np.asarray(skill)) / self.error
-
-    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Skill plus an error."""
-        return np.asarray(skill) + self.error * np.asarray(normal, np.float64)
-
-    def stabilized(self, skill: ArrayLike) -> FloatArray:
-        """Skill in standard errors."""
-        return np.asarray(skill, np.float64) / self.error
-
-    def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """Skill."""
-        return np.asarray(t, np.float64) * self.error
-
-    def standard_error(self, skill: ArrayLike) -> FloatArray:
-        """The same everywhere."""
-        return np.full(np.shape(skill), self.error)
-
-
-NormalScores = GaussianScores | AucScores
-"""A score and a skill make a number that is standard normal whatever the skill is."""
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreLaw(ABC):
-    """Law of the scores on one test set.
-
-    ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi.
-
-    Attributes
-    ----------
-    best : float
-        Best observed score, around which the law is needed.
-    n_test : int
-        Items of the test set; 0 where they are not known.
-    """
-
-    best: float
-    n_test: int
-
-    spacing: ClassVar[float] = 0.0  # of two values
-    # of the place and width of a field, in coordinates; None: that of ``BoardPriors``
-    prior_scale: ClassVar[tuple[float, float, float, float] | None] = None
-
-    @property
-    def unit(self) -> float:
-        """Values per unit of score."""
-        return 1.0
-
-    @property
-    @abstractmethod
-    def standard_error(self) -> float:
-        """Standard error of the best score."""
-
-    def depth(self, scores: FloatArray) -> FloatArray:
-        """How many standard errors scores lie below the best one."""
-        return (self.best - scores) / self.standard_error
-
-    @abstractmethod
-    def on(self, size: int | None) -> Self:
-        """Law of scores on so many other items; None for as many as here."""
-
-    @property
-    def normal_scores(self) -> NormalScores:
-        """What makes a score and a skill a standard normal number: by default one error for all."""
-        return GaussianScores(self.standard_error)
-
-    def fitted_to(self, values: FloatArray) -> "ScoreLaw":
-        """The same law with a grid coordinate that suits these values."""
-        return self
-
-    @abstractmethod
-    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Coordinates of values, and their standard errors there."""
-
-    def skill_at(self, y: FloatArray) -> FloatArray:
-        """Psi at grid coordinates."""
-        return expit(y)
-
-    def location_at(self, y: FloatArray) -> FloatArray:
-        """Where grid coordinates lie on the scale of a field's location: log odds."""
-        return y
-
-    @abstractmethod
-    def prepared(self, values: FloatArray, y: FloatArray) -> Any:
-        """What ``log_kernel`` needs at every dispersion, (U, G)."""
-
-    def log_kernel(self, prepared: Any, dispersion: Dispersion) -> FloatArray:
-        """Log probability of each value at the grid, shape (U, G); constants left out.
-
-        The dispersion is a number, or one for each value, (U, 1). It divides the log likelihood of
-        a normal score, and that of a double binomial count.
-        """
-        kernel: FloatArray = prepared / dispersion
-        return kernel
-
-    def residual(
-        self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
-    ) -> FloatArray:
-        """Standardised residual of each value at the grid, (U, G): a standard normal.
-
-        The signed square root of twice what the log probability falls by from its highest.
-        """
-        sign = np.sign(values[:, None] / self.unit - self.skill_at(y))
-        fall = np.minimum(self.log_kernel(prepared, dispersion), 0.0)
-        return sign * np.sqrt(-2 * fall)
-
-    @abstractmethod
-    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
-
-    def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
-        """Probability of at least the value ``cut``, shape (G,)."""
-        return ndtr(self.reach_quantile(psi, cut, dispersion))
-
-    @abstractmethod
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
-        """Standard normal quantile of ``reach``, (G,)."""
-
-    @abstractmethod
-    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """Skill: the solution of ``psi = theta + shift sd(theta)``; ``shift`` is ``rho z``."""
-
-    def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
-        """Board-conditional skill ``psi = theta + shift sd(theta)``, the way back."""
-        return skill + shift * self.errors_at(skill)
-
-    def draw_psi(
-        self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
-        """Psi of classifiers of which nothing but the score is known, (D, k).
-
-        ``scores`` are (k,), ``variance`` their own in units of the law's, (D, k).
-        """
-        error = self.errors_at(scores) * np.sqrt(variance)
-        return self.snapped(scores + error * rng.standard_normal(variance.shape))
-
-    def with_error(
-        self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
-    ) -> FloatArray:
-        """Scores on a fresh test set, given skills and standard normal errors, broadcast.
-
-        ``ratio`` is that of standard errors over the law's.
-        """
-        return self.on(size).normal_scores.estimate(normal * ratio, skill)
-
-    @abstractmethod
-    def errors_at(self, psi: FloatArray) -> FloatArray:
-        """Standard errors of scores."""
-
-    def snapped(self, scores: FloatArray) -> FloatArray:
-        """Scores as they can be."""
-        return scores
-
-    def new_score(
-        self, skill: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Score of one classifier per draw on a fresh test set, (D,)."""
-        return self.on(size).normal_scores.estimate(rng.standard_normal(skill.size), skill)
-
-    def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Best score of classifiers (D, k), best last, on a fresh test set that they share.
-
-        Normal scores share one factor: they correlate by ``rho ** 2`` within a row.
-        """
-        shared = (rho * rng.standard_normal(len(skills)))[:, None]
-        normal = shared + np.sqrt(1 - rho**2)[:, None] * rng.standard_normal(skills.shape)
-        return self.on(size).normal_scores.estimate(normal, skills).max(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,56 +58,44 @@ class AccuracyLaw(ScoreLaw):
     spacing: ClassVar = 1.0
 
     def on(self, size: int | None) -> "AccuracyLaw":
-        """Of more or fewer items."""
+        """The law of more or fewer items."""
         return replace(self, n_test=size or self.n_test)
 
     @property
     def unit(self) -> float:
-        """Items."""
+        """Values are counts: per unit of score, as many as there are items."""
         return float(self.n_test)
 
-    @property
-    def standard_error(self) -> float:
-        """Binomial standard error of the best score."""
-        p = np.clip(self.best, 0.5 / self.n_test, 1 - 0.5 / self.n_test)
-        return float(np.sqrt(p * (1 - p) / self.n_test))
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """Binomial standard errors."""
+        return np.sqrt(psi * (1 - psi) / self.n_test)
 
-    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Log odds, and their standard errors."""
-        return _log_odds_places(values / self.n_test, self.n_test)
+    def inside(self, scores: FloatArray) -> FloatArray:
+        """Scores kept half an item away from 0 and 1."""
+        return np.clip(scores, 0.5 / self.n_test, 1 - 0.5 / self.n_test)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Binomial log likelihood relative to that of the observed proportion."""
-        n, p = self.n_test, values / self.n_test
-        log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
-        fit = values[:, None] * log_right + (n - values[:, None]) * log_wrong
-        with np.errstate(divide="ignore", invalid="ignore"):
-            right = np.where(p > 0, values * np.log(p), 0.0)
-            wrong = np.where(p < 1, (n - values) * np.log1p(-p), 0.0)
-        return fit - (right + wrong)[:, None]
+        wrong, log_right, log_wrong = (
+            self.n_test - values,
+            -np.logaddexp(0, -y),
+            -np.logaddexp(0, y),
+        )
+        highest = xlogy(values, values / self.n_test) + xlogy(wrong, wrong / self.n_test)
+        return values[:, None] * log_right + wrong[:, None] * log_wrong - highest[:, None]
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the double binomial, times what prints alike."""
-        n = self.n_test
-        p = np.clip(values / n, 0.5 / n, 1 - 0.5 / n)
-        variance = dispersion * n * p * (1 - p)
-        return np.log(self.alike) - 0.5 * np.log(2 * np.pi * variance)
+        error = self.errors_at(self.inside(values / self.n_test)) * self.n_test
+        return np.log(self.alike) - 0.5 * np.log(2 * np.pi * dispersion * error**2)
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Binomial tail at the dispersion, as an incomplete beta function."""
-        return betainc(*self._beta(cut, dispersion), psi)
-
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
-        """Exact in both tails."""
-        shape = self._beta(cut, dispersion)
-        reach, missed = betainc(*shape, psi), betaincc(*shape, psi)
-        upper = -ndtri(np.clip(missed, _TINY, 0.5))
-        return np.where(reach > 0.5, upper, ndtri(np.clip(reach, _TINY, 0.5)))
-
-    def _beta(self, cut: float, dispersion: Dispersion) -> tuple[Any, Any]:
-        n = self.n_test
-        above, below = (count / dispersion + 0.5 for count in (cut - 0.5, n - cut + 0.5))
-        return np.maximum(above, 0.5), np.maximum(below, 0.5)
+        above, below = (
+            np.maximum(count / dispersion + 0.5, 0.5)
+            for count in (cut - 0.5, self.n_test - cut + 0.5)
+        )
+        return betainc(above, below, psi)
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
@@ -307,7 +104,7 @@ class AccuracyLaw(ScoreLaw):
     def draw_psi(
         self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
     ) -> FloatArray:
-        """Flat in log odds."""
+        """Psi that is flat in log odds a priori."""
         n = self.n_test
         right = np.clip(scores * n, 0.5, n - 0.5)
         return rng.beta(right / variance, (n - right) / variance)
@@ -322,20 +119,9 @@ class AccuracyLaw(ScoreLaw):
         share = 0.5 + (share - 0.5) * np.exp(ratio**2 / (2 * n))
         return np.round(np.clip(share, 0, 1) * n) / n
 
-    def errors_at(self, psi: FloatArray) -> FloatArray:
-        """Binomial."""
-        return np.sqrt(psi * (1 - psi) / self.n_test)
-
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Multiples of one item, between 0 and 1."""
         return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
-
-    def new_score(
-        self, skill: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
-        """Binomial."""
-        items = size or self.n_test
-        return rng.binomial(items, skill) / items
 
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
@@ -344,9 +130,7 @@ class AccuracyLaw(ScoreLaw):
         size = size or self.n_test
         reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
         skills = np.clip(skills, 1e-9, 1 - 1e-9)
-        feasible = np.minimum(rho[:, None], feasible_correlation(skills, reference))
-        # rounded: of a chance of 0 nothing is drawn, of 1e-17, its rounding error elsewhere, it is
-        a, b = conditional_probabilities(skills, feasible, reference)
+        a, b = conditional_probabilities(skills, rho[:, None], reference)
         right = rng.binomial(size, reference, size=len(skills))[:, None]
         counts = rng.binomial(right, a) + rng.binomial(size - right, b)
         return counts.max(axis=1) / size
@@ -374,20 +158,15 @@ class AucScoreLaw(ScoreLaw):
     floors: bool = False
 
     def on(self, size: int | None) -> "AucScoreLaw":
-        """With the same share of positive items."""
+        """The law of another test set with the same share of positive items."""
         if size is None:
             return self
         positives = int(np.clip(round(self.n_positive / self.n_test * size), 2, max(size - 2, 2)))
         return replace(self, n_test=size, n_positive=positives)
 
-    @property
-    def normal_scores(self) -> NormalScores:
-        """From tables of the law of one AUC."""
-        return self.table
-
     @cached_property
     def table(self) -> AucScores:
-        """Normal scores on this test set."""
+        """Normal scores on this test set, from tables of the law of one AUC."""
         positives, negatives = self.n_positive, max(2, self.n_test - self.n_positive)
         best = min(self.best, 1 - 0.5 / min(positives, negatives))
         error = float(auc_std(best, positives, negatives, self.spread_ratio))
@@ -398,31 +177,28 @@ class AucScoreLaw(ScoreLaw):
         highest = min(float(ends[1]), 1 - 1e-9)
         return AucScores.of(positives, negatives, float(ends[0]), highest, self.spread_ratio)
 
-    def printed_interval(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Lowest and highest score that prints as each."""
-        width = max(self.width, 2 * self.table.lattice)
-        low = scores if self.floors else scores - width / 2
-        return low, low + width
-
     @property
-    def standard_error(self) -> float:
-        """Standard error of the best estimate, were it the skill; of 1 as of ``largest``."""
-        return float(self.table.standard_error(min(self.best, self.table.largest)))
+    def normal_scores(self) -> NormalScores:
+        """Those of the table."""
+        return self.table
+
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """Standard errors of estimates."""
+        return self.table.standard_error(psi)
+
+    def inside(self, scores: FloatArray) -> FloatArray:
+        """Scores at most one standard error below 1."""
+        return np.minimum(scores, self.table.largest)
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """On the scale on which every estimate has a standard deviation of one."""
         return self.table.stabilized(self.best) - self.table.stabilized(scores)
 
-    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Log odds, and their standard errors."""
-        p = np.minimum(values, self.table.largest)
-        return _log_odds_places(p, self.table.effective_size(p))
-
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normal scores at both ends of what prints as each value."""
-        ends = self.printed_interval(values[:, None])
-        low, high = (self.table.normal_score(end, self.skill_at(y)) for end in ends)
-        return low, high
+        width, psi = max(self.width, 2 * self.table.lattice), self.skill_at(y)
+        low = values[:, None] if self.floors else values[:, None] - width / 2
+        return self.table.normal_score(low, psi), self.table.normal_score(low + width, psi)
 
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
@@ -443,15 +219,6 @@ class AucScoreLaw(ScoreLaw):
         low, high = prepared
         return (low + high) / (2 * np.sqrt(dispersion))
 
-    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Nothing is left out."""
-        return np.zeros(values.size)
-
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
-        """From the normal score of the cut."""
-        score = np.asarray(self.table.normal_score(np.asarray(cut), psi))
-        return np.clip(-score / np.sqrt(dispersion), -38.0, 38.0)
-
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """The skill whose median estimate on these items is that of psi."""
         return self.table.without_shift(psi, shift)
@@ -460,12 +227,8 @@ class AucScoreLaw(ScoreLaw):
         """The AUC on these items, by its median estimate."""
         return self.table.with_shift(skill, shift)
 
-    def errors_at(self, psi: FloatArray) -> FloatArray:
-        """Standard errors of estimates."""
-        return self.table.standard_error(psi)
-
     def snapped(self, scores: FloatArray) -> FloatArray:
-        """Between 0 and 1."""
+        """Scores between 0 and 1."""
         return np.clip(scores, 0.0, 1.0)
 
 
@@ -490,13 +253,8 @@ class NormalLaw(ScoreLaw):
 
     prior_scale: ClassVar = (0.0, 1.5, float(np.log(0.5)), 0.9)
 
-    @property
-    def standard_error(self) -> float:
-        """The given one."""
-        return self.error
-
     def on(self, size: int | None) -> "NormalLaw":
-        """With an error that falls as the root of the number of items."""
+        """The law with an error that falls as the root of the number of items."""
         if size is None:
             return self
         if not self.n_test:
@@ -505,19 +263,22 @@ class NormalLaw(ScoreLaw):
             )
         return replace(self, n_test=size, error=self.error * float(np.sqrt(self.n_test / size)))
 
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """The standard error, the same everywhere."""
+        return np.full(psi.shape, self.error)
+
     def fitted_to(self, values: FloatArray) -> "NormalLaw":
-        """Standardised by the spread of these values."""
+        """The law standardised by the spread of these values."""
         spread = float(np.subtract(*np.quantile(values, [0.75, 0.25])))
-        scale = 2 * max(spread, 2 * self.standard_error)
+        scale = 2 * max(spread, 2 * self.error)
         return replace(self, centre=float(np.median(values)), scale=scale)
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Standardised scores."""
-        errors = np.full(values.size, self.standard_error / self.scale)
-        return (values - self.centre) / self.scale, errors
+        """Standardised scores, and their standard errors."""
+        return (values - self.centre) / self.scale, self.errors_at(values) / self.scale
 
     def skill_at(self, y: FloatArray) -> FloatArray:
-        """Back on the scale of the scores."""
+        """Psi on the scale of the scores."""
         return self.centre + self.scale * y
 
     def location_at(self, y: FloatArray) -> FloatArray:
@@ -526,26 +287,13 @@ class NormalLaw(ScoreLaw):
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Half the squared distance in standard errors."""
-        z = (values[:, None] - self.skill_at(y)) / self.standard_error
-        return -0.5 * z**2
+        return -0.5 * ((values[:, None] - self.skill_at(y)) / self.error) ** 2
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
         """Log normalisation of the normal density."""
-        variance = dispersion * self.standard_error**2
-        width = max(self.step, _NARROW * self.standard_error)  # a probability, not a density
-        return np.full(values.size, np.log(width) - 0.5 * np.log(2 * np.pi * variance))
-
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
-        """Distance from the cut."""
-        return (psi - cut) / (self.standard_error * np.sqrt(dispersion))
-
-    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
-        """The same standard error everywhere."""
-        return psi - shift * self.standard_error
-
-    def errors_at(self, psi: FloatArray) -> FloatArray:
-        """The same everywhere."""
-        return np.full(psi.shape, self.standard_error)
+        width = max(self.step, _NARROW * self.error)  # a probability, not a density
+        log_mass = np.log(width) - 0.5 * np.log(2 * np.pi * dispersion * self.error**2)
+        return np.broadcast_to(log_mass, values.shape)
 
 
 def score_law(board: BestScore) -> ScoreLaw:
@@ -602,9 +350,3 @@ def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:
     q = shift**2 / size
     root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
     return (psi + q / 2 - np.sign(shift) * root) / (1 + q)
-
-
-def _log_odds_places(p: FloatArray, size: Any) -> tuple[FloatArray, FloatArray]:
-    """Log odds, and their standard errors on so many items."""
-    p = np.clip(p, 0.5 / size, 1 - 0.5 / size)
-    return np.asarray(logit(p)), np.asarray(1 / np.sqrt(size * p * (1 - p)))

@@ -7,8 +7,6 @@ tables do not depend on P(theta): with its hat weights the probability that one 
 field exceeds x is one matrix product.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +18,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
 from bayes_sota.maximum.fresh_test_sets import FreshTestSet, NormalTestSet, TestSet
-from bayes_sota.maximum.score_laws import NormalScores, score_law
+from bayes_sota.maximum.score_laws import score_law
 
 NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error
@@ -29,6 +27,9 @@ _BLOCK = 256  # skills that share a window of counts
 _MOST_PARTS = 12  # a coarse score is split into at most this many runs
 _PART = 0.1  # standard errors of a run of scores
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
+_RARE = 1e-8  # probability of a node of the shift that no observed score should need
+DENSITY = 1.0
+"""How dense the nodes of skill and shift are; tests double it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +43,14 @@ class Table:
         where classifiers are independent.
     survival : ndarray, shape (E, K, N)
         ``P(X > edges[e] | shifts[k], skills[i])``, decreasing in e and increasing in i.
-    points : int
-        Number of values that the shift can take in a cell around a node; 0 where it is continuous.
-    open_ends : (bool, bool)
-        Whether the shift could lie beyond the first and the last node.
+    cell : float
+        Width of the cell around a node in which shifts lie; 0 where they lie at the nodes.
     """
 
     shifts: FloatArray
     weights: FloatArray
     survival: FloatArray
-    points: int = 0
-    open_ends: tuple[bool, bool] = (False, False)
+    cell: float = 0.0
 
     @cached_property
     def smoothed(self) -> FloatArray:
@@ -66,13 +64,14 @@ class Table:
         return np.clip(s, 0.0, 1.0)
 
     def draw_shift(self, rng: np.random.Generator, k: IntArray) -> FloatArray:
-        """Shifts spread evenly around the nodes ``k``; from the prior where none matters."""
+        """Shifts in the cells around the nodes ``k``; from the prior where none matters."""
         if self.shifts.size == 1:
             return rng.standard_normal(k.size)
-        place = rng.random(k.size) - 0.5
-        if self.points:
-            place = (np.floor((place + 0.5) * self.points) - (self.points - 1) / 2) / self.points
-        return self.shifts[k] + (self.shifts[1] - self.shifts[0]) * place
+        return self.shifts[k] + self.cell * (rng.random(k.size) - 0.5)
+
+    def is_rare(self, k: IntArray) -> Any:
+        """Whether nodes lie where the table, or belief in the priors, ends."""
+        return (self.shifts.size > 1) & (self.weights[k] < _RARE)
 
     def log_field_cdf(self, weights: FloatArray, ends: bool = False) -> FloatArray:
         r"""``log H_k(1, x)``: one less the mass of P(theta) times the probability of more than x.
@@ -94,152 +93,99 @@ class Table:
         return np.log1p(above, out=above).reshape(*table.shape[:2], -1)
 
 
-class Scoring(ABC):
+class Scoring:
     """How the best score of a board comes about.
 
     Attributes
     ----------
     board : BestScore
+    theta0 : float
+        Skill of the reference classifier, of accuracies.
+    scores : NormalScores or None
+        Of scores that are no accuracies.
     edges : ndarray
-        Edges of the runs of scores that print as the best one, the first one below the lowest.
+        Edges of the runs of scores (counts of accuracies) that print as the best one.
     log_odds_error : float
         Standard error of the best score, in log odds.
     """
 
-    board: BestScore
-    edges: Any
-    log_odds_error: float
+    def __init__(self, board: BestScore, reference_skill: float | None = None) -> None:
+        """Split the scores that print as the best one."""
+        self.board, self.theta0 = board, default_reference_skill(board, reference_skill)
+        bounds, n = score_bounds(board), board.n_test or 0
+        if board.metric == "accuracy":
+            self.scores, unit = None, 2 * np.sqrt(n)
+            low, high = board.counts
+            parts = min(high - low + 1, _MOST_PARTS)
+            self.edges: Any = np.round(np.linspace(low - 1, high, parts + 1)).astype(np.int64)
+            self.log_odds_error = 1 / float(np.sqrt(n * self.theta0 * (1 - self.theta0)))
+            places = [float(unit * np.arcsin(np.sqrt(x))) for x in bounds]
+            self.ends = (*places, 0.01 * np.pi * unit / n, np.pi / 2 * unit - 0.01)
+            return
+        self.scores = scores = score_law(board).normal_scores
+        error = float(scores.standard_error(board.maximum))
+        parts = int(np.clip(np.ceil((bounds[1] - bounds[0]) / (_PART * error)), 1, _MOST_PARTS))
+        self.edges = np.linspace(*bounds, parts + 1)
+        p = min(self.theta0, scores.largest)
+        self.log_odds_error = float(scores.standard_error(p) / (p * (1 - p)))
+        self.ends = tuple(float(scores.stabilized(x)) for x in (*bounds, 1e-4, 1 - 1e-7))
 
-    @abstractmethod
-    def skills(self, correlations: FloatArray, refinement: float, luck: float = 0.0) -> FloatArray:
+    def skills(self, correlations: FloatArray, luck: float = 0.0) -> FloatArray:
         """Nodes between which survival functions go from 0 to 1, equally many per standard error.
 
         The lowest lies ``luck`` standard errors further down than it would without.
         """
+        highest, lowest = float(correlations.max()), float(correlations.min())
+        reach = _SKILL_REACH * np.sqrt(1 - lowest**2) + (_SHIFT_REACH + 0.5) * highest
+        spacing = 0.4 * max(float(np.sqrt(1 - highest**2)), 0.05) / DENSITY
+        low, high = max(self.ends[0] - reach - luck, self.ends[2]), self.ends[1] + reach
+        high = min(high, self.ends[3])
+        places = np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
+        if self.scores is not None:
+            return self.scores.from_stabilized(places)
+        return np.sin(places / (2 * np.sqrt(self.board.n_test))) ** 2
 
-    @abstractmethod
-    def table(self, skills: FloatArray, correlation: float, refinement: float) -> Table:
-        """Survival functions at these skills; ``refinement`` times as many nodes of the shift."""
+    def table(self, skills: FloatArray, rho: float) -> Table:
+        """Survival functions at these skills."""
+        # a share of what the best of many varies by
+        gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(self.board.typical_tries + 2))
+        step = float(min(1.2 * gumbel / max(rho, 1e-9), 0.5)) / DENSITY
+        if self.scores is None:
+            return self._table_of_counts(skills, rho, step)
+        count = int(np.ceil(_SHIFT_REACH / step)) if rho > 0 else 0
+        shifts = step * np.arange(-count, count + 1.0)
+        weights = np.exp(-0.5 * shifts**2)
+        g = self.scores.normal_score(self.edges[:, None], skills)[:, None]
+        table = np.asarray(ndtr((rho * shifts[:, None] - g) / np.sqrt(1 - rho**2)))
+        return Table(shifts, weights / weights.sum(), np.where(table < NOISE, 0.0, table), step)
 
-    @abstractmethod
-    def fresh(
-        self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None
-    ) -> FreshTestSet:
-        """Test sets of the same kind, one per correlation."""
-
-    def shift_step(self, correlation: float) -> float:
-        """Distance of the nodes of the shift: a share of what the best of many varies by."""
-        gumbel = np.sqrt(1 - correlation**2) / np.sqrt(2 * np.log(self.board.typical_tries + 2))
-        return float(min(1.2 * gumbel / max(correlation, 1e-9), 0.5))
-
-
-def _skill_nodes(
-    ends: Sequence[float],
-    correlations: FloatArray,
-    refinement: float,
-    luck: float,
-) -> FloatArray:
-    """Nodes around scores in standard errors: lowest and highest score, least and largest node."""
-    highest, lowest = float(correlations.max()), float(correlations.min())
-    reach = _SKILL_REACH * np.sqrt(1 - lowest**2) + (_SHIFT_REACH + 0.5) * highest
-    spacing = 0.4 * max(float(np.sqrt(1 - highest**2)), 0.05) / refinement
-    low, high = max(ends[0] - reach - luck, ends[2]), min(ends[1] + reach, ends[3])
-    return np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
-
-
-class CountScoring(Scoring):
-    """Right answers out of n, classifiers tied together by a reference classifier."""
-
-    def __init__(self, board: BestScore, reference_skill: float) -> None:
-        """Split the counts that print as the best score."""
-        self.board, self.reference_skill = board, reference_skill
-        low, high = board.counts
-        parts = min(high - low + 1, _MOST_PARTS)
-        self.edges: IntArray = np.round(np.linspace(low - 1, high, parts + 1)).astype(np.int64)
-        self.sd = float(np.sqrt(board.n_test * reference_skill * (1 - reference_skill)))
-        self.log_odds_error = 1 / self.sd
-
-    def skills(self, correlations: FloatArray, refinement: float, luck: float = 0.0) -> FloatArray:
-        """On the variance-stabilised scale."""
-        n = self.board.n_test
-        unit = 2 * np.sqrt(n)
-        low, high = (float(unit * np.arcsin(np.sqrt(c / n))) for c in self.board.counts)
-        top = np.pi / 2 * unit
-        ends = (low, high, 0.02 * top / n, top - 0.01)
-        root = _skill_nodes(ends, correlations, refinement, luck)
-        return np.sin(root / unit) ** 2
-
-    def table(self, skills: FloatArray, correlation: float, refinement: float) -> Table:
-        """By characteristic functions."""
-        n, theta0 = self.board.n_test, self.reference_skill
+    def _table_of_counts(self, skills: FloatArray, rho: float, step: float) -> Table:
+        n, theta0 = self.board.n_test, self.theta0
         counts, weights = np.zeros(1, np.int64), np.ones(1)
-        if correlation > 0:
-            step = self.shift_step(correlation) / refinement
+        if rho > 0:
             counts, weights = reference_nodes(n, theta0, step, _SHIFT_REACH)
         blocks = np.array_split(skills, int(np.ceil(skills.size / _BLOCK)))
-        parts = [survival(x, counts, n, correlation, theta0, edges=self.edges)[1] for x in blocks]
+        parts = [survival(x, counts, n, rho, theta0, edges=self.edges)[1] for x in blocks]
         table = np.concatenate(parts, axis=-1)
-        table[table < NOISE] = 0.0
-        ends = (bool(counts[0] > 0), bool(0 < counts[-1] < n))
-        stride = int(counts[1] - counts[0]) if counts.size > 1 else 1
-        return Table((counts - n * theta0) / self.sd, weights, table, stride, ends)
-
-    def fresh(
-        self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None
-    ) -> FreshTestSet:
-        """With what the reference classifier gets right."""
-        size = new_n_test or self.board.n_test
-        return TestSet.draw(rng, size, correlation, self.reference_skill)
+        sd = np.sqrt(n * theta0 * (1 - theta0))
+        stride = counts[1] - counts[0] if counts.size > 1 else 1
+        cell = float(stride / sd) if stride > 1 else 0.0
+        return Table((counts - n * theta0) / sd, weights, np.where(table < NOISE, 0.0, table), cell)
 
 
-class NormalScoring(Scoring):
-    """Scores whose normal scores share one factor: AUCs, and scores with a standard error."""
-
-    def __init__(self, board: BestScore) -> None:
-        """Split the scores that print as the best one."""
-        self.board = board
-        self.scores: NormalScores = score_law(board).normal_scores
-        low, high = score_bounds(board)
-        error = float(self.scores.standard_error(board.maximum))
-        parts = int(np.clip(np.ceil((high - low) / (_PART * error)), 1, _MOST_PARTS))
-        self.edges: FloatArray = np.linspace(low, high, parts + 1)
-        p = min(default_reference_skill(board), self.scores.largest)
-        self.log_odds_error = float(self.scores.standard_error(p) / (p * (1 - p)))
-
-    def skills(self, correlations: FloatArray, refinement: float, luck: float = 0.0) -> FloatArray:
-        """On the scale of standard errors, in (0, 1)."""
-        scale = self.scores.stabilized
-        ends = [float(scale(x)) for x in (*self.edges[[0, -1]], 1e-4, 1 - 1e-7)]
-        root = _skill_nodes(ends, correlations, refinement, luck)
-        return self.scores.from_stabilized(root)
-
-    def table(self, skills: FloatArray, correlation: float, refinement: float) -> Table:
-        """By normal scores that share one factor."""
-        shifts: FloatArray = np.zeros(1)
-        if correlation > 0:
-            cell = self.shift_step(correlation) / refinement
-            count = int(np.ceil(_SHIFT_REACH / cell))
-            shifts = np.asarray(np.arange(-count, count + 1) * cell, np.float64)
-        weights: FloatArray = np.asarray(np.exp(-0.5 * shifts**2), np.float64)
-        g = self.scores.normal_score(self.edges[:, None], skills)[:, None]
-        table = np.asarray(ndtr((correlation * shifts[:, None] - g) / np.sqrt(1 - correlation**2)))
-        table[table < NOISE] = 0.0
-        several = shifts.size > 1
-        return Table(shifts, weights / weights.sum(), table, 0, (several, several))
-
-    def fresh(
-        self, rng: np.random.Generator, correlation: FloatArray, new_n_test: int | None = None
-    ) -> FreshTestSet:
-        """With the share of positives, or the standard error per item, of this board."""
-        scores = score_law(self.board).on(new_n_test).normal_scores
-        return NormalTestSet(scores, rng.standard_normal(correlation.size), correlation)
-
-
-def maximum_scoring(board: BestScore, reference_skill: float | None = None) -> Scoring:
-    """How the best score of a board comes about, by its metric."""
+def fresh_test_set(
+    board: BestScore,
+    rng: np.random.Generator,
+    correlation: FloatArray,
+    reference_skill: float | None = None,
+    new_n_test: int | None = None,
+) -> FreshTestSet:
+    """Test sets like the board's, one per correlation, of as many items or of others."""
     if board.metric == "accuracy":
-        return CountScoring(board, default_reference_skill(board, reference_skill))
-    return NormalScoring(board)
+        theta0 = default_reference_skill(board, reference_skill)
+        return TestSet.draw(rng, new_n_test or board.n_test, correlation, theta0)
+    scores = score_law(board).on(new_n_test).normal_scores
+    return NormalTestSet(scores, rng.standard_normal(correlation.size), correlation)
 
 
 def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
@@ -256,8 +202,7 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
         fewest, most = board.counts
         return fewest / board.n_test, most / board.n_test
     least = 2 * _EXACT * float(score_law(board).normal_scores.standard_error(board.maximum))
-    if board.n_negative is not None:
-        assert board.n_positive is not None
+    if board.n_positive is not None and board.n_negative is not None:
         least = 1 / (board.n_positive * board.n_negative)
     width = max(board.printed_width, least)
     low = board.maximum if board.rounding == "floor" else board.maximum - width / 2

@@ -92,7 +92,7 @@ def test_its_log_densities_are_those_of_the_exact_route(completed: xr.DataTree) 
         location, spread, rho = (
             posterior[name].values[[chain], draw] for name in ("location", "spread", "rho")
         )
-        likelihood = BoardLikelihood(BOARD, rho, refinement=2)
+        likelihood = BoardLikelihood(BOARD, rho)
         weights = likelihood.hat_weights(LogitNormalSkill().distribution(location, spread))
         truth = likelihood.log_likelihood(weights, 0)[0]
         for tree, tolerance in ((completed, 0.02), (exact(), 0.1)):

@@ -125,29 +125,6 @@ def test_skipping_ties_keeps_the_law_of_the_count_but_not_of_the_winner():
 
 
 @pytest.mark.slow
-def test_a_winner_given_the_observed_maximum():
-    """Accepted simulations only: against plain rejection of fields drawn team by team."""
-    n, m, theta, size = 40, 8, 0.85, 20_000
-    rng = np.random.default_rng(8)
-    others = rng.uniform(0.4, theta, (200_000, m - 1))
-    skills = np.concatenate([others, np.full((len(others), 1), theta)], axis=1)
-    counts = rng.binomial(n, skills)
-    won = counts.max(axis=1) == 33
-    tied = np.where(counts == 33, rng.random(counts.shape), -1.0)[won]
-    expected = skills[won][np.arange(won.sum()), tied.argmax(axis=1)]
-    test_set = TestSet(n, np.zeros(size, np.int64), np.zeros(size), 0.5)
-    ours = Fields(
-        test_set, repeated(Uniform(0.4, 0.9), size), np.full(size, m), np.full(size, theta)
-    )
-    winner, accepted = ours.draw_winner(rng, (33 / n, 33 / n), 1e-9, 10_000)
-    assert accepted.all()
-    assert np.mean(winner == theta) == pytest.approx(np.mean(expected == theta), abs=0.015)
-    assert stats.ks_2samp(winner, expected).pvalue > SMALLEST_P
-    _, accepted = ours.take(np.arange(3)).draw_winner(rng, (1.3, 1.3), 1e-4, 20)
-    assert not accepted.any()
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("scores", [GaussianScores(0.01), AucScores.of(51, 949, 0.6, 0.95)])
 @pytest.mark.parametrize(("rho", "spread"), [(0.0, 0.3), (0.75, 0.02), (0.98, 0.3)])
 def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float) -> None:

@@ -10,6 +10,7 @@ from scipy.stats import binom
 from bayes_sota.core.priors import UniformTries
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.maximum import tables
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.likelihood import BoardLikelihood
 
@@ -46,8 +47,8 @@ def exact_cdf(distribution, rho, x, m, n=N, theta0=THETA0):
     return total
 
 
-def log_likelihood(b, distribution, rho, theta0=THETA0, refinement=1.0):
-    likelihood = BoardLikelihood(b, np.atleast_1d(rho), theta0, refinement)
+def log_likelihood(b, distribution, rho, theta0=THETA0):
+    likelihood = BoardLikelihood(b, np.atleast_1d(rho), theta0)
     return likelihood.log_likelihood(likelihood.hat_weights(arrays(distribution)), 0)[0]
 
 
@@ -55,12 +56,14 @@ def log_likelihood(b, distribution, rho, theta0=THETA0, refinement=1.0):
     ("rho", "count"), [(0.0, 28), pytest.param(0.6, 24, marks=pytest.mark.slow), (0.9, 30)]
 )
 @pytest.mark.parametrize("family", FIELDS)
-def test_likelihood_agrees_with_direct_summation(family, rho, count):
+def test_likelihood_agrees_with_direct_summation(family, rho, count, monkeypatch):
     distribution = FIELDS[family]
     exact = exact_cdf(distribution, rho, count, M) - exact_cdf(distribution, rho, count - 1, M)
-    ours, finer = (log_likelihood(board(count), distribution, rho, THETA0, f) for f in (1, 4))
-    assert ours == pytest.approx(np.log(exact), abs=0.02)
-    assert finer == pytest.approx(np.log(exact), abs=1.5e-3)
+    assert log_likelihood(board(count), distribution, rho) == pytest.approx(np.log(exact), abs=0.02)
+    monkeypatch.setattr(tables, "DENSITY", 4.0)
+    assert log_likelihood(board(count), distribution, rho) == pytest.approx(
+        np.log(exact), abs=1.5e-3
+    )
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.75])

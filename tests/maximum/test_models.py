@@ -25,10 +25,7 @@ from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.models import _random, build_model, maximum_logp
-from bayes_sota.maximum.models_simulated import (
-    ScoreSimulator,
-    build_simulated_maximum,
-)
+from bayes_sota.maximum.models_simulated import build_simulated_maximum, simulator_of
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [
@@ -88,7 +85,7 @@ def observed_log_likelihood(model):
 
 
 def exact_log_likelihood(board, priors, location, spread, rho):
-    likelihood = BoardLikelihood(board, np.array([rho]), refinement=2)
+    likelihood = BoardLikelihood(board, np.array([rho]))
     field = priors.skill.distribution(np.array([location]), np.array([spread]))
     return likelihood.log_likelihood(likelihood.hat_weights(field), 0)[0]
 
@@ -257,6 +254,7 @@ def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill(f
     location = stats.norm(prior.location_mean, prior.location_sd)
     assert stats.kstest(draws["location"], location.cdf).pvalue > 1e-3
     assert abs(stats.spearmanr(draws["location"], draws["spread"]).statistic) < 0.05
+    draws["u"], draws["theta_sota"] = draws["u"][:, 0], draws["theta_sota"][:, 0]
     tail = -np.expm1(np.log(draws["u"]) / 200)
     distribution = prior.distribution(draws["location"], draws["spread"])
     expected = distribution.skill(distribution.isf(tail))
@@ -264,15 +262,15 @@ def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill(f
 
 
 def test_simulated_scores_come_from_the_prior_predictive():
-    """The law of the simulated score with everything fixed but theta_sota and the shift."""
+    """The law of the simulated score with everything fixed but theta_sota."""
     priors = MaximumPriors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.6))
     model = build_simulated_maximum([FIRST], priors, epsilon=0.01)
-    assert {v.name for v in model.free_RVs} == {"u", "shift"}
-    theta, shift = prior_draws(model, ["theta_sota", "shift"], size=2000).values()
-    simulator = ScoreSimulator(Maxima((FIRST,), priors))
+    assert {v.name for v in model.free_RVs} == {"u"}
+    theta = prior_draws(model, ["theta_sota"], size=2000)["theta_sota"]
+    simulator = simulator_of(Maxima((FIRST,), priors))
     location, rng = priors.skill.location_mean, np.random.default_rng(1)
-    scores = simulator(rng, theta, location, 0.2, 0.6, shift, 200.0, None)
-    assert simulator(rng, 0.91, location, 0.2, 0.6, 0.0, 200.0, (3,)).shape == (3,)
+    scores = simulator(rng, theta, location, 0.2, 0.6, 200.0, None)
+    assert simulator(rng, 0.91, location, 0.2, 0.6, 200.0, (3, 1)).shape == (3, 1)
     law = maximum_law(
         n_test=3000,
         skill=priors.skill.distribution(priors.skill.location_mean, 0.2),
@@ -291,8 +289,8 @@ def test_kernel_is_zero_inside_the_printed_interval(right, distance):
     expected = max(low - right, right - high, 0) / 3000
     model = build_simulated_maximum([FIRST], MaximumPriors(), epsilon=0.002)
     op = model["best_score"].owner.op
-    value = op.distance(op.epsilon, FIRST.maximum, right / 3000)
-    assert float(value.eval()) == pytest.approx(-0.5 * (expected / 0.002) ** 2)
+    value = op.distance(0.002, FIRST.maximum, right / 3000)
+    assert float(value.eval()[0]) == pytest.approx(-0.5 * (expected / 0.002) ** 2)
     assert expected == pytest.approx(distance, abs=1.1 / 3000)
 
 

@@ -16,6 +16,7 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.maximum import tables
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.posterior import fit_maximum, sota_posterior
@@ -172,6 +173,13 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
     assert stats.ks_2samp(ours, true["theta_sota0"]).pvalue < 1e-5
 
 
+def twice(monkeypatch, board, priors, draws):
+    """The posterior with the usual tables, and with tables twice as dense."""
+    usual = sota_posterior(board, priors, draws=draws, random_seed=1)
+    monkeypatch.setattr(tables, "DENSITY", 2.0)
+    return usual, sota_posterior(board, priors, draws=draws, random_seed=1)
+
+
 def evidence_error(*posteriors):
     return np.hypot.reduce([posterior.fit.log_evidence_mcse for posterior in posteriors])
 
@@ -209,19 +217,11 @@ def test_points_have_the_moments_of_quadrature(skill):
 
 
 @pytest.mark.slow
-def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads():
+def test_a_location_known_in_advance_needs_a_fine_grid_of_spreads(monkeypatch):
     """The spread of uniform skills is then known to 1 %, a prior range of a thousand aside."""
     board = best("0.9", n_test=10**6, n_classifiers=10**5, rounding="exact")
-    one, two = (
-        sota_posterior(
-            board,
-            MaximumPriors(UniformSkill(0.8, (0.001, 2.0))),
-            draws=5_000,
-            random_seed=1,
-            refinement=factor,
-        )
-        for factor in (1, 2)
-    )
+    priors = MaximumPriors(UniformSkill(0.8, (0.001, 2.0)))
+    one, two = twice(monkeypatch, board, priors, draws=5_000)
     a, b = one.draws["spread"], two.draws["spread"]
     assert a.std() < 0.02 * a.mean()
     assert a.std() == pytest.approx(b.std(), rel=0.1)
@@ -260,13 +260,11 @@ def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test):
 
 
 @pytest.mark.slow
-def test_a_conflict_that_the_spread_can_resolve_is_resolved():
+def test_a_conflict_that_the_spread_can_resolve_is_resolved(monkeypatch):
     """The prior of the spread gives way, far out in its tail; rejection cannot go there."""
     board = best("0.95", 200, 50)
     priors = MaximumPriors(LogitNormalSkill((0.5, 0.6), (0.01, 0.1)))
-    one, two = (
-        sota_posterior(board, priors, draws=2_000, random_seed=1, refinement=f) for f in (1, 2)
-    )
+    one, two = twice(monkeypatch, board, priors, draws=2_000)
     assert one.reasons == ()
     assert one.draws["spread"].mean() > 0.5
     assert abs(

@@ -1,7 +1,5 @@
 """Simulation finds what quadrature finds, reproducibly and in a form that can be saved."""
 
-import json
-
 import arviz as az
 import numpy as np
 import pytest
@@ -90,7 +88,9 @@ def test_too_few_moves_are_told():
     assert "raise it, or leave it out" in tree.attrs["diagnostics_reasons"]
 
 
-@pytest.mark.parametrize("name", ["theta_sota", "winner_skill", "location", "spread", "rho"])
+@pytest.mark.parametrize(
+    "name", ["theta_sota", "winner_skill", "location", "spread", "rho", "shift"]
+)
 @pytest.mark.slow
 def test_agrees_with_the_exact_route(sampled, exact, name):
     values, reference = sampled["posterior"][name].values.ravel(), exact[name].ravel()
@@ -114,10 +114,6 @@ def test_epsilon_is_small_and_reported(sampled, exact):
     assert sampled.attrs["epsilon_ratio"] == pytest.approx(
         sampled.attrs["epsilon"] / float(sampled["posterior"]["theta_sota"].std())
     )
-    schedule = [step[0] for step in json.loads(sampled.attrs["epsilon_schedule"])]
-    assert schedule[0] == pytest.approx(np.sqrt(0.98 * 0.02 / 200))
-    assert schedule == sorted(schedule, reverse=True)
-    assert schedule[-1] == sampled.attrs["epsilon"]
     assert sampled.attrs["winner_unaccepted"] < 0.005
 
 

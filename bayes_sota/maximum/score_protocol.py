@@ -1,0 +1,209 @@
+"""What is asked of the law of a score, whatever the metric (``score_laws`` has the laws)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from bayes_sota.auc.scores import AucScores
+from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.types import FloatArray
+
+Dispersion = float | FloatArray
+_TINY, _NEARLY_ONE = 1e-300, 1 - 1e-16
+
+
+@dataclass(frozen=True)
+class GaussianScores:
+    """Normal scores with one standard error, whatever the skill.
+
+    Examples
+    --------
+    >>> float(GaussianScores(0.01).normal_score(0.92, 0.9).round(9))
+    2.0
+    """
+
+    error: float
+    largest: ClassVar = 1.0  # skill at which an error is needed for a best score of 1
+
+    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Distance of estimate and skill in standard errors."""
+        return (np.asarray(estimate, np.float64) - np.asarray(skill)) / self.error
+
+    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Estimate with the given normal score."""
+        return np.asarray(skill) + self.error * np.asarray(normal, np.float64)
+
+    def stabilized(self, skill: ArrayLike) -> FloatArray:
+        """Skill in standard errors."""
+        return np.asarray(skill, np.float64) / self.error
+
+    def from_stabilized(self, t: ArrayLike) -> FloatArray:
+        """Skill at so many standard errors."""
+        return np.asarray(t, np.float64) * self.error
+
+    def standard_error(self, skill: ArrayLike) -> FloatArray:
+        """Standard error of an estimate, the same at every skill."""
+        return np.full(np.shape(skill), self.error)
+
+
+NormalScores = GaussianScores | AucScores
+"""A score and a skill make a number that is standard normal whatever the skill is."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreLaw(ABC):
+    """Law of the scores on one test set; what it says of itself holds for normal scores.
+
+    ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi. The
+    ``dispersion`` is the variance that a score does not share, in units of the law's: a number, or
+    one for each value, (U, 1).
+
+    Attributes
+    ----------
+    best : float
+        Best observed score, around which the law is needed.
+    n_test : int
+        Items of the test set; 0 where they are not known.
+    """
+
+    best: float
+    n_test: int
+
+    spacing: ClassVar[float] = 0.0  # of two values
+    # of the place and width of a field, in coordinates; None: that of ``BoardPriors``
+    prior_scale: ClassVar[tuple[float, float, float, float] | None] = None
+
+    @property
+    def unit(self) -> float:
+        """Values per unit of score."""
+        return 1.0
+
+    @abstractmethod
+    def on(self, size: int | None) -> Self:
+        """Law of scores on so many other items; None for as many as here."""
+
+    @abstractmethod
+    def errors_at(self, psi: FloatArray) -> FloatArray:
+        """Standard errors of scores of these skills."""
+
+    @abstractmethod
+    def prepared(self, values: FloatArray, y: FloatArray) -> Any:
+        """What ``log_kernel`` needs at every dispersion, (U, G)."""
+
+    @property
+    def normal_scores(self) -> NormalScores:
+        """What makes a score and a skill a standard normal number: by default one error for all."""
+        return GaussianScores(self.standard_error)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the best score."""
+        return float(self.errors_at(self.inside(np.asarray(self.best))))
+
+    def inside(self, scores: FloatArray) -> FloatArray:
+        """Scores kept where log odds and errors are finite."""
+        return scores
+
+    def depth(self, scores: FloatArray) -> FloatArray:
+        """How many standard errors scores lie below the best one."""
+        return (self.best - scores) / self.standard_error
+
+    def fitted_to(self, values: FloatArray) -> "ScoreLaw":
+        """The same law with a grid coordinate that suits these values."""
+        return self
+
+    def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coordinates of values, log odds, and their standard errors there."""
+        p = self.inside(values / self.unit)
+        return np.asarray(logit(p)), self.errors_at(p) / (p * (1 - p))
+
+    def skill_at(self, y: FloatArray) -> FloatArray:
+        """Psi at grid coordinates."""
+        return expit(y)
+
+    def location_at(self, y: FloatArray) -> FloatArray:
+        """Where grid coordinates lie on the scale of a field's location: log odds."""
+        return y
+
+    def log_kernel(self, prepared: Any, dispersion: Dispersion) -> FloatArray:
+        """Log probability of each value at the grid, shape (U, G); constants left out.
+
+        The dispersion divides the log likelihood of a normal score, and of a double binomial count.
+        """
+        kernel: FloatArray = prepared / dispersion
+        return kernel
+
+    def residual(
+        self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
+    ) -> FloatArray:
+        """Standardised residual of each value at the grid, (U, G): a standard normal.
+
+        The signed square root of twice what the log probability falls by from its highest.
+        """
+        sign = np.sign(values[:, None] / self.unit - self.skill_at(y))
+        fall = np.minimum(self.log_kernel(prepared, dispersion), 0.0)
+        return sign * np.sqrt(-2 * fall)
+
+    def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
+        """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
+        return np.zeros(values.size)
+
+    def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
+        """Probability of at least the value ``cut``, shape (G,)."""
+        return ndtr(-self.normal_scores.normal_score(cut, psi) / np.sqrt(dispersion))
+
+    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
+        """Standard normal quantile of ``reach``, (G,), at most 8.2."""
+        return ndtri(np.clip(self.reach(psi, cut, dispersion), _TINY, _NEARLY_ONE))
+
+    def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
+        """Skill: the solution of ``psi = theta + shift sd(theta)``; ``shift`` is ``rho z``."""
+        return psi - shift * self.errors_at(psi)
+
+    def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
+        """Board-conditional skill ``psi = theta + shift sd(theta)``, the way back."""
+        return skill + shift * self.errors_at(skill)
+
+    def draw_psi(
+        self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Psi of classifiers of which nothing but the score is known, (D, k).
+
+        ``scores`` are (k,), ``variance`` their own in units of the law's, (D, k).
+        """
+        error = self.errors_at(scores) * np.sqrt(variance)
+        return self.snapped(scores + error * rng.standard_normal(variance.shape))
+
+    def with_error(
+        self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
+    ) -> FloatArray:
+        """Scores on a fresh test set, given skills and standard normal errors, broadcast.
+
+        ``ratio`` is that of standard errors over the law's.
+        """
+        return self.on(size).normal_scores.estimate(normal * ratio, skill)
+
+    def snapped(self, scores: FloatArray) -> FloatArray:
+        """Scores as they can be."""
+        return scores
+
+    def new_score(
+        self, skill: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Score of one classifier per draw on a fresh test set, (D,)."""
+        return self.best_new_score(skill[:, None], np.zeros(skill.size), size, rng)
+
+    def best_new_score(
+        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Best score of classifiers (D, k), best last, on a fresh test set that they share.
+
+        Normal scores share one factor: they correlate by ``rho ** 2`` within a row.
+        """
+        shared = (rho * rng.standard_normal(len(skills)))[:, None]
+        normal = shared + np.sqrt(1 - rho**2)[:, None] * rng.standard_normal(skills.shape)
+        return self.with_error(skills, normal, size).max(axis=1)
