@@ -33,7 +33,7 @@ SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "leaderboard.models", "leaderboard.plots",
     "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
-    "maximum.plots", "maximum.plots_prior", "maximum.posterior", "maximum.sample",
+    "maximum.plots", "maximum.posterior", "maximum.sample",
     "maximum.shrinkage", "maximum.summary_compare", "paired.models", "paired.posterior",
     "paired.sample",
 )} | {"published.estimators"}  # fmt: skip

@@ -4,32 +4,45 @@ Scores are binormal: negatives N(0, 1), positives N(mu, s^2), so that (Eq. 10 of
 
 .. math:: A = \Phi\!\Big(\frac{\mu}{\sqrt{1 + s^2}}\Big)
 
-and any monotone transformation of the scores has the same AUC. Independent classifiers have the
-exact law; those that share a reference score per item (the paper's Sec. 5.3.1) go by normal scores
-(``auc.scores``). ``tests/auc/test_law.py`` compares with simulated scores.
+and any monotone transformation of the scores has the same AUC. Classifiers of known AUC that are
+independent have the exact law :math:`\prod_j F_{A_j}(x)`. All others go by normal scores
+(``auc.scores``), which are jointly normal with one factor, because classifiers share the items:
+
+.. math:: P(\max_j \hat A_j \le x) = \int \prod_j \Phi\Big(
+          \frac{g(x; A_j) - \rho_j z}{\sqrt{1 - \rho_j^2}}\Big) \varphi(z)\, dz,
+          \quad \text{or } \int \Big(\int \Phi(\cdot)\, dP(A)\Big)^m \varphi(z)\, dz
+
+The law of each is exact, the correlation of estimates follows from that of the scores, and only
+the dependence far from the middle is an approximation: the expected maximum is within .03 standard
+errors, .08 for classes of ten or twenty items. ``tests/auc/test_law.py`` compares with simulated
+scores.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
+from bayes_sota.auc.classifiers import number_of_classifiers
 from bayes_sota.auc.estimate import (
-    NEARLY_ONE,
+    auc_estimate_correlation,
     auc_std,
     checked_auc,
-    checked_size,
-    distribution_at,
+    checked_sizes,
+    estimate_cdf,
 )
-from bayes_sota.auc.scores import AucField, AucScores, distribution_nodes, near_best
+from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import condensed, surely_drawn
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import checked_number
 
-_DRAWN = 500  # levels of a density, most of which lie far out
-_LEVELS = 1500  # at which laws are tabulated
+_LEVELS, _LEVELS_GIVEN = 1500, 800  # at which laws are tabulated, exactly and by normal scores
+_REACH, _BELOW, _FAR = 9.0, 18.0, 10.0  # standard errors: levels, tables, who can become the best
+_SHIFTS = np.linspace(-6.0, 6.0, 49)
+_PANEL, _PER_PANEL = 1.5, 8  # standard errors, and Gauss-Legendre nodes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,8 +58,6 @@ class AucLaw:
     n_classifiers : int
     levels, below : ndarray, shape (L,)
         AUC values, increasing and equally spaced, and the distribution function there.
-    above : ndarray, shape (L,), optional
-        ``1 - below`` without cancellation.
     """
 
     theta_sota: float
@@ -56,52 +67,43 @@ class AucLaw:
     n_classifiers: int = 1
     levels: FloatArray = field(repr=False)
     below: FloatArray = field(repr=False)
-    above: FloatArray | None = field(default=None, repr=False)
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Probability of at most ``x``."""
         return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
 
+    def sf(self, x: ArrayLike) -> FloatArray:
+        """Probability of an estimate above ``x``."""
+        return 1 - self.cdf(x)
+
     def mean(self) -> float:
-        """Expectation."""
+        """Expected best estimate."""
         return float(self.levels[-1] - np.trapezoid(self.below, self.levels))
 
     def std(self) -> float:
-        """Standard deviation."""
-        middle = (self.levels[1:] + self.levels[:-1]) / 2
-        mass = np.diff(self.below)
-        mean = float(middle @ mass / mass.sum())
+        """Standard deviation of the best estimate."""
+        middle, mass = (self.levels[1:] + self.levels[:-1]) / 2, np.diff(self.below)
         within = (self.levels[1] - self.levels[0]) ** 2 / 12
-        return float(np.sqrt(max((middle - mean) ** 2 @ mass / mass.sum() + within, 0.0)))
-
-    def density(self) -> tuple[FloatArray, FloatArray]:
-        """Places, and mean densities between neighbours of them, on as many as a figure shows."""
-        step = -(-self.levels.size // _DRAWN)
-        levels, below = self.levels[::step], self.below[::step]
-        return (levels[1:] + levels[:-1]) / 2, np.diff(below) / np.diff(levels)
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Quantiles."""
-        q = np.asarray(q, dtype=np.float64)
-        if not np.all((q >= 0) & (q <= 1)):
-            raise InputError(f"a probability must lie in [0, 1], got {q}")
-        rising = np.concatenate([[True], np.diff(self.below) > 0])
-        return np.interp(q, self.below[rising], self.levels[rising])
-
-    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed interval."""
-        OPEN_SHARE.check(ci_prob, "ci_prob")
-        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        return float(low), float(high)
-
-    def sf(self, x: ArrayLike) -> FloatArray:
-        """Probability of an estimate above ``x``."""
-        above = 1 - self.below if self.above is None else self.above
-        return np.interp(np.asarray(x, np.float64), self.levels, above, left=1.0, right=0.0)
+        mean = np.average(middle, weights=mass)
+        return float(np.sqrt(np.average((middle - mean) ** 2, weights=mass) + within))
 
     def bias(self) -> float:
         """Expected best estimate minus the AUC of the best classifier."""
         return self.mean() - self.theta_sota
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Estimate that is not exceeded with probability ``q``."""
+        q = np.asarray(q, dtype=np.float64)
+        if not np.all((q >= 0) & (q <= 1)):
+            raise InputError(f"a probability must lie in [0, 1], got {q}")
+        rising = np.diff(self.below, prepend=-1.0) > 0
+        return np.interp(q, self.below[rising], self.levels[rising])
+
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed interval of the best estimate."""
+        OPEN_SHARE.check(ci_prob, "ci_prob")
+        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+        return float(low), float(high)
 
 
 def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> AucLaw:
@@ -114,8 +116,7 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     n_positive, n_negative : int
         Test items of each class, at least 2.
     spread_ratio : float
-        Standard deviation of the positives' scores over that of the negatives'; or the ends
-        between which it lies for 95 % of classifiers, each with its own, log-normal.
+        Standard deviation of the positives' scores over that of the negatives'.
 
     Returns
     -------
@@ -132,20 +133,16 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     >>> round(law.mean(), 4), round(law.std(), 5)
     (0.9, 0.02115)
     """
-    value = float(checked_auc(auc))
-    a, b = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    sd = float(auc_std(value, a, b, spread_ratio))
-    low, high = max(0.0, value - 12 * sd), min(1.0, value + 12 * sd)
-    levels = np.linspace(low, high, _LEVELS)
-    below, above = distribution_at(levels, value, a, b, spread_ratio)
+    value, (a, b) = float(checked_auc(auc)), checked_sizes(n_positive, n_negative)
+    reach = 12 * float(auc_std(value, a, b, spread_ratio))
+    levels = np.linspace(max(0.0, value - reach), min(1.0, value + reach), _LEVELS)
     return AucLaw(
         theta_sota=value,
         n_positive=a,
         n_negative=b,
         spread_ratio=spread_ratio,
         levels=levels,
-        below=below,
-        above=above,
+        below=estimate_cdf(levels, value, a, b, spread_ratio),
     )
 
 
@@ -165,17 +162,14 @@ def auc_maximum_law(
     auc : float, array_like of shape (m,), or SkillDistribution
         True AUC of identical classifiers, one for each, or the distribution that they are drawn
         from.
-    n_positive, n_negative : int
-        Test items of each class, at least 2.
+    n_positive, n_negative, spread_ratio
+        As of ``auc_law``.
     n_classifiers : int, optional
         m; needed unless ``auc`` is an array.
     correlation : float
         rho, in [0, 1): correlation of each classifier's scores with a reference score that every
         item has, within each class (the paper's Sec. 5.3.1); the scores of two classifiers
         correlate by ``rho ** 2``.
-    spread_ratio : float
-        Standard deviation of the positives' scores over that of the negatives'; or the ends
-        between which it lies for 95 % of classifiers, each with its own, log-normal.
 
     Returns
     -------
@@ -186,12 +180,6 @@ def auc_maximum_law(
     InputError
         Impossible numbers.
 
-    Notes
-    -----
-    Independent classifiers: :math:`\prod_j F_j(x)` with the exact laws. Correlated classifiers, and
-    AUCs drawn from a distribution, go by normal scores (``auc.scores``): the expected maximum is
-    then within .03 standard errors of one estimate, .08 for classes of ten or twenty items.
-
     Examples
     --------
     The paper's Sec. 5.2.2 simulates .9562 and .004459:
@@ -201,58 +189,95 @@ def auc_maximum_law(
     0.957
     """
     CORRELATION.check(correlation, "correlation")
-    sizes = checked_size(n_positive, "positive"), checked_size(n_negative, "negative")
-    if isinstance(auc, SkillDistribution):  # every classifier's AUC is drawn anew
-        m, ends = _number(n_classifiers, None), auc.axis_skill(np.array(auc.axis_support()))
-        low, high = (float(x) for x in np.clip(ends, 1e-4, 1 - 1e-9))
-        nodes = distribution_nodes(auc, AucScores.of(*sizes, low, high, spread_ratio))
-        levels, below = AucField.of(high, *sizes, correlation, spread_ratio).random(*nodes, m)
-        best = float(auc.expected_maximum(m))
+    sizes = checked_sizes(n_positive, n_negative)
+    if isinstance(auc, SkillDistribution):
+        m = number_of_classifiers(n_classifiers, None)
+        highest = float(auc.axis_skill(auc.axis_support()[1]))
+        scores = scores_below(min(highest, 1 - 1e-9), *sizes, spread_ratio)
+        law = best_estimate(scores, correlation, *_nodes(auc, scores), n_drawn=m)
+        return replace(law, theta_sota=float(auc.expected_maximum(m)))
+    values = checked_auc(auc)
+    if values.ndim > 1:
+        raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
+    m = number_of_classifiers(n_classifiers, values.size if values.ndim else None)
+    aucs, copies = np.unique(values, return_counts=True)
+    scores = scores_below(float(aucs[-1]), *sizes, spread_ratio)
+    return best_estimate(scores, correlation, aucs, copies * (m / copies.sum()))
+
+
+def scores_below(best: float, n_positive: int, n_negative: int, spread_ratio: float) -> AucScores:
+    """Normal scores for fields whose best AUC is at most ``best``."""
+    lowest = best - _BELOW * float(auc_std(best, n_positive, n_negative, spread_ratio))
+    return AucScores.of(n_positive, n_negative, max(lowest, 0.1), best, spread_ratio)
+
+
+def best_estimate(
+    scores: AucScores,
+    correlation: float,
+    aucs: FloatArray,
+    counts: FloatArray,
+    n_drawn: int | None = None,
+) -> AucLaw:
+    """Law of the best estimate of these classifiers, or of so many drawn with replacement.
+
+    Parameters
+    ----------
+    scores : AucScores
+    correlation : float
+        Of each classifier's scores with a reference score.
+    aucs, counts : ndarray, shape (N,)
+        AUCs, increasing, and how many classifiers have each, or in which proportions.
+    n_drawn : int, optional
+    """
+    best, m = float(aucs[-1]), round(counts.sum()) if n_drawn is None else n_drawn
+    sizes = (scores.n_positive, scores.n_negative)
+    # one that all but surely takes part; those far below it never become the best
+    sure = best if n_drawn is None else surely_drawn(aucs, counts, m)
+    error = float(scores.standard_error(best))
+    near = aucs >= sure - _FAR * error
+    most = 9 + int(np.ceil(3 * np.ptp(aucs[near]) / error))
+    nodes, weights = condensed(aucs[near], counts[near], most)
+    reach = np.array([-_REACH, _REACH])
+    low, high = scores.from_stabilized(scores.stabilized([sure, best]) + reach)
+    exact = n_drawn is None and (m == 1 or correlation == 0)
+    levels = np.linspace(low, high, 2 * _LEVELS if exact else _LEVELS_GIVEN)
+    of_shifts = np.exp(-0.5 * _SHIFTS**2) if correlation else np.ones(1)
+    if exact:
+        of_shifts = np.ones(1)
+        each = [estimate_cdf(levels, x, *sizes, scores.spread_ratio) for x in nodes.tolist()]
+        given = np.stack(each, axis=1)[None]
+    else:  # (shifts, levels, nodes)
+        g = scores.normal_score(levels[:, None], nodes)[None]
+        if correlation:
+            rho = auc_estimate_correlation(nodes, *sizes, correlation, scores.spread_ratio)
+            own = np.sqrt(np.maximum(1 - rho**2, 1e-12))
+            g = (g - rho * _SHIFTS[:, None, None]) / own
+        given = ndtr(g)
+    if n_drawn is None:
+        logs = np.log(np.maximum(given, 1e-300)) @ weights
     else:
-        values = checked_auc(auc)
-        if values.ndim > 1:
-            raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
-        skills, copies = np.unique(np.atleast_1d(values), return_counts=True)
-        m, best = _number(n_classifiers, values.size if values.ndim else None), float(skills[-1])
-        counts = copies * (m / copies.sum())
-        if m == 1 or correlation == 0:
-            near = near_best(skills, counts, float(auc_std(best, *sizes, spread_ratio)))
-            levels, below = _independent(*near, *sizes, spread_ratio)
-        else:
-            field = AucField.of(best, *sizes, correlation, spread_ratio)
-            levels, below = field.fixed(skills, counts)
+        missed = (1 - given) @ (weights / counts.sum())
+        logs = m * np.log1p(-np.clip(missed, 0.0, 1 - 2.0**-53))
+    below = np.exp(np.minimum(logs, 0.0)).T @ (of_shifts / of_shifts.sum())
     return AucLaw(
         theta_sota=best,
         n_positive=sizes[0],
         n_negative=sizes[1],
-        spread_ratio=spread_ratio,
+        spread_ratio=scores.spread_ratio,
         n_classifiers=m,
         levels=levels,
         below=below,
     )
 
 
-def _independent(
-    skills: FloatArray, counts: FloatArray, a: int, b: int, ratio: float
-) -> tuple[FloatArray, FloatArray]:
-    """Levels and distribution function of the best of independent estimates."""
-    laws = [auc_law(float(s), a, b, ratio) for s in skills]
-    low = min(law.levels[0] for law in laws)
-    high = max(law.levels[-1] for law in laws)
-    levels = np.linspace(low, high, 2 * _LEVELS)
-    log_cdf = np.zeros(levels.size)
-    for law, count in zip(laws, counts, strict=True):
-        log_cdf += count * np.log1p(-np.minimum(law.sf(levels), NEARLY_ONE))
-    return levels, np.exp(np.minimum(log_cdf, 0.0))
-
-
-def _number(n_classifiers: int | None, typed: int | None) -> int:
-    """From what is asked and the number of AUCs given (None: not an array)."""
-    m = typed if n_classifiers is None else n_classifiers
-    if m is None:
-        raise InputError(
-            "{name} is needed unless one AUC per classifier is given", parameter="n_classifiers"
-        )
-    if typed not in (None, 1) and m != typed:
-        raise InputError(f"{typed} AUCs are given, but {{name}} is {m}", parameter="n_classifiers")
-    return int(checked_number(m, "n_classifiers"))
+def _nodes(auc: SkillDistribution, scores: AucScores) -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre nodes of a distribution of AUCs, increasing, and their probabilities."""
+    low, high = auc.axis_support()
+    ends = scores.stabilized(auc.axis_skill(np.array([low, high])))
+    load = max((high - low) / auc.axis_resolution(), float(np.ptp(ends)) / _PANEL, 1.0)
+    edges = np.linspace(low, high, int(np.ceil(load)) + 1)
+    x, w = np.polynomial.legendre.leggauss(_PER_PANEL)
+    half = np.diff(edges)[:, None] / 2
+    u = (edges[:-1, None] + half * (x + 1)).ravel()
+    weights = (half * w).ravel() * auc.axis_density(u)
+    return auc.axis_skill(u), weights / weights.sum()

@@ -64,8 +64,7 @@ def _draw(
     """Write the figures; their paths."""
     from bayes_sota.core.plots import save_figure
     from bayes_sota.leaderboard.plots import plot_sensitivity
-    from bayes_sota.maximum.plots import plot_sota
-    from bayes_sota.maximum.plots_prior import plot_prior_predictive
+    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
 
     board = trees["obesity-risk"]
     figures = {

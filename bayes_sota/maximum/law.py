@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.auc.classifiers import number_of_classifiers
+from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
@@ -128,6 +129,7 @@ def maximum_law(
     reference_skill: float | None = None,
     cap_correlation: bool = False,
     reference_count: int | None = None,
+    resampled: bool = False,
 ) -> MaximumLaw:
     r"""Exact law of the best observed score of a field of classifiers.
 
@@ -152,6 +154,9 @@ def maximum_law(
     reference_count : int, optional
         Number of items that the reference classifier got right, where it is known: the law given
         S0 (the paper's fixed y0, Sec. 4.2). Default: S0 is binomial.
+    resampled : bool
+        Whether ``n_classifiers`` skills are drawn with replacement from the array ``skill``, as
+        shrinking does.
 
     Returns
     -------
@@ -176,121 +181,52 @@ def maximum_law(
     >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6)
     >>> round(law.mean(), 4), round(law.std(), 4), law.interval()[1]
     (0.914, 0.0035, 0.9206666666666666)
-    """
-    n_test = checked_number(n_test, "n_test")
-    skills: FloatArray | SkillDistribution
-    if isinstance(skill, SkillDistribution):
-        skills = skill
-        m = _number_of_classifiers(n_classifiers, None)
-        theta_sota = float(np.squeeze(skill.expected_maximum(m)))
-    else:
-        skills = _checked_skills(skill)
-        m = _number_of_classifiers(n_classifiers, skills.size if np.ndim(skill) else None)
-        theta_sota = float(skills.max())
-    reference = theta_sota if reference_skill is None else float(reference_skill)
-    _check_dependence(skills, correlation, reference, cap_correlation)
-    known = reference_count
-    if known is not None and not (float(known).is_integer() and 0 <= known <= n_test):
-        raise InputError(f"reference_count must be a whole number in [0, {n_test}], got {known}")
-    if isinstance(skills, SkillDistribution):
-        part = random_field(skills, n_test, m, correlation, reference)
-    elif skills.size == 1:
-        part = Field(skills, np.array([float(m)]), False, n_test, m, correlation, reference)
-    else:
-        part = fixed_field(skills, n_test, correlation, reference)
-    return _tabulated(replace(part, reference_count=known), theta_sota)
 
+    A thousand classifiers drawn from two skills:
 
-def _tabulated(part: Field, theta_sota: float) -> MaximumLaw:
-    dependence = (part.correlation, part.reference_skill)
-    return MaximumLaw(part.n_test, part.n_classifiers, theta_sota, *dependence, *part.tabulate())
-
-
-def resampled_maximum_law(
-    skills: ArrayLike,
-    *,
-    n_test: int,
-    n_classifiers: int,
-    correlation: float = 0.0,
-    reference_skill: float | None = None,
-) -> MaximumLaw:
-    """Exact law of the best score of classifiers drawn with replacement from given skills.
-
-    Parameters
-    ----------
-    skills : array_like, shape (k,)
-    n_test, n_classifiers : int
-        Items, and classifiers drawn.
-    correlation : float
-        rho; where it is not feasible for a skill, the largest feasible one is used.
-    reference_skill : float, optional
-        Default: the best of the skills, which is also ``theta_sota`` of the law.
-
-    Returns
-    -------
-    MaximumLaw
-
-    Raises
-    ------
-    InputError
-        Impossible numbers.
-
-    Examples
-    --------
-    >>> law = resampled_maximum_law([0.88, 0.9], n_test=3000, n_classifiers=1000)
+    >>> law = maximum_law(
+    ...     n_test=3000, n_classifiers=1000, skill=[0.88, 0.9], resampled=True
+    ... )
     >>> round(law.mean(), 4), law.theta_sota
     (0.9162, 0.9)
     """
-    n_test = checked_number(n_test, "n_test")
-    m = checked_number(n_classifiers, "n_classifiers")
-    values = _checked_skills(skills)
-    best = float(values.max())
+    n = checked_number(n_test, "n_test")
+    skills: FloatArray | SkillDistribution
+    if isinstance(skill, SkillDistribution):
+        skills, m = skill, number_of_classifiers(n_classifiers, None)
+        best, ends = float(np.squeeze(skill.expected_maximum(m))), (0.0, 1.0)
+        if isinstance(skill, Uniform):
+            ends = float(np.asarray(skill.low)), float(np.asarray(skill.high))
+    else:
+        skills = _checked_skills(skill)
+        listed = None if resampled or np.ndim(skill) == 0 else skills.size
+        m = number_of_classifiers(n_classifiers, listed)
+        best, ends = float(skills.max()), (float(skills.min()), float(skills.max()))
     reference = best if reference_skill is None else float(reference_skill)
-    _check_dependence(values, correlation, reference, cap=True)
-    return _tabulated(resampled_field(values, n_test, m, correlation, reference), best)
+    SHARE.check(correlation, "correlation")
+    if correlation > 0 and not 0 < reference < 1:
+        raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
+    if correlation > 0 and not cap_correlation:
+        require_feasible(np.array(ends), correlation, reference)
+    if reference_count is not None:
+        Range(0, n, whole=True).check(reference_count, "reference_count")
+    dependence = (correlation, reference)
+    if isinstance(skills, SkillDistribution):
+        part = random_field(skills, n, m, *dependence)
+    elif resampled:
+        part = resampled_field(skills, n, m, *dependence)
+    elif skills.size == 1:
+        part = Field(skills, np.array([float(m)]), False, n, m, *dependence)
+    else:
+        part = fixed_field(skills, n, *dependence)
+    cdf = replace(part, reference_count=reference_count).tabulate()
+    return MaximumLaw(n, m, best, *dependence, *cdf)
 
 
 def _checked_skills(skill: ArrayLike) -> FloatArray:
     skills = np.atleast_1d(np.asarray(skill, dtype=np.float64))
     if skills.ndim != 1 or skills.size == 0:
         raise InputError(f"skills must be a number or a 1-dimensional array, got {skills.shape}")
-    bad = ~((skills >= 0) & (skills <= 1))
-    if bad.any():
-        value = float(skills[bad][0])
-        hint = f"; in percent? then write {value / 100:g}" if 1 < value <= 100 else ""
-        raise InputError(f"a skill is a probability in [0, 1], got {value:g}{hint}")
+    for value in skills[~((skills >= 0) & (skills <= 1))][:1].tolist():
+        SHARE.check(value, "skill")
     return skills
-
-
-def _number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
-    """From what is asked and the number of skills given (None: not an array)."""
-    if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
-        raise InputError(
-            f"{n_skills} skills are given, but {{name}} is {n_classifiers}",
-            parameter="n_classifiers",
-        )
-    value = n_skills if n_classifiers is None else n_classifiers
-    if value is None:
-        raise InputError(
-            "{name} is needed unless one skill per classifier is given", parameter="n_classifiers"
-        )
-    return int(checked_number(value, "n_classifiers"))
-
-
-def _check_dependence(
-    skills: FloatArray | SkillDistribution, correlation: float, reference: float, cap: bool
-) -> None:
-    if not 0 <= correlation <= 1:
-        raise InputError(f"correlation must lie in [0, 1], got {correlation:g}")
-    if correlation == 0:
-        return
-    if not 0 < reference < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
-    if cap:
-        return
-    ends = (0.0, 1.0)
-    if isinstance(skills, Uniform):
-        ends = float(np.asarray(skills.low)), float(np.asarray(skills.high))
-    elif not isinstance(skills, SkillDistribution):
-        ends = skills.min(), skills.max()
-    require_feasible(np.array(ends), correlation, reference)

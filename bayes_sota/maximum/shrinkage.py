@@ -11,32 +11,25 @@ its expectation. Cropping leaves out the best entries instead. ``max theta'`` is
 
 As in the paper the skills of a field are drawn from P(theta') with replacement, as many as entries
 pass Eq. 8, and theta0 is ``max theta'``. The paper simulates; here the law of the best score is
-exact (``resampled_maximum_law``) and a root finder does the rest. The best entry is missing from
-37 % of the fields: where it stands alone, the expected maximum at ``w = 1`` is below the observed
-one, no weight solves the equation, and there is no multiplicity to correct (the paper's cassava
-leaf disease).
+exact and a root finder does the rest. The best entry is missing from 37 % of the fields: where it
+stands alone, the expected maximum at ``w = 1`` is below the observed one, no weight solves the
+equation, and there is no multiplicity to correct (the paper's cassava leaf disease).
 
 An excess within 2 % of the winner's standard error counts as none.
 ``tests/maximum/test_shrinkage.py`` has the paper's Tables 2 and 4, and simulations.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from bayes_sota.auc.laws import AucLaw, auc_law
-from bayes_sota.auc.scores import AucField
-from bayes_sota.core.arguments import (
-    CORRELATION,
-    COUNT,
-    OPEN_SHARE,
-    check_choice,
-)
+from bayes_sota.auc.laws import auc_law, best_estimate, scores_below
+from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import feasible_skills
@@ -46,12 +39,11 @@ from bayes_sota.maximum.field_estimate import (
     FieldEstimate,
     binomial_interval,
 )
-from bayes_sota.maximum.law import MaximumLaw, resampled_maximum_law
+from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
-Alone = tuple[float, Callable[[float], tuple[float, float]]]  # error and interval of the best score
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
-_LEAST_WEIGHT = 1e-3
-_WEIGHT_ERROR, _SHORT = 1e-8, 1e-5
+_LEAST_WEIGHT, _WEIGHT_ERROR = 1e-3, 1e-8
+_SHORT = 1e-5  # of the level, so that the limit is the observed score and not the one below
 
 
 def field_law(skills: FloatArray, *, n_test: int, correlation: float) -> MaximumLaw:
@@ -65,10 +57,7 @@ def field_law(skills: FloatArray, *, n_test: int, correlation: float) -> Maximum
     >>> round(field_law(skills, n_test=3000, correlation=0.6).mean(), 4)
     0.898
     """
-    feasible = skills[_feasible(skills, correlation)]
-    return resampled_maximum_law(
-        feasible, n_test=n_test, n_classifiers=feasible.size, correlation=correlation
-    )
+    return _redrawn(skills, float(skills.max()), n_test, correlation)
 
 
 def shrink_scores(
@@ -111,8 +100,7 @@ def shrink_scores(
 
     Notes
     -----
-    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272. The weight is solved to 1e-7; it is 1 where no
-    weight solves the equation.
+    Eq. 9 of Møllersen & Holsbø, arXiv 2303.07272. The weight is 1 where no weight solves it.
 
     Examples
     --------
@@ -121,16 +109,16 @@ def shrink_scores(
     >>> round(fitted.estimate, 4), round(fitted.expected_maximum, 4), fitted.n_above()
     (0.8903, 0.9, 58)
     """
-    shared = _checked(scores, n_test, chance, correlation, criterion, ci_prob)
-    kept, best = shared["scores"], float(shared["scores"].max())
+    kept = _checked(scores, chance, correlation, criterion, ci_prob)
 
     def law_at(weight: float) -> MaximumLaw:
         skills = weight * kept + (1 - weight) * chance
         return field_law(skills, n_test=n_test, correlation=correlation)
 
-    # the limit is to be the observed score, not the one below
-    excess_of = _excess_of(criterion, best, _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT)
-    return _shrunk(law_at, excess_of, chance, _binomial_error(best, n_test), shared)
+    best = float(kept.max())
+    limit, level = _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT
+    found = _shrunk(law_at, partial(_excess, criterion, best, limit, level), best, chance)
+    return _estimate(kept, criterion, ci_prob, _alone(best, n_test, ci_prob), **found)
 
 
 def shrink_aucs(
@@ -152,14 +140,10 @@ def shrink_aucs(
     ----------
     aucs : array_like, shape (m,)
         Observed AUCs; those of 1/2 or less are left out.
-    n_positive, n_negative : int
-        Test items of each class.
-    correlation : float
-        rho of each classifier's scores with a reference score that every item has.
-    spread_ratio : float
+    n_positive, n_negative, correlation, spread_ratio
         As of ``bayes_sota.auc.auc_maximum_law``.
     criterion, ci_prob
-        As in ``shrink_scores``.
+        As of ``shrink_scores``.
 
     Returns
     -------
@@ -177,22 +161,19 @@ def shrink_aucs(
     >>> round(fitted.expected_maximum, 4), bool(fitted.estimate < 0.88)
     (0.9, True)
     """
-    n_test = n_positive + n_negative
-    shared = _checked(aucs, n_test, 0.5, correlation, criterion, ci_prob)
-    kept, best = shared["scores"], float(shared["scores"].max())
+    kept = _checked(aucs, 0.5, correlation, criterion, ci_prob)
     values, copies = np.unique(kept, return_counts=True)
+    best, counts = float(values[-1]), copies.astype(np.float64)
     alone = auc_law(best, n_positive, n_negative, spread_ratio)
-    field = AucField.of(best, n_positive, n_negative, correlation, spread_ratio)
+    table = scores_below(best, n_positive, n_negative, spread_ratio)
 
-    def law_at(weight: float) -> AucLaw:
-        levels, below = field.resampled(weight * values + (1 - weight) / 2, copies.astype(float))
-        top = weight * best + (1 - weight) / 2
-        return replace(
-            alone, theta_sota=top, n_classifiers=kept.size, levels=levels, below=below, above=None
-        )
+    def law_at(weight: float) -> AnyLaw:
+        shrunk = weight * values + (1 - weight) / 2
+        return best_estimate(table, correlation, shrunk, counts, n_drawn=kept.size)
 
-    excess_of = _excess_of(criterion, best, best, (1 + ci_prob) / 2)
-    return _shrunk(law_at, excess_of, 0.5, (alone.std(), alone.interval), shared)
+    excess_of = partial(_excess, criterion, best, best, (1 + ci_prob) / 2)
+    found = _shrunk(law_at, excess_of, best, 0.5)
+    return _estimate(kept, criterion, ci_prob, (alone.std(), alone.interval(ci_prob)), **found)
 
 
 def crop_scores(
@@ -224,106 +205,52 @@ def crop_scores(
     >>> round(fitted.threshold, 4), fitted.n_above()
     (0.89, 59)
     """
-    shared = _checked(scores, n_test, chance, correlation, criterion, ci_prob)
-    kept, best = shared["scores"], float(shared["scores"].max())
-    levels = np.unique(kept)
+    kept = _checked(scores, chance, correlation, criterion, ci_prob)
+    levels, best = np.unique(kept), float(kept.max())
 
     def law_at(index: int) -> MaximumLaw:
-        skills = kept[_feasible(kept, correlation, float(levels[index]))]
-        return resampled_maximum_law(
-            skills[skills <= levels[index]],
-            n_test=n_test,
-            n_classifiers=skills.size,
-            correlation=correlation,
-        )
+        return _redrawn(kept, float(levels[index]), n_test, correlation)
 
-    excess_of = _excess_of(criterion, best, _count(best, n_test), (1 + ci_prob) / 2)
-    low, high = 0, levels.size  # the criterion is met at low, and is not at high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if excess_of(law_at(middle)) <= 0 else (low, middle)
-    found: dict[str, Any] = {"estimate": float(levels[low]), "threshold": float(levels[low])}
-    found |= {"law": law_at(low), "excess": law_at(levels.size - 1).mean() - best}
-    return _estimate(found | shared, _binomial_error(best, n_test))
+    excess_of = partial(_excess, criterion, best, _count(best, n_test), (1 + ci_prob) / 2)
+    above = bisect_left(range(levels.size), True, key=lambda i: excess_of(law_at(i)) > 0)
+    index = max(above - 1, 0)
+    threshold, excess = float(levels[index]), law_at(levels.size - 1).mean() - best
+    found = {"estimate": threshold, "threshold": threshold, "law": law_at(index), "excess": excess}
+    return _estimate(kept, criterion, ci_prob, _alone(best, n_test, ci_prob), **found)
 
 
 def _checked(
-    scores: ArrayLike,
-    n_test: int,
-    chance: float,
-    correlation: float,
-    criterion: str,
-    ci_prob: float,
-) -> dict[str, Any]:
-    """Scores above chance, and what else a ``FieldEstimate`` takes from its arguments."""
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or values.size == 0:
-        raise InputError(f"scores must be a 1-dimensional array, got shape {values.shape}")
-    if not np.all((values >= 0) & (values <= 1)):
-        raise InputError("scores must be accuracies in [0, 1]")
-    COUNT.check(n_test, "n_test")
+    scores: ArrayLike, chance: float, correlation: float, criterion: str, ci_prob: float
+) -> FloatArray:
+    """Scores above chance."""
     CORRELATION.check(chance, "chance")
     CORRELATION.check(correlation, "correlation")
     check_choice("criterion", criterion, Criterion)
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    kept = values[values > chance]
-    if kept.size == 0:
-        raise InputError(f"no score is above chance, {chance:.4g}")
-    if kept.max() >= 1:
+    values = np.asarray(scores, dtype=np.float64)
+    if not np.all((values >= 0) & (values < 1)):
         raise InputError(
-            "the best score is 1: a perfect score has no error to correct; leave such entries out"
+            "scores must be at least 0 and below 1: a perfect score has no error to correct; "
+            "leave such entries out"
         )
-    return {"scores": kept, "criterion": criterion, "ci_prob": ci_prob}
+    if not np.any(values > chance):
+        raise InputError(f"no score is above chance, {chance:.4g}")
+    return values[values > chance]
 
 
-def _shrunk(
-    law_at: Callable[[float], AnyLaw],
-    excess_of: Callable[[AnyLaw], float],
-    chance: float,
-    alone: Alone,
-    shared: dict[str, Any],
-) -> FieldEstimate:
-    """Estimate at the weight where the excess vanishes."""
-    law_at, best = cache(law_at), float(shared["scores"].max())
-    weight = _root(lambda w: excess_of(law_at(w)))
-    found = {"weight": weight, "estimate": weight * best + (1 - weight) * chance}
-    laws = {"law": law_at(weight), "excess": law_at(1.0).mean() - best}
-    return _estimate(found | laws | shared, alone)
-
-
-def _estimate(found: dict[str, Any], alone: Alone) -> FieldEstimate:
-    """With whether there is a multiplicity to correct, and why not."""
-    excess, (error, interval), reason = found["excess"], alone, ""
-    if excess <= _NEGLIGIBLE * error:
-        place, size = "above" if excess > 0 else "below", abs(excess)
-        reason = (
-            "no multiplicity to correct: were the scores the skills, the best score would be "
-            f"expected {size:.2g} {place} the observed one, {size / error:.1%} of its standard "
-            "error"
-        )
-    return FieldEstimate(**found, reason=reason, single=interval(found["ci_prob"]))
-
-
-def _binomial_error(best: float, n_test: int) -> Alone:
-    interval = partial(binomial_interval, round(best * n_test), n_test)
-    return float(np.sqrt(best * (1 - best) / n_test)), interval
-
-
-def _feasible(skills: FloatArray, correlation: float, reference: float | None = None) -> Any:
-    """Which skills can have the correlation with the reference, by default the best (Eq. 8)."""
-    if correlation == 0:
-        return np.ones(skills.size, bool)
-    theta0 = float(skills.max()) if reference is None else reference
-    return skills >= feasible_skills(correlation, theta0)[0]
-
-
-def _excess_of(
-    criterion: str, best: float, limit: float, level: float
-) -> Callable[[AnyLaw], float]:
-    """What must vanish, increasing with the skills: of the mean, or of the cdf at the limit."""
-    if criterion == "expected":
-        return lambda law: law.mean() - best
-    return lambda law: _gumbel(level) - _gumbel(float(law.cdf(limit)))
+def _redrawn(skills: FloatArray, best: float, n_test: int, correlation: float) -> MaximumLaw:
+    """Law of as many skills as pass Eq. 8 with theta0 ``best``, drawn from those up to it."""
+    feasible = skills
+    if correlation > 0:
+        feasible = skills[skills >= feasible_skills(correlation, best)[0]]
+    return maximum_law(
+        skill=feasible[feasible <= best],
+        n_test=n_test,
+        n_classifiers=feasible.size,
+        correlation=correlation,
+        cap_correlation=True,
+        resampled=True,
+    )
 
 
 def _count(best: float, n_test: int) -> int:
@@ -331,21 +258,51 @@ def _count(best: float, n_test: int) -> int:
     return int(np.floor(best * n_test + 1e-6))
 
 
-def _gumbel(probability: float) -> float:
-    """Gumbel quantile: the law of a maximum is nearly straight on this scale."""
-    inside = min(max(probability, 1e-300), 1 - 1e-16)
-    return float(-np.log(-np.log(inside)))
+def _excess(criterion: str, best: float, limit: float, level: float, law: AnyLaw) -> float:
+    """Zero for the field that is looked for, increasing with its skills."""
+    return law.mean() - best if criterion == "expected" else level - float(law.cdf(limit))
 
 
-def _root(excess: Callable[[float], float]) -> float:
-    """Weight at which the excess vanishes."""
+def _shrunk(
+    law_at: Callable[[float], AnyLaw],
+    excess_of: Callable[[AnyLaw], float],
+    best: float,
+    chance: float,
+) -> dict[str, Any]:
+    """Weight at which the excess vanishes, with what a ``FieldEstimate`` says of it."""
 
-    low, step = 1.0, 0.01
-    if excess(low) <= 0:
-        return low
-    while low > _LEAST_WEIGHT:
-        high, low = low, max(_LEAST_WEIGHT, low - step)
-        if excess(low) <= 0:
-            return float(brentq(excess, low, high, xtol=_WEIGHT_ERROR))
-        step *= 4
-    raise InputError("shrinking finds no field whose best score would be the observed one")
+    def excess(weight: float) -> float:
+        return excess_of(law_at(weight))
+
+    weight, as_is = 1.0, law_at(1.0)
+    if excess_of(as_is) > 0:
+        if excess(_LEAST_WEIGHT) > 0:
+            raise InputError("shrinking finds no field whose best score would be the observed one")
+        weight = float(brentq(excess, _LEAST_WEIGHT, 1.0, xtol=_WEIGHT_ERROR))
+    estimate = weight * best + (1 - weight) * chance
+    law, difference = law_at(weight), as_is.mean() - best
+    return {"weight": weight, "estimate": estimate, "law": law, "excess": difference}
+
+
+def _alone(best: float, n_test: int, ci_prob: float) -> tuple[float, tuple[float, float]]:
+    """Standard error and interval of one accuracy."""
+    error = float(np.sqrt(best * (1 - best) / n_test))
+    return error, binomial_interval(round(best * n_test), n_test, ci_prob)
+
+
+def _estimate(
+    kept: FloatArray,
+    criterion: str,
+    ci_prob: float,
+    alone: tuple[float, tuple[float, float]],
+    **found: Any,
+) -> FieldEstimate:
+    """With whether there is a multiplicity to correct, and why not."""
+    excess, (error, single), reason = found["excess"], alone, ""
+    if excess <= _NEGLIGIBLE * error:
+        reason = (
+            "no multiplicity to correct: if the scores were the skills, the expected best score "
+            f"would be {abs(excess):.2g} {'above' if excess > 0 else 'below'} the observed one"
+        )
+    found |= {"criterion": criterion, "ci_prob": ci_prob, "single": single, "scores": kept}
+    return FieldEstimate(**found, reason=reason)

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.arguments import COUNT, OPEN_SHARE
+from bayes_sota.core.arguments import CLASSES
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Table, rows_of
 from bayes_sota.core.text import counted, span
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.maximum.field_estimate import Criterion, FieldEstimate
+from bayes_sota.maximum.field_estimate import Criterion
 from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
 
@@ -73,69 +73,46 @@ def compare_estimates(
     >>> frame["n_inside"].tolist()[0]
     3
     """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
     shown = board if isinstance(board, Leaderboard) else board.leaderboard()
-    found = _point_estimates(shown, n_classes, n_test, correlation, ci_prob)
-    one = next(iter(found.values()))
-    theta = np.asarray(tree["posterior"]["theta_sota"].values)
-    ends = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    rows = [
-        _row("best score alone", one.observed_maximum, one.single, one),
-        *(_row(name, x.estimate, x.interval, x, x.reason) for name, x in found.items()),
-        _row("posterior", float(theta.mean()), (float(ends[0]), float(ends[1])), one),
-    ]
-    return pd.DataFrame(rows)
-
-
-def _point_estimates(
-    board: Leaderboard,
-    n_classes: int | None,
-    n_test: int | None,
-    correlation: float | None,
-    ci_prob: float,
-) -> dict[str, FieldEstimate]:
-    given: dict[str, Any] = {"ci_prob": ci_prob}
-    if correlation is not None:
-        given["correlation"] = correlation
+    given: dict[str, Any] = {} if correlation is None else {"correlation": correlation}
     methods: dict[str, Any] = {"shrink": shrink_scores, "crop": crop_scores}
-    if board.metric == "auc":
+    if shown.metric == "auc":
         methods = {"shrink": shrink_aucs}
-        given |= {"n_positive": board.n_positive, "n_negative": board.n_negative}
-        given["spread_ratio"] = board.spread_ratio
-    elif board.metric != "accuracy" and n_test is None:
+        given |= {x: getattr(shown, x) for x in ("n_positive", "n_negative", "spread_ratio")}
+    elif shown.metric != "accuracy" and n_test is None:
         raise InputError("shrinking and cropping are for accuracies and AUCs")
-    elif n_classes is None or COUNT.check(n_classes, "n_classes") < 2:
-        raise InputError(
-            "{name} is needed, the number of classes of the task (at least 2): scores shrink "
-            "towards chance, one over it",
-            parameter="n_classes",
-        )
     else:
-        given |= {"n_test": n_test or board.n_test, "chance": 1 / n_classes}
-    return {
-        f"{method}, {criterion}": solve(board.scores, criterion=criterion, **given)
-        for method, solve in methods.items()
+        given |= {"n_test": n_test or shown.n_test}
+        given["chance"] = 1 / CLASSES.check(n_classes, "n_classes")
+    found = {
+        f"{name}, {criterion}": solve(shown.scores, criterion=criterion, ci_prob=ci_prob, **given)
+        for name, solve in methods.items()
         for criterion in get_args(Criterion)
     }
-
-
-def _row(
-    method: str, estimate: float, ends: tuple[float, float], field: FieldEstimate, note: str = ""
-) -> dict[str, Any]:
-    inside = (field.scores >= ends[0]) & (field.scores <= ends[1])
-    return {
-        "method": method,
-        "estimate": estimate,
-        "lower": ends[0],
-        "upper": ends[1],
-        "n_above": int(np.sum(field.scores > estimate)),
-        "n_inside": int(np.sum(inside)),
-        "note": note,
-    }
+    one = next(iter(found.values()))
+    theta = np.asarray(tree["posterior"]["theta_sota"].values)
+    ends = tuple(np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist())
+    rows = [
+        ("best score alone", one.observed_maximum, one.single, ""),
+        *((name, x.estimate, x.interval, x.reason) for name, x in found.items()),
+        ("posterior", float(theta.mean()), ends, ""),
+    ]
+    return pd.DataFrame(
+        {
+            "method": method,
+            "estimate": estimate,
+            "lower": low,
+            "upper": high,
+            "n_above": int(np.sum(one.scores > estimate)),
+            "n_inside": int(np.sum((one.scores >= low) & (one.scores <= high))),
+            "note": note,
+        }
+        for method, estimate, (low, high), note in rows
+    )
 
 
 def comparison_table(frame: pd.DataFrame, n_entries: int, ci_prob: float) -> Table:
-    """What people read of ``compare_estimates``."""
+    """``compare_estimates`` as readers see it."""
     return Table.of(
         [
             {

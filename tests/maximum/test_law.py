@@ -15,7 +15,7 @@ from scipy import stats
 from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, logit
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
-from bayes_sota.maximum.law import maximum_law, resampled_maximum_law
+from bayes_sota.maximum.law import maximum_law
 
 ACCURACY = 1e-10  # promised absolute error of the cdf
 TOP = 0.9 + 0.025 / 1001
@@ -274,7 +274,7 @@ def test_quantiles_are_the_smallest_score_that_reaches_the_probability():
     ("arguments", "message"),
     [
         ({"skill": 91.0}, r"in percent\? then write 0.91"),
-        ({"skill": -0.1}, r"a skill is a probability in \[0, 1\], got -0.1"),
+        ({"skill": -0.1}, "skill must be a number from 0 to 1, got -0.1"),
         ({"skill": float("nan")}, "got nan"),
         ({"skill": [[0.9]]}, "1-dimensional"),
         ({"skill": []}, "1-dimensional"),
@@ -283,10 +283,10 @@ def test_quantiles_are_the_smallest_score_that_reaches_the_probability():
         ({"n_classifiers": 2.5}, "n_classifiers must be a whole number from 1 to 1,000,000,000"),
         ({"n_test": 0}, "n_test must be a whole number from 1 to 1,000,000,000, got 0"),
         ({"n_test": "many"}, "n_test must be a whole number from 1 to 1,000,000,000, got many"),
-        ({"correlation": 1.2}, r"correlation must lie in \[0, 1\], got 1.2"),
+        ({"correlation": 1.2}, "correlation must be a number from 0 to 1, got 1.2"),
         ({"correlation": float("nan")}, "got nan"),
         ({"correlation": 0.5, "reference_skill": 1.0}, r"must lie in \(0, 1\), got 1"),
-        ({"correlation": 0.5, "reference_count": 21}, r"whole number in \[0, 20\], got 21"),
+        ({"correlation": 0.5, "reference_count": 21}, "whole number from 0 to 20, got 21"),
     ],
 )
 def test_bad_input_is_named(arguments, message):
@@ -324,7 +324,14 @@ def test_numpy_is_enough_for_the_paper():
 def test_skills_drawn_with_replacement(rho: float) -> None:
     """By the definition: for each count of the reference classifier a mixture to the power m."""
     skills, n, m, theta0 = np.array([0.80, 0.84, 0.84, 0.88, 0.9]), 60, 30, 0.9
-    law = resampled_maximum_law(skills, n_test=n, n_classifiers=m, correlation=rho)
+    law = maximum_law(
+        skill=skills,
+        n_test=n,
+        n_classifiers=m,
+        correlation=rho,
+        cap_correlation=True,
+        resampled=True,
+    )
     x, expected = np.arange(n + 1), np.zeros(n + 1)
     a, b = conditional_probabilities(skills, rho, theta0)
     for k, weight in enumerate(stats.binom.pmf(x, n, theta0)):

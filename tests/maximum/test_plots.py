@@ -10,8 +10,7 @@ import bayes_sota as bs
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.plots import plot_sota
-from bayes_sota.maximum.plots_prior import plot_prior_predictive
+from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
 
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
 
@@ -122,9 +121,9 @@ def test_histogram_counts_the_predicted_maxima(tree: xr.DataTree) -> None:
 
 
 def test_fields_are_draws_of_the_prior(tree: xr.DataTree) -> None:
-    figure = plot_prior_predictive(tree, n_fields=25, ci_prob=0.9, backend="none")
+    figure = plot_prior_predictive(tree, ci_prob=0.9, backend="none")
     medians = np.asarray(figure.viz["field_median"]["field"].item()["x"])
-    assert medians.size == 25
+    assert medians.size == 40
     assert np.all(np.diff(medians) >= 0)
     location, spread = (tree["prior"][name].values.ravel() for name in ("location", "spread"))
     for i, median in enumerate(medians):

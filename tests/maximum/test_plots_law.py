@@ -63,9 +63,9 @@ ONE = auc_law(0.9, 51, 2949)
 def test_areas_of_aucs_are_their_laws(label: str, law: Any) -> None:
     figure = plot_maximum_law(AUC, backend="none")
     band = figure.viz[label]["pmf"].item()
-    x, height = (np.asarray(band[key]) for key in ("x", "y_top"))
-    below = np.concatenate([[0], np.cumsum((height[1:] + height[:-1]) / 2 * np.diff(x))])
-    np.testing.assert_allclose(law.cdf(x[0]) + below, law.cdf(x), atol=2e-3)
+    left, right, height = (np.asarray(band[key]) for key in ("l_e", "r_e", "y"))
+    below = np.cumsum(height * (right - left))
+    np.testing.assert_allclose(law.cdf(left[0]) + below, law.cdf(right), atol=2e-3)
     assert below[-1] == pytest.approx(1, abs=2e-3)
     assert figure.viz["expected_maximum"]["pmf"].item()["x"] == AUC.mean()
     assert figure.viz["theta_sota"]["pmf"].item()["x"] == 0.9

@@ -11,7 +11,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.field_estimate import binomial_interval
-from bayes_sota.maximum.law import maximum_law, resampled_maximum_law
+from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
 DATA = os.environ.get("BAYES_SOTA_DATA")
@@ -73,7 +73,10 @@ def test_obesity_cropped() -> None:
     # one step further the best score is expected above the observed one
     above = np.unique(scores[scores > expected.estimate])[0]
     remaining = expected.scores[expected.scores <= above]
-    law = resampled_maximum_law(remaining, n_test=13_840, n_classifiers=3404, correlation=0.6)
+    law = maximum_law(
+        skill=remaining, n_test=13_840, n_classifiers=3404, correlation=0.6, resampled=True,
+        cap_correlation=True,
+    )  # fmt: skip
     assert expected.expected_maximum <= expected.observed_maximum < law.mean()
 
 
@@ -202,8 +205,8 @@ def test_clopper_pearson() -> None:
     ("changes", "message"),
     [
         ({"scores": [0.5, 1.0]}, "a perfect score"),
-        ({"scores": [0.5, 1.2]}, "accuracies in"),
-        ({"scores": []}, "1-dimensional"),
+        ({"scores": [0.5, 1.2]}, "at least 0 and below 1"),
+        ({"scores": []}, "no score is above chance"),
         ({"scores": [0.05, 0.1]}, "no score is above chance"),
         ({"n_test": 0}, "n_test must be a whole number from 1"),
         ({"chance": 1.0}, "chance must be a number of at least 0 and below 1"),

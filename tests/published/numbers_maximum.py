@@ -32,7 +32,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.dependence import correlation_of_similarity, feasible_skills
-from bayes_sota.maximum.law import MaximumLaw, maximum_law, resampled_maximum_law
+from bayes_sota.maximum.law import MaximumLaw, maximum_law
 from bayes_sota.maximum.shrinkage import (
     FieldEstimate,
     binomial_interval,
@@ -364,9 +364,8 @@ def _cropped_as_run(part: Settings, board: Board) -> Numbers:
     crop, settings = crops["expected"], _settings(part)
     field = board.above(settings.pop("chance"))
     field = field[field >= feasible_skills(settings["correlation"], crop)[0]]
-    law = resampled_maximum_law(
-        field[field <= crop], n_classifiers=field.size, reference_skill=crop, **settings
-    )
+    settings |= {"n_classifiers": field.size, "reference_skill": crop, "cap_correlation": True}
+    law = maximum_law(skill=field[field <= crop], resampled=True, **settings)
     return found | {
         f"as run, up to {crop}: next break of the histogram": float(breaks[breaks > crop][0]),
         f"as run, up to {crop}: expected": law.mean(),
