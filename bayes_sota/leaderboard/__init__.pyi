@@ -13,9 +13,7 @@ from .specification import ModelSpecification as ModelSpecification
 from .specification import load_model as load_model
 from .specification import model_names as model_names
 from .summary_entries import board_table as board_table
-from .summary_newcomers import Questions as Questions
-from .summary_newcomers import probability_shown as probability_shown
-from .summary_newcomers import probability_truly_better as probability_truly_better
+from .summary_newcomers import newcomer as newcomer
 from .summary_sota import describe_sota as describe_sota
 from .summary_sota import report_sota as report_sota
 from .summary_tasks import board_by_task as board_by_task

@@ -10,17 +10,14 @@ every shape.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from pytensor.compile.builders import OpFromGraph
 from scipy.interpolate import CubicSpline
 from scipy.special import betaln
 
-from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import BoardPriors, Priors
@@ -33,8 +30,7 @@ from bayes_sota.maximum.models import correlation_variable
 
 Correlation = Literal["prior", "learnt"]
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
-_LUCK_NODES, _LEAST_BESIDE_LUCK = 12, 12
-_EVIDENCE_NODES, _EVIDENCE_LUCKS = 12, 7
+_EVIDENCE_NODES = 12
 _LARGEST_TABLE = 128 << 20  # bytes
 _RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is held constant in rho
 _LARGEST_LOG = 600.0
@@ -61,8 +57,7 @@ def build_model(
     with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability
     that a score is in the modelled top part; how many entries lie below it counts as in the exact
     fit (``bayes_sota.leaderboard.fit.log_count_probability``). The shift ``z`` is in no score, and
-    of rho one board says nothing that can be trusted: both keep their priors, and so does the luck
-    of submissions where entries had several.
+    of rho one board says nothing that can be trusted: both keep their priors.
 
     Parameters
     ----------
@@ -72,8 +67,8 @@ def build_model(
     family : str or SkillFamily
         Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES`` or one's own.
     correlation : {"prior", "learnt"}
-        "prior": a potential, minus the log evidence at rho (and the luck), takes from the posterior
-        what the scores say about it, so that it keeps its prior. "learnt": no potential.
+        "prior": a potential, minus the log evidence at rho, takes from the posterior what the
+        scores say about it, so that it keeps its prior. "learnt": no potential.
     fit : FieldFit, optional
         Exact fit of the same board and priors; made here where it is absent (about a second).
     observe : bool
@@ -86,15 +81,15 @@ def build_model(
     pm.Model
         Free ``location`` and ``log_spread`` (log odds; for the metric "score" its units),
         one standard normal variable for each further parameter of the shape, ``rho`` and
-        ``shift``, and ``submission_luck`` where entries had several submissions; deterministic
-        ``spread``; observed ``score`` (classifier: entries of the modelled
+        ``shift``; deterministic ``spread``; observed ``score`` (classifier: entries of the modelled
         part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
-        -1 for one's own. Where rho or the luck is known it is deterministic.
+        -1 for one's own. Where rho is known it is deterministic.
 
     Raises
     ------
     InputError
-        Unknown family or correlation; nothing to learn about a fixed rho; only the maximum known.
+        Unknown family or correlation; nothing to learn about a fixed rho; only the maximum known;
+        entries with several submissions, which the exact route takes.
 
     Notes
     -----
@@ -116,6 +111,11 @@ def build_model(
         raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
     shape_fit = fit_shape(board, priors, family=family, fit=fit)
     prior = shape_fit.priors.correlation
+    if shape_fit.evidence.has_luck:
+        raise InputError(
+            "entries had several submissions, which only the exact route takes: "
+            "bs.estimate_sota(board)"
+        )
     if correlation == "learnt" and prior.is_fixed:
         raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
     names = np.array(board.names)[shape_fit.evidence.modelled]
@@ -123,14 +123,12 @@ def build_model(
         add_digest(board)
         pm.Data("family", _index(shape_fit.shape))
         parameters = _parameters(shape_fit)
-        rho, luck = correlation_variable(prior), None
+        rho = correlation_variable(prior)
         pm.Normal("shift")
-        if shape_fit.evidence.has_luck:
-            luck = correlation_variable(shape_fit.priors.submission_luck, "submission_luck")
         if observe:
-            observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho, luck=luck)
-        if observe and correlation == "prior" and len(shape_fit.shared_names) > 1:
-            pm.Potential("rho_keeps_its_prior", -_log_evidence(shape_fit, rho, luck))
+            observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho)
+        if observe and correlation == "prior" and not prior.is_fixed:
+            pm.Potential("rho_keeps_its_prior", -_log_evidence(shape_fit, rho))
     return model
 
 
@@ -215,7 +213,7 @@ def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any
     return fit.shape.log_density(pytensor_operations(), fit.scale, columns, fit.evidence.y)
 
 
-def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any = None) -> Any:
+def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     r"""Log probability of the score of each modelled entry, given that it is modelled, (n,).
 
     .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
@@ -231,8 +229,6 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     log_density : tensor, shape (G,) or (n, G)
         Of ``field_log_density``: of the field, or of the field of each entry.
     rho : tensor, shape ()
-    luck : tensor, shape (), optional
-        Lambda of chosen submissions, where it is not known.
 
     Examples
     --------
@@ -242,10 +238,8 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     >>> total.eval(mode="FAST_COMPILE").shape
     (5,)
     """
-    _check_luck(fit, luck)
-    evidence, entries = fit.evidence, fit.evidence.row
-    nodes = _Nodes.of(fit)
-    at = [evidence.at(rho, luck) for rho, luck in nodes.pairs.tolist()]
+    evidence, entries, own = fit.evidence, fit.evidence.row, _own_errors(fit)
+    at = [evidence.at(float(np.sqrt(1 - x**2))) for x in own]
     tables = np.stack([table.score for table in at]) * evidence.step
     log_mass = np.stack([table.log_scale for table in at])
     log_density = pt.as_tensor_variable(log_density)
@@ -255,7 +249,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     shared = density.ndim == 1
     if not shared:
         tables, log_mass = tables[:, entries], log_mass[:, entries]
-    near, weights = nodes.around(rho, luck)
+    near, weights = _neighbours(rho, own)
     log_p = _log_sum(pt.as_tensor_variable(tables)[near], density)
     log_p += pt.as_tensor_variable(log_mass)[near]
     if evidence.is_cut:
@@ -274,67 +268,26 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any, luck: Any =
     return copies * (total[entries] if shared else total)
 
 
-@dataclass(frozen=True, eq=False)
-class _Nodes:
-    """Where the likelihood is tabulated: at every pair of own error and luck.
+def _own_errors(fit: FieldFit) -> FloatArray:
+    """Equally spaced values of ``sqrt(1 - rho^2)`` where the likelihood is tabulated, (R,).
 
-    Attributes
-    ----------
-    own : ndarray, shape (R,)
-        Equally spaced values of ``sqrt(1 - rho^2)``.
-    luck : ndarray, shape (L,)
-        Equally spaced values of the luck of submissions; 0 alone where there is none.
+    More where many entries are modelled, fewer where tables would be too large.
     """
-
-    own: FloatArray
-    luck: FloatArray
-
-    @classmethod
-    def of(cls, fit: FieldFit) -> "_Nodes":
-        """More where many entries are modelled, fewer where tables would be too large."""
-        rho, luck, evidence = fit.priors.correlation, fit.priors.submission_luck, fit.evidence
-        most = _LARGEST_TABLE // (8 * evidence.values.size * evidence.y.size)
-        count = _PER_ROOT * np.sqrt(evidence.copies.sum())
-        least, lucks = _LEAST_NODES, np.zeros(1)
-        if evidence.has_luck:
-            lucks = luck.quantile([0.5])
-        if evidence.has_luck and not luck.is_fixed:
-            low, high = luck.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
-            lucks = np.linspace(float(low), float(high), _LUCK_NODES)
-            least, most = _LEAST_BESIDE_LUCK, most // _LUCK_NODES
-        if rho.is_fixed:
-            return cls(np.sqrt(1 - rho.quantile([0.5]) ** 2), lucks)
-        ends = np.sqrt(1 - rho.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2)
-        size = max(least, int(min(count, _MOST_NODES, most)))
-        return cls(np.linspace(float(ends[0]), float(ends[1]), size), lucks)
-
-    @property
-    def pairs(self) -> FloatArray:
-        """Every rho with every luck, (R * L, 2)."""
-        rho = np.sqrt(1 - self.own**2)
-        return np.stack([np.repeat(rho, self.luck.size), np.tile(self.luck, rho.size)], axis=1)
-
-    def around(self, rho: Any, luck: Any) -> tuple[Any, Any]:
-        """Pairs around rho and a luck, and their weights in bilinear interpolation."""
-        first, weights = _neighbours(pt.sqrt(1 - _number(rho) ** 2), self.own)
-        if self.luck.size == 1:
-            return first, weights
-        other, of_luck = _neighbours(_number(luck), self.luck)
-        rows = pt.arange(first.start, first.stop)[:, None] * self.luck.size
-        near = (rows + pt.arange(other.start, other.stop)).ravel()
-        return near, (weights[:, None] * of_luck).ravel()
+    rho, evidence = fit.priors.correlation, fit.evidence
+    if rho.is_fixed:
+        return np.sqrt(1 - rho.quantile([0.5]) ** 2)
+    most = _LARGEST_TABLE // (8 * evidence.values.size * evidence.y.size)
+    count = _PER_ROOT * np.sqrt(evidence.copies.sum())
+    low, high = np.sqrt(1 - rho.quantile([1 - _RHO_TAIL, _RHO_TAIL]) ** 2).tolist()
+    return np.linspace(low, high, max(_LEAST_NODES, int(min(count, _MOST_NODES, most))))
 
 
-def _number(value: Any) -> Any:
-    """A number, to which PyMC gives a dimension for the scores."""
-    return pt.as_tensor_variable(value).ravel()[0]
-
-
-def _neighbours(value: Any, nodes: FloatArray) -> tuple[slice, Any]:
-    """The two nodes around a value, and their weights in linear interpolation."""
+def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
+    """The two nodes around a value of rho, and their weights in linear interpolation."""
     if nodes.size == 1:
         return slice(0, 1), pt.ones(1)
-    inside = pt.clip(value, nodes[0], nodes[-1])
+    rho = pt.as_tensor_variable(rho).ravel()[0]  # PyMC gives it a dimension for the scores
+    inside = pt.clip(pt.sqrt(1 - rho**2), nodes[0], nodes[-1])
     place = (inside - nodes[0]) / (nodes[1] - nodes[0])
     left = pt.cast(pt.clip(pt.floor(place), 0, nodes.size - 2), "int64")
     return slice(left, left + 2), pt.stack([1 - (place - left), place - left])
@@ -376,14 +329,13 @@ def observe_scores(
     rho: Any,
     name: str = "score",
     *,
-    luck: Any = None,
     dims: str = "classifier",
 ) -> Any:
     """Observe the scores of the modelled part in the model of the ``with`` block.
 
     Parameters
     ----------
-    fit, log_density, rho, luck
+    fit, log_density, rho
         As in ``score_log_probability``.
     name : str
         Of the variable.
@@ -410,80 +362,41 @@ def observe_scores(
     """
     evidence = fit.evidence
     scores = evidence.board.sign * evidence.scores[evidence.entries]
-    _check_luck(fit, luck)
     add_digest(evidence.board)
 
-    def logp(value: Any, log_density: Any, rho: Any, *luck: Any) -> Any:
+    def logp(value: Any, log_density: Any, rho: Any) -> Any:
         # the tables are of the observed scores; there are none of others
-        log_p = score_log_probability(fit, log_density, rho, *luck)
+        log_p = score_log_probability(fit, log_density, rho)
         return pt.switch(pt.isclose(value, scores), log_p, np.nan)
 
     def random(
-        log_density: FloatArray, *assumed: float, rng: np.random.Generator, size: Any
+        log_density: FloatArray, rho: FloatArray, rng: np.random.Generator, size: Any
     ) -> FloatArray:
-        rho, *luck = (float(np.ravel(value)[0]) for value in assumed)
-        return replicate_scores(fit, log_density, rho, rng, *luck)
+        return replicate_scores(fit, log_density, float(np.ravel(rho)[0]), rng)
 
-    assumed = (rho,) if luck is None else (rho, luck)
     return pm.CustomDist(
         name,
         log_density,
-        *assumed,
+        rho,
         logp=logp,
         random=random,
         observed=scores,
         dims=dims,
-        signature=f"(g){',()' * len(assumed)}->()",
+        signature="(g),()->()",
     )
 
 
-def _log_evidence(fit: ShapeFit, rho: Any, luck: Any) -> Any:
-    """Log evidence of the shape, smooth in rho and luck: exact at few nodes, a spline between."""
-    nodes = _Nodes.of(fit)
-    few = _Nodes(_fewer(nodes.own, _EVIDENCE_NODES), _fewer(nodes.luck, _EVIDENCE_LUCKS))
-    exact = fit.log_evidence_at(*few.pairs.T).reshape(few.own.size, few.luck.size)
-    values = _spline(_spline(exact, few.own, nodes.own).T, few.luck, nodes.luck).T
-    near, weights = nodes.around(rho, luck)
-    return pt.sum(weights * pt.as_tensor_variable(values.ravel())[near])
-
-
-def _check_luck(fit: FieldFit, luck: Any) -> None:
-    """``InputError`` for a luck of submissions that is needed, or that nothing depends on."""
-    if not fit.evidence.has_luck:
-        refuse_unused("scores that are not of several submissions", {"luck": luck})
-    elif luck is None and not fit.priors.submission_luck.is_fixed:
-        raise InputError("the scores were chosen among submissions: give the luck of it, luck=")
-
-
-def _fewer(nodes: FloatArray, most: int) -> FloatArray:
-    return np.linspace(nodes[0], nodes[-1], min(most, nodes.size))
-
-
-def _spline(values: FloatArray, few: FloatArray, nodes: FloatArray) -> FloatArray:
-    """Values at few places, (k, ...), at others; a cubic spline along the first axis."""
-    return values if few.size == 1 else np.asarray(CubicSpline(few, values)(nodes))
+def _log_evidence(fit: ShapeFit, rho: Any) -> Any:
+    """Log evidence of the shape, smooth in rho: exact at few nodes, a spline between."""
+    nodes = _own_errors(fit)
+    few = np.linspace(nodes[0], nodes[-1], min(nodes.size, _EVIDENCE_NODES))
+    exact = fit.log_evidence_at(np.sqrt(1 - few**2), np.zeros(few.size))
+    near, weights = _neighbours(rho, nodes)
+    return pt.sum(weights * pt.as_tensor_variable(CubicSpline(few, exact)(nodes))[near])
 
 
 def _log_ndtr(x: Any) -> Any:
-    """Logarithm of the standard normal cdf; value and gradient finite on both sides.
-
-    The gradient is written out: differentiating through erfcx costs twice as much.
-    """
-    x = pt.as_tensor_variable(x)
-    inside = x.type()
-    op: Any = OpFromGraph(
-        [inside], [_log_ndtr_value(inside)], inline=True, pullback=_log_ndtr_pullback
-    )
-    return op(x)
-
-
-def _log_ndtr_value(x: Any) -> Any:
-    low, high = pt.minimum(x, -1.0), pt.maximum(x, -1.0)
-    root = np.sqrt(0.5)
+    """Logarithm of the standard normal cdf; value and gradient finite on both sides."""
+    low, high, root = pt.minimum(x, -1.0), pt.maximum(x, -1.0), np.sqrt(0.5)
     below = pt.log(0.5 * pt.erfcx(-low * root)) - 0.5 * low**2
-    return pt.switch(x < -1.0, below, pt.log1p(-0.5 * pt.erfc(high * root)))
-
-
-def _log_ndtr_pullback(inputs: Any, outputs: Any, gradients: Any) -> list[Any]:
-    hazard = pt.exp(-0.5 * inputs[0] ** 2 - outputs[0] - 0.5 * np.log(2 * np.pi))
-    return [gradients[0] * hazard]
+    return pt.switch(pt.lt(x, -1.0), below, pt.log1p(-0.5 * pt.erfc(high * root)))

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 from arviz_plots import PlotCollection
@@ -28,8 +27,7 @@ from bayes_sota.core.text import shown_name
 
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
 _HEADINGS = {
-    "as given": "as given",
-    "n_classifiers": "number of classifiers",
+    "n_classifiers": "number of classifiers ×",
     "reference_skill": "skill of the reference",
     "rho": "correlation",
     "rho learnt from the scores": "correlation learnt (mean)",
@@ -71,8 +69,8 @@ def plot_sensitivity(
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``interval_0``, ``mean_0``, ``interval_1``, ... for the rows of the
-        table, and ``baseline``; each with the variable ``theta_sota``.
+        Artists in ``viz``: ``interval_0``, ``skill_0``, ``interval_1``, ... for the rows of the
+        table, and ``baseline``; each with the variable ``skill``.
 
     Raises
     ------
@@ -87,89 +85,55 @@ def plot_sensitivity(
     ...      "mean": [0.9112, 0.9110], "lower": [0.906, 0.905], "upper": [0.916, 0.917]}
     ... )
     >>> figure = plot_sensitivity(rows, backend="none")
-    >>> figure.viz["interval_1"]["theta_sota"].item()["x"].tolist()
+    >>> figure.viz["interval_1"]["skill"].item()["x"].tolist()
     [0.905, 0.917]
     """
     check_columns(rows, _COLUMNS, "the table of sensitivity")
     if not len(rows):
         raise InputError("the table of sensitivity has no row")
-    table: list[Any] = list(rows.itertuples(index=False))
-    size, limits = (7.4, 1.6 + 0.32 * len(table)), _limits(table, observed_maximum)
-    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
-    collection = make_collection({"theta_sota": limits}, figsize=size, **where)
-    panel, levels = Panel(collection, "theta_sota"), _levels(table)
-    _draw_baseline(panel, table[0], observed_maximum)
-    for index, row in enumerate(table):
-        color = COLORS["winner_skill" if index else "theta_sota"]
-        panel.bar(f"interval_{index}", make_bounds(row.lower, row.upper), levels[index], color)
-        panel.dots(f"mean_{index}", row.mean, levels[index], color)
-    panel.set_axes(
-        limits,
-        xlabel=f"skill of the best classifier: mean and {ci_prob:.0%} interval",
-        xlim=limits,
-        ylim=(levels[-1] - 0.6, 0.6 if observed_maximum is None else 1.4),
-        yticks=lambda _: (levels, [_label(row) for row in table]),
+    first, *others = rows.to_dict("records")
+    shown = [
+        {
+            "name": _label(row),
+            "skill": {"mean": row["mean"], "interval": [row["lower"], row["upper"]]},
+            "tied_with_best": row is first,
+        }
+        for row in (first, *others)
+    ]
+    more = [] if observed_maximum is None else [observed_maximum]
+    label = f"skill of the best classifier: mean and {ci_prob:.0%} interval"
+    collection = draw_intervals(
+        shown, label, more=more, plot_collection=plot_collection, **pc_kwargs
     )
-    title_figure(collection, _finding(table))
+    panel, color = Panel(collection, "skill"), COLORS["theta_sota"]
+    panel.span("baseline_interval", make_bounds(first["lower"], first["upper"]), color, 0.12)
+    panel.vline("baseline", first["mean"], color)
+    for best in more:
+        side = "left" if best >= first["mean"] else "right"
+        panel.vline("observed_maximum", best, COLORS["observed_maximum"])
+        text = f" observed maximum {best:.5g} "
+        panel.text("observed_maximum_label", best, 0.5, text, side=side)
+    title_figure(collection, _finding(first, others))
     return collection
 
 
-def _levels(table: list[Any]) -> list[float]:
-    """Height of every row, with a gap where the assumption changes."""
-    names = np.array([row.assumption for row in table])
-    gaps = np.concatenate([[0], np.cumsum(names[1:] != names[:-1])])
-    return [-float(row + 0.6 * gap) for row, gap in enumerate(gaps)]
+def _label(row: Mapping[Any, Any]) -> str:
+    heading, value = _HEADINGS.get(row["assumption"], row["assumption"]), row["value"]
+    if isinstance(value, str):
+        return f"{heading} {value}"
+    return heading if pd.isna(value) else f"{heading} {value:.3g}"
 
 
-def _draw_baseline(panel: Panel, value: Any, observed_maximum: float | None) -> None:
-    color = COLORS["theta_sota"]
-    panel.span("baseline_interval", make_bounds(value.lower, value.upper), color, 0.12)
-    panel.vline("baseline", value.mean, color)
-    if observed_maximum is not None:
-        text = f" observed maximum {observed_maximum:.5g} "
-        side = "left" if observed_maximum >= value.mean else "right"
-        panel.vline("observed_maximum", observed_maximum, COLORS["observed_maximum"])
-        panel.text("observed_maximum_label", observed_maximum, 1.0, text, side=side)
-
-
-def _label(row: Any) -> str:
-    heading: str = _HEADINGS.get(row.assumption, row.assumption)
-    if isinstance(row.value, str):
-        return f"{heading} {row.value}"
-    if np.isnan(row.value):
-        return heading
-    times = row.assumption == "n_classifiers"
-    return f"{heading} × {row.value:g}" if times else f"{heading} = {row.value:.3g}"
-
-
-def _limits(table: list[Any], observed_maximum: float | None) -> xr.DataArray:
-    extra = [] if observed_maximum is None else [observed_maximum]
-    low = min([*(row.lower for row in table), *extra])
-    high = max([*(row.upper for row in table), *extra])
-    return _padded(low, high)
-
-
-def _padded(low: float, high: float) -> xr.DataArray:
-    """Ends of an axis a little further apart; those of shares stay within 0 and 1."""
-    margin = 0.05 * (high - low)
-    if low >= 0 and high <= 1:
-        return make_bounds(max(0.0, low - margin), min(1.0, high + margin))
-    return make_bounds(low - margin, high + margin)
-
-
-def _finding(table: list[Any]) -> str:
+def _finding(first: Mapping[Any, Any], others: Sequence[Mapping[Any, Any]]) -> str:
     """How far the furthest mean is, in interval half-widths."""
-    best = table[0]
-    if len(table) == 1:
+    if not others:
         return "The best classifier's skill as given"
-    moves = np.abs(np.array([row.mean for row in table]) - best.mean)
-    last = table[int(moves.argmax())]
-    half = (best.upper - best.lower) / 2
+    last = max(others, key=lambda row: abs(row["mean"] - first["mean"]))
+    move, half = abs(last["mean"] - first["mean"]), (first["upper"] - first["lower"]) / 2
     return (
-        f"Other assumptions move the mean by at most {moves.max():.1g}, "
-        f"{moves.max() / half:.0%} of the interval's half-width\n"
-        f"({rounded(best.mean, half / 2)} as given, {rounded(last.mean, half / 2)} with "
-        f"{_label(last)})"
+        f"Other assumptions move the mean by at most {move:.1g}, {move / half:.0%} of the "
+        f"interval's half-width\n({rounded(first['mean'], half / 2)} as given, "
+        f"{rounded(last['mean'], half / 2)} with {_label(last)})"
     )
 
 
@@ -214,15 +178,15 @@ def plot_entries(
     'tier 1'
     """
     COUNT.check(top, "top")
-    entries = table.content["entries"][:top]
+    entries, m = table.content["entries"][:top], table.content["n_entries"]
     last = max(row["rank_set"][1] for row in entries)
     limits = make_bounds(1, 1.3 * last)  # a tier's number stands behind its bar
-    where: Any = {"plot_collection": plot_collection, **pc_kwargs}
     collection = draw_intervals(
         entries,
         f"skill: mean and {table.content['prob']:.0%} interval",
         beside={"rank": limits},
-        **where,
+        plot_collection=plot_collection,
+        **pc_kwargs,
     )
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
@@ -230,18 +194,14 @@ def plot_entries(
         wider = 0.012 * last * (low == high)  # a set of one rank has to be seen as well
         ends = make_bounds(low - wider, high + wider)
         panel.bar(f"ranks_{index}", ends, -index, _color(row), 5)
-        place, tier = high + 0.04 * last, f"tier {row['tier']}"
-        panel.text(f"tier_{index}", place, -index, tier, side="left")
+        tier = f"tier {row['tier']}"
+        panel.text(f"tier_{index}", high + 0.04 * last, -index, tier, side="left")
     together = "" if table.content["ranks"] == "each" else ", all at once"
-    panel.set_axes(
-        limits,
-        xlabel=f"ranks by skill{together}",
-        xlim=limits,
-        ylim=(0.6 - len(entries), 0.6),
-    )
-    tied, m = (table.content[key] for key in ("n_tied_with_best", "n_entries"))
+    height = (0.6 - len(entries), 0.6)
+    panel.set_axes(limits, xlabel=f"ranks by skill{together}", xlim=limits, ylim=height)
     cut = f"; the first {top:,} are shown" if top < m else ""
-    title_figure(collection, f"{tied:,} of {m:,} entries may be the best{cut}")
+    tied = f"{table.content['n_tied_with_best']:,} of {m:,} entries may be the best"
+    title_figure(collection, tied + cut)
     return collection
 
 
@@ -254,6 +214,7 @@ def draw_intervals(
     rows: Sequence[Mapping[str, Any]],
     label: str,
     *,
+    more: Sequence[float] = (),
     beside: Mapping[str, xr.DataArray] = MappingProxyType({}),
     **where: Any,
 ) -> PlotCollection:
@@ -262,17 +223,27 @@ def draw_intervals(
     Parameters
     ----------
     rows : sequence of mapping
-        From the top: ``name``, ``score``, and ``skill`` with ``mean`` and ``interval``, as in JSON;
-        those that are not ``tied_with_best`` are grey.
+        From the top: ``name``, ``skill`` with ``mean`` and ``interval``, as in JSON, and maybe
+        ``score``; those that are not ``tied_with_best`` are grey.
     label : str
         What dots and bars are.
+    more : sequence of float
+        Other numbers that the axis holds.
     beside : mapping of name -> DataArray
         Other panels, to the right.
     **where
         ``plot_collection`` and what ``PlotCollection.grid`` takes.
     """
-    ends = [x for row in rows for x in (*row["skill"]["interval"], row["score"])]
-    limits = _padded(min(ends), max(ends))
+    scored = [row for row in rows if "score" in row]
+    ends = [*more, *(row["score"] for row in scored)]
+    ends += [end for row in rows for end in row["skill"]["interval"]]
+    low, high = min(ends), max(ends)
+    margin = 0.05 * (high - low)
+    shares = low >= 0 and high <= 1  # whose axis stays within 0 and 1
+    limits = make_bounds(
+        max(0.0, low - margin) if shares else low - margin,
+        min(1.0, high + margin) if shares else high + margin,
+    )
     collection = make_collection(
         {"skill": limits, **beside},
         figsize=(7.4 + 3 * len(beside), 1.6 + 0.3 * len(rows)),
@@ -285,13 +256,15 @@ def draw_intervals(
         skill, color = row["skill"], _color(row)
         panel.bar(f"interval_{index}", make_bounds(*skill["interval"]), -index, color)
         panel.dots(f"skill_{index}", skill["mean"], -index, color)
-        panel.dots(f"score_{index}", row["score"], -index, COLORS["observed_maximum"], marker="|")
+        if "score" in row:
+            best = COLORS["observed_maximum"]
+            panel.dots(f"score_{index}", row["score"], -index, best, marker="|")
     names = [shown_name(row["name"]) for row in rows]
     panel.set_axes(
         limits,
-        xlabel=f"{label}; line: score",
+        xlabel=label + "; line: score" * bool(scored),
         xlim=limits,
-        ylim=(0.6 - len(rows), 0.6),
+        ylim=(0.6 - len(rows), 0.9 if more else 0.6),
         yticks=lambda _: ([-float(i) for i in range(len(rows))], names),
     )
     return collection

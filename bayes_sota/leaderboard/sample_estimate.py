@@ -26,11 +26,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import (
     BoardPriors,
-    CorrelationPrior,
     FixedCorrelation,
     MaximumPriors,
     Priors,
-    SkillPrior,
     TriesPrior,
     board_priors,
     maximum_priors,
@@ -40,27 +38,22 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.evidence import check_luck
-from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.sample import sample_with_fit
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.leaderboard.skills import draw_posterior
-from bayes_sota.leaderboard.specification import (
-    Model,
-    chosen_model,
-    of_other_field,
-)
+from bayes_sota.leaderboard.specification import Model, chosen_model, of_other_field
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_exact, sample_nuts
 from bayes_sota.maximum.tables import default_reference_skill
 
 type Whole = Leaderboard | Outcomes
 type Data = Whole | BestScore
-_LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
-_RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
-_HIDDEN = 10.0  # times as many entries as are listed
 type Row = tuple[str, float | str, Callable[[], FloatArray]]
 """Assumption, its value, and what draws theta_sota."""
 Method = Literal["auto", "exact", "abc", "nuts"]
+_LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
+_RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
+_HIDDEN = 10.0  # times as many entries as are listed
 
 
 def estimate_sota(
@@ -153,58 +146,48 @@ def estimate_sota(
     True
     """
     options = {name: value for name, value in locals().items() if name != "board"}
-    return estimate_with_fit(board, **options)[0]
+    return estimate(board, **options)[0]
 
 
-def estimate_with_fit(
+def estimate(
     board: Data | Sequence[BestScore], **options: Any
-) -> tuple[xr.DataTree, FieldFit | None]:
-    """Result of ``estimate_sota`` with the fit of all scores of a board, where one was made."""
-    asked = (estimate_sota.__kwdefaults__ or {}) | options
+) -> tuple[xr.DataTree, BoardPosterior | None]:
+    """Result of ``estimate_sota``, with the draws of a board where more than the best is known."""
+    chosen = (estimate_sota.__kwdefaults__ or {}) | options
     boards: Any = _boards(board)
-    _check(boards, asked)
-    whole = is_whole(boards[0])
+    if chosen["new_n_test"] is not None:
+        COUNT.check(chosen["new_n_test"], "new_n_test")
+    check_luck(chosen["priors"], *boards)
+    check_choice("groups", chosen["groups"], Groups)
+    whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
+    of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
     builder = "leaderboard" if whole else "observed_maximum"
-    of_rho = {name: asked[name] for name in ("model", "priors", "domain", "field")}
     spec = chosen_model(builder=builder, data=boards[0], **of_rho)
-    method = asked["method"] or spec.sampler.method
+    method = chosen["method"] or spec.sampler.method
     check_choice("method", method, Method)
-    settings: dict[str, Any] = spec.sizes(asked["draws"], asked["chains"]) | spec.provenance
-    settings |= {name: asked[name] for name in ("random_seed", "new_n_test", "groups")}
+    settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
+    settings |= {name: chosen[name] for name in ("random_seed", "new_n_test", "groups")}
     if whole:
         if method in ("abc", "nuts"):
             raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
-        theta0 = {"reference_skill": asked["reference_skill"]}
         refuse_unused("more than the maximum of one board", theta0)
-        return sample_with_fit(boards[0], spec.priors, **settings)
-    settings["reference_skill"] = asked["reference_skill"]
+        return sample_board(boards[0], spec.priors, **settings)
+    if any(one.metric != "accuracy" for one in boards):
+        refuse_unused("scores that are no accuracies, which have no theta0", theta0)
+    settings |= theta0
     if method in ("auto", "exact"):
         return sample_exact(boards, spec.priors, **settings), None
-    settings |= {name: asked[name] for name in ("cores", "progressbar")}
+    settings |= {name: chosen[name] for name in ("cores", "progressbar")}
     if method == "abc":
         from bayes_sota.maximum.sample_smc import sample_abc
 
-        return sample_abc(boards, spec.priors, epsilon=asked["epsilon"], **settings), None
+        return sample_abc(boards, spec.priors, epsilon=chosen["epsilon"], **settings), None
     settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
     return sample_nuts(boards, spec.priors, **settings), None
 
 
-def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
-    """Refuse options that no route takes."""
-    if asked["new_n_test"] is not None:
-        COUNT.check(asked["new_n_test"], "new_n_test")
-    check_luck(asked["priors"], *boards)
-    check_choice("groups", asked["groups"], Groups)
-    others = any(type(board) is BestScore and board.metric != "accuracy" for board in boards)
-    if others and asked["reference_skill"] is not None:
-        raise InputError(
-            "{name} is for accuracies: other scores have no theta0", parameter="reference_skill"
-        )
-
-
-def _boards(
-    board: Data | Sequence[BestScore],
-) -> tuple[Data, ...]:
+def _boards(board: Data | Sequence[BestScore]) -> tuple[Data, ...]:
+    """Whole board, or boards of which the maximum counts."""
     if isinstance(board, BestScore | Outcomes):
         return (board,)
     if isinstance(board, PairedBoards):
@@ -269,12 +252,12 @@ def sota_sensitivity(
     shown: Any = {"ci_prob": ci_prob, "progressbar": progressbar}
     first = boards[0]
     if len(boards) == 1 and isinstance(first, Leaderboard):
-        base = board_priors(priors)
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng = generator_of(random_seed)
-        posterior = board_posterior(first, base, draws=draws, random_seed=rng, every=False)
-        theta = first.sign * posterior.draws["theta_sota"]
-        return sensitivity_frame(theta, board_rows(posterior.fit, draws, rng), **shown)
+        known = board_priors(priors)
+        found = board_posterior(first, known, draws=draws, random_seed=rng, every=False)
+        theta = first.sign * found.draws["theta_sota"]
+        return sensitivity_frame(theta, board_rows(found, draws, rng), **shown)
     rows = maximum_rows(boards, maximum_priors(priors), reference_skill, draws, random_seed)
     return sensitivity_frame(next(rows)[2](), rows, **shown)
 
@@ -295,21 +278,20 @@ def sensitivity_frame(
     return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
 
-def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[Row]:
+def board_rows(found: BoardPosterior, draws: int, rng: np.random.Generator) -> Iterator[Row]:
     """Rows for a board with scores.
 
     They share the seed, so that they differ by what is assumed more than by chance.
     """
-    board, priors, seed = fit.evidence.board, fit.priors, int(rng.integers(2**63))
-    fit = fit.learning("nothing")
+    fit, seed = found.fit.learning("nothing"), int(rng.integers(2**63))
+    board = fit.evidence.board
+    settings: Any = {"draws": draws, "random_seed": seed, "every": False}
 
-    def theta(assumed: FieldFit) -> FloatArray:
-        rng = np.random.default_rng(seed)
-        return board.sign * draw_posterior(assumed, draws, rng).best
+    def theta(assumed: Any) -> FloatArray:
+        return board.sign * draw_posterior(assumed, draws, np.random.default_rng(seed)).best
 
-    def fitted(other: Leaderboard = board, priors: BoardPriors = priors) -> FloatArray:
-        posterior = board_posterior(other, priors, draws=draws, random_seed=seed, every=False)
-        return board.sign * posterior.skills.best
+    def fitted(boards: Any = (board,), priors: BoardPriors = fit.priors) -> FloatArray:
+        return board.sign * board_posterior(boards[0], priors, **settings).skills.best
 
     if fit.nodes.cells > 1:
         for rho in np.unique(fit.rho):
@@ -319,16 +301,9 @@ def board_rows(fit: FieldFit, draws: int, rng: np.random.Generator) -> Iterator[
         yield "rho learnt from the scores", value, partial(theta, learnt)
     for family in fit.families if len(fit.families) > 1 else ():
         yield "family", family, partial(theta, fit.of_family(family))
-    for luck in _LUCKS if fit.evidence.has_luck else ():
-        known = replace(priors, submission_luck=FixedCorrelation(luck))
-        yield "submission_luck", luck, partial(fitted, priors=known)
     if not board.has_own_errors:
-        hidden = board.with_tries(round(_HIDDEN * board.typical_tries))
-        yield "n_classifiers", _HIDDEN, partial(fitted, hidden)
-    for ratio in _other_ratios(board):
-        yield "spread_ratio", ratio, partial(fitted, board.copy_with(spread_ratio=ratio))
-    for kind, others in of_other_field(priors):
-        yield "field", kind, partial(fitted, priors=others)
+        yield "n_classifiers", _HIDDEN, partial(fitted, _with_tries((board,), _HIDDEN))
+    yield from _rows_of_any((board,), fit.priors, fitted)
 
 
 def maximum_rows(
@@ -338,7 +313,7 @@ def maximum_rows(
     draws: int,
     random_seed: int | None,
 ) -> Iterator[Row]:
-    """Assumption, value and what draws theta_sota, for maxima; the first as given."""
+    """Rows for maxima; the first is as given."""
 
     def theta(
         boards: tuple[BestScore, ...] = boards,
@@ -350,52 +325,43 @@ def maximum_rows(
 
     yield "as given", float("nan"), theta
     for factor in (0.5, 2.0, 10.0):
-        scaled = tuple(b.with_tries(_scaled_tries(b, factor)) for b in boards)
-        yield "n_classifiers", factor, partial(theta, scaled)
+        yield "n_classifiers", factor, partial(theta, _with_tries(boards, factor))
     theta0 = default_reference_skill(boards[0]) if reference_skill is None else reference_skill
     accuracy = all(board.metric == "accuracy" for board in boards)
     for factor in (0.5, 2.0) if accuracy else ():
         odds = factor * theta0 / (1 - theta0)
-        moved = odds / (1 + odds)
-        yield "reference_skill", moved, partial(theta, theta0=moved)
-    for rho in _correlations(priors.correlation):
-        known = replace(priors, correlation=FixedCorrelation(rho))
-        yield "rho", rho, partial(theta, priors=known)
+        yield "reference_skill", odds / (1 + odds), partial(theta, theta0=odds / (1 + odds))
+    rho = priors.correlation
+    for value in (0.0, 0.6, 0.9) if rho.is_fixed else rho.quantile([0.025, 0.5, 0.975]).tolist():
+        known = replace(priors, correlation=FixedCorrelation(value))
+        yield "rho", value, partial(theta, priors=known)
+    spread = priors.skill.spread
+    ends = spread if isinstance(spread, tuple) else (spread / 2, min(spread * 2, 4.9))
+    for value in ends:
+        skill = replace(priors.skill, spread=value)
+        yield "spread", value, partial(theta, priors=replace(priors, skill=skill))
+    yield from _rows_of_any(boards, priors, theta)
+
+
+def _rows_of_any(
+    boards: Sequence[BestScore], priors: Any, draw: Callable[..., FloatArray]
+) -> Iterator[Row]:
+    """Rows that maxima and whole boards have, given what draws theta_sota of boards and priors."""
     for luck in _LUCKS if any(board.has_submissions for board in boards) else ():
         known = replace(priors, submission_luck=FixedCorrelation(luck))
-        yield "submission_luck", luck, partial(theta, priors=known)
-    for spread in _spreads(priors.skill):
-        skill = replace(priors.skill, spread=spread)
-        yield "spread", spread, partial(theta, priors=replace(priors, skill=skill))
-    for ratio in _other_ratios(*boards):
-        yield (
-            "spread_ratio",
-            ratio,
-            partial(theta, tuple(b.copy_with(spread_ratio=ratio) for b in boards)),
-        )
-    for kind, others in of_other_field(priors):
-        yield "field", kind, partial(theta, priors=others)
+        yield "submission_luck", luck, partial(draw, priors=known)
+    for ratio in _RATIOS if all(board.metric == "auc" for board in boards) else ():
+        if ratio != boards[0].spread_ratio:
+            others = tuple(board.copy_with(spread_ratio=ratio) for board in boards)
+            yield "spread_ratio", ratio, partial(draw, others)
+    for kind, other in of_other_field(priors):
+        yield "field", kind, partial(draw, priors=other)
 
 
-def _other_ratios(*boards: BestScore) -> list[float]:
-    """Spread ratios that were not assumed, of AUCs."""
-    aucs = all(board.metric == "auc" for board in boards)
-    return [ratio for ratio in _RATIOS if aucs and ratio != boards[0].spread_ratio]
-
-
-def _scaled_tries(board: BestScore, factor: float) -> int | TriesPrior:
-    if isinstance(board.n_classifiers, TriesPrior):
-        return board.n_classifiers.scaled(factor)
-    return max(1, round(board.n_classifiers * factor))
-
-
-def _spreads(prior: SkillPrior) -> tuple[float, float]:
-    if isinstance(prior.spread, tuple):
-        return prior.spread
-    return prior.spread / 2, min(prior.spread * 2, 4.9)
-
-
-def _correlations(prior: CorrelationPrior) -> tuple[float, ...]:
-    if prior.is_fixed:
-        return (0.0, 0.6, 0.9)
-    return tuple(float(q) for q in prior.quantile([0.025, 0.5, 0.975]))
+def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:
+    """The same boards with so many times as many classifiers."""
+    tries = [b.n_classifiers for b in boards]
+    times = [
+        t.scaled(factor) if isinstance(t, TriesPrior) else max(1, round(t * factor)) for t in tries
+    ]
+    return tuple(b.with_tries(t) for b, t in zip(boards, times, strict=True))

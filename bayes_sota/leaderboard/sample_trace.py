@@ -6,7 +6,8 @@ rho and the shift of the draw. ``tests/leaderboard/test_sample_trace.py`` holds 
 exact route.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
+from itertools import batched
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,17 +30,15 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
-from bayes_sota.leaderboard.predictive import prior_boards
 from bayes_sota.leaderboard.sample import (
     SINGLE,
     Drawn,
     best_first,
-    build_board_tree,
+    board_tree,
+    boards_before,
     check_dataset,
-    own_fields,
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import Shared, Skills, draw_own_skills, draw_skills
@@ -47,8 +46,7 @@ from bayes_sota.leaderboard.skills import Shared, Skills, draw_own_skills, draw_
 if TYPE_CHECKING:
     import pymc as pm
 
-_LARGEST_R_HAT = 1.01
-_LEAST_SIZE = 400.0  # effective draws
+_COMPARED, _NUMBERS = 5, 4_000_000  # draws that are compared, and numbers at a time
 
 
 def complete(
@@ -58,7 +56,7 @@ def complete(
     *,
     priors: Priors | BoardPriors | None = None,
     family: str | SkillFamily | None = None,
-    fit: FieldFit | None = None,
+    fit: ShapeFit | None = None,
     new_n_test: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
@@ -110,195 +108,161 @@ def complete(
     check_trace(trace)
     rng, seed = resolve_seed(random_seed)
     shape = fit_shape(board, priors, family=_family_of(trace, family), fit=fit)
-    _check_variables(trace, shape)
-    chosen = model_of(
-        trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board
-    )
-    provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
-    return _complete(trace, shape, chosen, provenance, rng, new_n_test)
+    posterior = trace["posterior"].to_dataset()
+    needed = [*shape.parameters, *shape.shared_names]
+    missing = [name for name in needed if name not in posterior]
+    if missing:
+        raise InputError(
+            f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
+            f"{', '.join(needed)}, which an extended model keeps under these names"
+        )
+    model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board)
+    drawn, shared = drawn_of_trace(shape, posterior)
+    fields = own_fields(shape, model, posterior)
+    parts = [
+        skills.estimands() | skills.new_scores(new_n_test, rng)
+        for skills in _skills(drawn, shared, fields, rng)
+    ]
+    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    sampled = describe_nuts(trace)
+    reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
+    attributes = {
+        **describe_provenance((board,), shape.priors, method="nuts", seed=seed),
+        **sampled,
+        "diagnostics_reasons": "; ".join(filter(None, reasons)),
+        "notes": "; ".join(notes_of(shape)),
+        "skill_family": shape.shape.name,
+        "new_n_test": int(new_n_test or 0),
+        "rho_learnt": 0,
+        "own_density": int(fields is not None),
+    }
+    tree = board_tree(values, drawn, attributes, rng, groups="estimands")
+    groups = {
+        str(name): tree[name].to_dataset() for name in (*tree.children, "sample_stats/families")
+    }
+    kept = posterior.drop_attrs()
+    others = [name for name in groups["posterior"] if name not in kept and name != "shape"]
+    same = {dim: kept[dim] for dim in ("chain", "draw")}
+    estimands = groups["posterior"][others].assign_coords(same)
+    groups["posterior"] = kept.assign(estimands.data_vars)
+    groups |= _groups_of_model(model, trace, shape, groups, rng, own=fields is not None)
+    groups["sample_stats"] = sampler_stats(trace)
+    return result_tree(groups, attributes | {"metric": board.metric})
 
 
 def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
     """Shape that a trace is of; a given one must be that of the trace, where it says so."""
-    constants = dataset_of(trace, "constant_data")
-    if "family" not in constants:
-        return family or "ex-gaussian"
-    index = int(constants["family"])
+    index = int(dataset_of(trace, "constant_data").get("family", -1))
     stated = list(FAMILIES)[index] if index >= 0 else None
     if family is None and stated is None:
-        raise InputError("the trace is of a shape of one's own: give it as family=")
+        raise InputError("the trace does not say of which shape it is: give it as family=")
     name = family.name if isinstance(family, SkillFamily) else family
     if stated is not None and name not in (None, stated):
         raise InputError(f"the trace is of the family {stated}, not {name}")
     return family or stated or ""
 
 
-def _check_variables(trace: xr.DataTree, shape: ShapeFit) -> None:
-    needed = [*shape.parameters, *shape.shared_names]
-    missing = [name for name in needed if name not in trace["posterior"]]
-    if missing:
+def drawn_of_trace(shape: ShapeFit, posterior: xr.Dataset) -> tuple[Drawn, Shared]:
+    """Draws of the model as parameters of the exact route, with rho and the shift of each."""
+    chains, size = posterior.sizes["chain"], posterior.sizes["chain"] * posterior.sizes["draw"]
+    names = (*shape.parameters, *shape.shared_names)
+    values = {name: posterior[name].values.reshape(size) for name in names}
+    coordinates = np.stack(shape.standardised(*(values[n] for n in shape.parameters)), axis=1)
+    rho = values.get("rho", np.full(size, shape.rho[0]))
+    luck = values["submission_luck"] if shape.has_free_luck else None
+    node = shape.nodes.find(rho, luck)
+    parameters = Parameters(np.zeros(size, dtype=np.int64), node, coordinates)
+    return Drawn(shape, parameters, chains, shape.evidence.board.names), (rho, values["shift"])
+
+
+def _skills(
+    drawn: Drawn, shared: Shared, fields: Iterator[FloatArray] | None, rng: np.random.Generator
+) -> Iterator[Skills]:
+    """Skills given the field of the parameters, or given others, some draws at a time."""
+    if fields is None:
+        yield draw_skills(drawn.fit, drawn.parameters, rng, shared=shared)
+        return
+    start = 0
+    for block in fields:
+        some = slice(start, start + len(block))
+        own = shared[0][some], shared[1][some]
+        yield draw_own_skills(drawn.fit, drawn.parameters[some], block, own, rng)
+        start += len(block)
+
+
+def own_fields(
+    fit: ShapeFit, model: "pm.Model", posterior: xr.Dataset
+) -> Iterator[FloatArray] | None:
+    """Log densities under which a model observes the scores, (k, G) or (k, n, G), in blocks.
+
+    None where they are those of the model's parameters.
+
+    Raises
+    ------
+    InputError
+        There are others, and also unlisted classifiers, of which the model says nothing; or
+        ``score`` is not observed by ``observe_scores``.
+    """
+    import pytensor
+
+    from bayes_sota.leaderboard.models import field_log_density
+
+    score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
+    of_score: tuple[Any, ...] = () if score is None else score.op.dist_params(score)
+    if len(of_score) not in (2, 3) or of_score[0].ndim not in (1, 2):
+        raise InputError("the model must observe score by observe_scores: theta_sota needs it")
+    usual = field_log_density(fit, *(model[name] for name in fit.parameters))
+    values = [posterior[v.name].values for v in model.free_RVs]
+    values = [v.reshape(-1, *v.shape[2:]) for v in values]
+    known: Any = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+    both = pytensor.function(model.free_RVs, [of_score[0], usual], **known)
+    few = np.linspace(0, len(values[0]) - 1, _COMPARED).astype(np.int64)
+    pairs = (both(*(v[d] for v in values)) for d in few)
+    if all(np.allclose(ours, theirs, atol=1e-8) for ours, theirs in pairs):
+        return None
+    if fit.evidence.board.is_partial:
         raise InputError(
-            f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
-            f"{', '.join(needed)}, which an extended model keeps under these names"
+            "the model observes the scores under densities of its own, and the board has "
+            "classifiers that are not listed: theta_sota needs theirs as well"
         )
-    evidence, observed = shape.evidence, dataset_of(trace, "observed_data")
-    if "score" in observed:
-        here = evidence.board.sign * evidence.scores[evidence.entries]
-        scores = observed["score"].values
-        if scores.shape != here.shape or not np.allclose(scores, here):
-            raise InputError("the trace is of another board: its scores differ")
+    alone = pytensor.function(model.free_RVs, of_score[0], **known)
+    each = (alone(*draw) for draw in zip(*values, strict=True))
+    size = max(1, _NUMBERS // int(np.size(alone(*(v[0] for v in values)))))
+    return (np.stack(block) for block in batched(each, size))
 
 
-def _complete(
+def _groups_of_model(
+    model: "pm.Model",
     trace: xr.DataTree,
     shape: ShapeFit,
-    model: "pm.Model",
-    provenance: Mapping[str, Any],
+    groups: dict[str, xr.Dataset],
     rng: np.random.Generator,
-    new_n_test: int | None,
-) -> xr.DataTree:
-    """Groups of the estimands as of the exact route, the others as the model gives them."""
-    board, posterior = shape.evidence.board, trace["posterior"].to_dataset()
-    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    parameters, shared = _parameters(shape, posterior)
-    fields = own_fields(shape, model, posterior)
-    if fields is None:
-        values = _estimands(draw_skills(shape, parameters, rng, shared=shared), rng, new_n_test)
-    else:
-        values = _own_estimands(shape, parameters, shared, fields, rng, new_n_test)
-    values = {name: value.reshape(chains, draws) for name, value in values.items()}
-    drawn = Drawn(shape, parameters, (chains, draws), board.names)
-    attributes = {
-        **provenance,
-        **_diagnostics(trace, shape),
-        "notes": "; ".join(notes_of(shape)),
-        "skill_family": shape.shape.name,
-        "new_n_test": int(new_n_test or 0),
-        "rho_learnt": 0,
-    }
-    tree = build_board_tree(values, drawn, attributes, rng, groups="estimands")
-    names = (*tree.children, "sample_stats/families")
-    groups = {name: tree[name].to_dataset() for name in names}
-    groups["posterior"] = _joined(posterior, groups["posterior"])
-    of_model = model_groups(model, trace, rng)
+    *,
+    own: bool,
+) -> dict[str, xr.Dataset]:
+    """What the model gives, with the estimands of its prior where its field is ours."""
+    board = shape.evidence.board
+    found = model_groups(model, trace, rng)
     extended = {v.name for v in model.free_RVs} - {*shape.parameters, *shape.shared_names}
-    if fields is None:
-        before = _prior_boards(shape, of_model["prior"], rng)
-        others = [str(name) for name in groups["posterior"] if name not in of_model["prior"]]
-        of_model["prior"] = of_model["prior"].assign({name: before[name] for name in others})
+    if not own:
+        before, shared = drawn_of_trace(shape, found["prior"])
+        simulated = before.dataset(boards_before(before, shared, rng))
+        others = [name for name in groups["posterior"] if name not in found["prior"]]
+        found["prior"] = found["prior"].assign(simulated[others].data_vars)
         if not extended:
-            of_model["prior_predictive"]["score"] = before["score"]
-    if extended or fields is not None:
-        attributes |= {"own_density": int(fields is not None)}
-        scores = of_model["posterior_predictive"]["score"].values
+            found["prior_predictive"]["score"] = simulated["score"]
+    if own or extended:
+        scores = found["posterior_predictive"]["score"].values
         boards = board.sign * scores.reshape(-1, scores.shape[-1])
-        check = compare_boards(shape.evidence.scores[shape.evidence.entries], boards)
-        groups["predictive_check"] = check_dataset(check)
-    observed = groups["observed_data"]
+        observed = shape.evidence.scores[shape.evidence.entries]
+        found["predictive_check"] = check_dataset(compare_boards(observed, boards))
+    place = groups["observed_data"]["place"]
     for name in ("prior_predictive", "posterior_predictive"):
-        ordered = board.sign * -np.sort(-board.sign * of_model[name]["score"].values, axis=-1)
-        of_model[name] = of_model[name].assign(sorted_score=(("chain", "draw", "place"), ordered))
-        of_model[name] = of_model[name].assign_coords(place=observed["place"])
-    if "observed_data" in trace.children:
-        observed = xr.merge([observed, trace["observed_data"].to_dataset().drop_vars("score")])
-    dtype = np.float32 if of_model["log_likelihood"].nbytes > SINGLE else np.float64
-    of_model["log_likelihood"] = of_model["log_likelihood"].astype(dtype)
-    return result_tree(
-        {**groups, **of_model, "observed_data": observed, "sample_stats": sampler_stats(trace)},
-        {**attributes, "metric": board.metric},
-    )
-
-
-def _joined(posterior: xr.Dataset, estimands: xr.Dataset) -> xr.Dataset:
-    """Variables of the trace, and the estimands that it has not."""
-    kept = posterior.drop_attrs()
-    others = [name for name in estimands if name not in kept and name != "shape"]
-    same = {dim: kept[dim] for dim in ("chain", "draw")}
-    return kept.assign({name: estimands[name].assign_coords(same) for name in others})
-
-
-def _parameters(shape: ShapeFit, posterior: xr.Dataset) -> tuple[Parameters, Shared]:
-    """Cell of rho and coordinates of each draw; rho and the shift of each."""
-    size = posterior.sizes["chain"] * posterior.sizes["draw"]
-    values = [posterior[name].values.reshape(size) for name in shape.parameters]
-    coordinates = np.stack(shape.standardised(*values), axis=1)
-    rho, luck = np.full(size, shape.rho[0]), None
-    if not shape.priors.correlation.is_fixed:
-        rho = posterior["rho"].values.reshape(size)
-    if shape.has_free_luck:
-        luck = posterior["submission_luck"].values.reshape(size)
-    node = shape.nodes.find(rho, luck)
-    family = np.zeros(size, dtype=np.int64)
-    shift = posterior["shift"].values.reshape(size)
-    return Parameters(family, node, coordinates), (rho, shift)
-
-
-def _estimands(
-    skills: Skills, rng: np.random.Generator, new_n_test: int | None
-) -> dict[str, FloatArray]:
-    """Everything that follows from skills."""
-    return skills.estimands() | skills.new_scores(new_n_test, rng)
-
-
-def _own_estimands(
-    shape: ShapeFit,
-    parameters: Parameters,
-    shared: Shared,
-    fields: Iterable[FloatArray],
-    rng: np.random.Generator,
-    new_n_test: int | None,
-) -> dict[str, FloatArray]:
-    """The same given the densities that the model says, a block of draws at a time."""
-    parts, start = list[dict[str, FloatArray]](), 0
-    for block in fields:
-        here = slice(start, start + len(block))
-        own = (shared[0][here], shared[1][here])
-        skills = draw_own_skills(shape, parameters[here], block, own, rng)
-        parts.append(_estimands(skills, rng, new_n_test))
-        start += len(block)
-    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-
-
-def _prior_boards(shape: ShapeFit, prior: xr.Dataset, rng: np.random.Generator) -> dict[str, Any]:
-    """Simulated boards with the parameters of prior draws, and their estimands."""
-    parameters, shared = _parameters(shape, prior)
-    board, size = shape.evidence.board, (prior.sizes["chain"], prior.sizes["draw"])
-    drawn = Drawn(shape, parameters, size, board.names)
-    boards = prior_boards(shape, parameters, shared, rng)
-    boards = drawn.signed(boards | {"sorted_score": best_first(boards["score"])})
-    best = board.sign * boards.pop("observed_maximum")
-    boards["multiplicity_bias"] = best - boards["theta_sota"]
-    return {
-        name: (
-            ("chain", "draw", *("classifier",)[: value.ndim - 1]),
-            value.reshape(*size, *value.shape[1:]),
-        )
-        for name, value in boards.items()
-    }
-
-
-def _diagnostics(trace: xr.DataTree, fit: FieldFit) -> dict[str, Any]:
-    """Convergence over all variables of a trace, and what it says against the result."""
-    import arviz as az
-
-    diagnostics = describe_nuts(trace)
-    posterior = trace["posterior"].to_dataset()
-    reasons = [*reasons_of(fit)]
-    if diagnostics["diagnostics_reasons"]:
-        reasons.append(diagnostics["diagnostics_reasons"])
-    posterior = posterior[[name for name, value in posterior.items() if value.max() > value.min()]]
-    if posterior.sizes.get("draw", 0) > 3:  # of a single draw nothing varies
-        if posterior.sizes["chain"] > 1:
-            diagnostics["r_hat"] = _worst(az.rhat(posterior), np.nanmax)
-        diagnostics["ess_bulk"] = _worst(az.ess(posterior), np.nanmin)
-    if diagnostics.get("r_hat", 0.0) > _LARGEST_R_HAT:
-        reasons.append(f"r_hat is {diagnostics['r_hat']:.3f}, above {_LARGEST_R_HAT}")
-    if diagnostics.get("ess_bulk", np.inf) < _LEAST_SIZE:
-        reasons.append(
-            f"there are {diagnostics['ess_bulk']:.0f} effective draws of {_LEAST_SIZE:.0f}"
-        )
-    return diagnostics | {"diagnostics_reasons": "; ".join(reasons)}
-
-
-def _worst(values: xr.Dataset, which: Any) -> float:
-    return float(which([which(v.values) for v in values.data_vars.values() if v.notnull().any()]))
+        ordered = board.sign * best_first(board.sign * found[name]["score"].values)
+        with_place = found[name].assign(sorted_score=(("chain", "draw", "place"), ordered))
+        found[name] = with_place.assign_coords(place=place)
+    theirs = dataset_of(trace, "observed_data").drop_vars("score", errors="ignore")
+    found["observed_data"] = xr.merge([groups["observed_data"], theirs])
+    dtype = np.float32 if found["log_likelihood"].nbytes > SINGLE else np.float64
+    found["log_likelihood"] = found["log_likelihood"].astype(dtype)
+    return found

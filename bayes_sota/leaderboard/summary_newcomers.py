@@ -1,4 +1,4 @@
-r"""What a result says of one classifier more: is it truly better than the best, and would it show?
+r"""One more classifier: is it truly better than the best, and would a better one be seen?
 
 The newcomer is one more of the field, and no relative of any other. On the *same* test set its
 score shares the shift of all others, on a fresh one it does not. Given a draw of the posterior
@@ -20,30 +20,21 @@ Sec. 3.4 and Fig. 3 of Møllersen & Holsbø are the case of a known theta_sota a
 ``tests/leaderboard/test_summary_newcomers.py`` compares with simulated fields.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import (
-    COUNT,
-    NUMBER,
-    OPEN_SHARE,
-    POSITIVE,
-    SHARE,
-)
+from bayes_sota.core.arguments import COUNT, NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
-from bayes_sota.core.skills import SkillDistribution, logit
+from bayes_sota.core.skills import logit
 from bayes_sota.core.summary import (
-    Points,
     checked_board,
-    diagnose,
     draws_of,
     observed_maximum_of,
     points_behind,
@@ -53,9 +44,7 @@ from bayes_sota.core.summary import (
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import EXACT_DECIMALS, digits_of
-from bayes_sota.leaderboard.fit import FieldFit, shape_density
-from bayes_sota.leaderboard.fit_shape import parameters_of
-from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
+from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.maximum.score_laws import AccuracyLaw, AucScoreLaw, NormalLaw, ScoreLaw, score_law
 
 if TYPE_CHECKING:
@@ -63,44 +52,54 @@ if TYPE_CHECKING:
 
 _BLOCK = 250  # draws at a time
 _REACH, _PER_ERROR = 14.0, 20  # of the grid of skills, in standard errors of the new score
-_MARGIN = 6.0  # standard errors of a grid above the new score
 _TINY = 1e-300
 _LEAST_DRAWS = 50.0
 _NEARLY_ONE = 1 - 1e-12
 
-type Block = tuple[IntArray, FloatArray, FloatArray, FloatArray]
+type Cells = Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray]]
+"""Numbers of some draws; skills of cells (C,) and of their edges, and masses (k, C)."""
 
 
-def probability_truly_better(
-    tree: "xr.DataTree", score: float, new_n_test: int | None = None, *, board: int = 0
+def newcomer(
+    found: "BoardPosterior | xr.DataTree",
+    *,
+    score: float | None = None,
+    gap: float | None = None,
+    new_n_test: int | None = None,
+    board: int = 0,
 ) -> dict[str, Any]:
-    r"""Probability that a new classifier with a given score has a skill above theta_sota.
+    r"""Whether a new classifier is truly better than the best, or whether a better one would show.
 
-    The newcomer is one more of the field, with its skill from P(theta); the formula is that of
+    The newcomer is one more of the field, with its skill from P(theta); the formulas are those of
     the module. Where you have its answers to the items, add them to the matrix instead.
 
     Parameters
     ----------
-    tree : DataTree
-        A result of ``estimate_sota``: a maximum by any route, a board, answers or item scores.
-    score : float
-        Observed score of the newcomer, in the units of the board.
+    found : BoardPosterior or DataTree
+        Of ``board_posterior``, for a board or answers; where the best score alone is known, the
+        result of ``estimate_sota``.
+    score : float, optional
+        Observed score of the newcomer, in the units of the board: how probably is its skill above
+        theta_sota?
+    gap : float, optional
+        By how much its skill is better than theta_sota: how probably does it reach the best score?
     new_n_test : int, optional
-        Number of *other* items that it was scored on. Default: the same items as all others, so
+        Number of *other* items that it is scored on. Default: the same items as all others, so
         that it shares their luck.
     board : int
-        Which board's theta_sota, where there are several.
+        Which board's theta_sota, where there are several best scores.
 
     Returns
     -------
     dict
-        ``score``, ``new_n_test`` (None for the same items), ``probability``, ``mcse`` and
-        ``effective_draws``, how many draws the answer rests on.
+        ``score`` or ``gap`` with the ``best_score`` that is to be reached, ``new_n_test``,
+        ``probability``, ``mcse``, and of a score ``effective_draws``, how many draws the answer
+        rests on.
 
     Raises
     ------
     InputError
-        A score or size that cannot be, a result whose field has a shape of one's own.
+        Not one of score and gap; a number that cannot be.
 
     Examples
     --------
@@ -108,52 +107,18 @@ def probability_truly_better(
     >>> from bayes_sota.leaderboard.sample_estimate import estimate_sota
     >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> tree = estimate_sota(board, random_seed=0)
-    >>> same, other = (probability_truly_better(tree, 0.985, n) for n in (None, 5000))
+    >>> same, other = (newcomer(tree, score=0.985, new_n_test=n) for n in (None, 5000))
     >>> same["probability"] < other["probability"]
     True
-    """
-    return Newcomer.of_tree(tree, board).truly_better(score, new_n_test)
-
-
-def probability_shown(
-    tree: "xr.DataTree", gap: float, new_n_test: int | None = None, *, board: int = 0
-) -> dict[str, Any]:
-    r"""Probability that a classifier better than the best by a gap reaches the best score.
-
-    The expectation over the posterior of :math:`P(X \ge x_{max} \mid \theta_{sota} + gap)`.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result of ``estimate_sota``: a maximum by any route, a board, answers or item scores.
-    gap : float
-        By how much the newcomer's skill is better than theta_sota.
-    new_n_test : int, optional
-        Number of *other* items that it is scored on. Default: the same items as all others.
-    board : int
-        Which board, where there are several.
-
-    Returns
-    -------
-    dict
-        ``gap``, ``new_n_test`` (None for the same items), ``best_score`` that is to be reached,
-        ``probability`` and ``mcse``.
-
-    Raises
-    ------
-    InputError
-        A gap that is not positive, a size that cannot be.
-
-    Examples
-    --------
-    >>> from bayes_sota.data.leaderboard import BestScore
-    >>> from bayes_sota.leaderboard.sample_estimate import estimate_sota
-    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> tree = estimate_sota(board, random_seed=0)
-    >>> probability_shown(tree, 0.005)["probability"] < 0.6
+    >>> newcomer(tree, gap=0.005)["probability"] < 0.6
     True
     """
-    return Newcomer.of_tree(tree, board).shown(gap, new_n_test)
+    one = _newcomer(found, board)
+    if score is not None and gap is None:
+        return one.truly_better(score, new_n_test)
+    if gap is None or score is not None:
+        raise InputError("give either the score of the newcomer, or by what gap it is better")
+    return one.shown(gap, new_n_test)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,17 +133,18 @@ class Newcomer:
         Draws of theta_sota, rho and the standardised shift.
     maximum : float
         Best observed score.
+    cells : callable
+        Where its skill comes from, given a score and the number of other items.
+    on_these_items : bool
+        Whether cells are of board-conditional skill.
     sign : int
         -1 where lower scores are better.
     error_ratio : float
         Standard error of a score over that of the law.
-    field : MaximumField or BoardField
-        Where its skill comes from: numbers of some draws, skills of cells (C,) and of their edges,
-        and masses (k, C).
-    shape : (int, int)
+    shape : tuple of int
         Chains and draws.
-    attributes : dict
-        Of the result.
+    known : dict
+        Of the result: ``attributes`` and ``points`` as of ``weighted_chance``.
     """
 
     law: ScoreLaw
@@ -186,322 +152,176 @@ class Newcomer:
     rho: FloatArray
     shift: FloatArray
     maximum: float
-    sign: int
-    error_ratio: float
-    field: "MaximumField | BoardField"
-    shape: tuple[int, ...]
-    attributes: dict[Any, Any]
-    points: Points | None = None
-
-    @classmethod
-    def of_tree(cls, tree: "xr.DataTree", board: int = 0) -> "Newcomer":
-        """Of a result of ``estimate_sota``."""
-        best = draws_of(tree, "theta_sota", checked_board(tree, board))
-        constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
-        sign = -1 if float(constants.get("lower_is_better", 0)) else 1
-        observed = observed_maximum_of(tree)
-        maximum = sign * float(observed.values.ravel()[board])
-        whole = "grid" in constants
-        return cls(
-            _law_of(maximum, str(tree.attrs["metric"]), constants),
-            sign * best.ravel(),
-            np.broadcast_to(draws_of(tree, "rho"), best.shape).ravel(),
-            draws_of(tree, "shift", board).ravel(),
-            maximum,
-            sign,
-            float(constants["error_ratio"]) if whole else 1.0,
-            BoardField.of_tree(tree, sign) if whole else MaximumField.of_tree(tree),
-            best.shape,
-            tree.attrs,
-            points_behind(tree),
-        )
-
-    @classmethod
-    def of_fit(
-        cls, fit: FieldFit, parameters: Parameters, draws: dict[str, FloatArray]
-    ) -> "Newcomer":
-        """Of draws of a whole board, before they become a tree."""
-        board, best = fit.evidence.board, draws["theta_sota"]
-        return cls(
-            score_law(board),
-            best,
-            draws["rho"],
-            draws["shift"],
-            board.maximum,
-            board.sign,
-            fit.evidence.error_ratio,
-            BoardField.of_fit(fit, parameters),
-            (1, best.size),
-            {"draws_are_independent": 1},
-            parameters.behind,
-        )
+    cells: Callable[[float, int | None], Cells]
+    on_these_items: bool
+    sign: int = 1
+    error_ratio: float = 1.0
+    shape: tuple[int, ...] = (1, -1)
+    known: dict[str, Any] = field(default_factory=lambda: {"attributes": {}})
 
     @cached_property
     def moved(self) -> FloatArray:
         """The shift of a score in standard errors of the law, (D,)."""
         return self.rho * self.shift * self.error_ratio
 
-    def best_above(self, threshold: float) -> dict[str, Any]:
-        """As of ``probability_above``."""
-        best = self.sign * self.best.reshape(self.shape)
-        return share_above(best, threshold, self.attributes, self.points)
-
     @one_thread()
     def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
-        """As of ``probability_truly_better``."""
-        numbers = NUMBER if isinstance(self.law, NormalLaw) else SHARE
-        numbers.check(score, "new_score")
+        """As of ``newcomer``."""
+        (NUMBER if isinstance(self.law, NormalLaw) else SHARE).check(score, "new_score")
         law, same = self._law_on(new_n_test), new_n_test is None
         value = np.array([_value(law, self.sign * score)])
         chances, log_weights = np.empty((2, self.best.size))
-        for rows, skill, edges, mass in self.field.blocks(law, self.sign * score):
-            moved, best = self.moved[rows, None], self.best[rows]
-            if self.field.on_these_items:
+        for rows, skill, edges, mass in self.cells(self.sign * score, new_n_test):
+            moved, best, seen = self.moved[rows, None], self.best[rows], skill[None]
+            if self.on_these_items:
                 best = self.law.add_shift(best, moved[:, 0])
-                seen = skill[None] if same else self.law.remove_shift(skill[None], moved)
-            else:
-                seen = self.law.add_shift(skill[None], moved) if same else skill[None]
-            own = 1 - self.rho[rows, None] ** 2 if same else np.ones((rows.size, 1))
+            if same and not self.on_these_items:
+                seen = self.law.add_shift(seen, moved)
+            if self.on_these_items and not same:
+                seen = self.law.remove_shift(seen, moved)
+            own = 1 - same * self.rho[rows, None] ** 2
             log_seen = _log_likelihood(law, value, seen, own * self.error_ratio**2)
             largest = log_seen.max(axis=1, keepdims=True)
-            chances[rows], total = share_beyond(mass * np.exp(log_seen - largest), edges, best)
+            below = np.cumsum(mass * np.exp(log_seen - largest), axis=1)
+            total = np.maximum(below[:, -1], _TINY)
+            below = np.pad(below, ((0, 0), (1, 0))) / total[:, None]
+            pairs = zip(best, below, strict=True)
+            chances[rows] = [1 - np.interp(at, edges, row) for at, row in pairs]
             log_weights[rows] = largest[:, 0] + np.log(total)
-        chances, log_weights = (x.reshape(self.shape) for x in (chances, log_weights))
-        answer = weighted_chance(np.clip(chances, 0, 1), self.attributes, log_weights, self.points)
+        answer = weighted_chance(
+            np.clip(chances, 0, 1).reshape(self.shape),
+            log_weights=log_weights.reshape(self.shape),
+            **self.known,
+        )
         return {"score": float(score), "new_n_test": new_n_test, **answer}
 
     def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
-        """As of ``probability_shown``."""
+        """As of ``newcomer``."""
         (POSITIVE if isinstance(self.law, NormalLaw) else OPEN_SHARE).check(gap, "gap")
         law, same = self._law_on(new_n_test), new_n_test is None
         ends = (-np.inf, np.inf) if isinstance(self.law, NormalLaw) else (0.0, _NEARLY_ONE)
         skill = np.minimum(self.best + gap, ends[1])
-        own = np.full(skill.shape, self.error_ratio**2)
+        cut = _value(law, self.maximum)
         if same:
             skill = self.law.add_shift(skill, self.moved)
-            own = own * (1 - self.rho**2)
-        cut = _value(law, self.maximum) if same else _least_value(law, self.maximum)
+        elif law.spacing:  # the smallest count that is at least the best score
+            cut = float(np.ceil(self.maximum * law.unit - 1e-6))
+        own = (1 - same * self.rho**2) * self.error_ratio**2
         chances = np.asarray(law.reach(np.clip(skill, *ends), cut, own))
-        answer = weighted_chance(chances.reshape(self.shape), self.attributes, points=self.points)
+        answer = weighted_chance(chances.reshape(self.shape), **self.known)
         best = self.sign * self.maximum
         return {"gap": float(gap), "new_n_test": new_n_test, "best_score": best, **answer}
 
     def _law_on(self, new_n_test: int | None) -> ScoreLaw:
         """Law of a score on the same items, or on others."""
-        if new_n_test is None:
-            return self.law
-        COUNT.check(new_n_test, "new_n_test")
-        return self.law.on(new_n_test)
-
-
-@dataclass(frozen=True, eq=False)
-class MaximumField:
-    """P(theta) where the best score alone is known."""
-
-    distribution: SkillDistribution
-    size: int
-    on_these_items = False
-
-    @classmethod
-    def of_tree(cls, tree: "xr.DataTree") -> "MaximumField":
-        """Of the attribute ``skill_family`` and the draws of location and spread."""
-        family = str(tree.attrs.get("skill_family", ""))
-        if family not in SKILL_FAMILIES:
-            raise InputError("the result does not say how skills are distributed over its field")
-        location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
-        return cls(SKILL_FAMILIES[family]().distribution(location, spread), location.size)
-
-    def blocks(self, law: ScoreLaw, score: float) -> Iterator[Block]:
-        """Cells that are equally wide in log odds, around the score."""
-        if not 0 <= score <= 1:
-            raise InputError(
-                f"{{name}} must be {SHARE}, where a maximum is, got {score:g}",
-                parameter="new_score",
-            )
-        middle = np.clip(score, 1e-4, 1 - 1e-4)
-        if law.n_test:
-            middle = (score * law.n_test + 0.5) / (law.n_test + 1)
-        error = float(law.errors_at(np.array([middle]))[0]) / (middle * (1 - middle))
-        reach = np.linspace(-_REACH, _REACH, int(2 * _REACH * _PER_ERROR) + 1)
-        u = float(logit(middle)) + min(error, 1.0) * reach
-        edges, skill = (1 / (1 + np.exp(-x)) for x in (u, (u[1:] + u[:-1]) / 2))
-        coordinate = self.distribution.from_skill(edges)
-        for _, rows in in_blocks(np.zeros(self.size, np.int64)):
-            above = self.distribution.take(rows).expanded().sf(coordinate)
-            yield rows, skill, edges, -np.diff(above, axis=1)
-
-
-@dataclass(frozen=True, eq=False)
-class BoardField:
-    """P(psi) of a whole board, of answers or of item scores, on the grid of its fit.
-
-    Attributes
-    ----------
-    y, psi, strangers, reach : ndarray, shape (G,)
-        Grid, board-conditional skill there, density of strangers (``fit.Strangers``), and
-        probability of a score in the modelled part.
-    share : float
-        Of strangers.
-    relative : bool
-        Whether entries below the modelled part exist.
-    scale : FieldScale
-    families : list of str
-    family : ndarray of int, shape (D,)
-    coordinates : ndarray, shape (D, P)
-    """
-
-    y: FloatArray
-    psi: FloatArray
-    strangers: FloatArray
-    reach: FloatArray
-    share: float
-    relative: bool
-    scale: FieldScale
-    families: list[str]
-    family: IntArray
-    coordinates: FloatArray
-    on_these_items = True
-
-    @classmethod
-    def of_fit(cls, fit: FieldFit, parameters: Parameters) -> "BoardField":
-        """Of the parameters behind draws."""
-        evidence = fit.evidence
-        return cls(
-            evidence.y,
-            evidence.psi,
-            fit.strangers.profile,
-            fit.tables[fit.rho.size // 2].typical,
-            fit.strangers.share,
-            evidence.is_cut,
-            fit.scale,
-            list(fit.families),
-            parameters.family,
-            parameters.coordinates,
+        return (
+            self.law if new_n_test is None else self.law.on(COUNT.check(new_n_test, "new_n_test"))
         )
 
-    @classmethod
-    def of_tree(cls, tree: "xr.DataTree", sign: int) -> "BoardField":
-        """Of a stored result: the way back from the names of its parameters."""
-        constants, posterior = tree["constant_data"].to_dataset(), tree["posterior"].to_dataset()
-        if int(tree.attrs.get("own_density", 0)):
-            raise InputError(
-                "the model of this result has a density of its own, or one for each entry: it "
-                "does not say that of a newcomer"
-            )
-        families = [str(name) for name in constants["family"].values]
-        if not set(families) <= set(FAMILIES):
-            raise InputError(
-                f"the field has a shape of one's own, {', '.join(families)}: its density is not "
-                "in the result"
-            )
-        y, psi = constants["grid"].values, sign * constants["grid_skill"].values
-        scale = FieldScale.of_prior(constants["field_prior"].values, y)
-        unit = 1.0
-        place = posterior["location"].values.ravel()
-        if tree.attrs["metric"] == "score":
-            unit = float(psi[1] - psi[0]) / scale.step
-            place = (sign * place - psi[0]) / unit + y[0]
-        width = np.log(posterior["spread"].values.ravel() / unit)
-        columns = [*scale.coordinates(place, width)]
-        if "shape" in posterior:
-            columns += list(posterior["shape"].values.reshape(place.size, -1).T)
-        elif len(families) == 1:
-            names = parameters_of(FAMILIES[families[0]])[2:]
-            columns += [posterior[name].values.ravel() for name in names]
-        family = posterior["family"].values.ravel() if "family" in posterior else 0 * place
-        return cls(
-            y,
-            psi,
-            constants["stranger_density"].values,
-            constants["reach"].values,
-            float(constants["stranger_share"]),
-            bool(constants["is_cut"]),
-            scale,
-            families,
-            family.astype(np.int64),
-            np.stack(columns, axis=1),
+
+def _newcomer(found: "BoardPosterior | xr.DataTree", board: int) -> Newcomer:
+    return of_board(found) if isinstance(found, BoardPosterior) else of_maximum(found, board)
+
+
+def of_board(found: BoardPosterior) -> Newcomer:
+    """One more of a board, or of answers."""
+    evidence, draws = found.fit.evidence, found.draws
+    points = found.parameters.behind
+    return Newcomer(
+        score_law(evidence.board),
+        draws["theta_sota"],
+        draws["rho"],
+        draws["shift"],
+        evidence.board.maximum,
+        partial(_cells_of_board, found),
+        True,
+        evidence.board.sign,
+        evidence.error_ratio,
+        known={"attributes": {"draws_are_independent": 1}, "points": points},
+    )
+
+
+def _cells_of_board(found: BoardPosterior, *_asked: Any) -> Cells:
+    """Cells of the grid of a fit, which ends where the score of no newcomer of this field lies."""
+    fit, evidence = found.fit, found.fit.evidence
+    middle = (evidence.psi[1:] + evidence.psi[:-1]) / 2
+    first, last = 2 * evidence.psi[:1] - middle[:1], 2 * evidence.psi[-1:] - middle[-1:]
+    edges = np.concatenate([first, middle, last])
+    reach = fit.tables[fit.rho.size // 2].typical * evidence.step
+    for _, f, rows in found.parameters.cells(fit, _BLOCK):
+        density = fit.density(fit.families[f], found.parameters.points(fit, rows))
+        if evidence.is_cut:
+            density = density / np.maximum(density @ reach, _TINY)[:, None]
+        yield rows, evidence.psi, edges, density
+
+
+def of_maximum(tree: "xr.DataTree", board: int = 0) -> Newcomer:
+    """One more beside a best score, of a result of ``estimate_sota`` by any route."""
+    best = draws_of(tree, "theta_sota", checked_board(tree, board))
+    constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
+    if str(tree.attrs.get("skill_family", "")) not in SKILL_FAMILIES:
+        raise InputError(
+            "a newcomer of a whole board, or of answers, is asked of bs.leaderboard.board_posterior"
         )
+    maximum = float(observed_maximum_of(tree).values.ravel()[board])
+    law = _law_of(maximum, str(tree.attrs["metric"]), constants)
+    return Newcomer(
+        law,
+        best.ravel(),
+        np.broadcast_to(draws_of(tree, "rho"), best.shape).ravel(),
+        draws_of(tree, "shift", board).ravel(),
+        maximum,
+        partial(_cells_of_maximum, tree, law),
+        False,
+        shape=best.shape,
+        known={"attributes": tree.attrs, "points": points_behind(tree)},
+    )
 
-    def up_to(self, law: ScoreLaw, score: float) -> "BoardField":
-        """The same on a grid that holds what the score may come from."""
-        step = self.scale.step
-        unit = float(self.psi[-1] - self.psi[-2]) / step
-        if isinstance(law, NormalLaw):
-            highest = (score + _MARGIN * law.errors_at(self.psi[-1:])[0] - self.psi[-1]) / unit
-        else:
-            place, error = law.places(np.array([score * law.unit]))
-            highest = float(place[0] + _MARGIN * min(error[0], 1.2) - self.y[-1])
-        more = int(np.clip(np.ceil(highest / step), 0, 10 * self.y.size))
-        if not more:
-            return self
-        y = self.y[-1] + step * np.arange(1, more + 1)
-        psi = law.skill_at(y)
-        if isinstance(law, NormalLaw):
-            psi = self.psi[-1] + unit * (y - self.y[-1])
-        z, last = ((x - self.scale.location) / self.scale.location_sd for x in (y, self.y[-1]))
-        tail = self.strangers[-1] * np.exp(-0.5 * (z**2 - last**2))
-        added = {"y": y, "psi": psi, "strangers": tail, "reach": np.ones(more)}
-        return replace(
-            self,
-            **{k: np.append(getattr(self, k), v) for k, v in added.items()},  # type: ignore[arg-type]
+
+def _cells_of_maximum(
+    tree: "xr.DataTree", law: ScoreLaw, score: float, new_n_test: int | None
+) -> Cells:
+    """Cells that are equally wide in log odds, around the score."""
+    if not 0 <= score <= 1:
+        raise InputError(
+            f"{{name}} must be {SHARE}, where a maximum is, got {score:g}", parameter="new_score"
         )
-
-    def blocks(self, law: ScoreLaw, score: float) -> Iterator[Block]:
-        """Cells of the grid; masses are of one more classifier of the modelled part."""
-        here = self.up_to(law, score)
-        step = self.scale.step
-        middle = (here.psi[1:] + here.psi[:-1]) / 2
-        ends = 2 * here.psi[[0, -1]] - middle[[0, -1]]
-        edges = np.concatenate([ends[:1], middle, ends[1:]])
-        reach = here.reach * step
-        for number, rows in in_blocks(self.family):
-            shape = FAMILIES[self.families[number]]
-            points = self.coordinates[rows, : shape.dimension]
-            shaped, _ = shape_density(here.y, self.relative, self.scale, shape, points)
-            modelled = (shaped @ reach)[:, None] if self.relative else 1.0
-            density = (1 - self.share) * shaped + modelled * here.strangers
-            total = (density @ reach)[:, None] if self.relative else 1 / step
-            yield rows, here.psi, edges, density / np.maximum(total, _TINY)
-
-
-def in_blocks(family: IntArray) -> Iterator[tuple[int, IntArray]]:
-    """Number of a family and numbers of some draws of it, until all were named."""
-    for number in np.unique(family):
-        members = np.flatnonzero(family == number)
-        for start in range(0, members.size, _BLOCK):
-            yield int(number), members[start : start + _BLOCK]
+    location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
+    family = SKILL_FAMILIES[tree.attrs["skill_family"]]()
+    distribution = family.distribution(location, spread)
+    law = law if new_n_test is None else law.on(new_n_test)
+    middle = np.clip(score, 1e-4, 1 - 1e-4)
+    if law.n_test:
+        middle = (score * law.n_test + 0.5) / (law.n_test + 1)
+    error = float(law.errors_at(np.array([middle]))[0]) / (middle * (1 - middle))
+    reach = np.linspace(-_REACH, _REACH, int(2 * _REACH * _PER_ERROR) + 1)
+    u = float(logit(middle)) + min(error, 1.0) * reach
+    edges, skill = (1 / (1 + np.exp(-x)) for x in (u, (u[1:] + u[:-1]) / 2))
+    coordinate = distribution.from_skill(edges)
+    for start in range(0, location.size, _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, location.size))
+        above = distribution.take(rows).expanded().sf(coordinate)
+        yield rows, skill, edges, -np.diff(above, axis=1)
 
 
-@dataclass(frozen=True)
-class Questions:
-    """What a user asks of the best skill and of a newcomer; None where it is not asked.
-
-    Attributes
-    ----------
-    above : float, optional
-        Skill that theta_sota may exceed.
-    new_score : float, optional
-        Observed score of a newcomer.
-    new_n_test : int, optional
-        Number of other items that the newcomer is scored on; default the same items.
-    """
-
-    above: float | None = None
-    new_score: float | None = None
-    new_n_test: int | None = None
-
-    def __bool__(self) -> bool:
-        """Whether anything is asked."""
-        return self.above is not None or self.new_score is not None
-
-    def answers(self, newcomer: Newcomer) -> dict[str, Any]:
-        """Answers, with the keys that ``--json`` prints."""
-        content = dict[str, Any]()
-        if self.above is not None:
-            content["p_above"] = newcomer.best_above(self.above)
-        if self.new_score is not None:
-            content["p_new_truly_better"] = newcomer.truly_better(self.new_score, self.new_n_test)
+def answers_of(
+    found: "BoardPosterior | xr.DataTree",
+    above: float | None,
+    new_score: float | None,
+    new_n_test: int | None = None,
+    board: int = 0,
+) -> dict[str, Any]:
+    """What was asked of the best skill and of a newcomer, with the keys that ``--json`` prints."""
+    content = dict[str, Any]()
+    if above is None and new_score is None:
         return content
+    one = _newcomer(found, board)
+    if above is not None:
+        best = one.sign * one.best.reshape(one.shape)
+        content["p_above"] = share_above(best, above, **one.known)
+    if new_score is not None:
+        content["p_new_truly_better"] = one.truly_better(new_score, new_n_test)
+    return content
 
 
 def note_on_newcomer(answers: dict[str, Any], rho_is_learnt: bool) -> list[str]:
@@ -519,13 +339,14 @@ def sentences_of(answers: dict[str, Any]) -> list[str]:
     """Answers in words, one sentence for each."""
     lines = []
     if answer := answers.get("p_above"):
-        p = _told(answer)
+        p = chance(answer["probability"], answer["mcse"])
         lines.append(f"The probability that the best skill exceeds {answer['threshold']:g} is {p}.")
     if answer := answers.get("p_new_truly_better"):
+        p, other = chance(answer["probability"], answer["mcse"]), answer["new_n_test"]
         lines.append(
             "The probability that a new classifier, one more of this field, with a score of "
-            f"{answer['score']:g} on {_items(answer)} is truly better than the best is "
-            f"{_told(answer)}."
+            f"{answer['score']:g} on {counted(other, 'other item') if other else 'the same items'} "
+            f"is truly better than the best is {p}."
         )
     return lines
 
@@ -541,58 +362,22 @@ def reasons_of_answers(answers: dict[str, Any]) -> list[str]:
     ]
 
 
-def diagnose_answers(tree: "xr.DataTree", *answers: dict[str, Any]) -> dict[str, Any]:
-    """Whether a result can be trusted, and what was asked of it (``diagnose``)."""
-    diagnosed = diagnose(tree)
-    diagnosed["reasons"] += [reason for told in answers for reason in reasons_of_answers(told)]
-    return diagnosed | {"ok": not diagnosed["reasons"]}
-
-
-def _told(answer: dict[str, Any]) -> str:
-    return chance(answer["probability"], answer["mcse"])
-
-
-def _items(answer: dict[str, Any]) -> str:
-    other = answer.get("new_n_test")
-    return counted(other, "other item") if other else "the same items"
-
-
-def share_beyond(
-    mass: FloatArray, edges: FloatArray, best: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Share of the masses of cells (k, C) beyond ``best`` (k,), and their positive sums (k,)."""
-    total = np.cumsum(mass, axis=1)
-    total = np.concatenate([np.zeros((len(mass), 1)), total], axis=1)
-    below = [np.interp(at, edges, row) for at, row in zip(best, total, strict=True)]
-    whole = np.maximum(total[:, -1], _TINY)
-    return 1 - np.array(below) / whole, whole
-
-
 def _law_of(best: float, metric: str, constants: "xr.Dataset") -> ScoreLaw:
-    """Law of a score of a stored result."""
+    """Law of a score of a result."""
     size = int(constants["n_test"])
     if metric == "accuracy":
         return AccuracyLaw(best, size)
-    if metric == "auc":
-        sizes = size, int(constants["n_positive"])
-        return AucScoreLaw(best, *sizes, float(constants["spread_ratio"]), _printed_step(best))
-    return NormalLaw(best, size, float(constants["standard_error"]))
-
-
-def _printed_step(score: float) -> float:
-    """Distance of two scores with as many digits; 0 in full precision."""
-    digits = digits_of(Decimal(repr(score)))
-    return 10.0**-digits if digits < EXACT_DECIMALS else 0.0
+    if metric == "score":
+        return NormalLaw(best, size, float(constants["standard_error"]))
+    digits = digits_of(Decimal(repr(best)))
+    step = 10.0**-digits if digits < EXACT_DECIMALS else 0.0
+    sizes = size, int(constants["n_positive"])
+    return AucScoreLaw(best, *sizes, float(constants["spread_ratio"]), step)
 
 
 def _value(law: ScoreLaw, score: float) -> float:
     """What the law takes for a score: the nearest count of right answers, or the score."""
     return float(np.round(score * law.unit)) if law.spacing else float(score)
-
-
-def _least_value(law: ScoreLaw, score: float) -> float:
-    """The smallest value that is at least a score."""
-    return float(np.ceil(score * law.unit - 1e-6)) if law.spacing else float(score)
 
 
 def _log_likelihood(

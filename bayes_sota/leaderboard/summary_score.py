@@ -24,6 +24,7 @@ _ALONE = (
     "board does"
 )
 _WORTH = "worth: so many single answers, right or wrong, would leave the same error."
+_AVERAGES = {"tasks": " that count the same", "weights": " with weights of their own"}
 
 
 def describe_skills(
@@ -54,10 +55,21 @@ def describe_skills(
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]
     first, sure = skills[0], f"{ci_prob:.0%} interval"
+    d, kind = _digits(first)
+    scores = f"have a {metric} of" if metric.startswith("pass") else "score"
+    sentences = [
+        f"Expect {shown_name(first.name, 60)} to {scores} "
+        f"{as_scores(records[0]['skill'], d, kind)} on many {ABOUT[new]}; here it has "
+        f"{as_score(first.score, d, kind)}.",
+        _resting(skills, sure, average),
+    ]
+    if np.isfinite(first.share_of_runs) and len(skills) == 1:
+        more, than = ("runs of these", "items") if first.share_of_runs > 0.5 else ("items", "runs")
+        sentences.append(
+            f"Of the variance of a single run {first.share_of_runs:.0%} is between runs of the "
+            f"same items, the rest between items: more {more} would tell more than more {than}."
+        )
     notes = [*notes, *[_ALONE] * (len(skills) > 1)]
-    sentences = [_expected(first, new, ci_prob, metric), _resting(skills, sure, average)]
-    if not np.isnan(first.share_of_runs) and len(skills) == 1:
-        sentences.append(_runs_or_items(first))
     return Report(
         content={
             "classifiers": records,
@@ -68,7 +80,7 @@ def describe_skills(
             "notes": notes,
         },
         make_frame=partial(_frame, records),
-        tables=[Table.of([_cells(skill, sure, ci_prob) for skill in skills])],
+        tables=[Table.of([_cells(*pair, sure) for pair in zip(skills, records, strict=True)])],
         sentences=sentences,
         paragraph=[*sentences, *as_sentences(notes)],
         legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
@@ -81,31 +93,26 @@ def describe_skills(
 
 def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
     """What JSON has of one classifier; null where a number does not exist."""
-
-    def known(value: float) -> float | None:
-        return None if not np.isfinite(value) else value
-
+    sd, worth, share = (
+        value if np.isfinite(value) else None
+        for value in (skill.sd, skill.n_effective, skill.share_of_runs)
+    )
+    interval = list(skill.interval(ci_prob))
     return {
         "name": skill.name,
         "score": skill.score,
-        "skill": {
-            "mean": skill.mean,
-            "sd": known(skill.sd),
-            "interval": list(skill.interval(ci_prob)),
-        },
+        "skill": {"mean": skill.mean, "sd": sd, "interval": interval},
         **{key: getattr(skill, key) for key in ("n_items", "n_clusters", "n_tasks", "n_runs")},
-        "n_effective": known(skill.n_effective),
-        "share_of_runs": known(skill.share_of_runs),
+        "n_effective": worth,
+        "share_of_runs": share,
     }
 
 
 def _frame(records: Sequence[dict[str, Any]]) -> Any:
-    rows = []
-    for record in records:
-        skill = record["skill"]
-        low, high = skill["interval"]
-        rest = {key: value for key, value in record.items() if key != "skill"}
-        rows.append(rest | {"mean": skill["mean"], "sd": skill["sd"], "lower": low, "upper": high})
+    rows = [record | record["skill"] for record in records]
+    for row in rows:
+        row["lower"], row["upper"] = row.pop("interval")
+        del row["skill"]
     return frame_of(rows)
 
 
@@ -116,47 +123,27 @@ def _digits(skill: Skill) -> tuple[int, str]:
     return max(decimals_for(skill.sd), 3), "accuracy"
 
 
-def _expected(skill: Skill, new: New, ci_prob: float, metric: str) -> str:
-    d, kind = _digits(skill)
-    said = {"mean": skill.mean, "interval": skill.interval(ci_prob)}
-    scores = f"have a {metric} of" if metric.startswith("pass") else "score"
-    return (
-        f"Expect {shown_name(skill.name, 60)} to {scores} {as_scores(said, d, kind)} on "
-        f"many {ABOUT[new]}; here it has {as_score(skill.score, d, kind)}."
-    )
-
-
 def _resting(skills: Sequence[Skill], sure: str, average: str) -> str:
-    """What the scores come from, and how many items one alone is worth."""
+    """What the scores come from, and how many single answers one alone is worth."""
     skill = skills[0]
-    of = [f"{counted(skill.n_items, 'item')}"]
-    of += [f"{skill.n_clusters:,} clusters"] * (skill.n_clusters != skill.n_items)
-    how = {"items": "", "tasks": " that count the same", "weights": " with weights of their own"}
-    of += [f"{skill.n_tasks:,} tasks{how[average]}"] * (skill.n_tasks > 1)
-    of += [f"{skill.n_runs:,} runs"] * (skill.n_runs > 1)
-    first, *rest = of
-    within = f" ({', '.join(rest)})" if rest else ""
+    rest = [
+        f"{skill.n_clusters:,} clusters" * (skill.n_clusters != skill.n_items),
+        f"{skill.n_tasks:,} tasks{_AVERAGES.get(average, '')}" * (skill.n_tasks > 1),
+        f"{skill.n_runs:,} runs" * (skill.n_runs > 1),
+    ]
+    within = ", ".join(filter(None, rest))
+    items = counted(skill.n_items, "item") + (f" ({within})" if within else "")
     if len(skills) > 1:
-        return f"Scores come from {first}{within}; ranges are {sure}s."
-    said = f"The score comes from {first}{within}"
-    if np.isfinite(skill.n_effective) and rest:
-        said += f"; its error is that of {skill.n_effective:,.0f} single answers"
-    return f"{said}; the range is a {sure}."
+        return f"Scores come from {items}; ranges are {sure}s."
+    worth = f"; its error is that of {skill.n_effective:,.0f} single answers"
+    known = bool(within and np.isfinite(skill.n_effective))
+    return f"The score comes from {items}{worth * known}; the range is a {sure}."
 
 
-def _runs_or_items(skill: Skill) -> str:
-    share = skill.share_of_runs
-    return (
-        f"Of the variance of a single run {share:.0%} is between runs of the same items, the rest "
-        f"between items: {'runs of these' if share > 0.5 else 'more items'} would tell more than "
-        f"{'more items' if share > 0.5 else 'more runs'}."
-    )
-
-
-def _cells(skill: Skill, sure: str, ci_prob: float) -> dict[str, str]:
+def _cells(skill: Skill, record: dict[str, Any], sure: str) -> dict[str, str]:
     """What people read of a classifier, by the headings of its columns."""
     d, metric = _digits(skill)
-    low, high = (as_score(x, d, metric) for x in skill.interval(ci_prob))
+    low, high = (as_score(x, d, metric) for x in record["skill"]["interval"])
     return {
         "classifier": skill.name,
         "score": as_score(skill.score, d, metric),

@@ -8,7 +8,6 @@ by having looked at every task. ``tests/leaderboard/test_summary_tasks.py`` read
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import batched
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 
-_SIDE_BY_SIDE = 5  # tasks in a table of 120 characters
+_SIDE_BY_SIDE = 5  # entries in a table of 120 characters
 _LEGEND = (
     "Skill is the expected score on new items of a task; how entries differ is drawn towards what "
     "all tasks say, the more the fewer items a task has.",
@@ -79,19 +78,20 @@ def board_by_task(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     DRAWS.check(draws, "draws")
     rng, seed = resolve_seed(random_seed)
-    comparison = compare_by_task(outcomes, draws=draws, random_seed=rng)
-    tasks = _verdicts(comparison, ci_prob)
-    entries = [
-        row for t in range(len(comparison.tasks)) for row in _entries(comparison, t, ci_prob)
-    ]
-    count = stand_by_method(tasks, comparison.methods)
+    found = compare_by_task(outcomes, draws=draws, random_seed=rng)
+    tasks, entries = _verdicts(found, ci_prob), list(_entries(found, ci_prob))
+    count = stand_by_method(tasks, found.methods)
     metric = "accuracy" if outcomes.is_answers else "score"
-    notes = [*outcomes.notes, *comparison.notes]
+    notes = [*outcomes.notes, *found.notes]
     said = [
-        _ranging(comparison, entries, ci_prob, metric),
-        *best_said(comparison.errors.scores, count, ci_prob),
+        _ranging(found, entries, ci_prob, metric),
+        *best_said(found.errors.scores, count, ci_prob),
     ]
     tasks.sort(key=lambda row: -row["p"])
+    best = [_cells(row, draws) for row in tasks]
+    skills = Table.of(
+        _skills(found, entries, metric), f"skills in each task ({ci_prob:.0%} interval)"
+    )
     return Report(
         content={
             "entries": entries,
@@ -103,17 +103,14 @@ def board_by_task(
             "seed": seed_number(seed),
         },
         make_frame=partial(_frame, tasks, entries),
-        tables=[
-            _table_of_best(tasks, draws),
-            *_tables_of_skills(comparison, entries, f"{ci_prob:.0%} interval", metric),
-        ],
+        tables=[Table.of(best, "who is the best of each task"), skills],
         sentences=said,
         paragraph=[*said, *as_sentences(notes)],
         legend=[text.format(ci_prob) for text in _LEGEND],
         basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOFTWARE],
         notes=notes,
         measured="tasks",
-        about=comparison,
+        about=found,
     )
 
 
@@ -151,43 +148,40 @@ def best_said(scores: FloatArray, count: dict[str, int], ci_prob: float) -> Iter
     )
 
 
-def _verdicts(comparison: TaskComparison, ci_prob: float) -> list[dict[str, Any]]:
+def _verdicts(found: TaskComparison, ci_prob: float) -> list[dict[str, Any]]:
     """Who is the best of every task, and whether that stands."""
-    best = [comparison.best_in(t) for t in range(len(comparison.tasks))]
+    best = [found.best_in(t) for t in range(len(found.tasks))]
     stands, together = verdicts_that_stand(np.column_stack([b.lead for b in best]), ci_prob)
     return [
         {
             "task": task,
-            "n_items": int(comparison.errors.n_items[t]),
-            "n_clusters": int(comparison.errors.n_clusters[t]),
-            "best": comparison.methods[best[t].best],
+            "n_items": int(found.errors.n_items[t]),
+            "n_clusters": int(found.errors.n_clusters[t]),
+            "best": found.methods[best[t].best],
             "p": float(best[t].p_best[best[t].best]),
             "p_all_so_far": float(together[t]),
             "stands": bool(stands[t]),
-            "p_best": dict(zip(comparison.methods, best[t].p_best.tolist(), strict=True)),
+            "p_best": dict(zip(found.methods, best[t].p_best.tolist(), strict=True)),
         }
-        for t, task in enumerate(comparison.tasks)
+        for t, task in enumerate(found.tasks)
     ]
 
 
-def _entries(comparison: TaskComparison, t: int, ci_prob: float) -> Iterator[dict[str, Any]]:
-    """What every entry can do in one task."""
-    drawn, scores = comparison.skills_in(t), comparison.sign * comparison.errors.scores[t]
-    ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
-    for j, name in enumerate(comparison.methods):
-        skill = {
-            "mean": float(drawn[:, j].mean()),
-            "sd": float(drawn[:, j].std()),
-            "interval": ends[j].tolist(),
-        }
-        yield {"task": comparison.tasks[t], "name": name, "score": float(scores[j]), "skill": skill}
+def _entries(found: TaskComparison, ci_prob: float) -> Iterator[dict[str, Any]]:
+    """What every entry can do in every task."""
+    for t, task in enumerate(found.tasks):
+        drawn, scores = found.skills_in(t), found.sign * found.errors.scores[t]
+        ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T.tolist()
+        for name, draws, score, interval in zip(found.methods, drawn.T, scores, ends, strict=True):
+            skill = {"mean": float(draws.mean()), "sd": float(draws.std()), "interval": interval}
+            yield {"task": task, "name": name, "score": float(score), "skill": skill}
 
 
 def _ranging(
-    comparison: TaskComparison, entries: list[dict[str, Any]], ci_prob: float, metric: str
+    found: TaskComparison, entries: list[dict[str, Any]], ci_prob: float, metric: str
 ) -> str:
     """What to expect of the best on average in the task where it is worst, and where it is best."""
-    leader = comparison.methods[int(comparison.average.mean(axis=0).argmax())]
+    leader = found.methods[int(found.average.mean(axis=0).argmax())]
     own = sorted((e for e in entries if e["name"] == leader), key=lambda e: e["skill"]["mean"])
     low, high = (
         f"{as_scores(e['skill'], max(decimals_for(e['skill']['sd']), 2), metric)} on "
@@ -200,57 +194,47 @@ def _ranging(
     )
 
 
-def _table_of_best(tasks: list[dict[str, Any]], draws: int) -> Table:
-    rows = [
-        {
-            "task": row["task"],
-            "items": f"{row['n_items']:,}",
-            "best": row["best"],
-            "P(best)": chance(row["p"], share_mcse(row["p"], draws)),
-            "all so far": chance(row["p_all_so_far"], share_mcse(row["p_all_so_far"], draws)),
-            "stands": "yes" * row["stands"],
-        }
-        for row in tasks
-    ]
-    return Table.of(rows, "who is the best of each task")
+def _cells(row: dict[str, Any], draws: int) -> dict[str, str]:
+    """What people read of the best of a task."""
+    p, together = (chance(row[k], share_mcse(row[k], draws)) for k in ("p", "p_all_so_far"))
+    return {
+        "task": row["task"],
+        "items": f"{row['n_items']:,}",
+        "best": row["best"],
+        "P(best)": p,
+        "all so far": together,
+        "stands": "yes" * row["stands"],
+    }
 
 
-def _tables_of_skills(
-    comparison: TaskComparison, entries: list[dict[str, Any]], sure: str, metric: str
-) -> Iterator[Table]:
-    """Entries, the best over all tasks first, beside a few tasks in each table."""
-    cells = {}
+def _skills(
+    found: TaskComparison, entries: list[dict[str, Any]], metric: str
+) -> list[dict[str, str]]:
+    """A row for each task, the entries in their order over all tasks side by side."""
+    percent = metric == "accuracy"
+    order = np.argsort(-found.average.mean(axis=0), kind="stable")[:_SIDE_BY_SIDE]
+    shown = [found.methods[j] for j in order]
+    rows = {task: {"task": task} | dict.fromkeys(shown, "") for task in found.tasks}
     for entry in entries:
-        skill = entry["skill"]
-        percent = metric == "accuracy"
-        d = decimals_for((2 if percent else 4) * skill["sd"]) - percent
-        cells[entry["name"], entry["task"]] = as_scores(skill, d, metric)
-    order = [
-        comparison.methods[j] for j in np.argsort(-comparison.average.mean(axis=0), kind="stable")
-    ]
-    for tasks in batched(comparison.tasks, _SIDE_BY_SIDE):
-        rows = [[name, *(cells[name, task] for task in tasks)] for name in order]
-        yield Table(["skill", *tasks], rows, f"skill of each entry in each task ({sure})")
+        if entry["name"] in shown:
+            d = decimals_for((2 if percent else 4) * entry["skill"]["sd"]) - percent
+            rows[entry["task"]][entry["name"]] = as_scores(entry["skill"], d, metric)
+    return list(rows.values())
 
 
 def _frame(tasks: list[dict[str, Any]], entries: list[dict[str, Any]]) -> Any:
-    of_task = {row["task"]: row for row in tasks}
-    flat = []
-    for row in entries:
-        skill, task = row["skill"], of_task[row["task"]]
-        low, high = skill["interval"]
-        flat.append(
-            {
-                "task": row["task"],
-                "n_items": task["n_items"],
-                "name": row["name"],
-                "score": row["score"],
-                "skill": skill["mean"],
-                "skill_sd": skill["sd"],
-                "skill_lower": low,
-                "skill_upper": high,
-                "p_best": task["p_best"][row["name"]],
-                "stands": task["stands"] and task["best"] == row["name"],
-            }
-        )
-    return frame_of(flat)
+    of_task, rows = {row["task"]: row for row in tasks}, []
+    for entry in entries:
+        skill, task, name = entry["skill"], of_task[entry["task"]], entry["name"]
+        row = {
+            "task": entry["task"],
+            "n_items": task["n_items"],
+            "name": name,
+            "score": entry["score"],
+            "skill": skill["mean"],
+            "skill_sd": skill["sd"],
+        }
+        row["skill_lower"], row["skill_upper"] = skill["interval"]
+        row |= {"p_best": task["p_best"][name], "stands": task["stands"] and task["best"] == name}
+        rows.append(row)
+    return frame_of(rows)

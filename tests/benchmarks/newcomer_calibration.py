@@ -21,7 +21,7 @@ import bayes_sota as bs
 from bayes_sota.core.priors import BoardPriors, maximum_priors
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.summary_newcomers import Newcomer, probability_truly_better
+from bayes_sota.leaderboard.summary_newcomers import newcomer
 from bayes_sota.maximum.fresh_test_sets import TestSet
 from bayes_sota.maximum.tables import default_reference_skill
 
@@ -67,9 +67,9 @@ def held_out(
             "answers": board_posterior(rest, draws=DRAWS, random_seed=rng),
         }
         for route, found in routes.items():
-            newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
             for kind, score in scores.items():
-                p = newcomer.truly_better(score, None if kind == "same" else size)
+                other = None if kind == "same" else size
+                p = newcomer(found, score=score, new_n_test=other)
                 yield f"{route}, {kind}", p["probability"], better, score > best
 
 
@@ -94,7 +94,7 @@ def simulated_cases(boards: int, seed: int) -> Iterator[Case]:
         better = bool(skill[m] > skill[:m].max())
         fresh = rng.binomial(size, skill[m]) / size
         for kind, x, items in (("same", score, None), ("other", fresh, size)):
-            p = probability_truly_better(tree, x, items)["probability"]
+            p = newcomer(tree, score=x, new_n_test=items)["probability"]
             yield f"maximum, {kind}", p, better, x > best / size
 
 
@@ -120,10 +120,9 @@ def field_cases(boards: int, seed: int) -> Iterator[Case]:
             continue
         board = bs.Leaderboard(seen[:-1], n_test=size, rounding="exact")
         found = board_posterior(board, priors, draws=400, random_seed=rng)
-        newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
         better, best = bool(skill[-1] > skill[:-1].max()), seen[:-1].max()
         for kind, x, items in (("same", seen[-1], None), ("other", fresh[-1], size)):
-            p = newcomer.truly_better(float(x), items)["probability"]
+            p = newcomer(found, score=float(x), new_n_test=items)["probability"]
             yield f"fields, {kind}", p, better, x > best
 
 

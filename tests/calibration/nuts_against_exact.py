@@ -31,7 +31,7 @@ from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
-from bayes_sota.leaderboard.sample_trace import _parameters
+from bayes_sota.leaderboard.sample_trace import drawn_of_trace
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_posterior, draw_skills
 from bayes_sota.leaderboard.specification import load_model
@@ -185,9 +185,9 @@ def compare_board(board: Leaderboard, families: tuple[str, ...], points: int, ca
         model = build_model(board, family=family, fit=shape)
         for seed, trace, seconds in sampled(model, start_values(shape), NUTS):
             posterior = trace["posterior"].to_dataset()
-            parameters, shared = _parameters(shape, posterior)
+            drawn, shared = drawn_of_trace(shape, posterior)
             rng = np.random.default_rng(seed)
-            skills = draw_skills(shape, parameters, rng, shared=shared)
+            skills = draw_skills(shape, drawn.parameters, rng, shared=shared)
             ours = skills.estimands() | skills.new_scores(None, rng)
             ours |= {name: posterior[name].values.ravel() for name in shape.parameters}
             found = Agreement.of(trace, ours, reference, seconds)

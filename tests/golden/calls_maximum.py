@@ -109,7 +109,7 @@ def sensitivity(seed: int) -> Numbers:
 
 def newcomers(seed: int) -> Numbers:
     tree = bs.estimate_sota(TWO[0], random_seed=seed)
-    better = bs.leaderboard.probability_truly_better(tree, 0.94)
+    better = bs.leaderboard.newcomer(tree, score=0.94)
     return flat({"above": bs.core.probability_above(tree, 0.92), "better": better})
 
 

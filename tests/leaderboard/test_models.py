@@ -139,9 +139,7 @@ def test_the_potential_is_the_evidence_so_that_rho_keeps_its_prior(fits):
     for kind in ("cut", "score"):
         fit = fits[kind]
         shape = fit_shape(fit.evidence.board, family="normal", fit=fit)
-        ours = [
-            float(_log_evidence(shape, np.float64(r), None).eval(**UNOPTIMISED)) for r in fit.rho
-        ]
+        ours = [float(_log_evidence(shape, np.float64(r)).eval(**UNOPTIMISED)) for r in fit.rho]
         np.testing.assert_allclose(ours, shape.log_evidence[0], atol=0.25)
         model = build_model(fit.evidence.board, family="normal", fit=shape, correlation="learnt")
         assert not model.potentials

@@ -26,15 +26,15 @@ ROWS = pd.DataFrame(
 def test_every_row_is_drawn() -> None:
     figure = plot_sensitivity(ROWS, observed_maximum=0.95, backend="none")
     for i, row in enumerate(ROWS.itertuples()):
-        bar = figure.viz[f"interval_{i}"]["theta_sota"].item()
+        bar = figure.viz[f"interval_{i}"]["skill"].item()
         np.testing.assert_array_equal(bar["x"], [row.lower, row.upper])
-        assert figure.viz[f"mean_{i}"]["theta_sota"].item()["x"] == [row.mean]
+        assert figure.viz[f"skill_{i}"]["skill"].item()["x"] == [row.mean]
     assert f"interval_{len(ROWS)}" not in figure.viz
-    assert figure.viz["baseline"]["theta_sota"].item()["x"] == 0.90
-    assert figure.viz["observed_maximum"]["theta_sota"].item()["x"] == 0.95
+    assert figure.viz["baseline"]["skill"].item()["x"] == 0.90
+    assert figure.viz["observed_maximum"]["skill"].item()["x"] == 0.95
     title = figure.viz["figure_title"].item()["string"]
     assert "at most 0.02, 40% of the interval's half-width" in title
-    assert "0.880 with correlation = 0.9" in title
+    assert "0.880 with correlation 0.9" in title
 
 
 def test_tables_that_cannot_be_drawn_and_the_result_alone() -> None:

@@ -18,7 +18,7 @@ from bayes_sota.leaderboard import sample
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.predictive import draw_fresh, fresh_scores, own_scores, prior_boards
-from bayes_sota.leaderboard.sample import sample_with_fit
+from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.leaderboard.skills import draw_posterior, draw_skills, log_hidden
 from bayes_sota.maximum.score_laws import score_law
 
@@ -87,7 +87,7 @@ def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(spiked) -> None:
 @pytest.mark.slow
 def test_the_log_likelihood_of_items_adds_up_and_follows_the_names() -> None:
     data = field_scores()
-    tree = sample_with_fit(data, BoardPriors(), draws=50, chains=2, random_seed=0)[0]
+    tree = sample_board(data, BoardPriors(), draws=50, chains=2, random_seed=0)[0]
     found = tree["log_likelihood"]["score"]
     names = [name for j, name in enumerate(data.names) if tree["constant_data"]["modelled"][j]]
     assert found["classifier"].values.tolist() == names
@@ -123,7 +123,7 @@ def test_each_score_has_its_probability() -> None:
 @pytest.mark.slow
 def test_loo_agrees_with_the_exact_route() -> None:
     board = board_of(crowd(40), 300)
-    tree = sample_with_fit(board, ONE, draws=1000, random_seed=0)[0]
+    tree = sample_board(board, ONE, draws=1000, random_seed=0)[0]
     fit = fit_field(evidence_of(board), ONE, np.random.default_rng(5))
     r, points = fit.rho.size // 2, fit.points[0]
     every = Parameters(
@@ -144,7 +144,7 @@ def test_loo_agrees_with_the_exact_route() -> None:
 def test_the_prior_of_the_parameters_is_that_of_the_model() -> None:
     for board in (board_of(crowd(10)), with_errors(10)):
         priors = BoardPriors(correlation=BetaCorrelation(5, 3))
-        tree = sample_with_fit(board, priors, draws=300, random_seed=0)[0]
+        tree = sample_board(board, priors, draws=300, random_seed=0)[0]
         prior = {name: v.values.ravel() for name, v in tree["prior"].data_vars.items()}
         fit = fit_field(evidence_of(board), priors, np.random.default_rng(0))
         scale, unit, centre = fit.scale, 1.0, 0.0
@@ -196,7 +196,7 @@ def simulated_prior(board, priors, size, rng):
 @pytest.mark.slow
 def test_boards_from_the_prior_are_those_of_a_plain_simulation() -> None:
     board = board_of(crowd(10), 200)
-    tree = sample_with_fit(board, ONE, draws=1000, random_seed=4)[0]
+    tree = sample_board(board, ONE, draws=1000, random_seed=4)[0]
     merged = {**tree["prior"].data_vars, **tree["prior_predictive"].data_vars}
     ours = {name: v.values for name, v in merged.items()}
     ours["score"], ours["sorted_score"] = ours["score"][..., 5], ours["sorted_score"][..., 2]
@@ -287,15 +287,14 @@ def test_replicates_of_relatives_keep_their_correlation() -> None:
 @pytest.mark.slow
 def test_the_sign_is_that_of_the_metric() -> None:
     down, up = (
-        sample_with_fit(with_errors(sign=sign), ONE, draws=100, random_seed=0)[0]
-        for sign in (-1, 1)
+        sample_board(with_errors(sign=sign), ONE, draws=100, random_seed=0)[0] for sign in (-1, 1)
     )
     # the same scores, with the other sign
     flipped = bs.Leaderboard(-with_errors().scores, metric="score", standard_error=0.03)
     assert np.all(up["observed_data"]["score"].values > 0)
     assert np.all(np.diff(down["observed_data"]["sorted_score"]) >= 0)
     assert np.all(np.diff(up["observed_data"]["sorted_score"]) <= 0)
-    other = sample_with_fit(
+    other = sample_board(
         bs.Leaderboard(-flipped.scores, metric="score", standard_error=0.03),
         ONE,
         draws=100,
@@ -316,10 +315,10 @@ def test_the_sign_is_that_of_the_metric() -> None:
 
 def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     board, options = board_of(crowd(10)), {"draws": 50, "chains": 2, "random_seed": 0}
-    whole = sample_with_fit(board, ONE, **options)[0]
+    whole = sample_board(board, ONE, **options)[0]
     monkeypatch.setattr(sample, "LARGEST_GROUP", 16 * 10 * 100 // 4 + 1)
     monkeypatch.setattr(sample, "SINGLE", 1000)
-    tree = sample_with_fit(board, ONE, **options)[0]
+    tree = sample_board(board, ONE, **options)[0]
     for name in ("prior", "prior_predictive", "posterior_predictive"):
         assert tree[name]["draw"].values.tolist() == list(range(0, 50, 4))
         assert 0 < tree[name].to_dataset().nbytes <= 1.2 * sample.LARGEST_GROUP
@@ -329,7 +328,7 @@ def test_large_groups_keep_some_draws_and_say_so(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(tree["log_likelihood"]["score"], exact, rtol=1e-6)
     assert "keep one of 4 draws" in tree.attrs["notes"]
     monkeypatch.setattr(sample, "LARGEST_GROUP", 4 * 10 * 99)
-    tree = sample_with_fit(board, ONE, **options)[0]
+    tree = sample_board(board, ONE, **options)[0]
     assert "log_likelihood" not in tree.children
     assert "no group log_likelihood" in tree.attrs["notes"]
     assert "log_prior" in tree.children

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from boards import draw_entries, evidence_of, log_likelihood_at
+from boards import draw_entries, evidence_of
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.models import build_model
 from bayes_sota.leaderboard.posterior import board_posterior, check_board
 from bayes_sota.maximum.score_laws import score_law
 
@@ -143,42 +142,6 @@ def test_agrees_with_likelihood_weighting(luck):
         mean = mass @ theta[j]
         sd = np.sqrt(mass @ (theta[j] - mean) ** 2)
         assert skill[:, j].mean() == pytest.approx(mean, abs=0.1 * sd)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["partial", "score"])
-def test_the_model_of_pymc_has_the_exact_log_density_whatever_the_luck(kind):
-    """Between the nodes of rho and luck, and the potential that leaves both their priors."""
-    import pytensor.tensor as pt
-
-    from bayes_sota.leaderboard.fit_shape import fit_shape
-    from bayes_sota.leaderboard.models import (
-        _log_evidence,
-        field_log_density,
-        score_log_probability,
-    )
-
-    shape = fit_shape(BOARDS[kind](submissions=numbers() // 9 + 1), NORMAL, family="normal")
-    (mean, sd), (log_mean, log_sd) = shape.prior
-    offsets = []
-    for r, (rho, luck) in ((4, (0.71, 0.22)), (10, (0.83, 0.64)), (17, (0.9, 0.93))):
-        t = shape.points[0].points[np.argmax(shape.points[0].weights[:, r])]
-        exact = log_likelihood_at(shape, "normal", t[None], rho, luck)[0, 0]
-        density = field_log_density(shape, mean + sd * t[0], log_mean + log_sd * t[1])
-        ours = pt.stack([score_log_probability(shape, density, rho, luck).sum(),
-                         _log_evidence(shape, rho, luck)]).eval(mode="FAST_COMPILE")  # fmt: skip
-        assert ours[0] == pytest.approx(exact, abs=0.05)
-        evidence = shape.log_evidence_at(np.array([rho]), np.array([luck]))[0]
-        offsets.append(ours[1] - evidence)
-    assert np.ptp(offsets) < 0.1  # what all have cancels
-
-
-@pytest.mark.slow
-def test_the_luck_of_a_model_has_the_prior_of_the_exact_route():
-    entries = gaussian([0.90, 0.885, 0.87, 0.872, 0.861, 0.855], submissions=[40, 1, 5, 9, 30, 2])
-    law = build_model(entries, NORMAL, family="normal")["submission_luck"].owner
-    found = [float(parameter.eval()) for parameter in law.op.dist_params(law)]
-    assert found == pytest.approx([NORMAL.submission_luck.a, NORMAL.submission_luck.b])
 
 
 @pytest.mark.slow

@@ -124,10 +124,9 @@ def test_a_known_correlation_and_its_note(board: bs.Leaderboard, table: Report) 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_test": 100}, "n_test is for files"),
         ({"ci_prob": 95}, "ci_prob must be a number above 0 and below 1"),
         ({"draws": 0}, "draws must be a whole number from 1"),
-        ({}, "only the best score is known"),
+        ({}, "the scores of all entries, or their answers"),
     ],
 )
 def test_wrong_input(options: dict, message: str) -> None:

@@ -7,11 +7,10 @@ from published.comparisons import load_published
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import expit, logit
-from bayes_sota.core.summary import observed_maximum_of
-from bayes_sota.leaderboard import probability_shown, probability_truly_better
+from bayes_sota.core.skills import expit
+from bayes_sota.leaderboard import newcomer
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
-from bayes_sota.leaderboard.summary_newcomers import BoardField, Newcomer, sentences_of
+from bayes_sota.leaderboard.summary_newcomers import Newcomer, answers_of, sentences_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.maximum.field_estimate import binomial_interval
 from bayes_sota.maximum.score_laws import AccuracyLaw
@@ -30,11 +29,6 @@ def board() -> bs.Leaderboard:
     rng = np.random.default_rng(0)
     skill = expit(rng.normal(2.2, 0.25, 60))
     return bs.Leaderboard(rng.binomial(1000, skill) / 1000, n_test=1000)
-
-
-@pytest.fixture(scope="module")
-def tree(board: bs.Leaderboard) -> xr.DataTree:
-    return bs.estimate_sota(board, random_seed=0, draws=500, groups="estimands")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +72,7 @@ def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum, items)
         counts = rng.binomial(n, skill)
     better = (skill > theta)[counts == count]
     assert better.size > 5_000
-    found = probability_truly_better(maximum, count / n, items)
+    found = newcomer(maximum, score=count / n, new_n_test=items)
     assert near(found, better)
     assert 0.05 < found["probability"] < 0.95
 
@@ -105,21 +99,10 @@ def test_on_a_board_as_simulated_newcomers_with_that_score(found, items) -> None
         counts = rng.binomial(n, skill)
     better = (skill > theta)[counts == count]
     assert better.size > 700
-    newcomer = Newcomer.of_fit(fit, found.parameters, found.draws)
-    result = newcomer.truly_better(count / n, items)
+    result = newcomer(found, score=count / n, new_n_test=items)
     # the law is a double binomial, the simulated error normal
     assert result["probability"] == pytest.approx(better.mean(), abs=0.05)
     assert near(result, better) or items is None
-
-
-def test_a_stored_board_says_what_its_fit_says(tree, found) -> None:
-    newcomer = Newcomer.of_fit(found.fit, found.parameters, found.draws)
-    for items in (None, 500):
-        here = newcomer.truly_better(0.95, items)
-        there = probability_truly_better(tree, 0.95, items)
-        assert there["probability"] == pytest.approx(here["probability"], rel=1e-9)
-        shown = probability_shown(tree, 0.01, items)["probability"]
-        assert shown == pytest.approx(newcomer.shown(0.01, items)["probability"], rel=1e-9)
 
 
 @pytest.mark.parametrize("items", [None, 300])
@@ -130,7 +113,7 @@ def test_a_gap_shows_as_often_as_in_simulated_scores(maximum, items) -> None:
         shown = scores_on_these_items(skill, rho, shift, 200, 0.94, rng) >= 188
     else:
         shown = rng.binomial(items, skill) >= 282
-    found = probability_shown(maximum, 0.01, items)
+    found = newcomer(maximum, gap=0.01, new_n_test=items)
     assert found["probability"] == pytest.approx(shown.mean(), abs=0.01)
     assert found["best_score"] == 0.94
 
@@ -144,21 +127,20 @@ def test_fig_3_of_the_paper() -> None:
     alone = bs.maximum_law(n_test=3000, n_classifiers=1, skill=better)
     known = Newcomer(
         AccuracyLaw(law.mean(), 3000),
-        np.full(2, 0.9), np.zeros(2), np.zeros(2), law.mean(), 1, 1.0,
-        BoardField(*[np.zeros(2)] * 4, 0, False, None, [], None, None),  # type: ignore[arg-type]
-        (1, 2), {"draws_are_independent": 1},
+        np.full(2, 0.9), np.zeros(2), np.zeros(2), law.mean(),
+        lambda score, n: iter(()), on_these_items=True,
     )  # fmt: skip
     shown = known.shown(better - 0.9)["probability"]
     assert f"{shown:.2f}" == f"{float(alone.at_least(law.mean())):.2f}" == printed
     assert shown == pytest.approx(float(alone.at_least(law.mean())), rel=1e-6)
 
 
-def test_scores_say_more_the_better_they_are(tree) -> None:
-    p = [probability_truly_better(tree, x)["probability"] for x in (0.92, 0.94, 0.95, 0.96, 0.99)]
+def test_scores_say_more_the_better_they_are(found) -> None:
+    p = [newcomer(found, score=x)["probability"] for x in (0.92, 0.94, 0.95, 0.96, 0.99)]
     assert np.all(np.diff(p) > 0)
     assert p[0] < 0.01
     assert p[-1] > 0.99
-    shown = [probability_shown(tree, gap)["probability"] for gap in (0.001, 0.01, 0.03)]
+    shown = [newcomer(found, gap=gap)["probability"] for gap in (0.001, 0.01, 0.03)]
     assert np.all(np.diff(shown) > 0)
 
 
@@ -168,15 +150,14 @@ def test_better_errors_are_better(board) -> None:
     facts = {"metric": "score", "standard_error": 0.008}
     scores = bs.Leaderboard(board.scores, **facts)
     errors = bs.Leaderboard(1 - np.array(board.scores), lower_is_better=True, **facts)
-    settings = {"random_seed": 0, "draws": 250, "groups": "estimands"}
-    up, down = (bs.estimate_sota(b, **settings) for b in (scores, errors))
-    p, q = (probability_truly_better(t, x) for t, x in ((up, 0.953), (down, 0.047)))
+    up, down = (board_posterior(b, random_seed=0, draws=1000) for b in (scores, errors))
+    p, q = (newcomer(t, score=x) for t, x in ((up, 0.953), (down, 0.047)))
     assert p["probability"] == pytest.approx(q["probability"], abs=0.03)
-    assert probability_shown(down, 0.01)["best_score"] == pytest.approx(1 - board.maximum)
-    p, q = (bs.core.probability_above(t, x)["probability"] for t, x in ((up, 0.94), (down, 0.06)))
+    assert newcomer(down, gap=0.01)["best_score"] == pytest.approx(1 - board.maximum)
+    p, q = (answers_of(t, x, None)["p_above"]["probability"] for t, x in ((up, 0.94), (down, 0.06)))
     assert p == pytest.approx(1 - q, abs=0.06)
     with pytest.raises(InputError, match="new_n_test needs the number of items"):
-        probability_truly_better(up, 0.95, 100)
+        newcomer(up, score=0.95, new_n_test=100)
 
 
 @pytest.mark.slow
@@ -195,17 +176,20 @@ def test_every_kind_of_result_answers() -> None:
         bs.BestScore("0.9", n_classifiers=9, metric="score", standard_error=0.01),
     )  # fmt: skip
     for one in data:
-        result = bs.estimate_sota(one, draws=400, random_seed=0)
-        best = float(observed_maximum_of(result))
+        if type(one) is bs.BestScore:
+            result = bs.estimate_sota(one, draws=400, random_seed=0)
+        else:
+            result = board_posterior(one, draws=1600, random_seed=0)
+        best = float(one.scores.max() if hasattr(one, "scores") else one.maximum)
         sizes = (None,) if getattr(one, "n_test", 1) is None else (None, 200)
         for items in sizes:
             low, high = (
-                probability_truly_better(result, x, items)["probability"]
+                newcomer(result, score=x, new_n_test=items)["probability"]
                 for x in (best - 0.06, best + 0.06)
             )
             assert low < 0.2, one
             assert high > low + 0.15, one
-            assert 0 < probability_shown(result, 0.02, items)["probability"] < 1
+            assert 0 < newcomer(result, gap=0.02, new_n_test=items)["probability"] < 1
 
 
 def test_answers_have_the_digits_of_their_error(board) -> None:
@@ -224,25 +208,20 @@ def test_answers_have_the_digits_of_their_error(board) -> None:
 def test_boards_are_asked_one_by_one() -> None:
     boards = [bs.BestScore(x, n_test=n, n_classifiers=20) for x, n in (("0.9", 500), ("0.8", 300))]
     result = bs.estimate_sota(boards, draws=300, random_seed=0)
-    first, second = (probability_truly_better(result, 0.88, board=k) for k in (0, 1))
+    first, second = (newcomer(result, score=0.88, board=k) for k in (0, 1))
     assert first["probability"] < 0.5 < second["probability"]
     with pytest.raises(InputError, match="board must be"):
-        probability_truly_better(result, 0.9, board=2)
+        newcomer(result, score=0.9, board=2)
 
 
-def test_what_cannot_be_is_refused(tree, maximum) -> None:
+def test_what_cannot_be_is_refused(found, maximum) -> None:
     with pytest.raises(InputError, match="percent"):
-        probability_truly_better(maximum, 98.0)
+        newcomer(maximum, score=98.0)
     with pytest.raises(InputError, match="new_n_test must be a whole number"):
-        probability_truly_better(tree, 0.9, 0)
+        newcomer(found, score=0.9, new_n_test=0)
     with pytest.raises(InputError, match="gap must be"):
-        probability_shown(tree, 0.0)
-
-
-def test_the_draws_of_a_board_are_those_of_its_parameters(tree, found) -> None:
-    """Coordinates are read back from location, spread, family and shape."""
-    field = BoardField.of_tree(tree, 1)
-    used = found.parameters.used(found.fit)
-    assert np.array_equal(field.family, found.parameters.family)
-    assert np.allclose(field.coordinates[used], found.parameters.coordinates[used], atol=1e-9)
-    assert np.allclose(logit(field.psi), found.fit.evidence.y)
+        newcomer(found, gap=0.0)
+    with pytest.raises(InputError, match="either the score"):
+        newcomer(found, score=0.9, gap=0.1)
+    with pytest.raises(InputError, match="board_posterior"):
+        newcomer(bs.estimate_sota(bs.Leaderboard([0.9, 0.8], n_test=99), draws=25), score=0.9)
