@@ -4,9 +4,10 @@ A board is estimated and written by the process that gets it, and a summary come
 not grow with the number of boards, and what is finished stays when the run is ended.
 """
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -27,9 +28,6 @@ from bayes_sota.core.summary import (
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted, listed, plain_text
 from bayes_sota.leaderboard.sample_many import seed_of
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 _NUMBERS = ("observed_maximum", "theta_sota", "lower", "upper", "winner_skill", "seed")
 _COLUMNS = {
@@ -96,7 +94,9 @@ def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dic
     record = {"board": file.stem, "was_there": False, **dict.fromkeys(_NUMBERS), "problem": ""}
     target, prob = folder / f"{file.stem}.nc", options["prob"]
     try:
-        tree = _result_at(target)
+        tree = None
+        with suppress(InputError):  # a file that is no whole result is made anew
+            tree = read_result(target)
         record["was_there"] = tree is not None
         if tree is None:
             own = seed_of(seed, file.name)
@@ -117,11 +117,3 @@ def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dic
         if isinstance(error, InputError):
             said = error.render([name for one in sota.params for name in one.opts])
         return record | {"problem": plain_text(said.removeprefix(f"{file}: "), 500)}
-
-
-def _result_at(path: Path) -> "xr.DataTree | None":
-    """A result that is there and whole."""
-    try:
-        return read_result(path)
-    except InputError:
-        return None

@@ -81,19 +81,20 @@ def _printed(typed: tuple[str, str]) -> tuple[str, str, tuple[str, ...]]:
     """Accuracies with their digits, and a note where they are read as percent."""
     from bayes_sota.data.printed_scores import LEAST_PERCENT, has_percent_sign, parse_number
 
-    numbers = [parse_number(text.strip().removesuffix("%")) for text in typed]
-    if None in numbers:
-        wrong = typed[numbers.index(None)]
-        raise InputError(f"--accuracy takes two numbers, in [0, 1] or in percent, got {wrong!r}")
-    a, b = (number for number in numbers if number is not None)
+    shares = list[Any]()
+    for text in typed:
+        number = parse_number(text.strip().removesuffix("%"))
+        if number is None:
+            raise InputError(f"--accuracy takes numbers in [0, 1] or in percent, got {text!r}")
+        shares.append(number)
     signed = [has_percent_sign(text) for text in typed]
-    above = min(a, b) >= LEAST_PERCENT and max(a, b) <= 100 and not any(signed)
-    first, second = (
-        str(number / 100) if above or sign else text.strip()
-        for number, sign, text in zip((a, b), signed, typed, strict=True)
+    bare = min(shares) >= LEAST_PERCENT and max(shares) <= 100 and not any(signed)
+    a, b = (
+        str(number / 100) if bare or sign else text.strip()
+        for number, sign, text in zip(shares, signed, typed, strict=True)
     )
-    note = f"{typed[0]} and {typed[1]} are read as percent: {first} and {second}"
-    return first, second, (note,) if above else ()
+    note = f"{typed[0]} and {typed[1]} are read as percent: {a} and {b}"
+    return a, b, (note,) * bare
 
 
 @command(
@@ -135,15 +136,15 @@ def segmentation(
 @option("--by", choices=["task"], help="The same in every task, drawn towards all of them.")
 def responses(
     files: tuple[Path, ...],
-    prob: float,
-    seed: int,
     pair: tuple[str, str] | None,
     margin: float | None,
     require: str | None,
     pairs: bool,
     by: str | None,
+    prob: float,
+    seed: int,
     reading: dict[str, Any],
-    **options: Any,
+    **asked: Any,
 ) -> Answer:
     """From per-item outcomes of two or more methods.
 
@@ -161,7 +162,7 @@ def responses(
         raise InputError("--require not-worse needs --margin: how much worse is not worse")
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
-    outcomes = data.read_outcomes(*files, **options, **reading)
+    outcomes = data.read_outcomes(*files, **asked, **reading)
     settings: dict[str, Any] = {"outcomes": outcomes, "source": outcomes.name, "ci_prob": prob}
     settings |= {"notes": outcomes.notes, "random_seed": seed}
     if by:

@@ -36,7 +36,7 @@ _BELOW = {
         "judge": "Whether the order of learners is reproducible.",
     },
 }
-_PLACES = {"inspect": "inspection:inspect_file", "examples": "demo:examples"}
+_MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
 
 
 class Commands(click.Group):
@@ -54,14 +54,10 @@ class Commands(click.Group):
         """The command of a name, imported now."""
         if name not in self.about:
             return self.commands.get(name)
-        if self.name in _BELOW:
-            place = f"{self.name}:{name}"
-        elif name in _BELOW:
+        if name in _BELOW and self.name not in _BELOW:
             return Commands(name, _BELOW[name], help=_ABOUT[name])
-        else:
-            place = _PLACES.get(name, f"{name}:{name}")
-        module, _, attribute = place.partition(":")
-        found: click.Command = getattr(import_module(f"bayes_sota.cli.{module}"), attribute)
+        module = self.name if self.name in _BELOW else _MODULES.get(name, name)
+        found: click.Command = getattr(import_module(f"bayes_sota.cli.{module}"), name)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

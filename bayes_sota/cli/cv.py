@@ -37,17 +37,12 @@ _RULE = (
     "probabilities (spearman), when scores of odd and even ones are distributed alike (ks), when "
     "every order is decided or more iterations cannot help (posterior)."
 )
-_OF_RULE = (
-    "Of a --rule other than fixed: a correlation (.9999), a distance (.2), a probability (.95)."
-)
+_OF_RULE = "Of the --rule: a correlation (.9999), a distance (.2) or a probability (.95)."
 _SCORING = (
     "A score of scikit-learn, such as neg_log_loss; larger is better. Of classes of unlike size "
     "balanced_accuracy, average_precision; of more than two roc_auc_ovr, accuracy."
 )
-_CHECKPOINT = (
-    "Folder that keeps finished iterations: the same command goes on where it was ended. It holds "
-    "Python pickles: use none that others can write to."
-)
+_CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others can write to."
 
 
 @command(

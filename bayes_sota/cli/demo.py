@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from bayes_sota.cli.options import FOLDER, command, option, shows_progress
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.files import make_directory
+from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.summary import frame_of, list_report
 from bayes_sota.core.tables import Report, Table
 
@@ -43,10 +42,12 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     boards = {name: load_example(name.removesuffix("-abc")) for name in _LABELS}
     lead = boards["obesity-risk"]
     trees = {}
-    for name, one in boards.items():
-        _say(f"{name}: ABC/SMC, which compiles first" if "abc" in name else f"{name}: exact")
-        abc: Any = {"method": "abc", "draws": 500, "chains": 2, "progressbar": shows_progress()}
-        trees[name] = estimate_sota(one, random_seed=seed, **abc if "abc" in name else {})
+    abc: Any = {"method": "abc", "draws": 500, "chains": 2}
+    with shown_progress(len(boards), "examples", show=shows_progress()) as advance:
+        for name, one in boards.items():
+            how = abc if name.endswith("-abc") else {}
+            trees[name] = estimate_sota(one, random_seed=seed, **how)
+            advance()
     sensitivity = sota_sensitivity(lead, ci_prob=prob, random_seed=seed)
     files = [save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
     files += _draw(trees, sensitivity, prob, output_dir)
@@ -74,12 +75,6 @@ def _draw(
         "cassava-posterior": plot_sota(trees["cassava"], ci_prob=prob),
     }
     return [save_figure(drawn, directory / f"{name}.png") for name, drawn in figures.items()]
-
-
-def _say(text: str) -> None:
-    asked = click.get_current_context().params
-    if not (asked["quiet"] or asked["as_json"]):
-        click.echo(text, err=True)
 
 
 def _describe(reports: dict[str, Report], files: list[str], folder: Path, seed: int) -> Report:

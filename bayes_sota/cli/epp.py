@@ -42,11 +42,14 @@ _PLAN = (
 @option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC).")
 def epp(
     files: tuple[Path, ...],
-    reading: dict[str, Any],
+    players: Any,
+    test: tuple[tuple[str, str], ...],
+    plan: float | None,
+    bayes: bool,
+    model: str | None,
     prob: float,
     seed: int,
-    bayes: bool,
-    test: tuple[tuple[str, str], ...],
+    reading: dict[str, Any],
     **asked: Any,
 ) -> Answer:
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
@@ -56,13 +59,10 @@ def epp(
     tie); cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model.
     Standard errors are clustered by round: matches of one round share its scores.
     """
-    players, plan, model = (asked.pop(name) for name in ("players", "plan", "model"))
-    for name, wrong in {
-        "--plan": plan is not None,
-        "--matches all-rounds": asked["matches"] == "all-rounds",
-    }.items():
-        if bayes and wrong:
-            raise InputError(f"{name} is for maximum likelihood: leave out --bayes")
+    if bayes and plan is not None:
+        raise InputError("--plan is for maximum likelihood: leave out --bayes")
+    if bayes and asked["matches"] == "all-rounds":
+        raise InputError("--matches all-rounds is for maximum likelihood: leave out --bayes")
     found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)
     tables: list[Any] = [*found.values()] if isinstance(found, dict) else [found]
     notes = list(dict.fromkeys(note for table in tables for note in table.notes))

@@ -43,9 +43,9 @@ _PAIR = {"paired {} --n-test-public N --n-test-private N": "How good is the publ
 _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with uncertainty?"}
 
 
-@command(uses="reading metric top", draws=False, name="inspect", example="inspect leaderboard.csv")
+@command(uses="reading metric top", draws=False, example="inspect leaderboard.csv")
 @click.argument("file", type=InputFile())
-def inspect_file(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
+def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
     """Say what FILE holds, every question that it can answer, and the command for it.
 
     It also says which columns it would use, and what it lacks for other questions.

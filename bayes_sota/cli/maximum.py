@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayes_sota.cli.options import command, note_unused, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import check_positives
-from bayes_sota.core.arguments import COUNT, RATIO, SHARE
+from bayes_sota.core.arguments import COUNT, RATIO, SHARE, Range
 from bayes_sota.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +40,8 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
     given: dict[str, Any] = {"n_classifiers": classifiers, "correlation": rho or 0.0}
     facts: dict[str, Any]
     if metric == "auc":
-        facts = {"metric": "auc", "n_positive": check_positives(asked["n_positive"], n_test)}
+        both = Range(2, n_test - 2, whole=True)  # positives, with as many negatives
+        facts = {"metric": "auc", "n_positive": both.check(asked["n_positive"], "n_positive")}
         facts["spread_ratio"] = asked["spread_ratio"] or 1.0
         law = _auc_law(skill, n_test, facts["n_positive"], facts["spread_ratio"], given)
     else:

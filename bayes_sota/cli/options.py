@@ -113,21 +113,14 @@ class Option(click.Option):
     """An option with its default in the help; a ``rare`` one is in ``--help-all`` only."""
 
     def __init__(
-        self,
-        names: Sequence[str],
-        help: str,
-        *,
-        limits: Range | None = None,
-        choices: Sequence[str] = (),
-        rare: bool = False,
-        **settings: Any,
+        self, names: Any, help: str, limits: Any = None, choices: Any = None, **settings: Any
     ) -> None:
+        self.rare = settings.pop("rare", False)
         if limits is not None:
             settings["type"] = Number(limits)
-        if choices:
+        if choices is not None:
             settings["type"] = click.Choice(choices)
         super().__init__(names, help=help, show_default=True, **settings)
-        self.rare = rare
 
 
 def option(*names: str, help: str, **settings: Any) -> Callable[[Any], Any]:
@@ -229,10 +222,8 @@ class Command(click.Command):
         **settings: Any,
     ) -> None:
         self.uses = uses.replace("reading", " ".join(READING)).split()
-        more = click.Option(
-            ["--help-all"], is_flag=True, is_eager=True, expose_value=False,
-            callback=_help_all, help="Show all options and exit.",
-        )  # fmt: skip
+        flag: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
+        more = click.Option(["--help-all"], callback=_help_all, help="Show all options.", **flag)
         shared = [copy(one) for name, one in SHARED.items() if name in {*self.uses, *EVERYWHERE}]
         for one in shared:
             one.hidden = one.name not in {*self.uses, *_SHOWN}

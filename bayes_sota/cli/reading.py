@@ -74,15 +74,3 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
     if all(named):
         return dict(zip((name.strip() for name, _, _ in parts), sizes, strict=True))
     return sizes if len(sizes) > 1 else sizes[0]
-
-
-def check_positives(n_positive: int | None, n_test: int) -> int:
-    """Number of positive items of an AUC, or ``InputError``."""
-    if n_positive is None:
-        raise InputError("--n-positive is missing: an AUC needs the number of positive items")
-    if not 2 <= n_positive <= n_test - 2:
-        raise InputError(
-            "--n-positive must leave at least 2 items of each class, got "
-            f"{n_positive} of {n_test:,}"
-        )
-    return n_positive

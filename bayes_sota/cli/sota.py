@@ -21,11 +21,12 @@ from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import read_board
 from bayes_sota.core.arguments import CLASSES, NUMBER
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 
 if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
+_ABC = "reads the best score alone: give that one as --maximum, and --classifiers, for FILE"
 _OF_SCORES = ("rounding", "metric", "standard_error", "n_positive")
 
 
@@ -93,7 +94,7 @@ def estimate(
         (size,), (tries,) = n_test or (None,), classifiers or (None,)
         data = read_board(file, reading, n_test=size, n_classifiers=tries, **scores)
         if settings.get("method") == "abc":
-            raise InputError(_advice(data))
+            raise InputError(f"--method abc {_ABC}")
         if compare and n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
             raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
     if not compare:
@@ -112,21 +113,6 @@ def _with_comparison(report: "Report", data: Any, known: dict[str, Any]) -> "Rep
     table = comparison_table(frame, len(data.names), known["ci_prob"])
     content = report.content | {"comparison": rows_of(frame)}
     return replace(report, content=content, tables=[*report.tables, table])
-
-
-def _advice(data: Any) -> str:
-    """Why ABC takes no FILE, and the options that give it the best score of this one."""
-    why = "--method abc reads the best score alone and would drop all others in FILE"
-    if not isinstance(data, Leaderboard) or data.has_own_errors:
-        return f"{why}: leave it out"
-    best = repr(data.maximum) if data.decimals is None else f"{data.maximum:.{data.decimals}f}"
-    size = "" if data.n_test is None else f" --n-test {data.n_test}"
-    accuracy = data.metric == "accuracy"
-    how = f" --rounding {data.rounding}" if accuracy else f" --metric {data.metric}"
-    return (
-        f"{why}; for an answer from that one: --maximum {best} --classifiers "
-        f"{data.typical_tries:.0f}{size}{how}"
-    )
 
 
 def _boards(

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -196,13 +194,3 @@ def test_wrong_input_gets_one_line_and_writes_nothing(
     assert error.count("\n") == 1
     assert message in error
     assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == FILES
-
-
-def test_a_claim_imports_neither_pymc_nor_pandas() -> None:
-    code = (
-        "import sys\nfrom bayes_sota.cli.main import main\ntry:\n    main("
-        f"['claim', *{list(REPORTED)!r}, '--json'])\nexcept SystemExit:\n    pass\n"
-        "print([m for m in ('pymc', 'pandas', 'arviz', 'xarray') if m in sys.modules])"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.rstrip().endswith("[]")

@@ -1,8 +1,6 @@
 """``bayes-sota epp`` from the shell: as from Python, every file format, and wrong input."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -148,17 +146,6 @@ def test_infinite_estimates_have_a_way_out(capsys, tmp_path: Path) -> None:
     assert (code, found["connected"]) == (0, False)
     assert abs(found["players"][0]["epp"]) < 10
     assert any("infinite" in note for note in found["notes"])
-
-
-def test_maximum_likelihood_never_imports_pymc(scores: Path) -> None:
-    script = (
-        "import sys; from bayes_sota.cli.commands import cli; "
-        f"asked = ['epp', {str(scores)!r}, '--json']; "
-        "cli.main(asked, standalone_mode=False); "
-        "print([m for m in ('pymc', 'pytensor', 'arviz', 'matplotlib') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 @pytest.fixture
