@@ -145,6 +145,10 @@ class Report:
     in_words: bool = False
     about: Any = None
 
+    def __str__(self) -> str:
+        """Sentences, tables and what to know, as Markdown."""
+        return self.to_markdown()
+
     @cached_property
     def frame(self) -> "pd.DataFrame":
         """All numbers."""
