@@ -145,6 +145,10 @@ class Report:
     in_words: bool = False
     about: Any = None
 
+    def __str__(self) -> str:
+        """Sentences, tables and what to know, as Markdown."""
+        return self.to_markdown()
+
     @cached_property
     def frame(self) -> "pd.DataFrame":
         """All numbers."""
@@ -266,26 +270,29 @@ def _harmless(value: Any) -> Any:
 def json_text(content: dict[str, Any]) -> str:
     """One JSON object with the schema version first.
 
-    JSON knows neither infinity nor not-a-number: they are null.
+    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says which.
 
     Examples
     --------
-    >>> json_text({"sd": float("inf")}).splitlines()[2]
-    '  "sd": null'
+    >>> json.loads(json_text({"sd": float("inf")}))["null_reasons"]
+    {'sd': 'inf'}
     """
-    return json.dumps({"schema_version": SCHEMA_VERSION, **_jsonable(content)}, indent=2)
+    reasons: dict[str, str] = {}
+    document = {"schema_version": SCHEMA_VERSION, **_jsonable(content, "", reasons)}
+    return json.dumps(document | ({"null_reasons": reasons} if reasons else {}), indent=2)
 
 
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _jsonable(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(v) for v in value]
+def _jsonable(value: Any, place: str, reasons: dict[str, str]) -> Any:
     if hasattr(value, "tolist"):
-        return _jsonable(value.tolist())
-    if isinstance(value, float):
-        return value + 0.0 if math.isfinite(value) else None  # no -0.0
-    return value
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(k): _jsonable(v, f"{place}{k}.", reasons) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(v, f"{place}{i}.", reasons) for i, v in enumerate(value)]
+    if not isinstance(value, float) or math.isfinite(value):
+        return value + 0.0 if isinstance(value, float) else value  # no -0.0
+    reasons[place.rstrip(".")] = str(value)
+    return None
 
 
 def _markdown_table(table: Table) -> str:
