@@ -316,6 +316,8 @@ def average_tasks(
     is_share, known = metric == "accuracy", given
     if is_share:  # without errors, by their numbers of items
         known = {"standard_error": np.zeros(x.size)} | (given or {"n_test": np.ones(x.size)})
+    else:
+        refuse_unused("scores that are no accuracies", {"n_test": n_test})
     each = Leaderboard(x.ravel(), names=places, metric=metric, **known, **options)
     x = each.scores.reshape(x.shape)
     sizes = each.sizes.reshape(x.shape) if is_share and given else None

@@ -29,7 +29,6 @@ class Layout:
     columns: list[str]
     across: str = ""
     beside: dict[str, list[str]] = field(default_factory=dict)  # errors and sizes of each column
-    score: str = ""
 
 
 def find_layout(table: Table, asked: Mapping[str, str], use: Sequence[str]) -> Layout:

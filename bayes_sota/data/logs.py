@@ -259,8 +259,8 @@ def find_splits(table: Table, asked: Mapping[str, str]) -> tuple[Table, Layout]:
     rest = dict(table.columns)
     columns = {f"split{number}": rest.pop(name) for number, name in splits}
     columns = {"params": list(map(_parameters, rest.pop("params", table.lines))), **columns}
-    layout = Layout("tasks", {"entry": "params"}, list(columns)[1:], "fold", score=metric)
-    return replace(table, columns=columns | rest), layout
+    roles = {"entry": "params", "score": metric}
+    return replace(table, columns=columns | rest), Layout("tasks", roles, [*columns][1:], "fold")
 
 
 def _parameters(cell: Any) -> str:

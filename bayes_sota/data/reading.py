@@ -71,7 +71,8 @@ def read_tidy(
         parts.append(_scores_of(table, use or [], direction, roles))
     tidy = _without(joined(parts), [name for name in leave_out if name not in columns])
     _check_one_metric(tidy)
-    return replace(tidy, asked=frozenset(roles), lower_is_better=_is_lower_better(tidy, direction))
+    lower = tidy.layout != "battles" and _is_lower_better(tidy, direction)
+    return replace(tidy, asked=frozenset(roles), lower_is_better=lower)
 
 
 def _scores_of(

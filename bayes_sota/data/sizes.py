@@ -13,8 +13,7 @@ board with enough distinct scores gives n away. Exact: whole-number arithmetic t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +41,7 @@ _LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
 _LEAST_ITEMS = 1.5  # two, and errors are rounded
 
 
-@dataclass(frozen=True)
-class LatticeFit:
+class LatticeFit(NamedTuple):
     """Test-set sizes that can give all scores, and how sure the first of them is.
 
     Attributes

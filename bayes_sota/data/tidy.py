@@ -228,7 +228,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
         numbers=numbers,
         lines=table.lines * len(columns),
         titles=columns,
-        score=layout.score or roles.get("score", ""),
+        score=roles.get("score", ""),
         sentence=_describe(table, layout),
         notes=(*table.notes, *notes),
         origin=table.origin,

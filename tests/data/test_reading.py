@@ -150,6 +150,16 @@ def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
     assert tidy.lines[2] == f"{files[1]}, line 2"
     folders = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}/x.csv") for name in "cd"]
     assert names(read_tidy(folders)) == ["c", "d"]
+    text = "model,task,acc,n\na,{0},.9,50\nb,{0},.8,50\n"  # a board by itself, in each file
+    tasks = [written(tmp_path, text.format(task), f"{task}.csv") for task in ("law", "art")]
+    tidy = read_tidy(tasks)
+    assert (names(tidy), names(tidy, "task")) == (["a", "b"], ["law", "art"])
+    assert tidy.numbers["n"].tolist() == [50] * 4
+    battles = [
+        written(tmp_path, f"winner,loser\n{pair}\n", f"{pair}.csv") for pair in ("x,y", "z,x")
+    ]
+    assert set(read_scores(battles).players) == {"x", "y", "z"}
+    refused("one file is needed", read_table, battles)
 
 
 # --- names choose
