@@ -260,7 +260,7 @@ def repeated_cross_validation(
                 truth=study.truth,
                 partition_seeds=tuple(map(study.partition_seed, range(n))),
                 random_seed=seed,
-                rule=getattr(chosen, "name", type(chosen).__name__),
+                rule=getattr(chosen, "name", getattr(chosen, "__name__", "rule")),
                 decided=False,
                 messages=tuple(messages),
             )
