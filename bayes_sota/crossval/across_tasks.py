@@ -10,7 +10,7 @@ simulation, and learners whose bias is known.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -24,7 +24,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.shape import SteadyState, steady_state
+from bayes_sota.crossval.shape import steady_state
+
+_FEWEST = 6  # data sets from which on Wilcoxon's test can be significant at 5 %
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +130,7 @@ def _studentized(level: float, k: int) -> float:
 
 
 def signed_rank_tests(
-    values: ArrayLike, names: Sequence[str] | None = None, level: float = 0.05
+    values: ArrayLike, names: Sequence[str] | None = None
 ) -> list[dict[str, Any]]:
     """Test every two alternatives by Wilcoxon's signed ranks, as Demsar (2006) advises.
 
@@ -140,15 +142,14 @@ def signed_rank_tests(
     values : array-like, shape (n_tasks, k)
         NaN where one is missing.
     names : sequence of str, optional
-    level : float
-        A test that cannot reach it, whatever the values, is not made.
 
     Returns
     -------
     list of dict
         In the order of ``itertools.combinations``: ``a``, ``b``; ``n_tasks`` with values of both,
         ``n_ahead`` on which A is better, ``n_tied`` on which both are equal, which take no part;
-        the ``median_difference``; the two-sided ``p_value``, or the ``reason`` why there is none.
+        the ``median_difference``; the two-sided ``p_value``, or the ``reason`` why there is none:
+        of fewer than 6 data sets it cannot be below .05.
 
     Examples
     --------
@@ -158,43 +159,33 @@ def signed_rank_tests(
     >>> signed_rank_tests(values[:1])[0]["reason"]
     'they differ on 1 data set, of which it takes at least 6'
     """
-    LEVEL.check(level, "level")
-    numbers = np.asarray(values, np.float64)
+    numbers, tests = np.asarray(values, np.float64), list[dict[str, Any]]()
     if numbers.ndim != 2 or numbers.shape[1] < 2:
         raise InputError(
             "signed ranks need values (data set, alternative) of at least 2 alternatives, got the "
             f"shape {numbers.shape}"
         )
     labels = checked_labels(names, numbers.shape[1], "alternative")
-    return [
-        _signed_ranks(labels[a], labels[b], np.round(numbers[:, a] - numbers[:, b], 12), level)
-        for a, b in combinations(range(len(labels)), 2)
-    ]
+    for a, b in combinations(range(len(labels)), 2):
+        gaps = np.round(numbers[:, a] - numbers[:, b], 12)
+        known = gaps[np.isfinite(gaps)]
+        d = known[known != 0]
+        few = f"they differ on {counted(d.size, 'data set')}, of which it takes at least {_FEWEST}"
+        test = {
+            "a": labels[a],
+            "b": labels[b],
+            "n_tasks": known.size,
+            "n_ahead": int((d > 0).sum()),
+            "n_tied": known.size - d.size,
+            "median_difference": float(np.median(known)) if known.size else None,
+            "p_value": float(wilcoxon(d).pvalue) if d.size >= _FEWEST else None,
+            "reason": few if d.size < _FEWEST else "",
+        }
+        tests.append(test)
+    return tests
 
 
-def _signed_ranks(a: str, b: str, differences: FloatArray, level: float) -> dict[str, Any]:
-    known = differences[np.isfinite(differences)]
-    d, least = known[known != 0], _least_tasks(level)
-    p = float(wilcoxon(d).pvalue) if d.size >= least else None
-    few = f"they differ on {counted(d.size, 'data set')}, of which it takes at least {least}"
-    return {
-        "a": a,
-        "b": b,
-        "n_tasks": known.size,
-        "n_ahead": int((d > 0).sum()),
-        "n_tied": known.size - d.size,
-        "median_difference": float(np.median(known)) if known.size else None,
-        "p_value": p,
-        "reason": few if p is None else "",
-    }
-
-
-def _least_tasks(level: float) -> int:
-    """Data sets from which on Wilcoxon's test can be significant."""
-    return int(np.ceil(1 - np.log2(level)))
-
-
-def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> dict[str, Any]:
+def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     """Test across data sets with one iteration of each, for every iteration.
 
     An iteration stands for a seed that all data sets share. Of pairs of seeds,
@@ -205,20 +196,19 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> di
     scores : FoldScores
     a, b : int
         Places of the learners.
-    level : float
 
     Returns
     -------
     dict
         ``p_values`` (n_iterations,) of Wilcoxon's signed rank test across data sets, two-sided, one
         iteration each; ``a_wins`` and ``b_wins``, the shares of the seeds whose test is significant
-        for A, and for B; ``contradiction``, the probability that of two seeds one says A and the
-        other B; ``level``.
+        at 5 % for A, and for B; ``contradiction``, the probability that of two seeds one says A and
+        the other B.
 
     Raises
     ------
     InputError
-        Too few data sets for the test to reach the level, or fewer than two iterations that all
+        Fewer than 6 data sets, which cannot be significant, or fewer than two iterations that all
         data sets have.
 
     Examples
@@ -228,13 +218,9 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> di
     >>> verdicts["a_wins"], verdicts["b_wins"], round(verdicts["contradiction"], 5)
     (0.025, 0.005, 0.00025)
     """
-    LEVEL.check(level, "level")
-    n_tasks = len(scores.tasks)
-    if n_tasks < _least_tasks(level):
-        raise InputError(
-            f"Wilcoxon's test across {n_tasks} data sets cannot be significant at {level:g}: "
-            f"at least {_least_tasks(level)} are needed"
-        )
+    if len(scores.tasks) < _FEWEST:
+        problem = f"Wilcoxon's test across {len(scores.tasks)} data sets cannot be significant"
+        raise InputError(f"{problem}: at least {_FEWEST} are needed")
     means = scores.iteration_means()
     d = np.round(means[:, a] - means[:, b], 12)
     d = d[:, np.isfinite(d).all(axis=0)]
@@ -244,14 +230,10 @@ def seed_verdicts(scores: FoldScores, a: int, b: int, level: float = 0.05) -> di
     p_values = np.array([wilcoxon(one).pvalue if np.any(one) else 1.0 for one in d.T])
     # The sign of the rank sum, which the test is about, not of the mean.
     ahead = np.array([signed_rank_sum(one) for one in d.T])
-    first, second = (int(np.sum((p_values <= level) & (ahead * sign > 0))) for sign in (1, -1))
-    return {
-        "p_values": p_values,
-        "a_wins": first / n,
-        "b_wins": second / n,
-        "contradiction": 2 * first * second / (n * (n - 1)),
-        "level": level,
-    }
+    first, second = (int(np.sum((p_values <= 0.05) & (ahead * sign > 0))) for sign in (1, -1))
+    contradiction = 2 * first * second / (n * (n - 1))
+    shares = {"a_wins": first / n, "b_wins": second / n, "contradiction": contradiction}
+    return {"p_values": p_values, **shares}
 
 
 def signed_rank_sum(d: FloatArray) -> float:
@@ -260,14 +242,13 @@ def signed_rank_sum(d: FloatArray) -> float:
     return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
 
 
-def _estimates(state: SteadyState) -> dict[str, FloatArray]:
+def _estimates(scores: FoldScores) -> dict[str, FloatArray]:
     """Both estimates, each (n_tasks, n_learners)."""
+    state = steady_state(scores)
     return {"canonical": state.canonical, "steady": state.mean}
 
 
-def fold_bias(
-    runs: Sequence[FoldScores], level: float = 0.05
-) -> dict[str, dict[str, AverageRanks]]:
+def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, AverageRanks]]:
     """Rank numbers of folds by their estimates, for every learner.
 
     Rank 1 is the most optimistic number of folds: the highest estimate. (The source counts from
@@ -277,7 +258,6 @@ def fold_bias(
     ----------
     runs : sequence of FoldScores
         The same learners and data sets with different numbers of folds, such as 2, 5 and 10.
-    level : float
 
     Returns
     -------
@@ -301,11 +281,11 @@ def fold_bias(
         raise InputError(f"runs have at least 2 different numbers of folds, got {folds}")
     if len({(one.learners, one.tasks) for one in runs}) > 1:
         raise InputError("runs with different numbers of folds need the same learners and data")
-    scored = [_estimates(steady_state(one)) for one in runs]
+    scored = [_estimates(one) for one in runs]
     names = [f"{k} folds" for k in folds]
     return {
         learner: {
-            kind: average_ranks(np.stack([one[kind][:, j] for one in scored], 1), names, level)
+            kind: average_ranks(np.stack([one[kind][:, j] for one in scored], 1), names)
             for kind in ("canonical", "steady")
         }
         for j, learner in enumerate(runs[0].learners)
@@ -344,7 +324,7 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
             f"{scores.scores.shape[:2]}, got the shape {true.shape}"
         )
     compared = {}
-    for kind, estimates in _estimates(steady_state(scores)).items():
+    for kind, estimates in _estimates(scores).items():
         errors = estimates - true
         compared[kind] = {
             "errors": errors,
@@ -360,31 +340,26 @@ def rows_across_tasks(
 ) -> dict[str, Any]:
     """What the report of ``judge_runs`` says across data sets; None where nothing tells it.
 
-    ``ranks`` are of ``means`` (n_tasks, n_learners). ``steady_verdicts`` are Wilcoxon's tests of
-    these means, ``verdicts`` of one seed after the other, ``against_truth`` errors by learner.
+    ``ranks`` are of ``means`` (n_tasks, n_learners), and ``steady_verdicts`` Wilcoxon's tests of
+    them, ``verdicts`` of one seed after the other; ``against_truth`` are errors by learner.
     """
-    names, verdicts, steady, compared = scores.learners, None, None, None
+    names = scores.learners
+    found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
     if ranks is not None:
-        steady = signed_rank_tests(means, names, ranks.level)
-        if len(scores.tasks) >= _least_tasks(ranks.level):
-            keys = ("a_wins", "b_wins", "contradiction")
-            verdicts = [
-                {"a": names[a], "b": names[b]} | {key: one[key] for key in keys}
-                for a, b in combinations(range(len(names)), 2)
-                for one in [seed_verdicts(scores, a, b, ranks.level)]
-            ]
+        row = {k: v for k, v in vars(ranks).items() if k not in ("names", "ranks", "n_tasks")}
+        by_name = dict(zip(names, ranks.ranks.tolist(), strict=True))
+        found["ranks"] = {"learners": by_name, **row}
+        found["steady_verdicts"] = signed_rank_tests(means, names)
+    if len(scores.tasks) >= _FEWEST:
+        found["verdicts"] = [
+            {"a": names[a], "b": names[b], **seed_verdicts(scores, a, b)}
+            for a, b in combinations(range(len(names)), 2)
+        ]
+        for row in found["verdicts"]:
+            del row["p_values"]
     if truth is not None:
-        compared = {
-            kind: {key: dict(zip(names, one[key].tolist(), strict=True)) for key in ("bias", "mse")}
-            | {"same_best": one["same_best"]}
-            for kind, one in against_truth(scores, truth).items()
-        }
-    found = {"ranks": ranks and rank_row(ranks), "steady_verdicts": steady}
-    return found | {"verdicts": verdicts, "against_truth": compared}
-
-
-def rank_row(ranks: AverageRanks) -> dict[str, Any]:
-    """Mean ranks by learner with their tests and critical differences."""
-    row = asdict(ranks)
-    del row["n_tasks"]
-    return {"learners": dict(zip(row.pop("names"), row.pop("ranks").tolist(), strict=True)), **row}
+        found["against_truth"] = against_truth(scores, truth)
+        for one in found["against_truth"].values():
+            del one["errors"]
+            one |= {k: dict(zip(names, one[k].tolist(), strict=True)) for k in ("bias", "mse")}
+    return found

@@ -192,18 +192,15 @@ class Study:
         from joblib import Memory, hash
 
         make_directory(folder)
-        versions = {name: version(name) for name in _LIBRARIES}
-        parts = [list(self.learners.items()), self.rows, self.labels, self.scoring, versions]
+        versions = [version(name) for name in _LIBRARIES]
+        parts = [[*self.learners.items()], self.rows, self.labels, self.scoring, versions]
         try:
             key = hash([*parts, self.folds, self.seed])
         except (pickle.PicklingError, AttributeError, TypeError) as error:
-            reason = plain_text(f"{error}", _LONGEST)
-            raise InputError(
-                f"iterations cannot be kept: a learner or the score cannot be pickled ({reason}); "
-                "define it in a module of its own"
-            ) from None
-        kept = Memory(folder, verbose=0).cache(_run_iteration, ignore=["study"])
-        return partial(kept, key, self)
+            problem = "iterations cannot be kept: a learner or the score cannot be pickled"
+            fix = f"({plain_text(error, _LONGEST)}); define it in a module of its own"
+            raise InputError(f"{problem} {fix}") from None
+        return partial(Memory(folder, verbose=0).cache(_run_iteration, ignore=["study"]), key, self)
 
 
 def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
@@ -274,12 +271,10 @@ def _checked_learners(estimators: Any) -> dict[str, Any]:
         raise InputError("two learners have the same name")
     for name, estimator in learners.items():
         try:
-            if isinstance(estimator, type) or not hasattr(clone(estimator), "fit"):
-                raise TypeError
+            clone(estimator)
         except TypeError:
-            raise InputError(
-                f"learner {shown(name)} is no scikit-learn estimator: {shown(estimator)}"
-            ) from None
+            problem = f"is no scikit-learn estimator: {shown(estimator)}"
+            raise InputError(f"learner {shown(name)} {problem}") from None
     return learners
 
 

@@ -49,27 +49,22 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     Raises
     ------
     InputError
-        An unknown name, one that is there twice, or none.
+        An unknown name.
 
     Examples
     --------
     >>> list(named_learners(["nb", "tree"]))
     ['nb', 'tree']
     """
-    asked, coded = list(names), list(categories)
-    unknown = [name for name in asked if name not in LEARNERS]
-    if unknown or not asked:
-        first = shown(unknown[0]) if unknown else "none"
-        raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {first}")
-    if len(set(asked)) < len(asked):
-        raise InputError(f"a learner is there twice in {', '.join(asked)}")
-    return {name: prepared(_made(name), coded) for name in asked}
-
-
-def _made(name: str) -> Any:
-    place, settings = LEARNERS[name]
-    module, _, kind = place.partition(".")
-    return getattr(import_module(f"sklearn.{module}"), kind)(**settings)
+    made, coded = dict[str, Any](), list(categories)
+    for name in names:
+        if name not in LEARNERS:
+            raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {shown(name)}")
+        place, settings = LEARNERS[name]
+        module, _, kind = place.partition(".")
+        learner = getattr(import_module(f"sklearn.{module}"), kind)(**settings)
+        made[name] = prepared(learner, coded)
+    return made
 
 
 def prepared(learner: Any, categories: list[int]) -> Any:

@@ -5,7 +5,8 @@ correlation of successive running means of the items' predicted probabilities, t
 and the Kolmogorov-Smirnov distance between the scores of the even and of the odd iterations. Each
 looks at one learner. A Bayesian rule looks at the order of all learners.
 ``tests/crossval/test_rules.py`` compares statistics with SciPy's, Spearman's rule with the
-iteration that its expansion predicts, and the Bayesian rule with the correlated t.
+iteration that its expansion predicts; ``test_posterior_rule.py`` the Bayesian rule with the
+correlated t.
 """
 
 from collections.abc import Callable, Sequence
@@ -112,7 +113,7 @@ def posterior(row: Sequence[Progress], threshold: float) -> list[BoolArray]:
 
     Looking after every iteration decides more often by chance than looking once: of equal learners
     P(A better) leaves .05 to .95 at some look in about 19 % of runs, after a fixed number of
-    iterations in 10 % (``tests/crossval/test_rules.py``).
+    iterations in 10 % (``tests/crossval/test_posterior_rule.py``).
     """
     from scipy.special import chdtri
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 FOLDS = Range(2, 10_000, whole=True)
 ITERATIONS = Range(1, 10_000, whole=True)
-_KINDS = ("error", "decision function", "warning")  # of messages
+_KINDS = {  # of messages
+    "error": "failed and were left out",
+    "decision function": "gave no probabilities, for which the decision function stands",
+    "warning": "warned",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,11 +76,6 @@ class CrossValidation:
     decided: bool
     messages: tuple[Message, ...]
 
-    def __repr__(self) -> str:
-        """Size and rule."""
-        met = f"rule {self.rule!r} {'met' if self.decided else 'not met'}"
-        return f"<CrossValidation: {str(self.fold_scores)[13:-1]}, {self.truth.size} items, {met}>"
-
     @property
     def learners(self) -> tuple[str, ...]:
         """Names of the learners."""
@@ -94,31 +94,35 @@ class CrossValidation:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of the fits: failures first, one sentence for each kind."""
-        grouped: dict[tuple[int, str], list[Message]] = {}
-        for said in self.messages:
-            grouped.setdefault((_KINDS.index(said.kind), said.learner), []).append(said)
-        fits = self.n_iterations * self.fold_scores.folds
-        return tuple(_note(grouped[key], fits) for key in sorted(grouped, key=lambda key: key[0]))
+        fits, notes = counted(self.n_iterations * self.fold_scores.folds, "fit"), []
+        for (kind, happened), name in product(_KINDS.items(), self.learners):
+            said = [m for m in self.messages if (m.kind, m.learner) == (kind, name)]
+            if said:
+                number, first = len({(m.iteration, m.fold) for m in said}), said[0]
+                where = f"the first in iteration {first.iteration}, fold {first.fold}"
+                text = f": {first.text}" if first.text else ""
+                notes.append(f"{name}: {number:,} of {fits} {happened}, {where}{text}")
+        return tuple(notes)
 
     def to_datatree(self) -> "xr.DataTree":
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
         import xarray as xr
 
-        each = ("learner", "iteration")
+        each, truth = (
+            ("learner", "iteration"),
+            "is_positive" if self.n_classes == 2 else "item_class",
+        )
         observed = {
             "fold_score": ((*each, "fold"), self.fold_scores.scores[0]),
             "pooled_score": (each, self.pooled_scores),
             "probability": ((*each, "item"), self.probabilities),
         }
-        truth = "is_positive" if self.n_classes == 2 else "item_class"
         constant = {
             truth: ("item", self.truth.astype(int)),
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
-        groups = {
-            "observed_data": xr.Dataset(observed, {"learner": list(self.learners)}),
-            "constant_data": xr.Dataset(constant),
-        }
+        data = xr.Dataset(observed, {"learner": list(self.learners)})
+        groups = {"observed_data": data, "constant_data": xr.Dataset(constant)}
         tree = xr.DataTree.from_dict(groups)
         tree.attrs.update(scorer=self.fold_scores.scorer, task=self.fold_scores.tasks[0])
         return tree
@@ -142,22 +146,6 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
         scorer=str(tree.attrs["scorer"]),
     )
     return scores, np.asarray(observed["probability"].values, np.float64)
-
-
-def _note(messages: list[Message], fits: int) -> str:
-    """What the messages of one kind and learner say."""
-    first = messages[0]
-    if first.kind == "decision function":
-        return (
-            f"{first.learner} gives no probabilities: its decision function stands for them, which "
-            "pooled scores compare between fits"
-        )
-    number = len({(m.iteration, m.fold) for m in messages})
-    happened = "failed and were left out" if first.kind == "error" else "warned"
-    return (
-        f"{first.learner}: {number:,} of {counted(fits, 'fit')} {happened}, the first in iteration "
-        f"{first.iteration}, fold {first.fold}: {first.text}"
-    )
 
 
 def repeated_cross_validation(
@@ -272,7 +260,7 @@ def repeated_cross_validation(
                 truth=study.truth,
                 partition_seeds=tuple(map(study.partition_seed, range(n))),
                 random_seed=seed,
-                rule=getattr(chosen, "name", type(chosen).__name__),
+                rule=getattr(chosen, "name", getattr(chosen, "__name__", "rule")),
                 decided=False,
                 messages=tuple(messages),
             )

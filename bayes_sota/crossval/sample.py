@@ -129,51 +129,46 @@ def judged_tree(
     import xarray as xr
 
     rng, seed = resolve_seed(random_seed)
-    names, (a, b) = scores.learners, np.triu_indices(len(scores.learners), 1)
-    size = (len(scores.tasks), a.size)
-    judged = [
-        (one.mean, one.fold_sd, one.df, one.n_scores, one.correlation)
-        for t in range(len(scores.tasks))
-        for one in (
-            correlated_t(scores, i, j, task=t) for i, j in combinations(range(len(names)), 2)
-        )
+    names, pairs = scores.learners, list(combinations(range(len(scores.learners)), 2))
+    found = [
+        [correlated_t(scores, i, j, task=t) for i, j in pairs] for t in range(len(scores.tasks))
     ]
-    mean, sd, df, n, rho = np.array(judged).T.reshape(5, *size)
-    variance = sd**2 * df / rng.chisquare(df, (_CHAINS, draws, *size))
-    data = rho / (1 - rho)
-    true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(variance.shape)
+    mean, sd, df, n = (
+        np.array([[getattr(one, name) for one in row] for row in found])
+        for name in ("mean", "fold_sd", "df", "n_scores")
+    )
+    size, data = (_CHAINS, draws, *mean.shape), 1 / (scores.folds - 1)
+    variance = sd**2 * df / rng.chisquare(df, size)
+    true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(size)
+    a, b = np.transpose(pairs)
     observed = scores.scores[:, a] - scores.scores[:, b]
     every = max(1, -(-8 * observed.size * _CHAINS * draws // LARGEST_GROUP))
     few, spread = true[:, ::every], variance[:, ::every]
     shared = few + np.sqrt(spread * data) * rng.standard_normal(few.shape)
+    folds = scores.folds if observed.shape[3] == 1 else 1  # of a value
     own = rng.standard_normal((*few.shape, *observed.shape[2:]))
-    own *= np.sqrt(spread / (scores.folds if observed.shape[3] == 1 else 1))[..., None, None]
-    drawn, fits = ("chain", "draw", "task", "pair"), ("iteration", "fold")
+    own *= np.sqrt(spread / folds)[..., None, None]
+    cell, fits = ("task", "pair"), ("iteration", "fold")
+    drawn = ("chain", "draw", *cell)
     groups: dict[str, dict[str, Any]] = {
         "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, variance**0.5)},
         "posterior_predictive": {
             "fold_difference": ((*drawn, *fits), shared[..., None, None] + own)
         },
-        "observed_data": {"fold_difference": (("task", "pair", *fits), observed)},
+        "observed_data": {"fold_difference": ((*cell, *fits), observed)},
         "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
         "point_estimate": estimates,
     }
     labels: dict[Any, Any] = {"task": scores.tasks, "learner": names, "learner_other": names}
-    labels["pair"] = [
-        f"{names[i]} - {names[j]}" for i, j in zip(a.tolist(), b.tolist(), strict=True)
-    ]
-    about = {
-        **describe_provenance((scores,), _PRIORS, method="exact", seed=seed),
-        "draws_are_independent": 1,
-        "scorer": scores.scorer,
-        "folds": scores.folds,
-        **attributes,
-    }
-    laid_out = {
-        name: data.assign_coords({d: list(labels.get(d, range(n))) for d, n in data.sizes.items()})
-        for name, data in ((name, xr.Dataset(group)) for name, group in groups.items())
-    }
-    return result_tree(laid_out, about)
+    labels["pair"] = [f"{names[i]} - {names[j]}" for i, j in pairs]
+    laid_out = {}
+    for name, group in groups.items():
+        dataset = xr.Dataset(group)
+        coords = {dim: list(labels.get(dim, range(n))) for dim, n in dataset.sizes.items()}
+        laid_out[name] = dataset.assign_coords(coords)
+    about = describe_provenance((scores,), _PRIORS, method="exact", seed=seed)
+    known = {"draws_are_independent": 1, "scorer": scores.scorer, "folds": scores.folds}
+    return result_tree(laid_out, {**about, **known, **attributes})
 
 
 def complete(

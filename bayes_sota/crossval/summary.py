@@ -52,14 +52,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-_ESTIMATES = {
-    "mean_score": "steady",
-    "canonical_score": "canonical",
-    "median_score": "median",
-    "iteration_sd": "sd",
-    "rank": "rank",
-    "stopping_iteration": "stopping_iteration",
-}
+_ESTIMATES = {"mean_score": "steady", "canonical_score": "canonical", "median_score": "median"}
+_ESTIMATES |= {"iteration_sd": "sd", "rank": "rank", "stopping_iteration": "stopping_iteration"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,18 +107,16 @@ class JudgedRuns:
         >>> round(float(tree["posterior"]["difference"].mean()), 2)
         -0.02
         """
-        content, tasks, learners = self.content, self.scores.tasks, self.scores.learners
+        content, cell = self.content, ("task", "learner")
         rows = {(row["task"], row["learner"]): row for row in content["learners"]}
         estimates: dict[str, Any] = {
-            name: (("task", "learner"), [[rows[t, j][key] or 0 for j in learners] for t in tasks])
+            name: (cell, [[rows[t, j][key] or 0 for j in self.scores.learners] for t in tasks])
+            for tasks in [self.scores.tasks]
             for name, key in _ESTIMATES.items()
         }
-        share = self.rules[0].win_share()
-        estimates["win_share"] = (("task", "learner", "learner_other"), share)
-        about = {
-            "diagnostics_reasons": "; ".join(content["diagnostics"]["reasons"]),
-            "rule": content["rule"]["name"],
-        }
+        estimates["win_share"] = ((*cell, "learner_other"), self.rules[0].win_share())
+        doubts = "; ".join(content["diagnostics"]["reasons"])
+        about = {"diagnostics_reasons": doubts, "rule": content["rule"]["name"]}
         seed = content["seed"] if random_seed is None else random_seed
         return judged_tree(self.scores, estimates, draws, seed, about)
 

@@ -92,16 +92,17 @@ def report_comparison(
     )
 
 
+def _plain(pair: dict[str, Any]) -> dict[str, Any]:
+    """A row of the frame: numbers alone."""
+    low, high = pair["interval"]
+    plain = pair | {"task": pair["task"] or "", "lower": low, "upper": high}
+    del plain["interval"]
+    return plain
+
+
 def _likely(p: float, n_draws: int) -> str:
     """A probability by draws of NUTS, which depend on each other."""
     return chance(p, share_mcse(p, n_draws / 2))
-
-
-def _plain(pair: dict[str, Any]) -> dict[str, Any]:
-    """A row of the frame: numbers alone."""
-    kept = {k: v for k, v in pair.items() if k != "interval"}
-    low, high = pair["interval"]
-    return kept | {"task": pair["task"] or "", "lower": low, "upper": high}
 
 
 def _cells(pair: dict[str, Any], ci_prob: float, n_draws: int) -> dict[str, str]:
@@ -137,18 +138,13 @@ def _sentences(
         else f"The order of every pair is decided at {KEPT:g}."
     )
     alone = [pair for pair in pairs if pair["task"] is not None]
-    worst = max(alone, key=lambda p: p["p_other_seed"])
-    mean = _likely(float(np.mean([p["p_other_seed"] for p in alone])), n_draws)
-    yield (
-        "One more canonical run (about ten fits, the size that papers report) would order two "
-        f"learners on one data set otherwise with probability {mean} in the mean, most often "
-        f"{worst['a']} and {worst['b']} on {worst['task']} "
-        f"({_likely(worst['p_other_seed'], n_draws)})."
-    )
+    other = _likely(float(np.mean([p["p_other_seed"] for p in alone])), n_draws)
     share = float(np.median([p["partition_share"] for p in alone]))
     yield (
-        f"Partitions cause {share:.1%} of the variance of a difference (median); the rest is "
-        "the size of the data, which repetition cannot remove."
+        "One more canonical run (about ten fits, the size that papers report) would order two "
+        f"learners on one data set otherwise with probability {other} in the mean. Partitions "
+        f"cause {share:.1%} of the variance of a difference (median); the rest is the size of the "
+        "data, which repetition cannot remove."
     )
 
 

@@ -212,7 +212,8 @@ def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
             | _shown(row, difference=f".{decimals_for(row['difference_se'])}f")
             | {f"{content['prob']:.0%} interval": f"{low:z.{d}f} to {high:z.{d}f}"}
             | {"P(first better)": chance(found["p_better"]), "p corrected": _p(p.get("corrected"))}
-            | _shown(row, order_kept=".2f", reproducibility=".2f", by_chance=".2f")
+            | _shown(row, order_kept=".2f")
+            | {"|2R-1|": f"{row['reproducibility']:.2f}"}
             | _shown(found, p_other_seed=".2f")
             | {"more": still_missing(found, content["n_iterations"])}
         )
@@ -222,9 +223,9 @@ def _pairs(content: dict[str, Any]) -> tuple[Table, str]:
         "Pairs: interval and P(first better): of the true difference on data sets of this size "
         f"(correlated t, with a correlation of fold scores of {rho:.3g}, which is assumed); order "
         "kept: R, the share of comparisons of random orderings of the iterations with the first "
-        "above the second; reproducibility: |2R-1|; by chance: that of equal learners; p other "
-        "seed: that a single run with other partitions orders the two otherwise; more: iterations "
-        f"until P(order) is {KEPT:g}, 'data' where no number is enough."
+        f"above the second; |2R-1|: {content['pairs'][0]['by_chance']:.2f} of equal learners; p "
+        "other seed: that a single run with other partitions orders the two otherwise; more: "
+        f"iterations until P(order) is {KEPT:g}, 'data' where no number is enough."
     )
 
 

@@ -153,6 +153,5 @@ def test_signed_ranks_say_why_there_are_none() -> None:
     assert found["a", "c"]["reason"] == "they differ on 4 data sets, of which it takes at least 6"
     assert found["a", "c"]["n_tied"] == 5
     assert found["a", "d"]["n_tasks"] == 0
-    assert signed_rank_tests(values, level=0.2)[1]["p_value"] is not None
     with pytest.raises(InputError, match="at least 2 alternatives"):
         signed_rank_tests([0.9, 0.8])

@@ -7,7 +7,7 @@ import pytest
 from crossval_runs import run
 from scipy.stats import chi2
 
-from bayes_sota.crossval.correlated_t import correlated_t
+from bayes_sota.crossval.correlated_t import correlated_t, running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Rule, stopping_iterations
 
@@ -60,3 +60,17 @@ def test_a_run_stops_where_every_order_is_settled() -> None:
     sooner = run(folds=5, iterations=runs.n_iterations - 1)
     assert Rule("posterior")(runs)
     assert not Rule("posterior")(sooner)
+
+
+def test_looking_often_decides_more_equal_learners_than_looking_once() -> None:
+    """With the correlation 1/k of all differences, for which the correlated t is right."""
+    rng = np.random.default_rng(1)
+    shared = np.sqrt(0.1) * rng.standard_normal((1000, 1, 1))
+    d = shared + np.sqrt(0.9) * rng.standard_normal((1000, 50, 10))
+    scores = FoldScores(np.stack([d, np.zeros_like(d)], axis=1))
+    stops = stopping_iterations(Rule("posterior"), scores)[:, 0]
+    p, *_ = running_posteriors(d, 10)
+    sure = np.maximum(p, 1 - p) >= 0.95
+    assert (stops > 0).all()
+    assert sure[np.arange(1000), stops - 1].mean() == pytest.approx(0.19, abs=0.04)
+    assert sure[:, 29].mean() == pytest.approx(0.1, abs=0.03)

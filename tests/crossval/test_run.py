@@ -102,7 +102,7 @@ def test_a_fit_that_fails_or_warns_is_named_and_the_rest_kept(
 def test_a_decision_function_stands_for_probabilities() -> None:
     runs = run({"svm": SVC(kernel="linear"), "nb": GaussianNB()}, iterations=1)
     assert {m.learner for m in runs.messages} == {"svm"}
-    assert runs.notes[0].startswith("svm gives no probabilities: its decision function stands")
+    assert runs.notes[0].startswith("svm: 3 of 3 fits gave no probabilities")
     assert runs.probabilities[0].min() < 0
 
 

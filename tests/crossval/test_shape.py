@@ -7,7 +7,12 @@ import pytest
 from scipy.stats import norm, shapiro, skew
 
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.shape import canonical_iterations, running_means, steady_state
+from bayes_sota.crossval.shape import (
+    canonical_iterations,
+    learner_rows,
+    running_means,
+    steady_state,
+)
 
 
 def iterations(values: np.ndarray, folds: int = 10) -> FoldScores:
@@ -54,6 +59,19 @@ def test_normal_scores_are_rarely_called_skewed() -> None:
     found = steady_state(iterations(values))
     assert 0.02 < found.skewed.mean() < 0.08
     assert 0.02 < np.mean(found.p_normal < 0.05) < 0.08
+
+
+@pytest.mark.slow
+def test_a_report_on_many_normal_learners_rarely_calls_one_skewed() -> None:
+    """Of 120 learners two standard errors would call six."""
+    called = []
+    for seed in range(30):
+        values = np.random.default_rng(seed).standard_normal((6, 20, 40))
+        state = steady_state(iterations(values))
+        rows = learner_rows(iterations(values), state, np.ones((6, 20), int))
+        called.append(sum(row["skewed"] for row in rows))
+        assert state.skewed.sum() >= 1
+    assert np.mean(np.array(called) > 0) < 0.2
 
 
 def test_equal_scores_and_few_iterations() -> None:

@@ -92,7 +92,7 @@ def test_pairs_have_their_posterior(one: Report) -> None:
         assert (found["iterations_needed"] is None) == tied
     assert report.tables[1].header == [
         "first", "second", "difference", "80% interval", "P(first better)", "p corrected",
-        "order kept", "reproducibility", "by chance", "p other seed", "more",
+        "order kept", "|2R-1|", "p other seed", "more",
     ]  # fmt: skip
 
 

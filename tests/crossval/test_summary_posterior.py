@@ -73,7 +73,7 @@ def test_the_answer_comes_first_and_every_form_has_it() -> None:
     first, second, third, *_ = report.sentences
     assert first.startswith("c is the best of 3 learners over 2 data sets with probability 0.7")
     assert second == "The order of 1 pair of 3 is open at 0.95: a with c."
-    assert "most often a and c on set" in third
+    assert third.startswith("One more canonical run")
     assert report.text.startswith(first)
     assert "correlation of fold scores taken as 0.1" in report.text
     assert json.loads(report.to_json())["pairs"][0]["a"] == "a"

@@ -138,7 +138,7 @@ def across() -> Numbers:
     signed = cv.signed_rank_tests(runs().scores.mean(axis=(2, 3)))
     return flat({
         "signed-ranks": each(signed, "n_ahead", "median_difference", "p_value"),
-        "seed-verdicts": cv.seed_verdicts(runs(), 0, 2),
+        "seed-verdicts": cv.seed_verdicts(runs(), 0, 2) | {"level": 0.05},
         "fold-bias": cv.fold_bias([runs(), other]),
         "truth": cv.against_truth(runs(), TRUTH),
     })  # fmt: skip
