@@ -21,14 +21,6 @@ from bayes_sota.maximum.tables import default_reference_skill, fresh_test_set
 
 Values = Mapping[str, FloatArray]
 _RHO_NODES, _LUCK_NODES = 16, 8
-BOARD_VARIABLES = (
-    "theta_sota",
-    "winner_skill",
-    "winner_new_score",
-    "best_new_score",
-    "shift",
-    "n_classifiers",
-)
 
 
 def several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:

@@ -21,7 +21,6 @@ import pytensor
 import pytensor.tensor as pt
 
 from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
@@ -80,7 +79,7 @@ def build_model(
     Raises
     ------
     InputError
-        No board, or a prior without a form in PyMC.
+        No board.
 
     Examples
     --------
@@ -89,22 +88,13 @@ def build_model(
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
     """
-    boards = several(boards)
-    priors = maximum_priors(priors)
+    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
     with pm.Model() as model:
-        location, spread, rho = field_variables(Maxima(boards, priors))
-        luck = None
-        if any(board.has_submissions for board in boards):
-            luck = correlation_variable(priors.submission_luck, "submission_luck")
-        observe_maximum(
-            boards,
-            location,
-            spread,
-            rho,
-            luck=luck,
-            priors=priors,
-            reference_skill=reference_skill,
-        )
+        parameters = field_variables(maxima)
+        if maxima.has_submissions:
+            known["luck"] = correlation_variable(maxima.priors.submission_luck, "submission_luck")
+        observe_maximum(maxima.boards, *parameters, **known)
     return model
 
 
@@ -151,26 +141,24 @@ def observe_maximum(
     >>> model.named_vars_to_dims["observed_maximum"]
     ('board',)
     """
-    boards = several(boards)
-    priors = maximum_priors(priors)
-    _check_luck(boards, luck)
-    marginals = [_Marginal(board, priors, reference_skill) for board in boards]
+    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    marginals = [_marginal(maxima, board) for board in maxima.boards]
+    parameters = _parameters(maxima, location, spread, rho, luck)
 
     def logp(value: Any, *parameters: Any) -> Any:
         # the scores are part of the tables, not of the value
-        return pt.stack([marginal.logp(*parameters) for marginal in marginals])
+        return pt.stack([marginal(*parameters) for marginal in marginals])
 
-    parameters = (location, spread, rho) if luck is None else (location, spread, rho, luck)
-    add_digest(*boards)
-    pm.modelcontext(None).add_coord(dim, board_names(boards))
+    add_digest(*maxima.boards)
+    pm.modelcontext(None).add_coord(dim, board_names(maxima.boards))
     return pm.CustomDist(
         name,
         *parameters,
         dims=dim,
         logp=logp,
-        random=_random(Maxima(boards, priors, reference_skill)),
+        random=_random(maxima),
         signature=f"{','.join(['()'] * len(parameters))}->()",
-        observed=np.array([board.maximum for board in boards]),
+        observed=np.array([board.maximum for board in maxima.boards]),
     )
 
 
@@ -216,17 +204,18 @@ def maximum_logp(
     >>> round(float(maximum_logp(board, 2.7, 0.4, 0.7).eval(mode="FAST_COMPILE")), 2)
     -0.59
     """
-    _check_luck((board,), luck)
-    marginal = _Marginal(board, maximum_priors(priors), reference_skill)
-    parameters = (location, spread, rho) if luck is None else (location, spread, rho, luck)
-    return marginal.logp(*map(pt.as_tensor_variable, parameters))
+    maxima = Maxima((board,), maximum_priors(priors), reference_skill)
+    parameters = _parameters(maxima, location, spread, rho, luck)
+    return _marginal(maxima, board)(*map(pt.as_tensor_variable, parameters))
 
 
-def _check_luck(boards: Sequence[BestScore], luck: Any) -> None:
-    """``InputError`` unless a luck of submissions is given just where a board has several."""
-    check_luck_given(boards, luck)
-    if not any(board.has_submissions for board in boards):
+def _parameters(maxima: Maxima, location: Any, spread: Any, rho: Any, luck: Any) -> tuple[Any, ...]:
+    """What boards share, with the luck of submissions just where a board has several."""
+    check_luck_given(maxima.boards, luck)
+    if not maxima.has_submissions:
         refuse_unused("best scores that are not of several submissions", {"luck": luck})
+        return location, spread, rho
+    return location, spread, rho, luck
 
 
 def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> FloatArray:
@@ -261,37 +250,24 @@ def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:
     """Rho, or the luck, of the model of the ``with`` block; a constant where it is known."""
     if isinstance(prior, BetaCorrelation):
         return pm.Beta(name, prior.a, prior.b)
-    if prior.is_fixed:
-        return pm.Deterministic(name, pt.as_tensor_variable(prior.quantile(0.5)))
-    raise InputError(f"no PyMC model for the correlation prior {type(prior).__name__}")
+    return pm.Deterministic(name, pt.as_tensor_variable(prior.quantile(0.5)))
 
 
-class _Marginal:
-    """Log likelihood of one board in tensors, from tables at nodes of rho."""
+def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
+    """Log likelihood of one board in tensors, from tables at nodes of rho (and the luck)."""
+    priors, lucks = maxima.priors, np.zeros(1)
+    hat_weights, nodes = _HAT_WEIGHTS[type(priors.skill)], _correlation_nodes(priors.correlation)
+    if board.has_submissions:
+        lucks = _correlation_nodes(priors.submission_luck, _LUCK_NODES)
+    every = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
+    likelihood = BoardLikelihood(board, every[0], maxima.reference_skill, every[1])
 
-    def __init__(
-        self, board: BestScore, priors: MaximumPriors, reference_skill: float | None
-    ) -> None:
-        skill = type(priors.skill)
-        if skill not in _HAT_WEIGHTS:
-            raise InputError(f"no PyMC model for the skill prior {skill.__name__}")
-        self.hat_weights = _HAT_WEIGHTS[skill]
-        self.nodes = rho = _correlation_nodes(priors.correlation)
-        self.lucks: FloatArray | None = None
-        if board.has_submissions:
-            self.lucks = _correlation_nodes(priors.submission_luck, _LUCK_NODES)
-            rho = np.repeat(rho, self.lucks.size)
-        luck = None if self.lucks is None else np.tile(self.lucks, self.nodes.size)
-        self.likelihood = BoardLikelihood(board, rho, reference_skill, luck=luck)
+    def logp(location: Any, spread: Any, rho: Any, luck: Any = 0.0) -> Any:
+        terms = _board_terms(likelihood, hat_weights(location, spread, likelihood.skills))
+        cardinal = pt.outer(_cardinal_functions(rho, nodes), _cardinal_functions(luck, lucks))
+        return pt.sum(cardinal.ravel() * terms)
 
-    def logp(self, location: Any, spread: Any, rho: Any, luck: Any = None) -> Any:
-        """A number."""
-        weights = self.hat_weights(location, spread, self.likelihood.skills)
-        terms = _board_terms(self.likelihood, weights)
-        cardinal = _cardinal_functions(rho, self.nodes)
-        if self.lucks is not None:
-            cardinal = pt.outer(cardinal, _cardinal_functions(luck, self.lucks)).ravel()
-        return pt.sum(cardinal * terms)
+    return logp
 
 
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:

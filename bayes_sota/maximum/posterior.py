@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
@@ -23,7 +23,7 @@ from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.maxima import BOARD_VARIABLES, Maxima, Values, several
+from bayes_sota.maximum.maxima import Maxima, Values, several
 
 _RHO_NODES = 10
 _POINTS = 1000
@@ -62,12 +62,9 @@ class SotaPosterior:
     Attributes
     ----------
     draws : dict of str to ndarray
-        Names as in ``bayes_sota.core.schema``. ``location``, ``spread``, ``rho`` and, where a
-        board has submissions, ``submission_luck`` have shape (D,), what belongs to a board has
-        shape (D, B).
-    log_likelihood : ndarray, shape (D, B)
-    log_prior : dict of str to ndarray, shape (D,)
-        Log prior density of each uncertain hyperparameter.
+        Names as in ``bayes_sota.core.schema``, and what else ``BoardLikelihood.draw`` gives.
+        ``location``, ``spread``, ``rho`` and, where a board has submissions, ``submission_luck``
+        have shape (D,), what belongs to a board has shape (D, B).
     fit : MaximumFit
         Weighted parameters behind the draws.
     parameters : Parameters
@@ -77,8 +74,6 @@ class SotaPosterior:
     """
 
     draws: dict[str, FloatArray]
-    log_likelihood: FloatArray
-    log_prior: dict[str, FloatArray]
     fit: "MaximumFit"
     parameters: Parameters
     reasons: tuple[str, ...]
@@ -119,8 +114,7 @@ def sota_posterior(
     >>> bool(posterior.draws["theta_sota"].mean() < 0.98)
     True
     """
-    if draws < 1:
-        raise InputError(f"{{name}} must be at least 1, got {draws}", parameter="draws")
+    COUNT.check(draws, "draws")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     rng = generator_of(random_seed)
     fit = fit_maximum(maxima, rng, points=max(_POINTS, draws))
@@ -215,20 +209,13 @@ def _draw(
     maxima, parameters = fit.maxima, Parameters.of(fit, fit.choose(draws, rng))
     parameters = parameters[rng.permutation(draws)]
     location, spread, _ = fit.field(parameters.coordinates)
-    rho = fit.nodes.draw_rho(parameters.node, rng)
-    values = {"location": location, "spread": spread, "rho": rho}
+    values = {"location": location, "spread": spread}
+    values["rho"] = fit.nodes.draw_rho(parameters.node, rng)
     if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    behind = maxima.collect(fit.likelihoods, values, parameters.node, rng, new_n_test)
-    names = (*BOARD_VARIABLES, "multiplicity_bias", "expected_sota")
-    return SotaPosterior(
-        draws=values | {name: behind[name] for name in names},
-        log_likelihood=behind["log_likelihood"],
-        log_prior=log_priors(maxima.priors, values),
-        fit=fit,
-        parameters=parameters,
-        reasons=_reasons(fit, float(np.mean(behind["beyond_tables"].any(axis=1)))),
-    )
+    values |= maxima.collect(fit.likelihoods, values, parameters.node, rng, new_n_test)
+    beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
+    return SotaPosterior(values, fit, parameters, _reasons(fit, beyond))
 
 
 def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:

@@ -195,8 +195,8 @@ def sample_exact(
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
     }
-    groups = request.draw_from_laws(result.draws | {"log_likelihood": result.log_likelihood})
-    lp = sum(result.log_prior.values(), result.log_likelihood.sum(axis=1))
+    groups, drawn = request.draw_from_laws(result.draws), result.draws
+    lp = sum(log_priors(priors, drawn).values(), drawn["log_likelihood"].sum(axis=1))
     point, node = result.parameters.behind
     groups["sample_stats"] = request.lay_out({"lp": lp, "point": point, "stratum": node})
     return request.tree(groups, "exact", attributes)

@@ -123,6 +123,12 @@ class AccuracyLaw(ScoreLaw):
         """Multiples of one item, between 0 and 1."""
         return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
 
+    def new_score(
+        self, skill: FloatArray, size: int | None, rng: np.random.Generator
+    ) -> FloatArray:
+        """Binomial share of right answers."""
+        return rng.binomial(size or self.n_test, skill) / (size or self.n_test)
+
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:

@@ -195,7 +195,7 @@ class ScoreLaw(ABC):
         self, skill: FloatArray, size: int | None, rng: np.random.Generator
     ) -> FloatArray:
         """Score of one classifier per draw on a fresh test set, (D,)."""
-        return self.best_new_score(skill[:, None], np.zeros(skill.size), size, rng)
+        return self.with_error(skill, rng.standard_normal(skill.size), size)
 
     def best_new_score(
         self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator

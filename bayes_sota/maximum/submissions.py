@@ -99,18 +99,13 @@ class SubmissionNoise:
         """Expected W of each kind, (L,): the luck to be taken off, in standard errors."""
         return self.luck * expected_maximum(self.numbers).mean(axis=1)
 
-    @property
-    def most(self) -> FloatArray:
-        """Largest number of submissions of each kind, (L,)."""
-        return self.numbers.max(axis=1)
-
     @cached_property
-    def _tables(self) -> tuple[FloatArray, FloatArray]:
-        if isinstance(self.luck, float):
-            return log_ratios(self.numbers, self.luck)
-        each = [log_ratios(row[None], of) for row, of in zip(self.numbers, self.luck, strict=True)]
-        density, survival = (np.concatenate(tables) for tables in zip(*each, strict=True))
-        return density, survival
+    def _tables(self) -> FloatArray:
+        """Log ratios of density and survival, (2, L, places)."""
+        lucks = np.broadcast_to(self.luck, len(self.numbers))
+        each = [log_ratios(self.numbers[lucks == of], of) for of in np.unique(lucks)]
+        order = np.argsort(lucks, kind="stable")
+        return np.concatenate(each, axis=1)[:, np.argsort(order)]
 
     def _interpolated(self, table: FloatArray, w: FloatArray, kind: ArrayLike | None) -> FloatArray:
         rows = np.arange(len(w)) if kind is None else np.asarray(kind)
@@ -131,8 +126,8 @@ def _places() -> FloatArray:
     return np.linspace(-_FURTHEST, _FURTHEST, _PLACES)
 
 
-def log_ratios(numbers: FloatArray, luck: float) -> tuple[FloatArray, FloatArray]:
-    """Log ratios of density and survival to those of a normal, (L, places); k numbers each.
+def log_ratios(numbers: FloatArray, luck: float) -> FloatArray:
+    """Log ratios of density and survival to those of a normal, (2, L, places).
 
     Both survival functions are sums over the same places, so that their errors cancel.
     """
@@ -145,7 +140,7 @@ def log_ratios(numbers: FloatArray, luck: float) -> tuple[FloatArray, FloatArray
     ratio[np.all(numbers == 1, axis=1)] = 1.0
     normal = np.exp(-0.5 * w**2)
     survival = _sum_from(normal * ratio) / _sum_from(normal[None])
-    return np.log(ratio), np.log(survival)
+    return np.log([ratio, survival])
 
 
 def _sum_from(values: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum import tables
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.posterior import fit_maximum, sota_posterior
+from bayes_sota.maximum.posterior import fit_maximum, log_priors, sota_posterior
 from bayes_sota.maximum.tables import default_reference_skill
 
 
@@ -274,23 +274,24 @@ def test_a_conflict_that_the_spread_can_resolve_is_resolved(monkeypatch):
 
 def test_log_likelihood_and_log_prior_belong_to_the_draws():
     posterior = sota_posterior(BOARD, draws=500, random_seed=1)
+    log_prior = log_priors(MaximumPriors(), posterior.draws)
     prior, rho = MaximumPriors().skill, MaximumPriors().correlation
     location = posterior.draws["location"]
     np.testing.assert_allclose(
-        posterior.log_prior["location"],
+        log_prior["location"],
         stats.norm.logpdf(location, prior.location_mean, prior.location_sd),
     )
     np.testing.assert_allclose(
-        posterior.log_prior["log_spread"],
+        log_prior["log_spread"],
         stats.norm.logpdf(
             np.log(posterior.draws["spread"]), prior.log_spread_mean, prior.log_spread_sd
         ),
     )
     np.testing.assert_allclose(
-        posterior.log_prior["rho"], stats.beta.logpdf(posterior.draws["rho"], rho.a, rho.b)
+        log_prior["rho"], stats.beta.logpdf(posterior.draws["rho"], rho.a, rho.b)
     )
-    assert posterior.log_likelihood.shape == (500, 1)
-    assert np.all(posterior.log_likelihood < 0)
+    assert posterior.draws["log_likelihood"].shape == (500, 1)
+    assert np.all(posterior.draws["log_likelihood"] < 0)
 
 
 @pytest.mark.slow
