@@ -175,10 +175,8 @@ class Newcomer:
             moved, best, seen = self.moved[rows, None], self.best[rows], skill[None]
             if self.on_these_items:
                 best = self.law.add_shift(best, moved[:, 0])
-            if same and not self.on_these_items:
-                seen = self.law.add_shift(seen, moved)
-            if self.on_these_items and not same:
-                seen = self.law.remove_shift(seen, moved)
+            if same != self.on_these_items:
+                seen = (self.law.add_shift if same else self.law.remove_shift)(seen, moved)
             own = 1 - same * self.rho[rows, None] ** 2
             log_seen = _log_likelihood(law, value, seen, own * self.error_ratio**2)
             largest = log_seen.max(axis=1, keepdims=True)
