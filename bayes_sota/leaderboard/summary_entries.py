@@ -19,31 +19,20 @@ from bayes_sota.core.ranks import separated_neighbours
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import Report, rows_of
-from bayes_sota.core.text import (
-    decimals_for,
-)
+from bayes_sota.core.text import decimals_for
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.evidence import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.ranks import MOST_JOINT, Ranks, RankSets, rank_sets, separating_times
-from bayes_sota.leaderboard.specification import (
-    Model,
-    chosen_model,
-    notes_on_field,
-)
+from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.summary_entries_words import OWN, report_entries, two_digits
 from bayes_sota.leaderboard.summary_newcomers import (
     answers_of,
     note_on_newcomer,
     reasons_of_answers,
 )
-from bayes_sota.leaderboard.summary_words import (
-    about_rho,
-    board_of,
-    items_of,
-    source_of,
-)
+from bayes_sota.leaderboard.summary_words import about_rho, board_of, items_of, source_of
 
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries

@@ -16,14 +16,7 @@ from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import (
-    as_scores,
-    as_sentences,
-    chance,
-    counted,
-    decimals_for,
-    shown_name,
-)
+from bayes_sota.core.text import as_scores, as_sentences, chance, counted, decimals_for, shown_name
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
