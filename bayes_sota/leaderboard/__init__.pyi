@@ -6,6 +6,7 @@ from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
 from .plots import plot_entries as plot_entries
 from .plots import plot_sensitivity as plot_sensitivity
+from .posterior import board_posterior as board_posterior
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_estimate import sota_sensitivity as sota_sensitivity
 from .sample_trace import complete as complete

@@ -10,7 +10,7 @@ every shape.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pymc as pm
@@ -28,7 +28,6 @@ from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape, replicate_scor
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 from bayes_sota.maximum.models import correlation_variable
 
-Correlation = Literal["prior", "learnt"]
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
 _EVIDENCE_NODES = 12
 _LARGEST_TABLE = 128 << 20  # bytes
@@ -43,7 +42,6 @@ def build_model(
     priors: Priors | BoardPriors | None = None,
     *,
     family: str | SkillFamily = "ex-gaussian",
-    correlation: Correlation = "prior",
     fit: FieldFit | None = None,
     observe: bool = True,
 ) -> pm.Model:
@@ -57,7 +55,8 @@ def build_model(
     with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability
     that a score is in the modelled top part; how many entries lie below it counts as in the exact
     fit (``bayes_sota.leaderboard.fit.log_count_probability``). The shift ``z`` is in no score, and
-    of rho one board says nothing that can be trusted: both keep their priors.
+    of rho one board says nothing that can be trusted: both keep their priors, rho by a potential,
+    minus the log evidence at rho.
 
     Parameters
     ----------
@@ -66,9 +65,6 @@ def build_model(
     priors : Priors, optional
     family : str or SkillFamily
         Shape of P(psi), one of ``bayes_sota.leaderboard.shapes.FAMILIES`` or one's own.
-    correlation : {"prior", "learnt"}
-        "prior": a potential, minus the log evidence at rho, takes from the posterior what the
-        scores say about it, so that it keeps its prior. "learnt": no potential.
     fit : FieldFit, optional
         Exact fit of the same board and priors; made here where it is absent (about a second).
     observe : bool
@@ -88,8 +84,8 @@ def build_model(
     Raises
     ------
     InputError
-        Unknown family or correlation; nothing to learn about a fixed rho; only the maximum known;
-        entries with several submissions, which the exact route takes.
+        Unknown family; only the maximum known; entries with several submissions, which the exact
+        route takes.
 
     Notes
     -----
@@ -107,8 +103,6 @@ def build_model(
     >>> model.named_vars_to_dims["score"]
     ('classifier',)
     """
-    if correlation not in ("prior", "learnt"):
-        raise InputError(f"correlation must be 'prior' or 'learnt', got {correlation!r}")
     shape_fit = fit_shape(board, priors, family=family, fit=fit)
     prior = shape_fit.priors.correlation
     if shape_fit.evidence.has_luck:
@@ -116,8 +110,6 @@ def build_model(
             "entries had several submissions, which only the exact route takes: "
             "bs.estimate_sota(board)"
         )
-    if correlation == "learnt" and prior.is_fixed:
-        raise InputError("rho can be learnt only where its prior is a BetaCorrelation")
     names = np.array(board.names)[shape_fit.evidence.modelled]
     with pm.Model(coords={"classifier": list(names)}) as model:
         add_digest(board)
@@ -127,7 +119,7 @@ def build_model(
         pm.Normal("shift")
         if observe:
             observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho)
-        if observe and correlation == "prior" and not prior.is_fixed:
+        if observe and not prior.is_fixed:
             pm.Potential("rho_keeps_its_prior", -_log_evidence(shape_fit, rho))
     return model
 

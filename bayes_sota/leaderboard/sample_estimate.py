@@ -35,7 +35,6 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.evidence import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
@@ -190,8 +189,6 @@ def _boards(board: Data | Sequence[BestScore]) -> tuple[Data, ...]:
     """Whole board, or boards of which the maximum counts."""
     if isinstance(board, BestScore | Outcomes):
         return (board,)
-    if isinstance(board, PairedBoards):
-        raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
     listed: object = board
     if isinstance(listed, str) or not isinstance(board, Sequence):
         raise InputError(

@@ -107,7 +107,10 @@ def complete(
 
     check_trace(trace)
     rng, seed = resolve_seed(random_seed)
-    shape = fit_shape(board, priors, family=_family_of(trace, family), fit=fit)
+    index = int(dataset_of(trace, "constant_data").get("family", -1))
+    if family is None and index < 0:
+        raise InputError("the trace does not say of which shape it is: give it as family=")
+    shape = fit_shape(board, priors, family=family or list(FAMILIES)[index], fit=fit)
     posterior = trace["posterior"].to_dataset()
     needed = [*shape.parameters, *shape.shared_names]
     missing = [name for name in needed if name not in posterior]
@@ -148,18 +151,6 @@ def complete(
     groups |= _groups_of_model(model, trace, shape, groups, rng, own=fields is not None)
     groups["sample_stats"] = sampler_stats(trace)
     return result_tree(groups, attributes | {"metric": board.metric})
-
-
-def _family_of(trace: xr.DataTree, family: str | SkillFamily | None) -> str | SkillFamily:
-    """Shape that a trace is of; a given one must be that of the trace, where it says so."""
-    index = int(dataset_of(trace, "constant_data").get("family", -1))
-    stated = list(FAMILIES)[index] if index >= 0 else None
-    if family is None and stated is None:
-        raise InputError("the trace does not say of which shape it is: give it as family=")
-    name = family.name if isinstance(family, SkillFamily) else family
-    if stated is not None and name not in (None, stated):
-        raise InputError(f"the trace is of the family {stated}, not {name}")
-    return family or stated or ""
 
 
 def drawn_of_trace(shape: ShapeFit, posterior: xr.Dataset) -> tuple[Drawn, Shared]:

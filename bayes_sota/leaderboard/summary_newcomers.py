@@ -21,9 +21,9 @@ Sec. 3.4 and Fig. 3 of Møllersen & Holsbø are the case of a known theta_sota a
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -129,22 +129,22 @@ class Newcomer:
     ----------
     law : ScoreLaw
         Of a score on the items of the board.
-    best, rho, shift : ndarray, shape (D,)
-        Draws of theta_sota, rho and the standardised shift.
+    best : ndarray, shape (chain, draw)
+        Draws of theta_sota.
+    rho, shift : ndarray
+        Of the correlation and of the standardised shift, as many.
     maximum : float
         Best observed score.
     cells : callable
         Where its skill comes from, given a score and the number of other items.
     on_these_items : bool
         Whether cells are of board-conditional skill.
+    known : dict
+        Of the result: ``attributes`` and ``points`` as of ``weighted_chance``.
     sign : int
         -1 where lower scores are better.
     error_ratio : float
         Standard error of a score over that of the law.
-    shape : tuple of int
-        Chains and draws.
-    known : dict
-        Of the result: ``attributes`` and ``points`` as of ``weighted_chance``.
     """
 
     law: ScoreLaw
@@ -154,15 +154,9 @@ class Newcomer:
     maximum: float
     cells: Callable[[float, int | None], Cells]
     on_these_items: bool
+    known: dict[str, Any]
     sign: int = 1
     error_ratio: float = 1.0
-    shape: tuple[int, ...] = (1, -1)
-    known: dict[str, Any] = field(default_factory=lambda: {"attributes": {}})
-
-    @cached_property
-    def moved(self) -> FloatArray:
-        """The shift of a score in standard errors of the law, (D,)."""
-        return self.rho * self.shift * self.error_ratio
 
     @one_thread()
     def truly_better(self, score: float, new_n_test: int | None = None) -> dict[str, Any]:
@@ -172,15 +166,14 @@ class Newcomer:
         value = np.array([_value(law, self.sign * score)])
         chances, log_weights = np.empty((2, self.best.size))
         for rows, skill, edges, mass in self.cells(self.sign * score, new_n_test):
-            moved, best, seen = self.moved[rows, None], self.best[rows], skill[None]
+            rho, seen, best = self.rho.ravel()[rows], skill[None], self.best.ravel()[rows]
+            moved = rho * self.shift.ravel()[rows] * self.error_ratio
             if self.on_these_items:
-                best = self.law.add_shift(best, moved[:, 0])
-            if same and not self.on_these_items:
-                seen = self.law.add_shift(seen, moved)
-            if self.on_these_items and not same:
-                seen = self.law.remove_shift(seen, moved)
-            own = 1 - same * self.rho[rows, None] ** 2
-            log_seen = _log_likelihood(law, value, seen, own * self.error_ratio**2)
+                best = self.law.add_shift(best, moved)
+            if same != self.on_these_items:
+                seen = (self.law.add_shift if same else self.law.remove_shift)(seen, moved[:, None])
+            own = (1 - same * rho[:, None] ** 2) * self.error_ratio**2
+            log_seen = _log_likelihood(law, value, seen, own)
             largest = log_seen.max(axis=1, keepdims=True)
             below = np.cumsum(mass * np.exp(log_seen - largest), axis=1)
             total = np.maximum(below[:, -1], _TINY)
@@ -188,11 +181,8 @@ class Newcomer:
             pairs = zip(best, below, strict=True)
             chances[rows] = [1 - np.interp(at, edges, row) for at, row in pairs]
             log_weights[rows] = largest[:, 0] + np.log(total)
-        answer = weighted_chance(
-            np.clip(chances, 0, 1).reshape(self.shape),
-            log_weights=log_weights.reshape(self.shape),
-            **self.known,
-        )
+        chances, log_weights = (x.reshape(self.best.shape) for x in (chances, log_weights))
+        answer = weighted_chance(np.clip(chances, 0, 1), log_weights=log_weights, **self.known)
         return {"score": float(score), "new_n_test": new_n_test, **answer}
 
     def shown(self, gap: float, new_n_test: int | None = None) -> dict[str, Any]:
@@ -200,23 +190,22 @@ class Newcomer:
         (POSITIVE if isinstance(self.law, NormalLaw) else OPEN_SHARE).check(gap, "gap")
         law, same = self._law_on(new_n_test), new_n_test is None
         ends = (-np.inf, np.inf) if isinstance(self.law, NormalLaw) else (0.0, _NEARLY_ONE)
-        skill = np.minimum(self.best + gap, ends[1])
-        cut = _value(law, self.maximum)
+        skill, cut = np.minimum(self.best + gap, ends[1]), _value(law, self.maximum)
         if same:
-            skill = self.law.add_shift(skill, self.moved)
+            skill = self.law.add_shift(skill, self.rho * self.shift * self.error_ratio)
         elif law.spacing:  # the smallest count that is at least the best score
             cut = float(np.ceil(self.maximum * law.unit - 1e-6))
         own = (1 - same * self.rho**2) * self.error_ratio**2
         chances = np.asarray(law.reach(np.clip(skill, *ends), cut, own))
-        answer = weighted_chance(chances.reshape(self.shape), **self.known)
         best = self.sign * self.maximum
+        answer = weighted_chance(chances, **self.known)
         return {"gap": float(gap), "new_n_test": new_n_test, "best_score": best, **answer}
 
     def _law_on(self, new_n_test: int | None) -> ScoreLaw:
         """Law of a score on the same items, or on others."""
-        return (
-            self.law if new_n_test is None else self.law.on(COUNT.check(new_n_test, "new_n_test"))
-        )
+        if new_n_test is None:
+            return self.law
+        return self.law.on(COUNT.check(new_n_test, "new_n_test"))
 
 
 def _newcomer(found: "BoardPosterior | xr.DataTree", board: int) -> Newcomer:
@@ -225,20 +214,12 @@ def _newcomer(found: "BoardPosterior | xr.DataTree", board: int) -> Newcomer:
 
 def of_board(found: BoardPosterior) -> Newcomer:
     """One more of a board, or of answers."""
-    evidence, draws = found.fit.evidence, found.draws
-    points = found.parameters.behind
-    return Newcomer(
-        score_law(evidence.board),
-        draws["theta_sota"],
-        draws["rho"],
-        draws["shift"],
-        evidence.board.maximum,
-        partial(_cells_of_board, found),
-        True,
-        evidence.board.sign,
-        evidence.error_ratio,
-        known={"attributes": {"draws_are_independent": 1}, "points": points},
-    )
+    evidence = found.fit.evidence
+    best, rho, shift = (found.draws[name][None] for name in ("theta_sota", "rho", "shift"))
+    known = {"attributes": {"draws_are_independent": 1}, "points": found.parameters.behind}
+    law, cells = score_law(evidence.board), partial(_cells_of_board, found)
+    one = Newcomer(law, best, rho, shift, evidence.board.maximum, cells, True, known)
+    return replace(one, sign=evidence.board.sign, error_ratio=evidence.error_ratio)
 
 
 def _cells_of_board(found: BoardPosterior, *_asked: Any) -> Cells:
@@ -265,17 +246,10 @@ def of_maximum(tree: "xr.DataTree", board: int = 0) -> Newcomer:
         )
     maximum = float(observed_maximum_of(tree).values.ravel()[board])
     law = _law_of(maximum, str(tree.attrs["metric"]), constants)
-    return Newcomer(
-        law,
-        best.ravel(),
-        np.broadcast_to(draws_of(tree, "rho"), best.shape).ravel(),
-        draws_of(tree, "shift", board).ravel(),
-        maximum,
-        partial(_cells_of_maximum, tree, law),
-        False,
-        shape=best.shape,
-        known={"attributes": tree.attrs, "points": points_behind(tree)},
-    )
+    rho, shift = np.broadcast_to(draws_of(tree, "rho"), best.shape), draws_of(tree, "shift", board)
+    cells = partial(_cells_of_maximum, tree, law)
+    known = {"attributes": tree.attrs, "points": points_behind(tree)}
+    return Newcomer(law, best, rho, shift, maximum, cells, False, known)
 
 
 def _cells_of_maximum(
@@ -317,8 +291,7 @@ def answers_of(
         return content
     one = _newcomer(found, board)
     if above is not None:
-        best = one.sign * one.best.reshape(one.shape)
-        content["p_above"] = share_above(best, above, **one.known)
+        content["p_above"] = share_above(one.sign * one.best, above, **one.known)
     if new_score is not None:
         content["p_new_truly_better"] = one.truly_better(new_score, new_n_test)
     return content

@@ -1,7 +1,6 @@
 """What is said of classifiers each by itself. ``tests/leaderboard/test_score.py`` reads it."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from bayes_sota.core.text import (
 )
 from bayes_sota.data.outcomes import ABOUT, New
 from bayes_sota.items.score import Skill
+from bayes_sota.leaderboard.summary_words import flat
 
 _ALONE = (
     "Each classifier is by itself: nothing allows for the best having been picked; bayes-sota "
@@ -79,7 +79,7 @@ def describe_skills(
             "metric": metric or "accuracy",
             "notes": notes,
         },
-        make_frame=partial(_frame, records),
+        make_frame=lambda: frame_of([flat(record) for record in records]),
         tables=[Table.of([_cells(*pair, sure) for pair in zip(skills, records, strict=True)])],
         sentences=sentences,
         paragraph=[*sentences, *as_sentences(notes)],
@@ -106,14 +106,6 @@ def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
         "n_effective": worth,
         "share_of_runs": share,
     }
-
-
-def _frame(records: Sequence[dict[str, Any]]) -> Any:
-    rows = [record | record["skill"] for record in records]
-    for row in rows:
-        row["lower"], row["upper"] = row.pop("interval")
-        del row["skill"]
-    return frame_of(rows)
 
 
 def _digits(skill: Skill) -> tuple[int, str]:

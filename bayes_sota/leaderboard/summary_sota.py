@@ -39,12 +39,7 @@ from bayes_sota.leaderboard.sample_estimate import (
     sensitivity_frame,
     sota_sensitivity,
 )
-from bayes_sota.leaderboard.specification import (
-    Model,
-    chosen_model,
-    notes_on_field,
-    source_of_rho,
-)
+from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import (
     answers_of,
     note_on_newcomer,
@@ -53,16 +48,17 @@ from bayes_sota.leaderboard.summary_newcomers import (
 )
 from bayes_sota.leaderboard.summary_words import (
     CITED,
+    about_rho,
     board_of,
     expectation,
     items_of,
     measured_of,
     metric_of,
     on_items,
-    rho_in_words,
     said_decimals,
     score_decimals,
     skill_is_about,
+    source_of,
 )
 
 _ROW_DRAWS = 4000  # of a row of the sensitivity analysis
@@ -176,9 +172,8 @@ def describe_sota(
     first, pairs, whole = each[0], list(zip(boards, each, strict=True)), is_whole(boards[0])
     notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note and whole]
     notes += [*remarks, *note_on_newcomer(first, isinstance(boards[0], Outcomes))]
-    reasons = [reason for one in each for reason in reasons_of_answers(one)]
     diagnosed = diagnose(tree)
-    diagnosed["reasons"] = [*diagnosed["reasons"], *reasons]
+    diagnosed["reasons"] += [reason for one in each for reason in reasons_of_answers(one)]
     content = {
         "method": tree.attrs["method"],
         **first,
@@ -200,9 +195,12 @@ def describe_sota(
         skill_is_about(_WHAT_TO_REPORT, first.get("new", "items")),
         f"Ranges are {ci_prob:.0%} intervals.",
     ]
-    legend = [*_above_sota(content), about_rho(content["rho"], content["model"])]
+    legend = [
+        *_above_sota(content),
+        about_rho(content["rho"], content["model"], source_of(boards[0])),
+    ]
     interval = f"{ci_prob:.0%} interval"
-    tables = [Table.of(_estimand_rows(one, interval), _title(board, one)) for board, one in pairs]
+    tables = [Table.of(_estimand_rows(one, interval), board.name) for board, one in pairs]
     if sensitivity:
         rows = [_assumption_row(row, interval) for row in sensitivity]
         tables.append(Table.of(rows, "Sensitivity to what is assumed, not observed"))
@@ -248,17 +246,10 @@ def _board_content(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> 
 def _checks_of_scores(tree: xr.DataTree) -> dict[str, Any]:
     """Weights of the families, and replicated statistics."""
     families = tree["sample_stats/families"].to_dataset()["probability"]
-    check = dataset_of(tree, "predictive_check")
-    rows = zip(
-        check["statistic"].values, check["observed"].values, check["p_value"].values, strict=True
-    )
+    check = dataset_of(tree, "predictive_check")[["observed", "p_value"]]
     return {
-        "families": dict(
-            zip(families["family"].values.tolist(), families.values.tolist(), strict=True)
-        ),
-        "model_check": {
-            str(name): {"observed": float(value), "p_value": float(p)} for name, value, p in rows
-        },
+        "families": families.to_series().to_dict(),
+        "model_check": check.to_dataframe().to_dict("index"),
     }
 
 
@@ -342,11 +333,6 @@ def _subject(data: Data, content: dict[str, Any], alone: bool) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _title(data: Data, content: dict[str, Any]) -> str:
-    best, tries = _best_score(data, content), _competitors(data, content)
-    return f"{data.name}: best score {best} of {tries}"
-
-
 def _competitors(data: Data, content: dict[str, Any]) -> str:
     """How many took part: entries where each listed one did, else classifiers, known or not."""
     if isinstance(data, BestScore) and not isinstance(data.n_classifiers, int):
@@ -375,9 +361,7 @@ def _reading(board: BestScore) -> str:
     """How the best score is understood."""
     if board.metric == "auc":
         negative = counted(board.n_negative or 0, "negative item")
-        ratio = (
-            "" if board.spread_ratio in (None, 1.0) else f", spread ratio {board.spread_ratio:g}"
-        )
+        ratio = f", spread ratio {board.spread_ratio:g}" * (board.spread_ratio != 1)
         return f"an AUC of {board.n_positive:,} positive and {negative}{ratio}"
     if board.metric == "score":
         return f"with a standard error of {board.standard_error:g}"
@@ -394,17 +378,3 @@ def _above_sota(content: dict[str, Any]) -> Iterator[str]:
             "The number of entries with an observed score better than theta_sota is "
             f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
         )
-
-
-def about_rho(rho: dict[str, Any], model: str) -> str:
-    """What was assumed or learnt of the correlation."""
-    (low, high), value = rho["interval"], rho_in_words(rho)
-    said = "The correlation of a classifier's score with that of a reference classifier (rho) is"
-    if low == high:
-        return f"{said} set to {value}."
-    if rho["learnt"]:
-        return f"{said} learnt: {value}."
-    return (
-        f"{said} assumed, not learnt: {value}, from {source_of_rho(model)}; the higher, the "
-        "less of the spread of the scores is taken for luck."
-    )

@@ -7,7 +7,6 @@ by having looked at every task. ``tests/leaderboard/test_summary_tasks.py`` read
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,11 @@ from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import (
-    as_scores,
-    as_sentences,
-    chance,
-    counted,
-    decimals_for,
-    shown_name,
-)
+from bayes_sota.core.text import as_scores, as_sentences, chance, counted, decimals_for, shown_name
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
+from bayes_sota.leaderboard.summary_words import flat
 
 _SIDE_BY_SIDE = 5  # entries in a table of 120 characters
 _LEGEND = (
@@ -79,7 +72,8 @@ def board_by_task(
     DRAWS.check(draws, "draws")
     rng, seed = resolve_seed(random_seed)
     found = compare_by_task(outcomes, draws=draws, random_seed=rng)
-    tasks, entries = _verdicts(found, ci_prob), list(_entries(found, ci_prob))
+    tasks = _verdicts(found, ci_prob)
+    entries = list(_entries(found, tasks, ci_prob))
     count = stand_by_method(tasks, found.methods)
     metric = "accuracy" if outcomes.is_answers else "score"
     notes = [*outcomes.notes, *found.notes]
@@ -102,7 +96,7 @@ def board_by_task(
             "notes": notes,
             "seed": seed_number(seed),
         },
-        make_frame=partial(_frame, tasks, entries),
+        make_frame=lambda: frame_of([flat(entry) for entry in entries]),
         tables=[Table.of(best, "who is the best of each task"), skills],
         sentences=said,
         paragraph=[*said, *as_sentences(notes)],
@@ -167,14 +161,24 @@ def _verdicts(found: TaskComparison, ci_prob: float) -> list[dict[str, Any]]:
     ]
 
 
-def _entries(found: TaskComparison, ci_prob: float) -> Iterator[dict[str, Any]]:
+def _entries(
+    found: TaskComparison, tasks: list[dict[str, Any]], ci_prob: float
+) -> Iterator[dict[str, Any]]:
     """What every entry can do in every task."""
-    for t, task in enumerate(found.tasks):
+    for t, task in enumerate(tasks):
         drawn, scores = found.skills_in(t), found.sign * found.errors.scores[t]
         ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T.tolist()
         for name, draws, score, interval in zip(found.methods, drawn.T, scores, ends, strict=True):
             skill = {"mean": float(draws.mean()), "sd": float(draws.std()), "interval": interval}
-            yield {"task": task, "name": name, "score": float(score), "skill": skill}
+            yield {
+                "task": task["task"],
+                "n_items": task["n_items"],
+                "name": name,
+                "score": float(score),
+                "skill": skill,
+                "p_best": task["p_best"][name],
+                "stands": task["stands"] and task["best"] == name,
+            }
 
 
 def _ranging(
@@ -220,21 +224,3 @@ def _skills(
             d = decimals_for((2 if percent else 4) * entry["skill"]["sd"]) - percent
             rows[entry["task"]][entry["name"]] = as_scores(entry["skill"], d, metric)
     return list(rows.values())
-
-
-def _frame(tasks: list[dict[str, Any]], entries: list[dict[str, Any]]) -> Any:
-    of_task, rows = {row["task"]: row for row in tasks}, []
-    for entry in entries:
-        skill, task, name = entry["skill"], of_task[entry["task"]], entry["name"]
-        row = {
-            "task": entry["task"],
-            "n_items": task["n_items"],
-            "name": name,
-            "score": entry["score"],
-            "skill": skill["mean"],
-            "skill_sd": skill["sd"],
-        }
-        row["skill_lower"], row["skill_upper"] = skill["interval"]
-        row |= {"p_best": task["p_best"][name], "stands": task["stands"] and task["best"] == name}
-        rows.append(row)
-    return frame_of(rows)

@@ -8,6 +8,7 @@ from bayes_sota.core.text import as_score, as_scores, counted, span
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
+from bayes_sota.leaderboard.specification import source_of_rho
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
@@ -70,6 +71,25 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
         return facts
     metric = "accuracy" if data.passes is None else data.measured
     return facts | {"n_runs": data.n_runs, "metric": metric}
+
+
+def flat(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of JSON as a row of a table: its skill becomes a number beside its sd and its ends.
+
+    Examples
+    --------
+    >>> flat({"name": "a", "skill": {"mean": 0.9, "sd": 0.1, "interval": [0.7, 1.0]}})
+    {'name': 'a', 'skill': 0.9, 'skill_sd': 0.1, 'skill_lower': 0.7, 'skill_upper': 1.0}
+    """
+    row, skill = dict(record), record["skill"]
+    row |= {"skill": skill["mean"], "skill_sd": skill["sd"]}
+    row["skill_lower"], row["skill_upper"] = skill["interval"]
+    return row
+
+
+def source_of(data: BestScore | Outcomes) -> str:
+    """What tells how far classifiers share luck."""
+    return "answers" if isinstance(data, Outcomes) and data.is_answers else data.new
 
 
 def on_items(n_test: int | None, source: str) -> str:
@@ -148,7 +168,22 @@ def expectation(
     )
 
 
-def rho_in_words(rho: dict[str, Any]) -> str:
-    """Value of a known rho, else its mean and interval."""
-    low, high = rho["interval"]
-    return f"{low:.2f}" if low == high else f"{rho['mean']:.2f} ({span((low, high), 2)})"
+def about_rho(rho: dict[str, Any], model: str, source: str = "answers") -> str:
+    """How far classifiers share luck, and how it is known.
+
+    Examples
+    --------
+    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "leaderboard")
+    'How far classifiers share the luck of the items is set: rho is 0.70.'
+    """
+    what = "tasks" if source == "tasks" else "items"
+    (low, high), said = rho["interval"], f"How far classifiers share the luck of the {what} is"
+    if low == high:
+        return f"{said} set: rho is {low:.2f}."
+    value = f"rho is {rho['mean']:.2f} ({span((low, high), 2)})"
+    if rho["learnt"]:
+        return f"{said} learnt from the {source}: {value}."
+    return (
+        f"{said} assumed, not learnt: {value}, from {source_of_rho(model)}; the higher, the less "
+        "of the spread of the scores is taken for luck, and the fewer may be best."
+    )

@@ -30,9 +30,9 @@ from bayes_sota.core.text import (
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.specification import notes_on_field
-from bayes_sota.leaderboard.summary_entries import CITED
 from bayes_sota.leaderboard.summary_newcomers import sentences_of
-from bayes_sota.leaderboard.summary_sota import about_rho, rho_of
+from bayes_sota.leaderboard.summary_sota import rho_of
+from bayes_sota.leaderboard.summary_words import CITED, about_rho
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",

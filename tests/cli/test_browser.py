@@ -1,4 +1,4 @@
-"""Pages of reports in a browser: no error, sorting, sliders, hostile names."""
+"""Pages of reports in a browser: no error, sorting, hostile names."""
 
 import json
 import time
@@ -71,16 +71,9 @@ def test_a_board_sorts_searches_and_shows_more(browser, board, tmp_path, capsys)
     assert "8 of 8 rows" in page.find_element("css selector", "[role=status]").text
 
 
-def test_a_slider_says_what_follows(browser, board, tmp_path, capsys) -> None:
+def test_a_page_has_the_answer_and_its_figure(browser, board, tmp_path, capsys) -> None:
     found = report_of(capsys, tmp_path, "sota", str(board), "--n-test", "1000", "--seed", "1")
     page = opened(browser, tmp_path)
-    grid = found["sensitivity"]["rho"]
-    page.execute_script(
-        "const r = document.querySelector('input[type=range]'); r.value = 0;"
-        "r.dispatchEvent(new Event('input'));"
-    )
-    said = page.find_element("tag name", "output").text
-    assert said.startswith(f"At {grid[0]['value']:.2f}")
     answer, mean = page.find_element("tag name", "h1").text, found["winner_skill"]["mean"]
     assert f"to score {100 * mean:.1f} %" in answer
     image = page.find_element("tag name", "img")

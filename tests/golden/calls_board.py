@@ -9,7 +9,6 @@ from golden.registry import add, add_all, example, real
 from golden.results import Numbers, board, each, flat, log_densities, pick, skills, sota
 
 import bayes_sota as bs
-from bayes_sota.leaderboard.posterior import board_posterior
 
 
 @cache
@@ -155,7 +154,7 @@ add_all("sota/real", sota, {
 
 
 def newcomers(seed: int) -> Numbers:
-    found = board_posterior(BOARDS["accuracies"](), random_seed=seed)
+    found = bs.leaderboard.board_posterior(BOARDS["accuracies"](), random_seed=seed)
     better = bs.leaderboard.newcomer(found, score=0.92)
     shown = bs.leaderboard.newcomer(found, gap=0.01)
     return flat({"better": better, "shown": shown})

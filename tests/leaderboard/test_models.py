@@ -141,8 +141,6 @@ def test_the_potential_is_the_evidence_so_that_rho_keeps_its_prior(fits):
         shape = fit_shape(fit.evidence.board, family="normal", fit=fit)
         ours = [float(_log_evidence(shape, np.float64(r)).eval(**UNOPTIMISED)) for r in fit.rho]
         np.testing.assert_allclose(ours, shape.log_evidence[0], atol=0.25)
-        model = build_model(fit.evidence.board, family="normal", fit=shape, correlation="learnt")
-        assert not model.potentials
 
 
 @pytest.mark.slow
@@ -260,13 +258,17 @@ def test_without_a_fit_one_is_made():
     ("options", "message"),
     [
         ({"family": "gamma"}, r"unknown family 'gamma'.*ex-gaussian"),
-        ({"correlation": "free"}, "'prior' or 'learnt'"),
-        ({"priors": KNOWN, "family": "normal", "correlation": "learnt"}, "BetaCorrelation"),
     ],
 )
 def test_what_cannot_be_built_is_refused(options, message):
     with pytest.raises(InputError, match=message):
         build_model(simulated_board("complete"), **options)
+
+
+def test_several_submissions_are_refused():
+    board = Leaderboard([0.9, 0.91, 0.93, 0.88], n_test=400, submissions=9)
+    with pytest.raises(InputError, match="only the exact route"):
+        build_model(board, family="normal")
 
 
 def test_a_fit_of_another_board_is_refused(fits):

@@ -127,8 +127,8 @@ def test_fig_3_of_the_paper() -> None:
     alone = bs.maximum_law(n_test=3000, n_classifiers=1, skill=better)
     known = Newcomer(
         AccuracyLaw(law.mean(), 3000),
-        np.full(2, 0.9), np.zeros(2), np.zeros(2), law.mean(),
-        lambda score, n: iter(()), on_these_items=True,
+        np.full((1, 2), 0.9), np.zeros((1, 2)), np.zeros((1, 2)), law.mean(),
+        lambda score, n: iter(()), True, {"attributes": {"draws_are_independent": 1}},
     )  # fmt: skip
     shown = known.shown(better - 0.9)["probability"]
     assert f"{shown:.2f}" == f"{float(alone.at_least(law.mean())):.2f}" == printed
