@@ -103,7 +103,6 @@ def _describe(reports: dict[str, Report], files: list[str], folder: Path, seed: 
         footer=(),
         notes=(),
         reasons=[f"{name}: {why}" for name, one in reports.items() for why in one.reasons],
-        sliders=(),
     )
 
 

@@ -181,8 +181,7 @@ def _words() -> dict[str, dict[str, str]]:
 
 def _used(report: Report, tables: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """Words of the page that need an explanation, with it."""
-    sliders = [slider.label for slider in report.sliders]
-    lines = [*report.sentences, *report.legend, *report.footer, *report.notes, *sliders]
+    lines = [*report.sentences, *report.legend, *report.footer, *report.notes]
     cells = [cell for table in tables for row in table["rows"] for cell in row[:2]]
     headers = [name for table in tables for name in table["header"]]
     text = "\n".join([*lines, *headers, *cells])

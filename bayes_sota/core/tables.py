@@ -33,26 +33,6 @@ SOFTWARE = f"bayes_sota {__version__}"
 
 
 @dataclass(frozen=True)
-class Slider:
-    """What follows from each value of an assumption, for a reader who tries them.
-
-    Attributes
-    ----------
-    question, label : str
-        What it is about, and what is set.
-    steps : tuple of str
-        A sentence for each value, in their order.
-    start : int
-        Place of the first one shown.
-    """
-
-    question: str
-    label: str
-    steps: tuple[str, ...]
-    start: int
-
-
-@dataclass(frozen=True)
 class Table:
     """Rows of texts that people read; names in them are as they came, the caller escapes them.
 
@@ -120,8 +100,6 @@ class Report:
         Sentences of the paragraph for a paper; default ``sentences``.
     basis : sequence of str
         How it was computed, by which version, and after whom.
-    sliders : sequence of Slider
-        Assumptions that were set to several values, with what follows from each.
     measured : str
         What was measured of such results on real data: a key of ``page/words.toml``.
     in_words : bool
@@ -140,7 +118,6 @@ class Report:
     notes: Sequence[str] = ()
     reasons: Sequence[str] = ()
     paragraph: Sequence[str] = ()
-    sliders: Sequence[Slider] = ()
     measured: str = ""
     in_words: bool = False
     about: Any = None

@@ -78,14 +78,6 @@ function enliven(section) {
   draw();
 }
 
-function enlivenSlider(section) {
-  const steps = [...section.querySelectorAll("ol li")].map((step) => step.textContent);
-  const [range, output] = [section.querySelector("input"), section.querySelector("output")];
-  range.addEventListener("input", () => {
-    output.textContent = steps[Number(range.value)];
-  });
-}
-
 function offer(button) {
   button.hidden = false;
   button.addEventListener("click", () => {
@@ -100,5 +92,4 @@ function offer(button) {
 }
 
 document.querySelectorAll("section.table").forEach((section) => enliven(section));
-document.querySelectorAll("section.slider").forEach(enlivenSlider);
 offer(document.getElementById("download"));
