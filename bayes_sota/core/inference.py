@@ -26,10 +26,11 @@ from bayes_sota.core.numerics import (
     stratified,
 )
 from bayes_sota.core.parallel import followed
-from bayes_sota.core.priors import CorrelationPrior, luck_nodes
+from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.types import FloatArray, IntArray
 
 _BLOCK = 48  # sets of parameters at a time
+_LUCKS = 3  # values of the luck of submissions at each value of rho
 _LOG_SQRT_2PI = 0.9189385332046727
 
 
@@ -67,9 +68,8 @@ class Nodes:
         >>> Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0), 2, has_luck=False).rho
         array([0.25, 0.75])
         """
-        cells = 1 if correlation.is_fixed else count
-        rho = correlation.quantile((np.arange(cells) + 0.5) / cells)
-        luck = luck_nodes(submission_luck) if has_luck else np.zeros(1)
+        rho = _middles(correlation, count)
+        luck = _middles(submission_luck, _LUCKS) if has_luck else np.zeros(1)
         every = np.repeat(rho, luck.size), np.tile(luck, rho.size)
         return cls(correlation, submission_luck, *every)
 
@@ -101,6 +101,12 @@ class Nodes:
         """Nodes in whose cells rho lies, and the luck where there is any, (D,)."""
         index = _cell_of(rho, self.correlation, self.cells) * self.lucks
         return index if luck is None else index + _cell_of(luck, self.submission_luck, self.lucks)
+
+
+def _middles(prior: CorrelationPrior, count: int) -> FloatArray:
+    """Middles of so many equally likely cells of a prior, or the known value."""
+    cells = 1 if prior.is_fixed else count
+    return prior.quantile((np.arange(cells) + 0.5) / cells)
 
 
 def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
@@ -183,9 +189,8 @@ class Fit(ABC):
     @cached_property
     def shape_weights(self) -> dict[str, float]:
         """Posterior probability of each family."""
-        return dict(
-            zip(self.families, (self.family_weights @ self.node_weights).tolist(), strict=True)
-        )
+        weights = self.family_weights @ self.node_weights
+        return dict(zip(self.families, weights.tolist(), strict=True))
 
     @cached_property
     def node_weights(self) -> FloatArray:
@@ -194,9 +199,8 @@ class Fit(ABC):
             return np.full(self.rho.size, 1 / self.rho.size)
         evidence = np.exp(self.log_evidence - self.log_evidence.max()).sum(axis=0)
         if self.learns == "rho":
-            evidence = np.repeat(
-                evidence.reshape(self.nodes.cells, -1).mean(axis=1), self.nodes.lucks
-            )
+            of_rho = evidence.reshape(self.nodes.cells, -1).mean(axis=1)
+            evidence = np.repeat(of_rho, self.nodes.lucks)
         return evidence / evidence.sum()
 
     def learning(self, what: Literal["nothing", "rho", "nodes"]) -> Self:

@@ -26,7 +26,6 @@ PAIR_FAMILIES = (*BOARD_FAMILIES, "plateau", "normal-laplace", "two-groups")
 """Shapes that are averaged for two boards of the same teams."""
 
 KNOWN_FAMILIES = (*PAIR_FAMILIES, "equals")
-LUCK_NODES = 3
 
 
 def _require(holds: object, problem: str) -> None:
@@ -359,12 +358,6 @@ class ListedTries(TriesPrior):
 def wide_luck() -> CorrelationPrior:
     """Prior of the luck of chosen submissions: mean 0.6, 95 % between 0.11 and 0.97."""
     return BetaCorrelation(1.8, 1.2)
-
-
-def luck_nodes(prior: CorrelationPrior) -> FloatArray:
-    """Equally likely values of the luck of chosen submissions."""
-    count = 1 if prior.is_fixed else LUCK_NODES
-    return prior.quantile((np.arange(count) + 0.5) / count)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 from bayes_sota import __version__
 from bayes_sota.core.files import check_ending, write_text
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.text import latex_text, markdown_text, plain_text, spreadsheet_text
+from bayes_sota.core.text import latex_text, markdown_text, marked_cell, plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,9 +180,11 @@ class Report:
         top : int, optional
             Rows to show. Default: all.
         """
+        doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
-            *map(markdown_text, [*self.sentences, *self._doubts]),
+            *map(markdown_text, self.sentences),
+            *[doubts] * bool(self.reasons),
             *(_markdown_table(table.head(top)) for table in self.tables),
             "\n".join(f"{markdown_text(line)}  " for line in below),
         ]
@@ -241,7 +243,7 @@ def _harmless(value: Any) -> Any:
         return "" if math.isnan(value) else value + 0.0  # no -0.0
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
-    return spreadsheet_text(value)
+    return marked_cell(plain_text(value))
 
 
 def json_text(content: dict[str, Any]) -> str:

@@ -34,17 +34,6 @@ _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
 }
 
 
-def spreadsheet_text(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, without control characters.
-
-    Examples
-    --------
-    >>> spreadsheet_text("=1+1"), spreadsheet_text("ResNet-50")
-    ("'=1+1", 'ResNet-50')
-    """
-    return ("'" if _is_formula(text) else "") + plain_text(text)
-
-
 def marked_cell(text: str) -> str:
     """Text of a cell that no spreadsheet takes for a formula; ``unmarked_cell`` undoes it.
 

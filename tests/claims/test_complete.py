@@ -88,7 +88,7 @@ def test_what_is_no_trace_of_the_model(model: pm.Model, trace: xr.DataTree) -> N
         complete(free, model)
     old = trace.copy()
     old.attrs["schema_version"] = "1"
-    with pytest.raises(InputError, match="of schema '1'"):
+    with pytest.raises(InputError, match="schema of the trace is '1'"):
         complete(old, model)
 
 
