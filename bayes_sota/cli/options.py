@@ -185,7 +185,7 @@ SHARED: dict[str, Option] = {
         Option(["--field"], "Entries, for the prior of rho.", choices=KINDS_OF_FIELD),
         Option(["--correlation"], "A known rho.", limits=CORRELATION, rare=True),
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
-        Option(["--use"], "Columns that hold scores; default by their names.", **_NAMES),
+        Option(["--use"], "Columns that hold scores; default by name.", rare=True, **_NAMES),
         Option(["--leave-out"], "Entries, tasks or columns that do not count.", **_NAMES),
         Option(_DIRECTION, "Scores are losses, or not.", default=None, callback=_direction),
         Option(["--prob"], "Of the intervals.", limits=OPEN_SHARE, default=0.95),
@@ -193,7 +193,7 @@ SHARED: dict[str, Option] = {
         Option(["--top"], "Rows shown of a table.", limits=COUNT, default=15, rare=True),
         Option(["--save"], _SAVE, multiple=True, metavar="FILE", type=_PATH),
         Option(["--json", "as_json"], "One JSON object, nothing else.", is_flag=True),
-        Option(["--quiet"], "No progress, notes and sensitivity analysis.", is_flag=True),
+        Option(["--quiet"], "No progress, notes, sensitivity.", is_flag=True, rare=True),
     )
 }
 

@@ -89,7 +89,7 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
         for key, command in read.items():
             if name == "board.csv" or key == "board":
                 yield Case("board", name, content, command, score_columns=columns)
-    command = ("board", "{file}", *_BOARD, "--rounding", "nearest", *_EXACT)
+    command = ("board", "{file}", *_BOARD, *_EXACT)
     name = "slug-publicleaderboard.csv"
     yield Case("kaggle", name, table_text(kaggle), command, score_columns=(4,))
 

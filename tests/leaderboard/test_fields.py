@@ -16,7 +16,7 @@ from bayes_sota.core.priors import board_priors
 SCORES = [f"0.{850 - 3 * place}" for place in range(12)]
 TAKEN = "entries of a competition are taken for ensembles"
 N_TEST = ("--n-test", "1000")
-SOTA = "--quiet"
+SOTA = ("--quiet",)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,8 @@ def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(
     assert notes == [1, 0, 0, 0]
     rho = [found["rho"] for found in (told, asked, single, plain)]
     assert rho[0] == rho[1] != rho[2] == rho[3]
-    for given in (("--correlation", "0.6"), ("--model", "ensembles")):
+    correlation = [("--correlation", "0.6")] * (command == "sota")
+    for given in (*correlation, ("--model", "ensembles")):
         known = answer(command, folder / "download.csv", *options, *given)
         assert not any(TAKEN in note for note in known["notes"])
 
