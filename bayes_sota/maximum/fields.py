@@ -1,4 +1,4 @@
-"""Fields of classifiers on fresh test sets: best scores, winners, and winners given a best score.
+"""Fields of classifiers on fresh test sets: best scores and winners.
 
 ``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
