@@ -15,7 +15,7 @@ of its submissions, e has the law of ``bayes_sota.maximum.submissions``.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -37,28 +37,28 @@ _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _PLACES = 16  # of the luck, equally spaced in its arc sine, where its laws are tabulated
 
 
+class OneSubmission:
+    """Noise of a score that is the only one of its classifier: standard normal."""
+
+    def survival(self, w: FloatArray, kind: IntArray) -> FloatArray:
+        """P(W > w)."""
+        return ndtr(-w)
+
+    def draw_above(self, low: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
+        """Draws of W given that they are above ``low``."""
+        return -ndtri(np.maximum(rng.random(low.shape) * ndtr(-low), 1e-300))
+
+
 class FreshTestSet(ABC):
     """A fresh test set per draw, and the values (counts or scores) of classifiers on it.
 
-    Attributes that are arrays have one entry per draw.
+    Attributes that are arrays have one entry per draw. ``shift``, shape (D,), is what all scores
+    share, standardised; ``unit`` is what values are divided by to be scores.
     """
 
-    step: ClassVar[int] = 0  # smallest difference of two values
-
-    @property
-    def highest(self) -> float:
-        """Value that nobody exceeds."""
-        return np.inf
-
-    @property
-    def unit(self) -> float:
-        """What values are divided by to be scores."""
-        return 1.0
-
-    @property
-    @abstractmethod
-    def shift(self) -> FloatArray:
-        """What all scores share, standardised, shape (D,)."""
+    step: ClassVar[int] = 0  # smallest difference of two values; counts end at ``unit``
+    shift: Any
+    unit: Any = 1.0
 
     def take(self, rows: IntArray) -> Self:
         """Some of the draws."""
@@ -123,7 +123,8 @@ class FreshTestSet(ABC):
             target = leading[rows] + (self.step if holder is None else 0)
             bound, tilt = self.bound(parts, target)
             jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
-            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & (target <= self.highest)
+            possible: Any = self.step == 0 or target <= self.unit
+            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & possible
             rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
             upper[rows] += (1 - upper[rows]) * rng.beta(jump, remaining[rows] - jump + 1)
             remaining[rows] -= jump.astype(np.int64)
@@ -182,11 +183,6 @@ class TestSet(FreshTestSet):
         sd = np.sqrt(self.n_test * self.reference_skill * (1 - self.reference_skill))
         return (self.counts - self.n_test * self.reference_skill) / sd
 
-    @property
-    def highest(self) -> float:
-        """All items."""
-        return self.n_test
-
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> IntArray:
         """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
         a, b, k, rest = self.parts(rows, skill)
@@ -233,17 +229,17 @@ def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _NoisyTestSet(FreshTestSet):
-    """Values that rise with a noise of their own: a standard normal, or the best of submissions.
+    """Values that rise with a noise of their own.
 
     Attributes
     ----------
     noise : SubmissionNoise, optional
-        Default: one submission.
+        Of the best of several submissions. Default: one submission.
     kind : ndarray of int, shape (D,), optional
-        Kind of the noise of each draw.
+        Kind of the noise of each draw, the last of the parts.
     """
 
-    noise: SubmissionNoise | None = None
+    noise: SubmissionNoise | OneSubmission = field(default_factory=OneSubmission)
     kind: IntArray | None = None
 
     @abstractmethod
@@ -254,22 +250,14 @@ class _NoisyTestSet(FreshTestSet):
     def value(self, parts: Parts, noise: FloatArray) -> Any:
         """Values with this noise."""
 
-    def kinds(self, rows: IntArray) -> IntArray:
-        """Kind of the noise of some draws."""
-        return rows if self.kind is None else self.kind[rows]
-
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
         """Values of one classifier per draw."""
-        parts = self.parts(rows, skill)
-        if self.noise is None:
-            return self.value(parts, rng.standard_normal(rows.size))
-        lowest = np.full(rows.size, -np.inf)
+        parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
         return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
 
     def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
         """Exact probability of a value above the target; there is no tilt."""
-        least = self.noise_at(parts, target)
-        chance = ndtr(-least) if self.noise is None else self.noise.survival(least, parts[-1])
+        chance = self.noise.survival(self.noise_at(parts, target), parts[-1])
         return chance, chance
 
     def challenge(
@@ -278,12 +266,9 @@ class _NoisyTestSet(FreshTestSet):
         """By the ratio of the chances, then from the tail above the target."""
         now, _ = self.bound(parts, target)
         leads = np.flatnonzero(rng.random(now.size) * bound < now)
-        few = tuple(part[leads] for part in parts)
-        if self.noise is None:
-            noise = -ndtri(np.maximum(rng.random(leads.size) * now[leads], 1e-300))
-        else:
-            noise = self.noise.draw_above(self.noise_at(few, target[leads]), few[-1], rng)
-        return leads, np.maximum(self.value(few, noise), target[leads])
+        few, target = tuple(part[leads] for part in parts), target[leads]
+        noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
+        return leads, np.maximum(self.value(few, noise), target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,24 +278,20 @@ class NormalTestSet(_NoisyTestSet):
     Attributes
     ----------
     scores : NormalScores
-    shared, correlation : ndarray, shape (D,)
+    shift, correlation : ndarray, shape (D,)
         z and rho.
     """
 
     scores: NormalScores
-    shared: FloatArray
+    shift: FloatArray
     correlation: FloatArray
-
-    @property
-    def shift(self) -> FloatArray:
-        """z."""
-        return self.shared
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """Skill, what all scores share, and the standard deviation of what is a score's own."""
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
-        return skill, rho * self.shared[rows], own, self.kinds(rows)
+        kind = rows if self.kind is None else self.kind[rows]
+        return skill, rho * self.shift[rows], own, kind
 
     def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
         """From the normal score."""
@@ -337,7 +318,8 @@ class ChosenCounts(_NoisyTestSet, TestSet):
         first, second = k * a * (1 - a), rest * b * (1 - b)
         variance = np.maximum(first + second, 1e-12)
         skewness = (first * (1 - 2 * a) + second * (1 - 2 * b)) / variance**1.5
-        return k * a + rest * b, np.sqrt(variance), skewness / 6, self.kinds(rows)
+        kind = rows if self.kind is None else self.kind[rows]
+        return k * a + rest * b, np.sqrt(variance), skewness / 6, kind
 
     def noise_at(self, parts: Parts, target: IntArray) -> FloatArray:
         """Half a count below the target."""

@@ -4,7 +4,7 @@ r"""Exact law of the best observed score, `max_j X_j / n` (Sec. 3 and 4 of Møll
 
 and ``prod_j`` instead of the power for fixed, non-identical skills. The paper simulates what is
 dependent or non-identical; here it is a finite sum. The error of the cdf is below 1e-10 for
-n <= 1,000,000 items and m <= 100,000 classifiers (``tests/maximum/test_law.py``).
+m <= 100,000 classifiers and n <= 50,000 items, 1e-8 for a million (``tests/maximum/test_law.py``).
 """
 
 from dataclasses import dataclass, field, replace

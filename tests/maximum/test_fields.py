@@ -12,7 +12,13 @@ from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.fields import Fields
-from bayes_sota.maximum.fresh_test_sets import ChosenCounts, NormalTestSet, TestSet, chosen_among
+from bayes_sota.maximum.fresh_test_sets import (
+    ChosenCounts,
+    NormalTestSet,
+    OneSubmission,
+    TestSet,
+    chosen_among,
+)
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 from bayes_sota.maximum.likelihood import CellLaw
 from bayes_sota.maximum.score_laws import GaussianScores
@@ -201,7 +207,7 @@ def items(kind, number, luck, size=SIZE):
 def plain(chosen):
     if isinstance(chosen, ChosenCounts):
         return TestSet(400, chosen.counts, chosen.correlation, chosen.reference_skill)
-    return replace(chosen, noise=None, kind=None)
+    return replace(chosen, noise=OneSubmission(), kind=None)
 
 
 @pytest.mark.parametrize("kind", KINDS)
