@@ -20,6 +20,7 @@ from .plots import plot_reproducibility as plot_reproducibility
 from .plots import plot_running_means as plot_running_means
 from .reproducibility import expected_by_chance as expected_by_chance
 from .reproducibility import judge_rules as judge_rules
+from .reproducibility import win_share as win_share
 from .rules import Rule as Rule
 from .rules import stopping_iterations as stopping_iterations
 from .run import CrossValidation as CrossValidation

@@ -74,7 +74,7 @@ class JudgedRule:
 
 
 def win_share(estimates: ArrayLike, pairing: Pairing = "all") -> FloatArray:
-    """Share R(i, j) of pairs of estimates in which learner i is above learner j; ties count half.
+    """Share of pairs of estimates in which learner i is above learner j, R(i, j); ties count half.
 
     Parameters
     ----------
