@@ -46,16 +46,8 @@ _CONSTANT = "the difference is the same in every fold, and shows no variation to
 class DifferencePosterior:
     r"""Student t of the true difference A - B of two learners on one data set.
 
-    Attributes
-    ----------
-    mean, df : float
-        Location and degrees of freedom.
-    fold_sd : float
-        s, standard deviation of the differences of folds.
-    n_scores : int
-        J.
-    correlation : float
-        rho that was assumed.
+    Location ``mean`` and degrees of freedom ``df``; ``fold_sd`` s, the standard deviation of the
+    differences of folds; ``n_scores`` J; the ``correlation`` rho that was assumed.
     """
 
     mean: float

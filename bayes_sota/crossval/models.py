@@ -268,22 +268,11 @@ def _observe(data: RelativeScores, steady: Any, variance: Any, mean_variance: An
 def relative_logp(
     values: Any, task: IntArray, steady: Any, variance: Any, mean_variance: Any, nu: Any
 ) -> Any:
-    r"""Log density of the relative scores of each iteration, as a function of tensors.
+    """Log density of the relative scores of each iteration, (iteration,).
 
-    Parameters
-    ----------
-    values : tensor, shape (iteration, fold, learner)
-        Adding up to 0 over the learners.
-    task : ndarray of int, shape (iteration,)
-    steady, variance, mean_variance : tensor, shape (task, learner)
-        s; v; and the squared scale of the mean of an iteration.
-    nu : tensor
-        Degrees of freedom of the means.
-
-    Returns
-    -------
-    tensor, shape (iteration,)
-        With respect to orthonormal coordinates of the scores that add up to 0.
+    ``values`` (iteration, fold, learner) add up to 0 over the learners, and the density is with
+    respect to orthonormal coordinates of such numbers. ``task`` is of each iteration; s, v and the
+    squared scale of the mean of an iteration are (task, learner); ``nu`` are degrees of freedom.
     """
     values = pt.as_tensor(values)
     folds, free = values.shape[1], values.shape[2] - 1
