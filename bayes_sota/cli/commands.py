@@ -21,7 +21,7 @@ _PLACES = {  # module and name, below bayes_sota
     "examples": "cli.demo:examples",
     "inspect": "cli.inspection:inspect_file",
     "maximum": "maximum.command:maximum",
-    "paired": "paired.command:paired",
+    "paired": "cli.paired:paired",
     "score": "leaderboard.command_score:score",
     "sota": "leaderboard.command:sota",
 }

@@ -4,10 +4,13 @@ from .models import field_log_density as field_log_density
 from .models import observe_scores as observe_scores
 from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
+from .models_pairs import build_paired as build_paired
 from .plots import plot_entries as plot_entries
 from .plots import plot_sensitivity as plot_sensitivity
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_estimate import sota_sensitivity as sota_sensitivity
+from .sample_pairs import complete_paired as complete_paired
+from .sample_pairs import estimate_paired as estimate_paired
 from .sample_trace import complete as complete
 from .specification import ModelSpecification as ModelSpecification
 from .specification import SamplerSettings as SamplerSettings
@@ -17,6 +20,7 @@ from .summary_entries import board_table as board_table
 from .summary_newcomers import Questions as Questions
 from .summary_newcomers import probability_shown as probability_shown
 from .summary_newcomers import probability_truly_better as probability_truly_better
+from .summary_pairs import describe_paired as describe_paired
 from .summary_sota import describe_sota as describe_sota
 from .summary_sota import report_sota as report_sota
 from .summary_tasks import board_by_task as board_by_task

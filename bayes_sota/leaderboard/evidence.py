@@ -482,7 +482,7 @@ def _chosen(
     Entries with as many submissions are of one kind; above 20, numbers close to each other are.
     """
     for closeness, bins in _COARSENESS:
-        numbers, kinds = _kinds(board.submissions, closeness)
+        numbers, kinds = submission_kinds(board.submissions, closeness)
         leading = int(kinds[board.order[0]])
         distinct, kind, row = _rows(values[entries], kinds[entries], leading, bins)
         if distinct.size <= _MOST_CHOSEN:
@@ -490,7 +490,7 @@ def _chosen(
     return numbers, kinds, distinct, kind, row
 
 
-def _kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray, IntArray]:
+def submission_kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray, IntArray]:
     """Distinct rows of numbers (L, k), large ones to within a factor, and the kind of each row."""
     steps = np.round(np.log(np.maximum(numbers, _EXACT) / _EXACT) / np.log(closeness))
     close = np.where(numbers > _EXACT, np.round(_EXACT * closeness**steps), numbers)

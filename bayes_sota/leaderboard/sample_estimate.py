@@ -22,6 +22,7 @@ from bayes_sota.core.arguments import (
     generator_of,
     refuse_unused,
 )
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import (
@@ -43,6 +44,7 @@ from bayes_sota.leaderboard.evidence import check_luck
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample import sample_with_fit
+from bayes_sota.leaderboard.sample_pairs import estimate_paired
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import (
     Model,
@@ -57,6 +59,7 @@ type Whole = Leaderboard | Outcomes
 type Data = Whole | BestScore
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
+_OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
 _HIDDEN = 10.0  # times as many entries as are listed
 type Row = tuple[str, float | str, Callable[[], FloatArray]]
 """Assumption, its value, and what draws theta_sota."""
@@ -64,10 +67,10 @@ Method = Literal["auto", "exact", "abc", "nuts"]
 
 
 def estimate_sota(
-    board: Data | Sequence[BestScore],
+    board: Data | PairedBoards | Sequence[BestScore],
     *,
     method: str | None = None,
-    priors: Priors | None = None,
+    priors: Priors | PairedPriors | None = None,
     model: Model = None,
     domain: str | None = None,
     field: str | None = None,
@@ -89,11 +92,10 @@ def estimate_sota(
 
     Parameters
     ----------
-    board : Leaderboard, BestScore, Outcomes or sequence of BestScore
+    board : Leaderboard, BestScore, Outcomes, PairedBoards or sequence of BestScore
         Several boards of one task, each with its maximum only, share location, spread and rho.
-        ``bayes_sota.estimate_sota`` also takes ``PairedBoards``, which it hands to
-        ``estimate_paired`` with ``priors``, ``model``, ``draws``, ``chains``, ``random_seed`` and
-        ``groups``.
+        ``PairedBoards`` take ``priors``, ``model``, ``domain``, ``field``, ``draws``, ``chains``,
+        ``random_seed`` and ``groups`` (``estimate_paired``).
     method : {"auto", "exact", "abc", "nuts"}, optional
         ``auto`` is exact: weighted points and direct draws. ``abc`` simulates (ABC by sequential
         Monte Carlo), ``nuts`` samples the exact marginal likelihood with PyMC; both read the
@@ -157,10 +159,12 @@ def estimate_sota(
 
 
 def estimate_with_fit(
-    board: Data | Sequence[BestScore], **options: Any
+    board: Data | PairedBoards | Sequence[BestScore], **options: Any
 ) -> tuple[xr.DataTree, FieldFit | None]:
     """Result of ``estimate_sota`` with the fit of all scores of a board, where one was made."""
     asked = (estimate_sota.__kwdefaults__ or {}) | options
+    if isinstance(board, PairedBoards):
+        return _of_pairs(board, asked), None
     boards: Any = _boards(board)
     _check(boards, asked)
     whole = is_whole(boards[0])
@@ -189,6 +193,14 @@ def estimate_with_fit(
     return sample_nuts(boards, spec.priors, **settings), None
 
 
+def _of_pairs(boards: PairedBoards, asked: dict[str, Any]) -> xr.DataTree:
+    check_choice("method", asked.pop("method") or "auto", Literal["auto", "exact"])
+    taken = {name: asked.pop(name) for name in _OF_PAIRS}
+    others = {k: v for k, v in asked.items() if k not in ("cores", "progressbar")}
+    refuse_unused("two boards of the same teams", others)
+    return estimate_paired(boards, **taken)
+
+
 def _check(boards: tuple[Data, ...], asked: dict[str, Any]) -> None:
     """Refuse options that no route takes."""
     if asked["new_n_test"] is not None:
@@ -207,8 +219,6 @@ def _boards(
 ) -> tuple[Data, ...]:
     if isinstance(board, BestScore | Outcomes):
         return (board,)
-    if isinstance(board, PairedBoards):
-        raise InputError("two boards of the same teams are taken by bayes_sota.estimate_sota")
     listed: object = board
     if isinstance(listed, str) or not isinstance(board, Sequence):
         raise InputError(

@@ -69,9 +69,9 @@ def paired(
     """
     from bayes_sota.core.sample import save_result
     from bayes_sota.data.boards import read_paired_boards
+    from bayes_sota.leaderboard.sample_pairs import estimate_paired
     from bayes_sota.leaderboard.specification import chosen_model
-    from bayes_sota.paired.sample import estimate_paired
-    from bayes_sota.paired.summary import describe_paired
+    from bayes_sota.leaderboard.summary_pairs import describe_paired
 
     top, seed, rho = options.pop("top"), options.pop("seed"), options.pop("correlation")
     of_rho = {name: options.pop(name) for name in OF_RHO}
