@@ -181,9 +181,10 @@ class FieldFit(Fit):
 
     @cached_property
     def _likelihood(self) -> "Likelihood":
-        return self._likelihood_at(self.tables)
+        return self.likelihood_at(self.tables)
 
-    def _likelihood_at(self, tables: tuple[Tables, ...]) -> "Likelihood":
+    def likelihood_at(self, tables: tuple[Tables, ...]) -> "Likelihood":
+        """Of all scores at some nodes."""
         evidence = self.evidence
         return Likelihood(tables, self.copies, evidence.kind, evidence.step, evidence.n_below)
 
@@ -204,7 +205,7 @@ class FieldFit(Fit):
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
         log_p = np.empty((parameters.node.size, row.size), dtype)
-        likelihoods = [self._likelihood_at((at,)) for at in self.tables]
+        likelihoods = [self.likelihood_at((at,)) for at in self.tables]
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             shape, log_unit = self.shape_of(self.families[f], points)

@@ -31,16 +31,18 @@ from bayes_sota.leaderboard.fit import (
     shape_density,
 )
 from bayes_sota.leaderboard.pairs import (
-    OUTLIERS,
-    Nodes,
     Noise,
     Pairs,
     densities,
     draw_alone,
     draw_scores,
+    reach_at,
+)
+from bayes_sota.leaderboard.pairs_noise import (
+    OUTLIERS,
+    Nodes,
     log_shift_prior,
     noise_at,
-    reach_at,
     shift_components,
     unknowns,
 )
@@ -359,7 +361,7 @@ def natural_parameters(fit: PairFit, parameters: Parameters) -> Draws:
     return {
         "location": law.location_at(scale.place(t[:, 0])),
         "spread": unit * scale.width(numpy_operations(), t[:, 1]),
-        "shape": t[:, 2:],
+        **({"shape": t[:, 2:]} if t.shape[1] > 2 else {}),
         "family": families[parameters.family],
     }
 

@@ -34,7 +34,8 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.evidence import check_luck
-from bayes_sota.leaderboard.pairs import Pairs, draw_scores, log_shift_prior
+from bayes_sota.leaderboard.pairs import Pairs, draw_scores
+from bayes_sota.leaderboard.pairs_noise import log_shift_prior
 from bayes_sota.leaderboard.pairs_posterior import (
     Draws,
     PairDraws,

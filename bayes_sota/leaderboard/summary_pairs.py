@@ -160,7 +160,7 @@ def _teams(tree: xr.DataTree, theta_sota: dict[str, Any]) -> pd.DataFrame:
     group = dataset_of(tree, "constant_data")["group"].values
     scores = dataset_of(tree, "observed_data")["score"].transpose("classifier", "board").values
     skill, size, unusual = (
-        data.mean(("chain", "draw")).values
+        np.ascontiguousarray(data.transpose("classifier", ...)).mean(axis=(1, 2))
         for data in (posterior["skill"], gains["public_gain"], gains["unusual"])
     )
     best = group[posterior["best"].values.ravel()]

@@ -13,15 +13,14 @@ from bayes_sota.leaderboard.pairs import (
     FLAT,
     WIDE,
     Coordinate,
-    Nodes,
     Noise,
     Pairs,
-    Shift,
     densities,
     draw_alone,
     draw_scores,
     reach_at,
 )
+from bayes_sota.leaderboard.pairs_noise import Nodes, Shift
 
 
 def noise_of(size: int = 1, **values: float) -> Noise:
