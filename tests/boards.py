@@ -9,9 +9,10 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
-from bayes_sota.leaderboard.evidence import Evidence, board_evidence
+from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.from_items import items_evidence
+from bayes_sota.leaderboard.from_scores import board_evidence
 from bayes_sota.leaderboard.skills import draw_posterior
 
 

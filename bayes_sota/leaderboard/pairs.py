@@ -30,7 +30,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
-from bayes_sota.leaderboard.evidence import submission_kinds
+from bayes_sota.leaderboard.from_scores import submission_kinds
 from bayes_sota.maximum.submissions import SubmissionNoise
 
 WIDE = 5.0  # standard deviations of a wide residual

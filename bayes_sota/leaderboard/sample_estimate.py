@@ -40,8 +40,8 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.evidence import check_luck
 from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample import sample_with_fit
 from bayes_sota.leaderboard.sample_pairs import estimate_paired

@@ -33,7 +33,7 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
-from bayes_sota.leaderboard.evidence import check_luck
+from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.pairs_noise import log_shift_prior
 from bayes_sota.leaderboard.pairs_posterior import (

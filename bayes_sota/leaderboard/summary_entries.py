@@ -38,7 +38,7 @@ from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.leaderboard.entries import EntryDraws
-from bayes_sota.leaderboard.evidence import check_luck
+from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.ranks import (
     MOST_JOINT,
