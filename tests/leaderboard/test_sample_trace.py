@@ -235,8 +235,8 @@ def test_what_cannot_be_completed_is_refused(trace):
     uneven[1, 200:] = np.nan
     with pytest.raises(InputError, match="different length"):
         complete(changed(found, shift=uneven), small_board(), fit=shape)
-    with pytest.raises(InputError, match="of the family normal, not plateau"):
-        complete(found, small_board(), family="plateau")
+    with pytest.raises(InputError, match="of the family normal, not equals"):
+        complete(found, small_board(), family="equals")
     old = found.copy()
     old.attrs["schema_version"] = "1"
     with pytest.raises(InputError, match="schema"):
