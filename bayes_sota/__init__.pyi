@@ -7,7 +7,6 @@ from . import epp as epp
 from . import items as items
 from . import leaderboard as leaderboard
 from . import maximum as maximum
-from . import paired as paired
 from .claims.accuracies import false_claim_probability as false_claim_probability
 from .claims.means import false_claim_probability_of_means as false_claim_probability_of_means
 from .claims.summary_review import claims_table as claims_table
@@ -37,13 +36,13 @@ from .epp.plots import plot_epp as plot_epp
 from .epp.sample import sample_epp as sample_epp
 from .epp.summary import epp_table as epp_table
 from .items.comparison import compare_methods as compare_methods
+from .leaderboard.sample_estimate import estimate_sota as estimate_sota
 from .leaderboard.sample_estimate import sota_sensitivity as sota_sensitivity
 from .leaderboard.sample_many import estimate_many as estimate_many
+from .leaderboard.sample_pairs import estimate_paired as estimate_paired
 from .leaderboard.specification import load_model as load_model
 from .leaderboard.summary_entries import board_table as board_table
 from .maximum.law import maximum_law as maximum_law
 from .maximum.plots import plot_sota as plot_sota
-from .paired.sample import estimate_paired as estimate_paired
-from .paired.sample import estimate_sota as estimate_sota
 
 __version__: str

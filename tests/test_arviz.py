@@ -24,7 +24,7 @@ from bayes_sota.crossval.fold_scores import FoldScores
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "extending.md"
 START, END = "<!-- table: python tests/test_arviz.py -->\n", "<!-- end of table -->\n"
 DRAWS = {"draws": 100, "random_seed": 0}
-TWO_SHAPES = bs.Priors(families=("normal", "plateau"))
+TWO_SHAPES = bs.Priors(families=("normal", "ex-gaussian"))
 ONE = "one observation"
 TWO = 'observations of two dimensions: `method="prit_c"` works'
 

@@ -20,7 +20,7 @@ ROOMS = (
     {"items"},
     {"maximum"},
     {"leaderboard"},
-    {"paired", "claims", "epp", "crossval"},
+    {"claims", "epp", "crossval"},
     {"cli"},
 )
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}

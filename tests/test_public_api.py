@@ -34,11 +34,11 @@ SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
     "maximum.plots", "maximum.posterior", "maximum.sample",
-    "maximum.shrinkage", "maximum.summary_compare", "paired.models", "paired.posterior",
-    "paired.sample",
+    "maximum.shrinkage", "maximum.summary_compare", "leaderboard.models_pairs",
+    "leaderboard.pairs_posterior", "leaderboard.sample_pairs",
 )} | {"published.estimators"}  # fmt: skip
 ROOMS = {name: getattr(bayes_sota, name) for name in (
-    "auc", "claims", "core", "crossval", "data", "epp", "items", "leaderboard", "maximum", "paired",
+    "auc", "claims", "core", "crossval", "data", "epp", "items", "leaderboard", "maximum",
 )}  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def test_laws_and_distributions_can_be_compared() -> None:
     assert len(set(several)) == 2
 
 
-@pytest.mark.parametrize("room", ["maximum", "leaderboard", "paired", "claims", "epp", "crossval"])
+@pytest.mark.parametrize("room", ["maximum", "leaderboard", "claims", "epp", "crossval"])
 def test_builders_are_listed(room: str) -> None:
     module = getattr(bayes_sota, room)
     builders = [name for name in module.__all__ if name.startswith("build_")]

@@ -40,7 +40,8 @@ from bayes_sota.core.priors import board_priors
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.evidence import Evidence, board_evidence
+from bayes_sota.leaderboard.evidence import Evidence
+from bayes_sota.leaderboard.from_scores import board_evidence
 
 _LEAST_DISPERSION = 1e-3
 _NODES = 64

@@ -30,9 +30,9 @@ def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked:
     rho then keeps its prior.
     """
     from bayes_sota.data.boards import read_paired_boards
+    from bayes_sota.leaderboard.sample_pairs import estimate_paired
     from bayes_sota.leaderboard.specification import chosen_model
-    from bayes_sota.paired.sample import estimate_paired
-    from bayes_sota.paired.summary import describe_paired
+    from bayes_sota.leaderboard.summary_pairs import describe_paired
 
     boards = read_paired_boards(
         file,

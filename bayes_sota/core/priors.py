@@ -22,10 +22,7 @@ NORMAL_975 = 1.959963984540054
 BOARD_FAMILIES = ("normal", "ex-gaussian")
 """Shapes that are averaged unless others are asked for."""
 
-PAIR_FAMILIES = (*BOARD_FAMILIES, "plateau", "normal-laplace", "two-groups")
-"""Shapes that are averaged for two boards of the same teams."""
-
-KNOWN_FAMILIES = (*PAIR_FAMILIES, "equals")
+KNOWN_FAMILIES = (*BOARD_FAMILIES, "equals")
 
 
 def _require(holds: object, problem: str) -> None:

@@ -66,15 +66,24 @@ class Strangers:
     reach: FloatArray | None
 
     @classmethod
-    def of(cls, evidence: Evidence, scale: FieldScale, typical: FloatArray) -> "Strangers":
-        """Strangers of a board, of whom ``typical`` (G,) are modelled."""
-        share = _STRANGERS / evidence.copies.sum()
-        z = (evidence.y - scale.location) / scale.location_sd
+    def of(cls, count: float, y: FloatArray, scale: FieldScale, typical: Any) -> "Strangers":
+        """Of a board with so many modelled entries, at a grid y (G,).
+
+        ``typical`` (G,) is the chance to be modelled; None where all are.
+        """
+        share, z = _STRANGERS / count, (y - scale.location) / scale.location_sd
         wide = np.exp(-0.5 * z**2) / (scale.location_sd * np.sqrt(2 * np.pi))
-        if not evidence.is_cut:
+        if typical is None:
             return cls(share, share * wide, None)
-        reach = typical * evidence.step
+        reach = typical * (y[1] - y[0])
         return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
+
+    @classmethod
+    def of_board(cls, evidence: Evidence, scale: FieldScale, nodes: Nodes) -> "Strangers":
+        """Of a board, at the largest rho."""
+        at = evidence.at(float(nodes.rho[-1]), float(nodes.luck[-1]))
+        typical = at.typical if evidence.is_cut else None
+        return cls.of(evidence.copies.sum(), evidence.y, scale, typical)
 
     def join(self, shape: FloatArray) -> FloatArray:
         """Density of skill, (..., G), from that of the shape."""
@@ -110,8 +119,7 @@ class FieldFit(Fit):
         """What a fit is before its parameters are sampled."""
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
         scale = FieldScale(*prior, evidence.step)
-        typical = evidence.at(float(nodes.rho[-1]), float(nodes.luck[-1])).typical
-        strangers = Strangers.of(evidence, scale, typical)
+        strangers = Strangers.of_board(evidence, scale, nodes)
         return cls(
             nodes, priors.families, (), "nothing", evidence, priors, copies, scale, strangers
         )
@@ -173,7 +181,12 @@ class FieldFit(Fit):
 
     @cached_property
     def _likelihood(self) -> "Likelihood":
-        return Likelihood(self.evidence, self.tables, self.copies)
+        return self.likelihood_at(self.tables)
+
+    def likelihood_at(self, tables: tuple[Tables, ...]) -> "Likelihood":
+        """Of all scores at some nodes."""
+        evidence = self.evidence
+        return Likelihood(tables, self.copies, evidence.kind, evidence.step, evidence.n_below)
 
     @one_thread()
     def log_likelihood_of_entries(
@@ -192,7 +205,7 @@ class FieldFit(Fit):
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
         log_p = np.empty((parameters.node.size, row.size), dtype)
-        likelihoods = [Likelihood(self.evidence, (at,), self.copies) for at in self.tables]
+        likelihoods = [self.likelihood_at((at,)) for at in self.tables]
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             shape, log_unit = self.shape_of(self.families[f], points)
@@ -213,14 +226,20 @@ class Likelihood:
     below it is the likelihood of all scores, so that nothing jumps where the first falls below.
     """
 
-    def __init__(self, evidence: Evidence, tables: tuple[Tables, ...], copies: FloatArray) -> None:
-        """At some nodes."""
-        self.evidence, self.copies, self.nodes = evidence, copies, len(tables)
-        step = evidence.step
+    def __init__(
+        self,
+        tables: tuple[Tables, ...],
+        copies: FloatArray,
+        kind: IntArray,
+        step: float,
+        below: float,
+    ) -> None:
+        """At some nodes, of distinct scores with these copies and kinds, (K,) each."""
+        self.copies, self.kind, self.below, self.nodes = copies, kind, below, len(tables)
         self.table = np.concatenate([at.score for at in tables]).T * step
         self.log_scale = np.array([at.log_scale for at in tables])
         self.reach = None
-        if evidence.is_cut:
+        if tables[0].reach is not None:
             self.reach = np.concatenate([at.reach for at in tables]).T * step
             self.typical = np.array([at.typical for at in tables]).T * step
 
@@ -235,9 +254,9 @@ class Likelihood:
             return log_p
         total = self.copies.sum()
         typical = self._logs(density, self.typical)[:, :, 0] + log_unit[:, None]
-        counts = log_count_probability(np.minimum(typical, 0.0), total, self.evidence.n_below)
+        counts = log_count_probability(np.minimum(typical, 0.0), total, self.below)
         reach = self._logs(density, self.reach)
-        return log_p - reach[:, :, self.evidence.kind] + counts[:, :, None] / total
+        return log_p - reach[:, :, self.kind] + counts[:, :, None] / total
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Of all scores, shape (N, R)."""
@@ -307,6 +326,11 @@ def fit_field(
     if evidence.shares_scores and _printed(evidence)[2].max() > _SMALLEST_SPIKE:
         copies, start = _merged_copies(evidence, priors, nodes, rng)
     empty = FieldFit.of(evidence, priors, nodes, copies)
+    return infer_enough(empty, rng, points, start)
+
+
+def infer_enough[F: Fit](empty: F, rng: np.random.Generator, points: int, start: Any = None) -> F:
+    """The fit with weighted points; once or twice more where too few are effective."""
     fit = infer(empty, rng, points, start)
     for _ in range(_AGAIN):
         if fit.effective_size >= _ENOUGH:

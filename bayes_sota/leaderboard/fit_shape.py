@@ -15,8 +15,8 @@ from bayes_sota.core.inference import infer
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.evidence import board_evidence
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.from_scores import board_evidence
 from bayes_sota.leaderboard.predictive import draw_fresh
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 

@@ -28,12 +28,8 @@ from bayes_sota.items.correlation import (
     no_correlation,
     response_correlation,
 )
-from bayes_sota.leaderboard.evidence import (
-    MOST_CLASSIFIERS,
-    Evidence,
-    modelled_entries,
-    own_evidence,
-)
+from bayes_sota.leaderboard.evidence import Evidence
+from bayes_sota.leaderboard.from_scores import MOST_CLASSIFIERS, modelled_entries, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
 
 _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17

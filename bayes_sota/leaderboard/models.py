@@ -252,7 +252,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
         typical = np.stack([table.typical[None] for table in at]) * evidence.step
         log_reach = _log_sum(pt.as_tensor_variable(typical)[near], density) + top[..., 0]
         n = float(fit.copies.sum())
-        log_p += _log_count_probability(pt.minimum(log_reach, 0.0), n, evidence.n_below) / n
+        log_p += log_count_probability(pt.minimum(log_reach, 0.0), n, evidence.n_below) / n
     else:
         log_p += top[..., 0]
     total = pt.sum(weights[:, None] * log_p, axis=0)
@@ -307,7 +307,7 @@ def _log_sum(table: Any, density: Any) -> Any:
     return pt.log(pt.maximum(mass, _TINY))
 
 
-def _log_count_probability(log_reach: Any, n: float, k: float) -> Any:
+def log_count_probability(log_reach: Any, n: float, k: float) -> Any:
     """Tensor of ``fit.log_count_probability``; value and gradient finite on both sides."""
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
     near = far > _LEAST_LOG

@@ -4,7 +4,7 @@ r"""Posterior of the true state of the art from all that is known of a board.
 share the items. One leaderboard holds one draw of it and cannot tell it: ``z`` and ``rho`` keep
 their priors, and rho is the same number in both places; from answers to single items rho is learnt.
 P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
-(``evidence.modelled_entries``).
+(``from_scores.modelled_entries``).
 
 Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
 covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has what this model does
@@ -27,9 +27,9 @@ from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
-from bayes_sota.leaderboard.evidence import board_evidence, learnt_priors
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
+from bayes_sota.leaderboard.from_scores import board_evidence, learnt_priors
 from bayes_sota.leaderboard.predictive import fresh_scores
 from bayes_sota.leaderboard.skills import Skills, draw_posterior
 from bayes_sota.maximum.score_laws import AucScoreLaw, score_law

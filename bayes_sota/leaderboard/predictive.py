@@ -138,8 +138,7 @@ def _widened(fit: FieldFit) -> FieldFit:
     low = evidence.y[0] if evidence.is_cut else min(evidence.y[0], scale.location - reach)
     high = max(evidence.y[-1], scale.location + reach)
     wide = replace(evidence, y=np.linspace(low, high, _NODES))
-    typical = wide.at(float(fit.rho[-1]), float(fit.luck[-1])).typical
-    return replace(fit, evidence=wide, strangers=Strangers.of(wide, scale, typical))
+    return replace(fit, evidence=wide, strangers=Strangers.of_board(wide, scale, fit.nodes))
 
 
 def _described(

@@ -22,6 +22,7 @@ from bayes_sota.core.arguments import (
     generator_of,
     refuse_unused,
 )
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import (
@@ -35,10 +36,12 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.evidence import check_luck
+from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.sample import sample_board
+from bayes_sota.leaderboard.sample_pairs import estimate_paired
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, of_other_field
 from bayes_sota.maximum.posterior import sota_posterior
@@ -52,14 +55,15 @@ type Row = tuple[str, float | str, Callable[[], FloatArray]]
 Method = Literal["auto", "exact", "abc", "nuts"]
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
+_OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
 _HIDDEN = 10.0  # times as many entries as are listed
 
 
 def estimate_sota(
-    board: Data | Sequence[BestScore],
+    board: Data | PairedBoards | Sequence[BestScore],
     *,
     method: str | None = None,
-    priors: Priors | None = None,
+    priors: Priors | PairedPriors | None = None,
     model: Model = None,
     domain: str | None = None,
     field: str | None = None,
@@ -81,11 +85,10 @@ def estimate_sota(
 
     Parameters
     ----------
-    board : Leaderboard, BestScore, Outcomes or sequence of BestScore
+    board : Leaderboard, BestScore, Outcomes, PairedBoards or sequence of BestScore
         Several boards of one task, each with its maximum only, share location, spread and rho.
-        ``bayes_sota.estimate_sota`` also takes ``PairedBoards``, which it hands to
-        ``estimate_paired`` with ``priors``, ``model``, ``draws``, ``chains``, ``random_seed`` and
-        ``groups``.
+        ``PairedBoards`` take ``priors``, ``model``, ``domain``, ``field``, ``draws``, ``chains``,
+        ``random_seed`` and ``groups`` (``estimate_paired``).
     method : {"auto", "exact", "abc", "nuts"}, optional
         ``auto`` is exact: weighted points and direct draws. ``abc`` simulates (ABC by sequential
         Monte Carlo), ``nuts`` samples the exact marginal likelihood with PyMC; both read the
@@ -149,10 +152,12 @@ def estimate_sota(
 
 
 def estimate(
-    board: Data | Sequence[BestScore], **options: Any
+    board: Data | PairedBoards | Sequence[BestScore], **options: Any
 ) -> tuple[xr.DataTree, BoardPosterior | None]:
     """Result of ``estimate_sota``, with the draws of a board where more than the best is known."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
+    if isinstance(board, PairedBoards):
+        return _of_pairs(board, chosen), None
     boards: Any = _boards(board)
     if chosen["new_n_test"] is not None:
         COUNT.check(chosen["new_n_test"], "new_n_test")
@@ -183,6 +188,14 @@ def estimate(
         return sample_abc(boards, spec.priors, epsilon=chosen["epsilon"], **settings), None
     settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
     return sample_nuts(boards, spec.priors, **settings), None
+
+
+def _of_pairs(boards: PairedBoards, asked: dict[str, Any]) -> xr.DataTree:
+    check_choice("method", asked.pop("method") or "auto", Literal["auto", "exact"])
+    taken = {name: asked.pop(name) for name in _OF_PAIRS}
+    others = {k: v for k, v in asked.items() if k not in ("cores", "progressbar")}
+    refuse_unused("two boards of the same teams", others)
+    return estimate_paired(boards, **taken)
 
 
 def _boards(board: Data | Sequence[BestScore]) -> tuple[Data, ...]:

@@ -3,15 +3,11 @@ r"""Families for P(psi), the distribution of board-conditional skill over a fiel
 All scores of one board share the items, and with them one shift. What the scores can show is the
 distribution of ``psi = theta + rho sd z``, skill on these items; the shift ``z`` itself is not in
 the data (``bayes_sota.leaderboard.posterior``). Real boards are left-skewed: a crowd near
-the top, a tail of weaker entries, and sometimes a few leaders above the crowd. Each family is one
-such shape, on the log-odds scale:
+the top, and a tail of weaker entries. Each family is one such shape, on the log-odds scale:
 
 ==================  ===============================================================
 ``normal``          a crowd with symmetric tails
 ``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
-``plateau``         equally many at every level between two soft edges
-``normal-laplace``  exponential tails on both sides: leaders above the crowd
-``two-groups``      a leading and a weaker group, both normal
 ``equals``          leaders that are all equal, above an exponential tail of weaker entries
 ==================  ===============================================================
 
@@ -33,7 +29,7 @@ _LOG_SQRT_2PI = 0.9189385332046727
 _LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
 
 
-_FUNCTIONS = ("exp", "log", "log1p", "logaddexp", "sqrt", "maximum", "minimum", "where")
+_FUNCTIONS = ("exp", "log", "logaddexp", "sqrt", "maximum")
 type Operations = Any
 
 
@@ -134,42 +130,6 @@ def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any)
     return _log_tail(ops, below, soft, tail) - ops.log(tail)
 
 
-def _plateau(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
-    width = scale.width(ops, t[1]) * 3.4641016151377544  # sqrt(12): the spread is the sd
-    soft = scale.resolved(ops, 0.05 * width)
-    width = ops.maximum(width, _LEAST_RATIO * soft)
-    upper = (scale.place(t[0]) + _edge(scale) - y) / soft
-    lower = upper - width / soft
-    flip = upper + lower > 0  # subtract in the tail where both are small
-    a, b = ops.where(flip, -lower, upper), ops.where(flip, -upper, lower)
-    log_a, log_b = ops.log_ndtr(a), ops.log_ndtr(b)
-    return log_a + ops.log1p(-ops.exp(ops.minimum(log_b - log_a, -1e-12))) - ops.log(width)
-
-
-def _normal_laplace(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
-    left = scale.width(ops, t[1])
-    right = left * ops.exp(-1.0 + 0.8 * t[2])
-    soft = scale.resolved(ops, left * ops.exp(-1.5 + 0.7 * t[3]))
-    left, right = ops.maximum(left, _LEAST_RATIO * soft), ops.maximum(right, _LEAST_RATIO * soft)
-    above = y - scale.place(t[0])
-    tails = ops.logaddexp(_log_tail(ops, -above, soft, left), _log_tail(ops, above, soft, right))
-    return tails - ops.log(left + right)
-
-
-def _two_groups(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
-    raw = scale.width(ops, t[1]) * 0.6065306597126334  # exp(-1/2): each group is narrower
-    lead = scale.resolved(ops, raw)
-    rest = scale.resolved(ops, raw * ops.exp(0.6 * t[3]))
-    above = y - scale.place(t[0])
-    gap = lead * ops.exp(0.7 + 0.6 * t[2])
-    log_odds = 1.5 * t[4]
-    log_share = -ops.logaddexp(0.0 * log_odds, -log_odds)
-    return ops.logaddexp(
-        log_share + _log_normal(ops, above, lead),
-        log_share - log_odds + _log_normal(ops, above + gap, rest),
-    )
-
-
 def _equals(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
     tail = scale.width(ops, t[1])
     soft = scale.resolved(ops, _LEAST_RATIO * tail)
@@ -181,12 +141,6 @@ def _equals(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> A
         log_share + _log_peak(ops, below / scale.step) - math.log(scale.step),
         log_share - log_odds + _log_tail(ops, below, soft, tail) - ops.log(tail),
     )
-
-
-def add_strangers(ops: Operations, scale: FieldScale, log_shape: Any, y: Any, share: float) -> Any:
-    """Log density of a shape with a share of entries that follow the prior of the place alone."""
-    wide = _log_normal(ops, y - scale.location, scale.location_sd + 0.0 * y)
-    return ops.logaddexp(math.log1p(-share) + log_shape, math.log(share) + wide)
 
 
 def _edge(scale: FieldScale) -> float:
@@ -216,15 +170,6 @@ FAMILIES: dict[str, SkillFamily] = {
     for family in (
         SkillFamily("normal", ("place", "width"), _normal),
         SkillFamily("ex-gaussian", ("edge", "tail", "softness"), _ex_gaussian),
-        SkillFamily("plateau", ("edge", "width"), _plateau),
-        SkillFamily(
-            "normal-laplace", ("mode", "left tail", "right tail", "softness"), _normal_laplace
-        ),
-        SkillFamily(
-            "two-groups",
-            ("leaders", "width", "gap", "width of the rest", "share of leaders"),
-            _two_groups,
-        ),
         SkillFamily("equals", ("edge", "tail", "share of equals"), _equals),
     )
 }

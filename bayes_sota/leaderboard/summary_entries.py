@@ -22,7 +22,7 @@ from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.core.text import decimals_for
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.evidence import check_luck
+from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.ranks import MOST_JOINT, Ranks, RankSets, rank_sets, separating_times
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field

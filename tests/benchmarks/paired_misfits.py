@@ -14,8 +14,8 @@ from joblib import Parallel, delayed
 from timing import print_table
 
 from bayes_sota.data.observed import PairedBoards
+from bayes_sota.leaderboard.sample_pairs import estimate_paired
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
-from bayes_sota.paired.posterior import paired_posterior
 
 TEAMS, SIZES, REFERENCE = 150, (600, 1400), 0.88
 MISFITS = ("left-skewed", "public scores .02 too high", "normal", "clones", "heavy tails",
@@ -73,14 +73,15 @@ def judged(name: str, seed: int) -> dict[str, tuple[float, ...]]:
     rho = float(rng.beta(14, 5))
     skills, x, y = misfit(name, rng, rho)
     boards = PairedBoards(x, y, n_test=SIZES)
-    result = paired_posterior(boards, rng=np.random.default_rng(seed), draws=1000, points=1500)
+    tree = estimate_paired(boards, random_seed=seed, groups="estimands")
+    draws = {name: values.values.ravel() for name, values in tree["posterior"].data_vars.items()}
     winner = boards.public_winner
     truth = {"theta_sota": skills.max(), "winner_skill": skills[winner], "rho": rho}
     said = {
-        key: (value, result.draws[key].mean(), *np.quantile(result.draws[key], [0.025, 0.975]))
+        key: (value, draws[key].mean(), *np.quantile(draws[key], [0.025, 0.975]))
         for key, value in truth.items()
     }
-    return said | {"raw": (skills.max(), x.max(), bool(result.reasons))}
+    return said | {"raw": (skills.max(), x.max(), bool(tree.attrs["diagnostics_reasons"]))}
 
 
 def rows(boards: int, jobs: int) -> Iterator[list[str]]:

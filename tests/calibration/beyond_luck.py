@@ -16,8 +16,8 @@ import pandas as pd
 
 import bayes_sota as bs
 from bayes_sota.core.parallel import run_each
-from bayes_sota.paired.sample import estimate_paired
-from bayes_sota.paired.summary import describe_paired
+from bayes_sota.leaderboard.sample_pairs import estimate_paired
+from bayes_sota.leaderboard.summary_pairs import describe_paired
 
 TEAMS, CHEATS, PUBLIC, PRIVATE = 100, 10, 2000, 4000
 SHARES = (0.1, 0.3)  # of the wrong public answers that are known
@@ -41,7 +41,7 @@ def judged(index: int) -> dict:
     boards = bs.PairedBoards(
         public.mean(axis=0), private.mean(axis=0), names=names, n_test=(PUBLIC, PRIVATE)
     )
-    known = {"draws": 100, "chains": 4, "top": 1.0, "public_alone": False, "groups": "estimands"}
+    known = {"draws": 100, "chains": 4, "top": 1.0, "groups": "estimands"}
     tree = estimate_paired(boards, random_seed=index, **known)
     found = {int(name[1:]) for name in describe_paired(tree, boards).content["gained_beyond_luck"]}
     gain = (public.mean(axis=0) - honest)[:CHEATS].mean()

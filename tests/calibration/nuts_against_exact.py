@@ -1,11 +1,11 @@
 r"""NUTS against the exact route, where both exist: means, standard deviations and what it took.
 
 The references are sampled from many more points than the exact routes use: a mean of parameters
-from their few hundred effective points is itself uncertain by .08 standard deviations. Claims and
-EPP have their second routes in their tests. Each model is compiled once and sampled with every
-seed; ``docs/measured/calibration.md`` has the results.
+from their few hundred effective points is itself uncertain by .08 standard deviations. Claims,
+EPP and two boards have their second routes in their tests. Each model is compiled once and sampled
+with every seed; ``docs/measured/calibration.md`` has the results.
 
-    python tests/calibration/nuts_against_exact.py 12 80 200 obesity:ex-gaussian maximum paired
+    python tests/calibration/nuts_against_exact.py 12 80 200 obesity:ex-gaussian maximum
 """
 
 import os
@@ -23,11 +23,9 @@ import xarray as xr
 from boards import evidence_of, log_likelihood_at
 from calibration.sampled_boards import NUTS
 
-from bayes_sota.core.builders import paired_priors
 from bayes_sota.core.numerics import one_thread, sample_importance
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
@@ -35,16 +33,9 @@ from bayes_sota.leaderboard.sample_trace import drawn_of_trace
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_posterior, draw_skills
 from bayes_sota.leaderboard.specification import load_model
-from bayes_sota.paired.hyperparameters import name_draws, read_draws
-from bayes_sota.paired.likelihood import PairedLikelihood
-from bayes_sota.paired.models import build_model as build_paired
-from bayes_sota.paired.posterior import estimands_of, fit_pairs, skills_given
-from bayes_sota.paired.residuals import Residuals
-from bayes_sota.paired.teams import Coordinate, Selection
 
 SEEDS = (1, 2, 3, 4)
 DRAWS = 40_000  # of a reference
-PAIRED = {"draws": 2000, "tune": 1500, "chains": 4, "target_accept": 0.95}
 _AT_ONCE = 2_000
 ESTIMANDS = ("theta_sota", "winner_skill", "expected_sota", "rho", "shift")
 Values = Mapping[str, np.ndarray]
@@ -213,50 +204,13 @@ def compare_maximum(board: Leaderboard, case: str) -> None:
         print(found.row(case, seed), flush=True)
 
 
-def compare_paired(boards: PairedBoards, family: str, case: str, points: int) -> None:
-    """Two boards of the same teams, one shape; estimands drawn by one function from both."""
-    priors, selection = paired_priors(None), Selection.of_boards(boards)
-    likelihood = PairedLikelihood.of_teams(boards, selection.teams, priors)
-    shape, rng = FAMILIES[family], np.random.default_rng(0)
-    fit = fit_pairs(likelihood, rng, points, families=(family,))
-    print(f"effective points {fit.effective_size:.0f}", file=sys.stderr)
-    winner, coordinate = selection.place_of(boards.public_winner), Coordinate(boards.n_test)
-
-    def values(t: np.ndarray, noise: Residuals) -> dict[str, np.ndarray]:
-        psi, _, _ = skills_given(likelihood, shape, t, noise, rng)
-        found = estimands_of(likelihood, noise, psi, winner, coordinate, rng)
-        named = name_draws(likelihood, np.zeros(len(t), int), t, noise)
-        kept = ("theta_sota", "winner_skill", "rho", "outliers", "residual_sd", "score_shift")
-        return {k: found[k] for k in kept} | {k: named[k] for k in ("location", "spread")}
-
-    ((_, rows, _),) = fit.draw(DRAWS // 10, rng)
-    noise = likelihood.residuals(rows[:, shape.dimension :])
-    reference = moments(values(rows[:, : shape.dimension], noise))
-    model = build_paired(boards, family=family)
-    start = {v.name: reference[v.name][0] for v in model.free_RVs if v.name in reference}
-    for seed, trace, seconds in sampled(model, start, PAIRED):
-        posterior = trace["posterior"].to_dataset()
-        flat = {k: v.values.reshape(-1, *v.shape[2:]) for k, v in posterior.data_vars.items()}
-        ours = values(*read_draws(likelihood, flat))
-        print(Agreement.of(trace, ours, reference, seconds).row(case, seed), flush=True)
-
-
-def simulated_pair() -> PairedBoards:
-    """A public and a private board of 120 teams, 500 items each."""
-    rng = np.random.default_rng(0)
-    skill = rng.normal(0.8, 0.04, 120)
-    return PairedBoards(*rng.binomial(500, skill, (2, 120)) / 500, n_test=(500, 500))
-
-
 def main(cases: list[str]) -> None:
-    """Compare what is named: m or obesity, with families after a colon; maximum; paired."""
+    """Compare what is named: m or obesity, with families after a colon; maximum."""
     for case in cases:
         name, _, rest = case.partition(":")
         families = tuple(rest.split(",")) if rest else tuple(FAMILIES)
         if name == "obesity":
             compare_board(obesity(), families, 20_000, name)
-        elif name == "paired":
-            compare_paired(simulated_pair(), "normal", "two boards, m = 120", 40_000)
         elif name == "maximum":
             small = BestScore("0.98", n_test=200, n_classifiers=50)
             large = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)

@@ -8,9 +8,7 @@ only the shift of the median team and the standard error of a score come from di
 boards. The error is the median absolute difference of predicted and private scores of the 10 and
 50 best public entries, relative to that of the public score moved by the median difference.
 
-Then both boards (``bayes_sota.paired``): lambda and everything else is learnt from both scores of a
-random half of the teams, and predicts the other half's private scores from their public ones. Last,
-lambda fixed, all numbers of submissions are multiplied by one factor.
+Last, lambda fixed, all numbers of submissions are multiplied by one factor, on one board and two.
 """
 
 import csv
@@ -26,11 +24,7 @@ from bayes_sota.core.priors import BoardPriors, CorrelationPrior, FixedCorrelati
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.paired.likelihood import PairedLikelihood
-from bayes_sota.paired.posterior import PairedFit, fit_pairs, paired_posterior, predict_private
-from bayes_sota.paired.submissions import choice_of
-from bayes_sota.paired.teams import Selection
+from bayes_sota.leaderboard.sample_pairs import estimate_paired
 
 COLUMNS = {
     "2021-prostate": ("score_public", "score_private", "entries_public"),
@@ -38,7 +32,7 @@ COLUMNS = {
 }
 BEST = (10, 50)
 LUCKS = (0.0, 0.3, 0.6, 0.9)
-HALVES, FACTORS = 5, (1, 2, 5, 10)
+FACTORS = (1, 2, 5, 10)
 NORMAL_MAD, FURTHEST = 1.4826, 4.0
 
 
@@ -61,7 +55,7 @@ class Teams:
     def spread_of_difference(self, chosen: np.ndarray) -> float:
         """Robust standard deviation of private minus public scores of the better half.
 
-        Teams with the same two scores count once, as in ``bayes_sota.paired``: copies of one
+        Teams with the same two scores count once, as in ``estimate_paired``: copies of one
         submission, which would make the spread of half of the teams nearly zero.
         """
         better = chosen & (self.public >= np.median(self.public))
@@ -150,58 +144,6 @@ def judge(name: str, share: float) -> None:
     )
 
 
-def judge_pairs(name: str) -> None:
-    """Print what pairs of scores of one half of the teams say of the other half, on average."""
-    teams = Teams.read(name)
-    for label in ("without", "with"):
-        rows = [predict_other_half(teams, label == "with", seed) for seed in range(HALVES)]
-        lucks, *found = np.array(rows).T
-        shown = dict(zip(
-            ("error of the 10 best", "of the 50 best", "mean fall predicted", "real",
-             "median fall predicted", "real median", "rank correlation before", "now", "covered"),
-            found, strict=True,
-        ))  # fmt: skip
-        print(f"{name}, both boards of a half, {label} submissions: lambda {lucks.round(2)}")
-        for what, values in shown.items():
-            print(f"  {what}: {values.mean():.4f} ({values.round(3).tolist()})")
-
-
-def predict_other_half(teams: Teams, submissions: bool, seed: int) -> list[float]:
-    """lambda learnt on a half, and how it predicts the best public entries of the other."""
-    numbers = teams.submissions if submissions else None
-    boards = PairedBoards(teams.public, teams.private, submissions=numbers)
-    known = np.random.default_rng(seed).random(boards.n_entries) < 0.5
-    rng = np.random.default_rng(seed)
-    chosen = None if numbers is None else np.asarray(numbers)[known]
-    half = PairedBoards(teams.public[known], teams.private[known], submissions=chosen)
-    likelihood = PairedLikelihood.of_teams(half, Selection.of_boards(half).teams, PairedPriors())
-    found = fit_pairs(likelihood, rng, 5000)
-    best = np.flatnonzero(~known)[: max(BEST)]
-    choice = choice_of(boards, best, np.arange(best.size))
-    drawn = predict_private(found, boards.public[best], 2000, rng, choice)
-    mean, (low, high) = np.median(drawn, axis=0), np.quantile(drawn, [0.025, 0.975], axis=0)
-    public, private = boards.public[best], boards.private[best]
-    raw = public + np.median((boards.private - boards.public)[known])
-    errors = [
-        np.median(np.abs(private - mean)[:k]) / np.median(np.abs(private - raw)[:k]) for k in BEST
-    ]
-    falls = [f(raw - scores) for f in (np.mean, np.median) for scores in (mean, private)]
-    order = [spearman(x, private) for x in (public, mean)]
-    covered = float(np.mean((private >= low) & (private <= high)))
-    return [learnt_luck_of_pairs(found), *errors, *falls, *order, covered]
-
-
-def learnt_luck_of_pairs(found: PairedFit) -> float:
-    """Posterior mean of lambda, 0 without submissions."""
-    total = 0.0
-    for family, share in found.weights.items():
-        points = found.points[family]
-        own = points.points[:, FAMILIES[family].dimension :]
-        luck = found.likelihood.residuals(own).luck
-        total += 0.0 if luck is None else share * float(points.weights[:, 0] @ luck)
-    return total
-
-
 def multiply_submissions(name: str) -> None:
     """Print skills of both routes where all numbers of submissions rise by one factor."""
     teams = Teams.read(name)
@@ -214,10 +156,10 @@ def multiply_submissions(name: str) -> None:
             board, BoardPriors(submission_luck=known), draws=4000, random_seed=1
         ).draws
         boards = PairedBoards(teams.public, teams.private, submissions=numbers)
-        pairs = paired_posterior(
-            boards, PairedPriors(submission_luck=known), rng=np.random.default_rng(1), draws=4000
-        ).draws
-        means = [d[k].mean() for d in (alone, pairs) for k in ("theta_sota", "winner_skill")]
+        priors = PairedPriors(submission_luck=known)
+        tree = estimate_paired(boards, priors, random_seed=1, groups="estimands")
+        pairs = tree["posterior"].to_dataset()
+        means = [float(d[k].mean()) for d in (alone, pairs) for k in ("theta_sota", "winner_skill")]
         print(f"{name}, T times {factor}: board alone, both boards {np.round(means, 5)}")
 
 
@@ -238,5 +180,4 @@ if __name__ == "__main__":
     for name in COLUMNS:
         for share in (0.5, 0.8, 1.0):
             judge(name, share)
-        judge_pairs(name)
         multiply_submissions(name)

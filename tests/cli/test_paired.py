@@ -3,8 +3,6 @@
 import contextlib
 import io
 import json
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ import bayes_sota as bs
 from bayes_sota.cli import main
 from bayes_sota.core.sample import read_result
 from bayes_sota.core.schema import ATTRIBUTES, GROUPS
-from bayes_sota.paired import posterior
 
 SIZES = ("--n-test-public", "500", "--n-test-private", "1500")
 
@@ -30,15 +27,6 @@ def run(*arguments: object) -> tuple[int, str, str]:
     ):
         main(["paired", *map(str, arguments)])
     return int(stop.value.code or 0), out.getvalue(), error.getvalue()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_family() -> Iterator[None]:
-    """Of five, and a third of the points."""
-    one = partial(posterior.fit_pairs, families=("normal",))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(posterior, "fit_pairs", lambda fit, rng, points: one(fit, rng, points // 3))
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +59,9 @@ def test_json(known: tuple[dict[str, Any], xr.DataTree], table: Path) -> None:
     assert tree.attrs["model_hash"] == bs.load_model("paired-boards").specification_hash
     winner = result["public_winner"]
     assert winner["shrinkage"] == pytest.approx(winner["public_score"] - winner["expected_private"])
-    low, high = winner["private_from_public_alone"]["interval"]
-    assert low < winner["private_score"] < high
     assert 0 <= winner["p_best"] <= 1
     assert result["diagnostics"]["ok"]
-    report = bs.paired.describe_paired(tree, bs.read_paired_boards(table, n_test=(500, 1500)))
+    report = bs.leaderboard.describe_paired(tree, bs.read_paired_boards(table, n_test=(500, 1500)))
     assert report.to_dict()["best"] == result["best"]
     assert report.to_csv().startswith("quantity,mean,lower,upper\ntheta_sota,")
 
@@ -102,7 +88,7 @@ def test_the_result_has_the_schema(known: tuple[dict[str, Any], xr.DataTree]) ->
     assert set(ATTRIBUTES) <= set(tree.attrs)
     shape = (4, 250, tree.attrs["n_kept"])
     assert tree["posterior"]["skill"].shape == shape
-    assert tree["predictions"]["private_from_public"].shape == shape
+    assert tree["predictions"]["public_gain"].shape == shape
     assert tree["posterior_predictive"]["score"].dims[2:] == ("classifier", "board")
     theta = tree["posterior"]["theta_sota"].values
     assert np.all(theta >= tree["posterior"]["skill"].values.max(axis=-1) - 1e-12)

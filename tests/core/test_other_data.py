@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,9 @@ CASES = {
         },
     ),
     "paired": Case(
-        bs.paired,
+        SimpleNamespace(
+            build_model=bs.leaderboard.build_paired, complete=bs.leaderboard.complete_paired
+        ),
         pair(),
         {
             "scores": pair(private=[0.7, 0.72, 0.85, 0.81, 0.65]),

@@ -208,7 +208,7 @@ NAMED = ("theta_sota", "winner_skill", "multiplicity_bias", "rho", "score_shift"
 def paired(data: bs.PairedBoards, seed: int, **options: Any) -> Numbers:
     """Estimands of two boards, their best teams, and what gained beyond luck."""
     tree = bs.estimate_paired(data, random_seed=seed, **options)
-    report = bs.paired.describe_paired(tree, data).to_dict()
+    report = bs.leaderboard.describe_paired(tree, data).to_dict()
     estimands = pick(report, *(f"{name}/{part}" for name in NAMED for part in
                                ("mean", "sd", "interval") if name in report))  # fmt: skip
     teams = sorted(report["entries"], key=lambda row: -row["public_score"])
@@ -246,6 +246,6 @@ MODELS = {
     "board-normal": lambda: bs.leaderboard.build_model(BOARDS["accuracies"](), family="normal"),
     "board-gaussian": lambda: bs.leaderboard.build_model(BOARDS["gaussian"]()),
     "items": lambda: bs.items.build_model(answers()),
-    "paired": lambda: bs.paired.build_model(two_boards((300, 600))),
+    "paired": lambda: bs.leaderboard.build_paired(two_boards((300, 600))),
 }
 add_all("model", log_densities, MODELS)

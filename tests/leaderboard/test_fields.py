@@ -70,7 +70,7 @@ def test_two_downloads_of_one_competition_are_a_field_of_ensembles(folder: Path)
     assert boards.is_competition
     tree = bs.estimate_sota(boards, draws=20, chains=2, groups="estimands")
     assert tree.attrs["model_name"] == "paired-boards-ensembles"
-    assert any(TAKEN in note for note in bs.paired.describe_paired(tree, boards).notes)
+    assert any(TAKEN in note for note in bs.leaderboard.describe_paired(tree, boards).notes)
     single = bs.estimate_sota(boards, field="single", draws=20, chains=2, groups="estimands")
     assert single.attrs["model_name"] == "paired-boards"
 

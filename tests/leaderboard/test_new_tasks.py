@@ -10,7 +10,7 @@ from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_prio
 from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import influence_correlation
-from bayes_sota.leaderboard.evidence import OF_TASKS, learnt_priors
+from bayes_sota.leaderboard.from_scores import OF_TASKS, learnt_priors
 from bayes_sota.leaderboard.posterior import board_posterior
 
 M = 10

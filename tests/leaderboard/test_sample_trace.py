@@ -233,7 +233,7 @@ def test_what_cannot_be_completed_is_refused(trace):
     with pytest.raises(InputError, match="different length"):
         complete(changed(found, shift=uneven), small_board(), fit=shape)
     with pytest.raises(InputError, match="its 'family' differ"):
-        complete(found, small_board(), family="plateau")
+        complete(found, small_board(), family="equals")
     old = found.copy()
     old.attrs["schema_version"] = "1"
     with pytest.raises(InputError, match="schema"):

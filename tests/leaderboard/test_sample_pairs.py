@@ -1,19 +1,13 @@
 """The tree of two boards: log likelihood, prior, replicates, tables, what ArviZ makes of them."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.priors import PAIR_FAMILIES
-from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.paired import posterior, sample
-from bayes_sota.paired.hyperparameters import read_draws
-from bayes_sota.paired.likelihood import PairedLikelihood
-from bayes_sota.paired.teams import Selection
+from bayes_sota.core.priors import BOARD_FAMILIES
+from bayes_sota.leaderboard import sample_estimate
 
 
 def some_boards() -> bs.PairedBoards:
@@ -29,54 +23,15 @@ def some_boards() -> bs.PairedBoards:
 
 @pytest.fixture(scope="module")
 def tree() -> xr.DataTree:
-    families = ("normal", "ex-gaussian")
-    quick = partial(posterior.fit_pairs, families=families)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            posterior, "fit_pairs", lambda likelihood, rng, points: quick(likelihood, rng)
-        )
-        return bs.estimate_paired(some_boards(), draws=200, chains=2, random_seed=0)
+    return bs.estimate_paired(some_boards(), draws=200, chains=2, random_seed=0)
 
 
 def test_estimate_sota_hands_two_boards_on(monkeypatch: pytest.MonkeyPatch) -> None:
     boards, given = some_boards(), {"priors": PairedPriors(), "model": None, "draws": 7,
         "chains": 3, "random_seed": 5, "groups": "estimands"}  # fmt: skip
-    monkeypatch.setattr(sample, "estimate_paired", lambda *args, **settings: (args, settings))
-    assert bs.estimate_sota(boards, **given) == ((boards,), given)
-    assert bs.estimate_sota(boards, method="exact", draws=7) == ((boards,), {"draws": 7})
-
-
-def flat(data: xr.Dataset) -> dict[str, np.ndarray]:
-    return {k: v.values.reshape(-1, *v.shape[2:]) for k, v in data.data_vars.items()}
-
-
-def test_log_likelihood_is_what_the_points_were_weighted_by(tree: xr.DataTree) -> None:
-    boards = some_boards()
-    likelihood = PairedLikelihood.of_teams(
-        boards, Selection.of_boards(boards).teams, PairedPriors()
-    )
-    draws = flat(tree["posterior"].to_dataset())
-    t, noise = read_draws(likelihood, draws)
-    total = tree["log_likelihood"]["score"].sum("classifier").values.ravel()
-    assert tree["log_likelihood"]["score"].dims == ("chain", "draw", "classifier")
-    for i in range(0, 400, 40):
-        family = FAMILIES[list(FAMILIES)[draws["family"][i]]]
-        start, width = likelihood.shift_scale
-        own = np.array([
-            posterior_normal(5.7, 2.6, noise.rho[i]),
-            (np.log(noise.outliers[i] / (1 - noise.outliers[i])) + 4) / 1.5,
-            (noise.shift[i] - start) / width,
-        ])  # fmt: skip
-        point = np.r_[t[i, : family.dimension], own][None]
-        correction = likelihood.log_prior_correction(own[None], likelihood.residuals(own[None]))
-        found = likelihood.log_likelihood(family, point)[0, 0] - correction[0]
-        assert total[i] == pytest.approx(found, abs=1e-6)
-
-
-def posterior_normal(a: float, b: float, rho: float) -> float:
-    from scipy.stats import beta, norm
-
-    return float(norm.ppf(beta.cdf(rho, a, b)))
+    monkeypatch.setattr(sample_estimate, "estimate_paired", lambda *args, **settings: settings)
+    assert bs.estimate_sota(boards, **given) == given | {"domain": None, "field": None}
+    assert bs.estimate_sota(boards, method="exact", draws=7)["draws"] == 7
 
 
 def test_copies_share_one_likelihood_and_one_replicate(tree: xr.DataTree) -> None:
@@ -107,4 +62,25 @@ def test_the_prior_is_wider_and_has_its_own_winner(tree: xr.DataTree) -> None:
     np.testing.assert_allclose(prior["multiplicity_bias"], best - prior["theta_sota"])
     assert prior["rho"].mean() == pytest.approx(5.7 / 8.3, abs=0.03)
     assert np.all(prior["theta_sota"] >= prior["winner_skill"])
-    assert np.bincount(prior["family"].values.ravel()).size == len(PAIR_FAMILIES)
+    assert np.bincount(prior["family"].values.ravel()).size == len(BOARD_FAMILIES)
+
+
+@pytest.mark.slow
+def test_submissions_are_in_the_tree_and_in_words(tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    numbers, psi = rng.integers(1, 200, 40), rng.normal(0.8, 0.02, 40)
+    lines = [
+        f"t{i},{psi[i] + e:.5f},{psi[i] + f:.5f},{t}"
+        for i, (e, f, t) in enumerate(zip(*rng.normal(0, 0.01, (2, 40)), numbers, strict=True))
+    ]
+    file = tmp_path / "public_and_private.csv"
+    file.write_text("\n".join(["team,public,private,entries", *lines]), encoding="utf-8")
+    boards = bs.read_paired_boards(file)
+    assert boards.has_submissions
+    assert not bs.read_paired_boards(file, submissions=1).has_submissions
+    tree = bs.estimate_sota(boards, random_seed=0, draws=50, chains=2)
+    assert tree.attrs["luck_learnt"] == 1
+    for group in ("prior", "posterior"):
+        assert {"submission_luck", "submission_slope"} <= set(tree[group].data_vars)
+    text = "\n".join(bs.leaderboard.describe_paired(tree, boards).legend)
+    assert "(lambda) is learnt as" in text

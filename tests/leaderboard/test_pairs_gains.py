@@ -3,34 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 import bayes_sota as bs
-from bayes_sota.paired.residuals import FLAT, WIDE, Residuals, two_board_kinds, unusual_share
-from bayes_sota.paired.sample import estimate_paired
-from bayes_sota.paired.summary import describe_paired
+from bayes_sota.leaderboard.sample_pairs import estimate_paired
+from bayes_sota.leaderboard.summary_pairs import describe_paired
 
 
 def content_of(boards: bs.PairedBoards, **known) -> dict:
-    tree = estimate_paired(
-        boards, draws=100, random_seed=0, top=1.0, public_alone=False, groups="estimands", **known
-    )
+    tree = estimate_paired(boards, draws=100, random_seed=0, top=1.0, groups="estimands", **known)
     return describe_paired(tree, boards).content
-
-
-def test_share_of_unusual_residuals_by_hand() -> None:
-    """Mixture of normals, and of scores that say nothing, where skills are flat."""
-    noise = Residuals(*(np.array([x]) for x in (0.01, 0.02, 0.05, 0.003)), None)
-    x, y = np.array([0.5, 0.6, 0.9]), np.array([0.5, 0.55, 0.5])
-    terms, _, _, _ = two_board_kinds(x, y, noise, (0.8, 0.7))
-    parts = [(1 - FLAT) * 0.95, (1 - FLAT) * 0.05]
-    sds = [(0.01 * a, 0.02 * b) for a in (1, WIDE) for b in (1, WIDE)]
-    weights = [p * q for p in parts for q in parts]
-    away = x - y + 0.003
-    each = [w * stats.norm.pdf(away, 0, np.hypot(*sd)) for w, sd in zip(weights, sds, strict=True)]
-    nothing = FLAT * (1 - FLAT) * (1 / 0.8 + 1 / 0.7)
-    expected = 1 - each[0] / (sum(each) + nothing)
-    np.testing.assert_allclose(unusual_share(terms, 2)[0], expected, rtol=1e-9)
 
 
 def boards_with(gains: np.ndarray, seed: int) -> bs.PairedBoards:

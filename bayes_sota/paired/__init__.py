@@ -1,5 +1,0 @@
-"""Public and private boards of the same teams."""
-
-from lazy_loader import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
