@@ -63,7 +63,7 @@ def best_try_probability(
     Examples
     --------
     >>> [round(best_try_probability(0.90, 0.88, 500, k), 3) for k in (1, 10)]
-    [0.093, 0.353]
+    [0.093, 0.352]
     """
     TRIES.check(tries, "tries")
     single = float(false_claim_probability(accuracy_a, accuracy_b, n_test, congruence))

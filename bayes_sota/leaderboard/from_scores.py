@@ -28,7 +28,6 @@ from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 from bayes_sota.maximum.submissions import expected_maximum
 
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
-_LEAST_NODES = 150  # narrow fields on few items need a finer grid than their errors do
 _MOST_VALUES, _MOST_NODES, _MOST_OWN = 400, 2000, 200
 _EXACT, _MOST_CHOSEN = 20.0, 500  # numbers of submissions up to the first are exact
 # how close the others of a kind are, and bins of scores: the first with few enough values is taken
@@ -164,7 +163,7 @@ def skill_grid(
     # where errors differ the best few say what is typical of a leader
     few = np.argsort(values)[-2:] if np.ndim(ratio) == 0 else leaders(values)
     step = errors[few].min() / 6
-    return np.linspace(low, high, int(np.clip((high - low) / step, _LEAST_NODES, _MOST_NODES)))
+    return np.linspace(low, high, int(np.clip((high - low) / step, 60, _MOST_NODES)))
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -29,7 +29,7 @@ _LOG_SQRT_2PI = 0.9189385332046727
 _LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
 
 
-_FUNCTIONS = ("exp", "log", "logaddexp", "sqrt", "maximum")
+_FUNCTIONS = ("exp", "log", "log1p", "logaddexp", "sqrt", "maximum", "minimum", "where")
 type Operations = Any
 
 

@@ -19,7 +19,7 @@ from bayes_sota.data.outcomes import Outcomes
           "With the rounding of the printed accuracies it is 0.100", "Please report")),
         (("0.90", "0.88", 500), {"congruence": 0.85, "rounding": "exact"},
          ("0.85 of the items right by both, given",)),
-        (("0.90", "0.88", 500), {"best_of": 10}, ("the probability is 0.353 instead of 0.093",)),
+        (("0.90", "0.88", 500), {"best_of": 10}, ("the probability is 0.352 instead of 0.093",)),
         (("0.80", "0.79", 100), {}, ("At no share",)),
         (("0.95", "0.85", 500), {}, ("at most 0.05 whatever that share is",)),
         (("0.913", "0.9", 100), {"any_accuracy": True},

@@ -3,7 +3,6 @@
 import warnings
 from dataclasses import dataclass
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -57,6 +56,13 @@ class Case:
     others: dict[str, Any]
 
 
+class PairedRoom:
+    """Model and results of two boards, under the names of the other rooms."""
+
+    build_model = staticmethod(bs.leaderboard.build_paired)
+    complete = staticmethod(bs.leaderboard.complete_paired)
+
+
 CASES = {
     "leaderboard": Case(
         bs.leaderboard,
@@ -78,9 +84,7 @@ CASES = {
         },
     ),
     "paired": Case(
-        SimpleNamespace(
-            build_model=bs.leaderboard.build_paired, complete=bs.leaderboard.complete_paired
-        ),
+        PairedRoom,
         pair(),
         {
             "scores": pair(private=[0.7, 0.72, 0.85, 0.81, 0.65]),

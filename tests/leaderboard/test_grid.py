@@ -1,4 +1,7 @@
-"""The grid of skills decides no answer: finer and wider ones agree, on few items too."""
+"""The grid of skills decides little: finer and wider ones agree to a tenth of a deviation.
+
+Also for narrow fields on few items; grids three times coarser move them by .3 and .4.
+"""
 
 import numpy as np
 import pytest
@@ -33,5 +36,5 @@ def test_finer_and_wider_grids_agree(monkeypatch, name):
 
     monkeypatch.setattr(from_scores, "skill_grid", other_grid)
     other, other_sd = estimands()
-    assert np.abs(mean - other) == pytest.approx(0, abs=0.05 * sd.min())
-    assert sd == pytest.approx(other_sd, rel=0.04)
+    assert np.abs(mean - other) == pytest.approx(0, abs=0.1 * sd.min())
+    assert sd == pytest.approx(other_sd, rel=0.1)
