@@ -9,6 +9,7 @@ import click
 from bayes_sota import core, crossval
 from bayes_sota.cli.options import (
     FOLDER,
+    READING,
     InputFile,
     command,
     note_unused,
@@ -138,6 +139,7 @@ def judge(
             f"--threshold of --rule fixed is a number of iterations, got {threshold:g}"
         )
     if file.suffix.lower() == ".nc":
+        note_unused("a result of cv run", "folds", *READING)
         scores, probabilities = runs_of_tree(core.read_result(file))
     else:
         scores, probabilities = (

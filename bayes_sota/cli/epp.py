@@ -81,7 +81,7 @@ def epp(
     try:
         fit = room.fit_epp(tables[0], **asked)
     except InfiniteEstimateError as error:
-        raise InputError("; ".join([str(error), *notes])) from None
+        raise InputError("; ".join([error.render(["--penalty"]), *notes])) from None
     if plan is not None:
         note_unused("a plan", "test", "seed")
         return Answer(room.report_plan(fit, plan, **about), tree=fit.to_datatree)

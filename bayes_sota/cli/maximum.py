@@ -40,6 +40,8 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
     given: dict[str, Any] = {"n_classifiers": classifiers, "correlation": rho or 0.0}
     facts: dict[str, Any]
     if metric == "auc":
+        if asked["n_positive"] is None:
+            raise InputError("--n-positive is missing: how many test items are positive")
         both = Range(2, n_test - 2, whole=True)  # positives, with as many negatives
         facts = {"metric": "auc", "n_positive": both.check(asked["n_positive"], "n_positive")}
         facts["spread_ratio"] = asked["spread_ratio"] or 1.0

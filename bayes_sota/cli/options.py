@@ -245,11 +245,10 @@ class Command(click.Command):
         try:
             with watched(shows_progress()):
                 return deliver(ctx.invoke(self.callback or Answer, **values), ctx)
-        except UnreadableFileError:
-            raise
         except InputError as error:
             message = error.render([name for one in self.params for name in one.opts])
-            raise InputError(message + _advice(ctx, message)) from error
+            more = "" if isinstance(error, UnreadableFileError) else _advice(ctx, message)
+            raise InputError(message + more) from error
         except KeyboardInterrupt:  # for which click prints a line of its own
             raise click.Abort from None
         except EOFError as error:  # click takes it for the end of what a user types

@@ -13,6 +13,8 @@ import numpy as np
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 
+_HUGE = 1e50  # and its inverse: where a range ends so that what follows from its numbers is finite
+
 
 @dataclass(frozen=True)
 class Range:
@@ -56,8 +58,16 @@ class Range:
         """Name, range and value; a share in percent is the usual mistake."""
         percent = not self.whole and self.high <= 1 and isinstance(number, float | int)
         hint = f"; in percent? then write {number / 100:g}" if percent and 1 < number <= 100 else ""
-        problem = f"{{name}} must be {self}, got {plain_text(shown, 40)}{hint}"
+        problem = f"{{name}} must be {self._words_for(number)}, got {plain_text(shown, 40)}{hint}"
         return InputError(problem, parameter=name)
+
+    def _words_for(self, number: Any) -> str:
+        """The range in words; ends that nobody meets are left out, unless the number did."""
+        size = abs(number) if isinstance(number, int | float) else 0.0
+        if self.whole or self.high < _HUGE or size >= _HUGE or 0 < size <= 1 / _HUGE:
+            return str(self)
+        positive = " above 0" if self.low > 0 else ""
+        return "a number" + (" of at least 0" if self.low == 0 else positive)
 
 
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power

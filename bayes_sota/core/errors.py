@@ -24,6 +24,10 @@ _SPELLINGS = {
     "metric": ('metric="NAME"', "--metric NAME"),
     "rows": ('entry="NAME" or unit="NAME"', "--column entry=NAME or --column unit=NAME"),
     "folds": ("folds=K", "--folds K"),
+    "parts": (
+        'iteration="NAME" and fold="NAME", or folds=K where rows are in order',
+        "--column iteration=NAME and --column fold=NAME, or --folds K where rows are in order",
+    ),
     "percent": ("percent=True", "--percent"),
     "any_accuracy": ("any_accuracy=True", "--any-accuracy"),
     "penalty": ("penalty=0.5", "--penalty 0.5"),
@@ -105,7 +109,7 @@ class InputError(BayesSotaError, ValueError):
 
 
 class UnreadableFileError(InputError):
-    """A file that cannot be opened, so that nothing else can be said of it."""
+    """A file that cannot be opened or holds no table, so that nothing else can be said of it."""
 
 
 class ImpossibleAccuracyError(InputError):

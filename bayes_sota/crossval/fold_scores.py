@@ -169,8 +169,7 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
         return replace(tidy, labels=labels | {"iteration": repeats, "fold": folds})
     if parts is None or ("fold" not in labels and k is None):
         problem = "no column names the iterations or the folds"
-        fix = "say which with iteration and fold, or with {option} that rows are folds in order"
-        raise InputError(problem, parameter="folds", fix=fix)
+        raise InputError(problem, parameter="parts", fix="say which with {option}")
     names, codes = replace(tidy, labels={"fold": parts}).names("fold")
     numbers, k = np.argsort(_order(names))[codes], k or len(names)
     if len(names) % k:

@@ -38,7 +38,12 @@ _APART = 0.055  # of the height of a panel, between two labels
 
 
 def plot_running_means(
-    scores: FoldScores, task: int = 0, *, ci_prob: float = 0.95, **pc_kwargs: Any
+    scores: FoldScores,
+    task: int = 0,
+    *,
+    ci_prob: float = 0.95,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
 ) -> PlotCollection:
     """Draw the mean score of every learner after each iteration.
 
@@ -52,6 +57,8 @@ def plot_running_means(
         Place of the data set.
     ci_prob : float
         Probability of the bands.
+    plot_collection : PlotCollection, optional
+        One with the panel of this figure, to draw into.
     **pc_kwargs
         Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
@@ -86,7 +93,7 @@ def plot_running_means(
     low, high = float(wide.min()), float(wide.max())
     room = 0.06 * (high - low) or 0.01
     limits = low - room, high + room
-    panel = _panel("score", (7.6, 4.4), pc_kwargs)
+    panel = _panel("score", (7.6, 4.4), plot_collection, pc_kwargs)
     for j, band in enumerate(bands):
         parts = np.stack([np.arange(1.0, len(band) + 1), *np.clip(band.T, *limits)])
         shade = xr.DataArray(parts, {"kwarg": ["x", "y_bottom", "y_top"]}, ("kwarg", "point"))
@@ -104,7 +111,11 @@ def plot_running_means(
 
 
 def plot_reproducibility(
-    scores: FoldScores, *, random_seed: Seed = DEFAULT_SEED, **pc_kwargs: Any
+    scores: FoldScores,
+    *,
+    random_seed: Seed = DEFAULT_SEED,
+    plot_collection: PlotCollection | None = None,
+    **pc_kwargs: Any,
 ) -> PlotCollection:
     """Draw how reproducible the order of every pair is after so many iterations.
 
@@ -116,7 +127,7 @@ def plot_reproducibility(
     ----------
     scores : FoldScores
     random_seed : int, SeedSequence, Generator or None
-    **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -150,7 +161,7 @@ def plot_reproducibility(
     names = [*(f"{short[i]}, {short[j]}" for i, j in pairs), "equal learners"]
     lines = [*(shares[:, i, j] for i, j in pairs), chance]
     colors = [*(_PALETTE[k % len(_PALETTE)] for k in range(len(pairs))), COLORS["prior"]]
-    panel = _panel("reproducibility", (8.4, 4.6), pc_kwargs)
+    panel = _panel("reproducibility", (8.4, 4.6), plot_collection, pc_kwargs)
     _draw_lines(panel, lines, [numbers] * len(lines), names, (-0.03, 1.05), colors)
     over = f", mean of {len(scores.tasks)} data sets" if len(scores.tasks) > 1 else ""
     panel.set_titles([f"|2R - 1|, all pairs of {_ORDERINGS} orderings{over}"])
@@ -158,13 +169,15 @@ def plot_reproducibility(
     return panel.collection
 
 
-def plot_critical_differences(ranks: AverageRanks, **pc_kwargs: Any) -> PlotCollection:
+def plot_critical_differences(
+    ranks: AverageRanks, *, plot_collection: PlotCollection | None = None, **pc_kwargs: Any
+) -> PlotCollection:
     """Draw average ranks, the best on top; two that differ (Nemenyi) have bars that do not overlap.
 
     Parameters
     ----------
     ranks : AverageRanks
-    **pc_kwargs
+    plot_collection, **pc_kwargs
         As in ``plot_running_means``.
 
     Returns
@@ -180,7 +193,7 @@ def plot_critical_differences(ranks: AverageRanks, **pc_kwargs: Any) -> PlotColl
     'c has the best average rank of 3 over 20 data sets'
     """
     order, half = np.argsort(ranks.ranks, kind="stable"), ranks.nemenyi / 2
-    panel = _panel("rank", (7.4, 1.5 + 0.3 * order.size), pc_kwargs)
+    panel = _panel("rank", (7.4, 1.5 + 0.3 * order.size), plot_collection, pc_kwargs)
     for row, at in enumerate(order):
         rank, color = ranks.ranks[at], COLORS["prior" if row else "theta_sota"]
         panel.bar(f"bar_{row}", make_bounds(rank - half, rank + half), -float(row), color)
@@ -201,8 +214,11 @@ def plot_critical_differences(ranks: AverageRanks, **pc_kwargs: Any) -> PlotColl
     return panel.collection
 
 
-def _panel(name: str, size: tuple[float, float], settings: dict[str, Any]) -> Panel:
-    return Panel(make_collection({name: make_bounds(0, 1)}, figsize=size, **settings), name)
+def _panel(
+    name: str, size: tuple[float, float], into: PlotCollection | None, settings: dict[str, Any]
+) -> Panel:
+    panels = {name: make_bounds(0, 1)}
+    return Panel(make_collection(panels, figsize=size, plot_collection=into, **settings), name)
 
 
 def _draw_lines(

@@ -181,7 +181,8 @@ def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
     """Shares of right answers, of which the numbers are printed beside the numbers of runs."""
     shares = tidy.value / runs if np.nanmax(tidy.value) > 1 else tidy.value
     is_count = np.abs(shares * runs % 1 - 0.5) >= 0.49  # but for rounding
-    wrong = np.flatnonzero(~((shares >= 0) & (shares <= 1) & (runs % 1 == 0) & is_count))
+    is_right = (shares >= 0) & (shares <= 1) & (runs % 1 == 0) & is_count
+    wrong = np.flatnonzero(~(is_right | np.isnan(shares)))
     if wrong.size:
         row = wrong[0]
         problem = f"{tidy.texts[row]} is no number or share of right answers in {runs[row]:g} runs"

@@ -222,5 +222,6 @@ def _rows_of_units(header: Header) -> Layout:
     steps = [name for name in header.table.columns if key(name) in SETS["steps"]]
     runs = [roles["run"]] if units == {"run"} and len(columns) == 1 else []
     problem = "rows may be entries or units: nothing says what column {} names"
-    header.refuse(runs if units else (texts or steps)[:1], problem, "rows")
+    unclear = runs if units else (texts or steps)[:1]
+    header.refuse(unclear, problem + ", whose NAME is empty" * (unclear == [""]), "rows")
     return Layout("wide", roles, columns, "entry")

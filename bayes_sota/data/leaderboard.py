@@ -276,7 +276,9 @@ class Leaderboard(BestScore):
         )
         tries = m if self.n_classifiers is None else self.n_classifiers
         if tries == m == 1:
-            raise InputError("one entry has no rival: bayes-sota score says how good it is")
+            raise InputError(
+                "one entry has no rival: bayes-sota score --right K --n-test N says how good it is"
+            )
         self._set(
             scores=-printed.values if self.lower_is_better else printed.values,
             names=names,

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, shown
+from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, counted, shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import averages, item_values
 from bayes_sota.data.averages import Average, check_enough_tasks, summed_by_cluster
@@ -361,7 +361,12 @@ class Outcomes(Observed):
         """
         self.check_several()
         if self.has_missing:
-            raise InputError("a leaderboard needs every answer: complete() leaves out other items")
+            blank = int(np.isnan(self.values).any(axis=1).sum())
+            several = counted(self.n_items, "item")
+            raise InputError(
+                f"a leaderboard needs every answer, and {blank:,} of {several} have blanks: leave "
+                "their rows out (in Python by complete()), or entries that have many"
+            )
         known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
         if self.is_plain or self.metric == "auc":
             positive = None if self.labels is None else int(self.labels.sum())

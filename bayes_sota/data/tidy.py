@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.errors import listed, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import MISSING, Source, Table, describe_parts, first_seen, of_several
@@ -22,6 +22,10 @@ from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_role_word
 type Labels = NDArray[np.object_]
 
 _LARGEST = 100_000_000  # places of a grid
+_WITHOUT_UNITS = {
+    "pair": "it holds two boards, which bayes-sota paired reads; --use NAME takes one of them",
+    "battles": "it holds battles, which bayes-sota epp reads",
+}
 _OF_SCORES = ("score", "metric_score", "probability", "public", "private")
 
 
@@ -80,6 +84,11 @@ class Tidy(Source):
     def unit(self) -> str:
         """Role that tells scores of an entry apart: the first of ``UNITS`` with several names."""
         there = [role for role in UNITS if role in self.labels]
+        if not there:
+            what = _WITHOUT_UNITS.get(
+                self.layout, "its rows are no scores of items, tasks or rounds"
+            )
+            raise self.error(what)
         return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
 
     def with_items(self) -> "Tidy":
@@ -159,6 +168,9 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
     """Scores of several files, with the labels and numbers that all of them have."""
     if len(parts) == 1:
         return parts[0]
+    kinds = sorted({of.layout for of in parts})
+    if len(kinds) > 1 and {"board", "pair", "battles"} & set(kinds):
+        raise InputError(f"files of one kind can be joined, not {listed(kinds)}")
     return replace(
         parts[0],
         value=np.concatenate([of.value for of in parts]),

@@ -52,7 +52,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (reported("0.88", "0.90", 100), "exchange the two"),
     (reported("0.90", "0.88", 20_000_000), "from 2 to 10,000,000, got 20000000"),
     (reported("0.90", "0.88", 100.5), "got 100.5"),
-    (reported("0.90", "many", 100), "must be a number .* got many"),
+    (reported("0.90", "many", 100), "must be a number, got many"),
     (reported("1.90", "0.88", 100), "accuracy, must be a number from 0 to 1, got 1.90"),
     (of_means(sd=(0.6, 0.1)), "at most 0.3943, got 0.6"),
     (of_means(sd=SD, correlation=1.5), "correlation must lie"),

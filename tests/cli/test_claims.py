@@ -172,7 +172,7 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
         ((*PAIR, "--pairs"), "leave out --pair and --by"),
         (("responses", EXAM, "--require", "better"), "name them with --pair"),
         ((*PAIR, "--require", "not-worse"), "needs --margin"),
-        ((*PAIR, "--margin", "-0.1"), "--margin must be a number from 0 to"),
+        ((*PAIR, "--margin", "-0.1"), "--margin must be a number of at least 0"),
         (PILOT, "--gap and --pilot FILE"),
         ((*PILOT, "--gap", "0.1", "--accuracy", "0.9", "0.8"), "--gap and --pilot FILE"),
         ((*PILOT, "--gap", "0.1", "--pair", "tree", "oak"), "there is no method 'oak'"),

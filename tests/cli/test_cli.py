@@ -159,7 +159,7 @@ sota --n-test 200 --classifiers 5 | --maximum
 {LAW} | either
 {LAW} --uniform 0.5 0.9 --correlation 0.9 | feasible are correlations in [0,
 {LAW} --uniform 0.9 0.5 | low < high
-{AUCS} | --n-positive must be a whole number from 2 to 98, got None
+{AUCS} | --n-positive is missing: how many test items are positive
 {AUCS} --n-positive 1 | --n-positive must be a whole number from 2 to 98
 {AUCS} --n-positive 99 | from 2 to 98, got 99
 {AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1

@@ -1,5 +1,7 @@
 """Numbers have ranges that say what is wrong."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,21 @@ def test_ranges(limits: Range, words: str, inside: tuple, outside: tuple) -> Non
     for value in outside:
         with pytest.raises(InputError, match=f"^x must be {words}, got "):
             limits.check(value, "x")
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "words"),
+    [
+        (Range(1e-100, 1e100), 0, "a number above 0"),
+        (Range(1e-100, 1e100), 1e-200, "a number from 1e-100 to 1e+100"),
+        (Range(-1e100, 1e100), "x", "a number"),
+        (Range(-1e100, 1e100), float("inf"), "a number from -1e+100 to 1e+100"),
+        (Range(0, 1e100), -1, "a number of at least 0"),
+    ],
+)
+def test_ends_that_nobody_meets_are_not_told(limits: Range, value: object, words: str) -> None:
+    with pytest.raises(InputError, match=f"^x must be {re.escape(words)}, got "):
+        limits.check(value, "x")
 
 
 def test_bad_seeds_are_refused() -> None:

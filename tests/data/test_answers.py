@@ -103,6 +103,11 @@ def test_runs_may_differ_in_number_and_be_counted(tmp_path: Path) -> None:
     counted = read(tmp_path, "model,item,runs,correct\na,x,3,2\na,y,1,0\nb,x,2,2\nb,y,2,1\n")
     assert counted.run_numbers.tolist() == found.run_numbers.tolist()
     np.testing.assert_allclose(counted.values, found.values)
+    blank = read(
+        tmp_path, "model,item,runs,correct\na,x,3,2\na,y,1,\nb,x,2,2\nb,y,2,1\nb,z,2,1\na,z,1,1\n"
+    )
+    assert blank.items == ("x", "z")
+    assert any("1 of 3 items that some entries lack" in note for note in blank.notes)
 
 
 def test_numbers_of_tasks_are_averages_and_those_of_runs_are_means() -> None:
