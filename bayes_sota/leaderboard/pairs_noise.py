@@ -21,7 +21,9 @@ OUTLIERS = (-4.0, 1.5)  # mean and sd of the log odds of a wide residual, a prio
 _RATIO_SD = 0.4  # of the logarithm of private over public standard deviation, a priori
 _MOST_LUCK = 0.98
 _LEAST_OFFSET = 0.01  # of a standard error, where rho is nearly 0
-_SHARES = expit(OUTLIERS[0] + OUTLIERS[1] * np.array([-1.5, -0.5, 0.5, 1.5]))
+_ODDS = np.linspace(-2.5, 2.5, 11)  # of a wide residual, in sd of its log odds from their mean
+_SHARES = expit(OUTLIERS[0] + OUTLIERS[1] * _ODDS)
+_LOG_SHARES = (-0.5 * _ODDS**2 - logsumexp(-0.5 * _ODDS**2))[:, None]  # prior, (E, 1)
 _RHO = (np.arange(41) + 0.5) / 41  # levels of the prior of rho that the differences do not tell
 _SOUGHT = {
     "rho": np.linspace(-3.5, 3.5, 57),
@@ -110,7 +112,7 @@ class Shift:
             pairs, priors, replace(noise[np.zeros(nodes, np.int64)], shift=grid)
         )
         log_p = _log_differences(pairs, noise, d - grid[:, None], narrower, _SHARES)
-        log_joint = log_p + logsumexp(prior, axis=1) - np.log(_SHARES.size)
+        log_joint = log_p + logsumexp(prior, axis=1) + _LOG_SHARES
         total = float(logsumexp(log_joint))
         p = np.exp(log_joint - total)
         share, mean = p.sum(axis=1) @ _SHARES, p.sum(axis=0) @ grid

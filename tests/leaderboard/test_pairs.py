@@ -105,6 +105,24 @@ def test_the_shift_of_normal_differences_in_closed_form() -> None:
     assert drawn.std() == pytest.approx(np.sqrt(own * prior / (own + prior)), rel=0.15)
 
 
+def test_the_share_of_wide_residuals_is_that_of_a_fine_grid() -> None:
+    """A tenth of the teams gained four standard deviations of a difference, as in a study."""
+    rng, shares = np.random.default_rng(4), np.linspace(0.0005, 0.5, 1000)
+    skill, gain = rng.normal(0.8, 0.03, 100), 0.09 * (np.arange(100) < 10)
+    x, y = skill + gain + 0.01 * rng.standard_normal(100), skill + 0.02 * rng.standard_normal(100)
+    pairs = Pairs.of(bs.PairedBoards(x, y), top=1.0)
+    found = Shift.at(pairs, PairedPriors(), noise_of()[[0]])
+    shift, share = found.mean
+    density = FLAT * (1 / pairs.ranges[0] + 1 / pairs.ranges[1])
+    for p, a in ((1 - shares, 1.0), (shares, WIDE)):
+        for q, b in ((1 - shares, 1.0), (shares, WIDE)):
+            own = norm.pdf(pairs.y - pairs.x - shift, 0, np.hypot(0.01 * a, 0.02 * b))
+            density = density + (1 - FLAT) ** 2 * (p * q)[:, None] * own
+    log_p = np.log(density).sum(axis=1) + norm.logpdf(np.log(shares / (1 - shares)), -4, 1.5)
+    weight = np.exp(log_p - log_p.max()) / (shares * (1 - shares))  # of odds that are normal
+    assert share == pytest.approx(weight @ shares / weight.sum(), rel=0.05)
+
+
 def test_copies_count_once() -> None:
     x, y = np.random.default_rng(7).normal(0.8, 0.02, (2, 60))
     copied = bs.PairedBoards(np.r_[x, np.full(40, x[0])], np.r_[y, np.full(40, y[0])])
