@@ -44,7 +44,7 @@ def save_report(
     about: str = "bayes_sota",
     arguments: Sequence[str] = (),
 ) -> None:
-    """Write a result as one HTML page, as ``--report`` does: whole or not at all.
+    """Write a result as one HTML page, as ``--save FILE.html`` does: whole or not at all.
 
     Parameters
     ----------

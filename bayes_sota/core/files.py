@@ -20,12 +20,6 @@ _ENDINGS = {
     "result": (".nc",),
     "report": (".html",),
 }
-_FLAGS = {
-    "table": "--table",
-    "figure": "--figure",
-    "result": "--output",
-    "report": "--report, in Python bs.save_report",
-}
 _DRAFT = ".bayes-sota-"  # hidden; random digits and the ending follow
 
 
@@ -136,7 +130,7 @@ def check_ending(path: Path, kind: str) -> Path:
     if path.suffix.lower() not in (*first, last):
         listed = f"{', '.join(first)} or {last}" if first else last
         other = next((k for k, ends in _ENDINGS.items() if path.suffix.lower() in ends), None)
-        hint = f", which is a {other} ({_FLAGS[other]})" if other else ""
+        hint = f", which is a {other}" if other else ""
         raise InputError(f"a {kind} is written as {listed}, got {shown_path(path)!r}{hint}")
     return path
 

@@ -202,7 +202,5 @@ def test_a_report_is_saved_as_a_page_from_python(tmp_path: Path) -> None:
     bs.save_report(table, tmp_path / "page.html", lambda: bs.leaderboard.plot_entries(table))
     pages = [(tmp_path / name).read_text(encoding="utf-8") for name in ("page.html", "plain.html")]
     assert [Page(page).count("img") for page in pages] == [1, 0]
-    with pytest.raises(
-        InputError, match=r"which is a report \(--report, in Python bs\.save_report"
-    ):
+    with pytest.raises(InputError, match="which is a report"):
         table.save(tmp_path / "page.html")
