@@ -262,6 +262,9 @@ def estimands_of(
     chosen = np.sum(weight < rng.random((len(psi), 1)) * weight[:, -1:], axis=1)
     rho, sd, error = every[draw, chosen], sd[draw, chosen], error[draw, chosen]
     private_se = noise.private_sd / np.sqrt(1 - rho**2)
+    public_se = np.sqrt(np.maximum(error**2 - private_se**2, 0))
+    if pairs.errors is not None:  # as given, to the last digit
+        public_se, private_se = (np.full(rho.size, known) for known in pairs.errors)
     slope = rho * private_se / sd**2  # of z_2 on delta
     left = np.sqrt(np.maximum(1 - slope * rho * private_se, 0))
     z = slope * noise.shift + left * rng.standard_normal(rho.size)
@@ -280,7 +283,7 @@ def estimands_of(
         "best_new_score": score(new.max(axis=1)),
         "score_shift": score(psi[first]) - score(psi[first] - noise.shift),
         "rho": rho,
-        "public_se": np.sqrt(np.maximum(error**2 - private_se**2, 0)),
+        "public_se": public_se,
         "private_se": private_se,
         "residual_sd": noise.difference_sd,
         "noise_ratio": noise.private_sd / noise.public_sd,

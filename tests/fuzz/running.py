@@ -229,5 +229,5 @@ def same_numbers(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same_numbers, one, other))
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-10)
     return bool(one == other)
