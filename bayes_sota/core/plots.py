@@ -273,12 +273,6 @@ def draw_density(draws: xr.DataArray, **options: Any) -> xr.DataArray:
     return curve.drop_vars([c for c in curve.coords if c not in ("plot_axis", "board")])
 
 
-def make_curve(x: FloatArray, y: FloatArray) -> xr.DataArray:
-    """Points of a density that is known, as ``draw_density`` gives them."""
-    coords = {"plot_axis": ["x", "y"]}
-    return xr.DataArray(np.stack([x, y]), dims=("plot_axis", "kde_dim"), coords=coords)
-
-
 def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], list[str]]:
     """Round numbers in a range and their labels, few enough not to touch.
 
