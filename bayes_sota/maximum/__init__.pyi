@@ -2,12 +2,10 @@ from .dependence import correlation_of_similarity as correlation_of_similarity
 from .law import MaximumLaw as MaximumLaw
 from .law import maximum_law as maximum_law
 from .models import build_model as build_model
-from .models import maximum_logp as maximum_logp
+from .models import build_simulated_maximum as build_simulated_maximum
 from .models import observe_maximum as observe_maximum
-from .models_simulated import build_simulated_maximum as build_simulated_maximum
-from .plots import plot_prior_predictive as plot_prior_predictive
+from .plots import plot_maximum_law as plot_maximum_law
 from .plots import plot_sota as plot_sota
-from .plots_law import plot_maximum_law as plot_maximum_law
 from .sample import complete as complete
 from .shrinkage import crop_scores as crop_scores
 from .shrinkage import shrink_aucs as shrink_aucs
