@@ -10,5 +10,5 @@ from .sample import complete as complete
 from .shrinkage import crop_scores as crop_scores
 from .shrinkage import shrink_aucs as shrink_aucs
 from .shrinkage import shrink_scores as shrink_scores
+from .summary import compare_estimates as compare_estimates
 from .summary import describe_maximum as describe_maximum
-from .summary_compare import compare_estimates as compare_estimates
