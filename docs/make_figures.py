@@ -121,7 +121,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     tree = bs.estimate_sota(board, random_seed=0)
     rows = bs.sota_sensitivity(board, random_seed=0)  # the first is the tree's
     yield "maximum_law", maximum_law
-    yield "prior_predictive", lambda: bs.maximum.plot_prior_predictive(tree)
+    yield "prior_predictive", lambda: az.plot_dist(tree, group="prior_predictive")
     yield "posterior", lambda: bs.plot_sota(tree)
     yield (
         "sensitivity",

@@ -19,12 +19,13 @@ scores.
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from bayes_sota.auc.classifiers import number_of_classifiers
+from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
 from bayes_sota.auc.estimate import (
     auc_estimate_correlation,
     auc_std,
@@ -33,7 +34,7 @@ from bayes_sota.auc.estimate import (
     estimate_cdf,
 )
 from bayes_sota.auc.scores import AucScores
-from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE
+from bayes_sota.core.arguments import CORRELATION
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import condensed, surely_drawn
 from bayes_sota.core.skills import SkillDistribution
@@ -42,11 +43,10 @@ from bayes_sota.core.types import FloatArray
 _LEVELS, _LEVELS_GIVEN = 1500, 800  # at which laws are tabulated, exactly and by normal scores
 _REACH, _BELOW, _FAR = 9.0, 18.0, 10.0  # standard errors: levels, tables, who can become the best
 _SHIFTS = np.linspace(-6.0, 6.0, 49)
-_PANEL, _PER_PANEL = 1.5, 8  # standard errors, and Gauss-Legendre nodes
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AucLaw:
+@dataclass(frozen=True, eq=False)
+class AucLaw(BestLaw):
     """Law of the AUC estimate of one classifier, or of the best of several, tabulated.
 
     Attributes
@@ -64,17 +64,13 @@ class AucLaw:
     n_positive: int
     n_negative: int
     spread_ratio: float
-    n_classifiers: int = 1
+    n_classifiers: int
     levels: FloatArray = field(repr=False)
     below: FloatArray = field(repr=False)
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Probability of at most ``x``."""
         return np.interp(np.asarray(x, np.float64), self.levels, self.below, left=0.0, right=1.0)
-
-    def sf(self, x: ArrayLike) -> FloatArray:
-        """Probability of an estimate above ``x``."""
-        return 1 - self.cdf(x)
 
     def mean(self) -> float:
         """Expected best estimate."""
@@ -87,23 +83,9 @@ class AucLaw:
         mean = np.average(middle, weights=mass)
         return float(np.sqrt(np.average((middle - mean) ** 2, weights=mass) + within))
 
-    def bias(self) -> float:
-        """Expected best estimate minus the AUC of the best classifier."""
-        return self.mean() - self.theta_sota
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Estimate that is not exceeded with probability ``q``."""
-        q = np.asarray(q, dtype=np.float64)
-        if not np.all((q >= 0) & (q <= 1)):
-            raise InputError(f"a probability must lie in [0, 1], got {q}")
+    def _quantile(self, q: FloatArray) -> FloatArray:
         rising = np.diff(self.below, prepend=-1.0) > 0
         return np.interp(q, self.below[rising], self.levels[rising])
-
-    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed interval of the best estimate."""
-        OPEN_SHARE.check(ci_prob, "ci_prob")
-        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        return float(low), float(high)
 
 
 def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 1.0) -> AucLaw:
@@ -133,17 +115,8 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
     >>> round(law.mean(), 4), round(law.std(), 5)
     (0.9, 0.02115)
     """
-    value, (a, b) = float(checked_auc(auc)), checked_sizes(n_positive, n_negative)
-    reach = 12 * float(auc_std(value, a, b, spread_ratio))
-    levels = np.linspace(max(0.0, value - reach), min(1.0, value + reach), _LEVELS)
-    return AucLaw(
-        theta_sota=value,
-        n_positive=a,
-        n_negative=b,
-        spread_ratio=spread_ratio,
-        levels=levels,
-        below=estimate_cdf(levels, value, a, b, spread_ratio),
-    )
+    sizes: dict[str, Any] = {"n_positive": n_positive, "n_negative": n_negative}
+    return auc_maximum_law(auc, **sizes, n_classifiers=1, spread_ratio=spread_ratio)
 
 
 def auc_maximum_law(
@@ -194,7 +167,8 @@ def auc_maximum_law(
         m = number_of_classifiers(n_classifiers, None)
         highest = float(auc.axis_skill(auc.axis_support()[1]))
         scores = scores_below(min(highest, 1 - 1e-9), *sizes, spread_ratio)
-        law = best_estimate(scores, correlation, *_nodes(auc, scores), n_drawn=m)
+        nodes = quadrature(auc, scores.stabilized, np.empty(0))
+        law = best_estimate(scores, correlation, *nodes, n_drawn=m)
         return replace(law, theta_sota=float(auc.expected_maximum(m)))
     values = checked_auc(auc)
     if values.ndim > 1:
@@ -241,43 +215,20 @@ def best_estimate(
     low, high = scores.from_stabilized(scores.stabilized([sure, best]) + reach)
     exact = n_drawn is None and (m == 1 or correlation == 0)
     levels = np.linspace(low, high, 2 * _LEVELS if exact else _LEVELS_GIVEN)
-    of_shifts = np.exp(-0.5 * _SHIFTS**2) if correlation else np.ones(1)
+    shifts = _SHIFTS if correlation and not exact else np.zeros(1)
     if exact:
-        of_shifts = np.ones(1)
         each = [estimate_cdf(levels, x, *sizes, scores.spread_ratio) for x in nodes.tolist()]
         given = np.stack(each, axis=1)[None]
     else:  # (shifts, levels, nodes)
-        g = scores.normal_score(levels[:, None], nodes)[None]
-        if correlation:
-            rho = auc_estimate_correlation(nodes, *sizes, correlation, scores.spread_ratio)
-            own = np.sqrt(np.maximum(1 - rho**2, 1e-12))
-            g = (g - rho * _SHIFTS[:, None, None]) / own
-        given = ndtr(g)
+        rho = auc_estimate_correlation(nodes, *sizes, correlation, scores.spread_ratio)
+        own = np.sqrt(np.maximum(1 - rho**2, 1e-12))
+        g = scores.normal_score(levels[:, None], nodes)
+        given = ndtr((g - rho * shifts[:, None, None]) / own)
     if n_drawn is None:
         logs = np.log(np.maximum(given, 1e-300)) @ weights
     else:
         missed = (1 - given) @ (weights / counts.sum())
         logs = m * np.log1p(-np.clip(missed, 0.0, 1 - 2.0**-53))
+    of_shifts = np.exp(-0.5 * shifts**2)
     below = np.exp(np.minimum(logs, 0.0)).T @ (of_shifts / of_shifts.sum())
-    return AucLaw(
-        theta_sota=best,
-        n_positive=sizes[0],
-        n_negative=sizes[1],
-        spread_ratio=scores.spread_ratio,
-        n_classifiers=m,
-        levels=levels,
-        below=below,
-    )
-
-
-def _nodes(auc: SkillDistribution, scores: AucScores) -> tuple[FloatArray, FloatArray]:
-    """Gauss-Legendre nodes of a distribution of AUCs, increasing, and their probabilities."""
-    low, high = auc.axis_support()
-    ends = scores.stabilized(auc.axis_skill(np.array([low, high])))
-    load = max((high - low) / auc.axis_resolution(), float(np.ptp(ends)) / _PANEL, 1.0)
-    edges = np.linspace(low, high, int(np.ceil(load)) + 1)
-    x, w = np.polynomial.legendre.leggauss(_PER_PANEL)
-    half = np.diff(edges)[:, None] / 2
-    u = (edges[:-1, None] + half * (x + 1)).ravel()
-    weights = (half * w).ravel() * auc.axis_density(u)
-    return auc.axis_skill(u), weights / weights.sum()
+    return AucLaw(best, *sizes, scores.spread_ratio, m, levels, below)

@@ -65,12 +65,11 @@ def _draw(
     """Write the figures; their paths."""
     from bayes_sota.core.plots import save_figure
     from bayes_sota.leaderboard.plots import plot_sensitivity
-    from bayes_sota.maximum.plots import plot_prior_predictive, plot_sota
+    from bayes_sota.maximum.plots import plot_sota
 
     board = trees["obesity-risk"]
     figures = {
         "obesity-risk-posterior": plot_sota(board, ci_prob=prob),
-        "obesity-risk-prior-predictive": plot_prior_predictive(board, ci_prob=prob),
         "obesity-risk-sensitivity": plot_sensitivity(sensitivity, ci_prob=prob),
         "cassava-posterior": plot_sota(trees["cassava"], ci_prob=prob),
     }

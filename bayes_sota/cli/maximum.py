@@ -67,7 +67,7 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
     }
 
     def draw() -> "PlotCollection":
-        from bayes_sota.maximum.plots_law import plot_maximum_law
+        from bayes_sota.maximum.plots import plot_maximum_law
 
         return plot_maximum_law(law, ci_prob=prob)
 

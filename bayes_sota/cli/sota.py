@@ -107,11 +107,11 @@ def estimate(
 def _with_comparison(report: "Report", data: Any, known: dict[str, Any]) -> "Report":
     """The answer, and the paper's estimates beside it."""
     from bayes_sota.core.tables import rows_of
-    from bayes_sota.maximum.summary_compare import comparison_table
+    from bayes_sota.maximum.summary import comparison_table
 
-    frame = maximum.compare_estimates(data, report.about, **known)
-    table = comparison_table(frame, len(data.names), known["ci_prob"])
-    content = report.content | {"comparison": rows_of(frame)}
+    rows = rows_of(maximum.compare_estimates(data, report.about, **known))
+    table = comparison_table(rows, len(data.names), known["ci_prob"])
+    content = report.content | {"comparison": rows}
     return replace(report, content=content, tables=[*report.tables, table])
 
 

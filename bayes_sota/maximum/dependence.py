@@ -11,7 +11,6 @@ compares with 40-digit arithmetic and with convolutions.
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +20,6 @@ from bayes_sota.core.types import FloatArray, IntArray
 
 _TAIL_EXPONENT = 42.0  # mass outside a window is below 2 exp(-42) = 1e-18
 _EXPONENT = (38.0, 24.0)  # frequencies with |phi| below exp(-38) are dropped, of tables exp(-24)
-_GROWTH = 600.0  # largest exponent that repeated multiplication may reach
-_NOTHING = 1e-40  # of a characteristic function
 _ROUND_OFF = 1e-12
 
 
@@ -278,7 +275,7 @@ def survival(
     edges: IntArray | None = None,
     weights: FloatArray | None = None,
 ) -> tuple[int, FloatArray]:
-    """``P(X > x | S0 = counts[k], skills[i])``, at some x or summed over the skills.
+    """``P(X > x | S0 = counts[k], skills[i])``, of each skill or summed over them.
 
     Parameters
     ----------
@@ -286,37 +283,28 @@ def survival(
     counts : ndarray of int64, shape (K,)
     n_test, correlation, reference_skill
     edges : ndarray of int64, shape (E,), optional
-        The x, unless there are weights.
+        The x; default every count of the window that carries the mass.
     weights : ndarray, shape (N,), optional
-        Of the skills, whose sum is given at every count of the window that carries the mass.
+        Of the skills, whose sum is given.
 
     Returns
     -------
     first : int
         First count of the window.
-    survival : ndarray, shape (E, K, N), or (counts of the window, K) with weights
+    survival : ndarray, shape (E, K, N), or (E, K) with weights
     """
     a, b, mean, variance = success_law(skills, counts, n_test, correlation, reference_skill)
     low, high = count_window(mean, variance, n_test)
-    power = 1 << (max(high - low + 1, 8) - 1).bit_length()  # lengths that an FFT is fast for
+    power = 1 << (max(high - low + 1, 8) - 1).bit_length()
     size = next(x for x in (power * 5 // 8, power * 3 // 4, power) if x > high - low)
     t = 2 * np.pi * np.arange(size // 2 + 1) / size
     # log |phi| = 1/2 sum log(1 - 2 p (1 - p) wave) <= -variance * wave
-    alive = 2 * variance.min() * np.sin(t / 2) ** 2 <= _EXPONENT[weights is None]
+    alive = 2 * variance.min() * np.sin(t / 2) ** 2 <= _EXPONENT[edges is not None]
     t = t[: int(np.flatnonzero(alive)[-1]) + 1]
     log_a, log_b = (log_characteristic_function(p, t) for p in (a, b))
-    # exponent of the characteristic function of the count minus ``low``, linear in S0
-    stride = float(counts[1] - counts[0]) if counts.size > 1 else 0.0
-    start = counts[0] * log_a + (n_test - counts[0]) * log_b + 1j * t * (mean[0] - low)[:, None]
-    slope = log_a - log_b + 1j * t * (a - b)[:, None]
-    rows = _powers(start, np.asarray(slope * stride, np.complex128), counts.size)
-    if weights is not None:
-        spectrum = np.array([weights @ phi for phi in rows])
-        pmf = np.fft.irfft(spectrum.conj(), n=size, axis=1)[:, : high - low + 1]
-        above = np.cumsum(pmf[:, :0:-1], axis=1)[:, ::-1].T
-        return low, np.pad(above, ((0, 1), (0, 0)))
     # inverse transform summed over the counts above each edge, a geometric sum
-    places = np.clip(np.asarray(edges) - low, -1, size - 1)
+    x = np.arange(low, high + 1) if edges is None else edges
+    places = np.clip(x - low, -1, size - 1)
     ratio = np.exp(-1j * t[1:, None])
     sums = (np.exp(-1j * t[1:, None] * (places + 1)) - 1) / (1 - ratio)
     kernel = np.vstack([size - 1 - places, 2 * sums]) / size
@@ -324,26 +312,11 @@ def survival(
         kernel[-1] /= 2
     # the real part of a complex product, as one real product of half the work
     parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, places.size)
-    above = np.empty((places.size, counts.size, a.size))
-    for row, phi in enumerate(rows):
+    above = np.empty((places.size, counts.size, a.size if weights is None else 1))
+    for row, k in enumerate(counts.tolist()):
+        phi = np.exp(k * log_a + (n_test - k) * log_b + 1j * t * (mean[row] - low)[:, None])
+        if weights is not None:
+            phi = (weights @ phi)[None]
         above[:, row] = (phi.view(np.float64) @ parts).T
-    return low, np.clip(above, 0.0, 1.0, out=above)
-
-
-def _powers(
-    start: NDArray[np.complex128], slope: NDArray[np.complex128], count: int
-) -> Iterator[NDArray[np.complex128]]:
-    """``exp(start + row * slope)`` for each row.
-
-    By multiplication, begun anew before it grows too much. What stays too small to matter until
-    then is 0: exponentials, and arithmetic of subnormal numbers, are slow.
-    """
-    growth, ratio = np.maximum(slope.real, 0.0), np.exp(slope)
-    steps = int(min(count, _GROWTH / max(float(growth.max()), 1e-9) + 1))
-    least = _NOTHING * np.exp(-growth * steps)
-    for first in range(0, count, steps):
-        current = np.exp(start + first * slope)
-        for _ in range(first, min(first + steps, count)):
-            current[np.abs(current.real) + np.abs(current.imag) < least] = 0.0
-            yield current
-            current *= ratio
+    np.clip(above, 0.0, 1.0, out=above)
+    return low, above if weights is None else above[..., 0]

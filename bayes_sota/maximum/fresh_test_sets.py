@@ -1,4 +1,4 @@
-r"""Fresh test sets, and the best of many classifiers on them, without touching most of them.
+r"""Fields of classifiers on fresh test sets: the best score, and who has it.
 
 Values (counts of right answers, or scores) increase stochastically in skill, so that a bound on the
 chance to take the lead decreases down the order statistics of skill. ``walk_down`` jumps to the
@@ -13,16 +13,15 @@ of its submissions, e has the law of ``bayes_sota.maximum.submissions``.
 ``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -35,53 +34,62 @@ _LEAST_CHANCE = 1e-14  # of taking the lead, below which a walk ends
 _MOST_STEPS = 1_000  # of a walk
 _LEAST_OWN = 1e-6  # share of a score's error that it does not share
 _PLACES = 16  # of the luck, equally spaced in its arc sine, where its laws are tabulated
+_LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
-class OneSubmission:
-    """Noise of a score that is the only one of its classifier: standard normal."""
+class FreshTestSet:
+    """A fresh test set per draw, and the values of classifiers on it, with a noise of their own.
 
-    def survival(self, w: FloatArray, kind: IntArray) -> FloatArray:
-        """P(W > w)."""
-        return ndtr(-w)
-
-    def draw_above(self, low: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Draws of W given that they are above ``low``."""
-        return -ndtri(np.maximum(rng.random(low.shape) * ndtr(-low), 1e-300))
-
-
-class FreshTestSet(ABC):
-    """A fresh test set per draw, and the values (counts or scores) of classifiers on it.
-
-    Attributes that are arrays have one entry per draw. ``shift``, shape (D,), is what all scores
-    share, standardised; ``unit`` is what values are divided by to be scores.
+    Attributes
+    ----------
+    step : int
+        Smallest difference of two values; counts end at ``unit``.
+    unit : float
+        What values are divided by to be scores.
+    shift : ndarray, shape (D,)
+        What all scores share, standardised.
+    noise : SubmissionNoise
+        Of the best of several submissions, or of one.
+    kind : int or ndarray, shape (D,)
+        Kind of the noise of each draw, the last of the parts.
+    parts, noise_at, value : callable
+        What the values of one classifier per draw are made of, given draws and skills; the noise
+        with which a value is a target, given parts and target; values, given parts and noise.
     """
 
-    step: ClassVar[int] = 0  # smallest difference of two values; counts end at ``unit``
+    step, unit = 0, 1.0
     shift: Any
-    unit: Any = 1.0
+    noise: SubmissionNoise
+    kind: IntArray | int
+    parts: Callable[..., Parts]
+    noise_at: Callable[..., FloatArray]
+    value: Callable[..., Any]
 
-    def take(self, rows: IntArray) -> Self:
-        """Some of the draws."""
-        arrays = {k: v[rows] for k, v in vars(self).items() if isinstance(v, np.ndarray)}
-        return replace(self, **arrays)  # type: ignore[type-var]
+    def kinds(self, rows: IntArray) -> IntArray:
+        """Kinds of the noise of some draws."""
+        return np.broadcast_to(self.kind, self.shift.shape)[rows]
 
-    @abstractmethod
     def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
         """Values of one classifier per draw."""
+        parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
+        return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
 
-    @abstractmethod
-    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """What the values of one classifier per draw are made of."""
-
-    @abstractmethod
-    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, Any]:
+    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
         """Bound on the probability of a value of at least ``target``, rising in skill; a tilt."""
+        chance = self.noise.survival(self.noise_at(parts, target), parts[-1])
+        return chance, chance
 
-    @abstractmethod
     def challenge(
         self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, Any]:
-        """Which of the classifiers where the walk landed reach the target, and their values."""
+        """Which of the classifiers where the walk landed reach the target, and their values.
+
+        By the ratio of the chances, then from the tail above the target.
+        """
+        leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
+        few, target = tuple(part[leads] for part in parts), target[leads]
+        noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
+        return leads, np.maximum(self.value(few, noise), target)
 
     def walk_down[V: NDArray[Any]](
         self,
@@ -94,9 +102,8 @@ class FreshTestSet(ABC):
     ) -> V:
         r"""Best values of fields whose best classifiers have been played already.
 
-        Values increase stochastically in skill, so the chance of one classifier to take the lead,
-        or a bound on it, decreases down the order statistics of skill. The walk jumps a geometric
-        number of classifiers and keeps the one it lands on with the ratio of the chances: exact.
+        The walk jumps a geometric number of classifiers and keeps the one it lands on with the
+        ratio of the chances to take the lead: exact.
 
         Parameters
         ----------
@@ -111,21 +118,21 @@ class FreshTestSet(ABC):
             Best value so far.
         holder : ndarray, shape (D,), optional
             Skill of the classifier with the best value so far, changed in place. Of tied
-            classifiers one is drawn: the t-th takes over with probability 1/t. Where the walk is
-            long because many share the highest value, the rest of them is drawn by its law.
+            classifiers one is drawn: the t-th takes over with probability 1/t.
         """
         upper, remaining, tied = upper.copy(), remaining.copy(), np.ones(best.size)
-        steps = 0
         leading: Any = best.copy()
         rows = np.flatnonzero(remaining > 0)
         parts = self.parts(rows, inverse(rows, upper[rows]))
-        while rows.size:
+        for _ in range(_MOST_STEPS):  # a lead that so many trials left stands
             target = leading[rows] + (self.step if holder is None else 0)
             bound, tilt = self.bound(parts, target)
             jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
             possible: Any = self.step == 0 or target <= self.unit
             alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & possible
             rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
+            if not rows.size:
+                break
             upper[rows] += (1 - upper[rows]) * rng.beta(jump, remaining[rows] - jump + 1)
             remaining[rows] -= jump.astype(np.int64)
             skill = inverse(rows, upper[rows])
@@ -137,10 +144,32 @@ class FreshTestSet(ABC):
                 takes = rng.random(leads.size) * tied[leads] < 1
                 holder[leads[takes]] = skill[rivals[takes]]
             leading[leads] = values
-            steps += 1
-            if steps >= _MOST_STEPS:
-                break  # a lead that so many trials left stands; later ones could gain a count
         return cast(V, leading)
+
+    def best_of(
+        self,
+        rng: np.random.Generator,
+        distribution: SkillDistribution,
+        n_classifiers: IntArray,
+        theta_sota: FloatArray,
+        *,
+        winner: bool = True,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Best scores of fields and, if ``winner``, the winners' skills; all arrays (D,).
+
+        Given P(theta) and the best skill of each; without ``winner`` only scores are valid.
+        """
+        theta = np.clip(theta_sota, 1e-300, _LARGEST_SKILL)
+
+        def inverse(rows: IntArray, tail: FloatArray) -> FloatArray:
+            part = distribution.take(rows)
+            return np.minimum(part.skill(part.isf(tail)), theta[rows])
+
+        holder = theta.copy()
+        best = self.play(rng, np.arange(theta.size), theta)
+        upper = distribution.sf(distribution.from_skill(theta))
+        others = (inverse, upper, n_classifiers - 1, best, holder if winner else None)
+        return self.walk_down(rng, *others) / self.unit, holder
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +202,7 @@ class TestSet(FreshTestSet):
         return cls(n_test, counts, correlation, reference_skill)
 
     @property
-    def unit(self) -> float:
+    def unit(self) -> float:  # type: ignore[override]
         """Counts per unit of score."""
         return float(self.n_test)
 
@@ -183,15 +212,15 @@ class TestSet(FreshTestSet):
         sd = np.sqrt(self.n_test * self.reference_skill * (1 - self.reference_skill))
         return (self.counts - self.n_test * self.reference_skill) / sd
 
-    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> IntArray:
-        """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
-        a, b, k, rest = self.parts(rows, skill)
-        return np.asarray(rng.binomial(k, a) + rng.binomial(rest, b), dtype=np.int64)
-
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """``a``, ``b`` and the numbers of items that they apply to."""
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
+
+    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> IntArray:
+        """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
+        a, b, k, rest = self.parts(rows, skill)
+        return np.asarray(rng.binomial(k, a) + rng.binomial(rest, b), dtype=np.int64)
 
     def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
         r"""Chernoff's, for any tilt s >= 0; the one that is chosen comes near its minimum.
@@ -208,13 +237,11 @@ class TestSet(FreshTestSet):
     ) -> tuple[IntArray, IntArray]:
         """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
-        now = _chernoff(parts, target, tilt)
-        kept = np.flatnonzero(rng.random(now.size) < now / bound)
+        kept = np.flatnonzero(rng.random(tilt.size) < _chernoff(parts, target, tilt) / bound)
         tilt = tilt[kept]
         a, b, k, rest = (part[kept] for part in parts)
-        growth = np.exp(tilt)
-        x = rng.binomial(k, np.clip(a * growth / (1 - a + a * growth), 0, 1))
-        x = x + rng.binomial(rest, np.clip(b * growth / (1 - b + b * growth), 0, 1))
+        a, b = (np.clip(p * np.exp(tilt) / (1 + p * np.expm1(tilt)), 0, 1) for p in (a, b))
+        x = rng.binomial(k, a) + rng.binomial(rest, b)
         over = x - target[kept]
         reached = (over >= 0) & (rng.random(kept.size) < np.exp(-tilt * np.maximum(over, 0)))
         return kept[reached], x[reached]
@@ -227,52 +254,8 @@ def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
     return np.exp(np.minimum(log_bound, 0.0))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _NoisyTestSet(FreshTestSet):
-    """Values that rise with a noise of their own.
-
-    Attributes
-    ----------
-    noise : SubmissionNoise, optional
-        Of the best of several submissions. Default: one submission.
-    kind : ndarray of int, shape (D,), optional
-        Kind of the noise of each draw, the last of the parts.
-    """
-
-    noise: SubmissionNoise | OneSubmission = field(default_factory=OneSubmission)
-    kind: IntArray | None = None
-
-    @abstractmethod
-    def noise_at(self, parts: Parts, target: Any) -> FloatArray:
-        """Noise with which the value is the target."""
-
-    @abstractmethod
-    def value(self, parts: Parts, noise: FloatArray) -> Any:
-        """Values with this noise."""
-
-    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
-        """Values of one classifier per draw."""
-        parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
-        return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
-
-    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
-        """Exact probability of a value above the target; there is no tilt."""
-        chance = self.noise.survival(self.noise_at(parts, target), parts[-1])
-        return chance, chance
-
-    def challenge(
-        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
-    ) -> tuple[IntArray, Any]:
-        """By the ratio of the chances, then from the tail above the target."""
-        now, _ = self.bound(parts, target)
-        leads = np.flatnonzero(rng.random(now.size) * bound < now)
-        few, target = tuple(part[leads] for part in parts), target[leads]
-        noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
-        return leads, np.maximum(self.value(few, noise), target)
-
-
 @dataclass(frozen=True, eq=False)
-class NormalTestSet(_NoisyTestSet):
+class NormalTestSet(FreshTestSet):
     """A test set per draw: what its items do to all scores.
 
     Attributes
@@ -285,13 +268,14 @@ class NormalTestSet(_NoisyTestSet):
     scores: NormalScores
     shift: FloatArray
     correlation: FloatArray
+    noise: SubmissionNoise = field(default_factory=lambda: noise_at((1.0,), (0.0,)))
+    kind: IntArray | int = 0
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """Skill, what all scores share, and the standard deviation of what is a score's own."""
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
-        kind = rows if self.kind is None else self.kind[rows]
-        return skill, rho * self.shift[rows], own, kind
+        return skill, rho * self.shift[rows], own, self.kinds(rows)
 
     def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
         """From the normal score."""
@@ -305,12 +289,17 @@ class NormalTestSet(_NoisyTestSet):
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenCounts(_NoisyTestSet, TestSet):
+class ChosenCounts(TestSet):
     """Counts of right answers, the best of several submissions; the shift is that of one.
 
     A count has the quantile, at the level of its noise, of the sum of two binomials that one
     submission has, by the first terms of Cornish and Fisher's expansion.
     """
+
+    noise: SubmissionNoise
+    kind: IntArray | int
+
+    play, bound, challenge = FreshTestSet.play, FreshTestSet.bound, FreshTestSet.challenge
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """Mean, standard deviation and a sixth of the skewness of one submission's count."""
@@ -318,8 +307,7 @@ class ChosenCounts(_NoisyTestSet, TestSet):
         first, second = k * a * (1 - a), rest * b * (1 - b)
         variance = np.maximum(first + second, 1e-12)
         skewness = (first * (1 - 2 * a) + second * (1 - 2 * b)) / variance**1.5
-        kind = rows if self.kind is None else self.kind[rows]
-        return k * a + rest * b, np.sqrt(variance), skewness / 6, kind
+        return k * a + rest * b, np.sqrt(variance), skewness / 6, self.kinds(rows)
 
     def noise_at(self, parts: Parts, target: IntArray) -> FloatArray:
         """Half a count below the target."""
@@ -335,7 +323,10 @@ class ChosenCounts(_NoisyTestSet, TestSet):
 
 
 def chosen_among(
-    test_set: FreshTestSet, board: BestScore, luck: FloatArray, rng: np.random.Generator
+    test_set: TestSet | NormalTestSet,
+    board: BestScore,
+    luck: FloatArray,
+    rng: np.random.Generator,
 ) -> FreshTestSet:
     """The same test sets where every classifier of a board shows the best of its submissions.
 
@@ -349,16 +340,13 @@ def chosen_among(
         probabilities of linear interpolation.
     rng : Generator
     """
-    numbers = tuple(board.submissions[0].tolist())
-    if np.all(luck == luck.flat[0]):
-        noise = noise_at(numbers, (float(luck.flat[0]),))
-        kind = np.zeros(luck.size, np.int64)
-    else:
-        noise = noise_at(numbers, tuple(np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()))
-        kind = np.asarray(np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size), int)
+    lucks = np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()
+    noise = noise_at(tuple(board.submissions[0].tolist()), tuple(lucks))
+    place = np.minimum(np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size), _PLACES)
+    kind = place.astype(np.int64)
     if isinstance(test_set, TestSet):
         return ChosenCounts(**vars(test_set), noise=noise, kind=kind)
-    return replace(test_set, noise=noise, kind=kind)  # type: ignore[type-var]
+    return replace(test_set, noise=noise, kind=kind)
 
 
 def check_luck_given(boards: Any, luck: Any) -> None:

@@ -7,23 +7,23 @@ dependent or non-identical; here it is a finite sum. The error of the cdf is bel
 m <= 100,000 classifiers and n <= 50,000 items, 1e-8 for a million (``tests/maximum/test_law.py``).
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.auc.classifiers import number_of_classifiers
-from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
+from bayes_sota.auc.best import BestLaw, number_of_classifiers
+from bayes_sota.core.arguments import SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution, Uniform
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import checked_number
 from bayes_sota.maximum.dependence import require_feasible
-from bayes_sota.maximum.field import Field, fixed_field, random_field, resampled_field
+from bayes_sota.maximum.field import Field, Items, drawn_field, listed_field
 
 
 @dataclass(frozen=True, eq=False)
-class MaximumLaw:
+class MaximumLaw(BestLaw):
     """Law of the sample maximum; a lattice law on success counts 0, ..., n_test.
 
     ``cdf``, ``sf`` and ``pmf`` take success counts x, as F(x) and f(x) in the paper; everything
@@ -58,10 +58,6 @@ class MaximumLaw:
         inside = np.clip(index, 0, self.values.size - 1).astype(np.int64)
         below = np.where(index < 0, 0.0, self.values[inside])
         return np.where(index >= self.values.size, 1.0, below)
-
-    def sf(self, x: ArrayLike) -> FloatArray:
-        """``P(max_j X_j > x)`` for success counts ``x``."""
-        return 1 - self.cdf(x)
 
     def at_least(self, score: ArrayLike) -> FloatArray:
         r"""``P(max_j X_j / n >= score)``: the smallest count that is as good is among them.
@@ -101,23 +97,9 @@ class MaximumLaw:
         centred = self.support - self.mean() * self.n_test
         return float(np.sqrt(np.sum(centred**2 * np.diff(self.values, prepend=0)))) / self.n_test
 
-    def bias(self) -> float:
-        """Expected best score minus the skill of the best classifier."""
-        return self.mean() - self.theta_sota
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Smallest score whose cdf is at least ``q``."""
-        q = np.asarray(q, dtype=np.float64)
-        if not np.all((q >= 0) & (q <= 1)):
-            raise InputError(f"a probability must lie in [0, 1], got {q}")
+    def _quantile(self, q: FloatArray) -> FloatArray:
         index = np.searchsorted(self.values, q, side="left")
         return (self.start + np.minimum(index, self.values.size - 1)) / self.n_test
-
-    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed interval of the best score; its upper end is the papers' upper limit."""
-        OPEN_SHARE.check(ci_prob, "ci_prob")
-        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-        return float(low), float(high)
 
 
 def maximum_law(
@@ -191,36 +173,36 @@ def maximum_law(
     (0.9162, 0.9)
     """
     n = checked_number(n_test, "n_test")
-    skills: FloatArray | SkillDistribution
     if isinstance(skill, SkillDistribution):
-        skills, m = skill, number_of_classifiers(n_classifiers, None)
-        best, ends = float(np.squeeze(skill.expected_maximum(m))), (0.0, 1.0)
+        m = number_of_classifiers(n_classifiers, None)
+        best, ends = float(np.squeeze(skill.expected_maximum(m))), np.array([0.0, 1.0])
         if isinstance(skill, Uniform):
-            ends = float(np.asarray(skill.low)), float(np.asarray(skill.high))
+            ends = np.array([skill.low, skill.high]).ravel()
     else:
         skills = _checked_skills(skill)
         listed = None if resampled or np.ndim(skill) == 0 else skills.size
         m = number_of_classifiers(n_classifiers, listed)
-        best, ends = float(skills.max()), (float(skills.min()), float(skills.max()))
+        best, ends = float(skills.max()), np.array([skills.min(), skills.max()])
     reference = best if reference_skill is None else float(reference_skill)
     SHARE.check(correlation, "correlation")
     if correlation > 0 and not 0 < reference < 1:
         raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
     if correlation > 0 and not cap_correlation:
-        require_feasible(np.array(ends), correlation, reference)
+        require_feasible(ends, correlation, reference)
     if reference_count is not None:
         Range(0, n, whole=True).check(reference_count, "reference_count")
-    dependence = (correlation, reference)
-    if isinstance(skills, SkillDistribution):
-        part = random_field(skills, n, m, *dependence)
+    # the law of one classifier is binomial whatever rho is
+    alone = m == 1 and reference_count is None
+    items = Items(n, 0.0 if alone else correlation, reference, reference_count)
+    if isinstance(skill, SkillDistribution):
+        field_of = drawn_field(items, skill, m)
     elif resampled:
-        part = resampled_field(skills, n, m, *dependence)
+        field_of = listed_field(items, skills, m)
     elif skills.size == 1:
-        part = Field(skills, np.array([float(m)]), False, n, m, *dependence)
+        field_of = Field(items, skills, np.array([float(m)]))
     else:
-        part = fixed_field(skills, n, *dependence)
-    cdf = replace(part, reference_count=reference_count).tabulate()
-    return MaximumLaw(n, m, best, *dependence, *cdf)
+        field_of = listed_field(items, skills)
+    return MaximumLaw(n, m, best, correlation, reference, *field_of.tabulate())
 
 
 def _checked_skills(skill: ArrayLike) -> FloatArray:

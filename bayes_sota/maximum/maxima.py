@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fields import Fields
 from bayes_sota.maximum.fresh_test_sets import check_luck_given, chosen_among
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 from bayes_sota.maximum.tables import default_reference_skill, fresh_test_set
@@ -126,17 +126,18 @@ class Maxima:
             numbers, weights = tries_nodes(board)
             known = numbers.size == 1
             tries = np.repeat(numbers, size) if known else rng.choice(numbers, size, p=weights)
-            test_set = fresh_test_set(board, rng, values["rho"], self.reference_skill)
+            test_set: Any = fresh_test_set(board, rng, values["rho"], self.reference_skill)
             if board.has_submissions:
                 test_set = chosen_among(test_set, board, values["submission_luck"], rng)
-            fields = Fields.fresh(rng, test_set, field, tries.astype(np.int64))
-            best, holder = fields.draw(rng, winner=winner)
+            tail = -np.expm1(np.log(rng.random(size)) / tries)
+            theta, count = field.skill(field.isf(tail)), tries.astype(np.int64)
+            best, holder = test_set.best_of(rng, field, count, theta, winner=winner)
             columns.append(
                 {
-                    "theta_sota": fields.theta_sota,
+                    "theta_sota": theta,
                     "winner_skill": holder,
                     "expected_sota": field.expected_maximum(tries),
-                    "multiplicity_bias": best - fields.theta_sota,
+                    "multiplicity_bias": best - theta,
                     "shift": test_set.shift,
                     "n_classifiers": tries,
                     "observed_maximum": best,
@@ -144,7 +145,7 @@ class Maxima:
             )
         return _by_board(columns)
 
-    def fields_of(
+    def best_scores(
         self,
         board: BestScore,
         rng: np.random.Generator,
@@ -153,11 +154,14 @@ class Maxima:
         spread: FloatArray,
         rho: FloatArray,
         tries: FloatArray,
-    ) -> Fields:
-        """Fields of a board with these best skills, on fresh test sets; arrays (D,)."""
+        *,
+        winner: bool = True,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Best score, winner's skill and shift of simulated fields with these best skills, (D,)."""
         field = self.field({"location": location, "spread": spread})
         test_set = fresh_test_set(board, rng, rho, self.reference_skill)
-        return Fields(test_set, field, np.rint(tries).astype(np.int64), theta_sota)
+        count = np.rint(tries).astype(np.int64)
+        return *test_set.best_of(rng, field, count, theta_sota, winner=winner), test_set.shift
 
     def draw_fields(
         self, values: Values, rng: np.random.Generator, new_n_test: int | None = None

@@ -4,11 +4,13 @@ r"""Plain ``pm.Model`` of one or several observed maxima, and the likelihood for
 summed out (``bayes_sota.maximum.likelihood``); the tables of survival functions are constants at
 Chebyshev nodes of rho, between which the log likelihood is interpolated. ``observe_maximum`` puts
 this likelihood, with fresh boards as its draws, into any model that has a location, a spread and a
-rho; ``maximum_logp`` is the log likelihood alone.
+rho. ``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møllersen & Holsbø, arXiv
+2303.07272), with the best skill as a parameter, :math:`\theta_{sota} = F^{-1}(u^{1/m})`.
 
 The location is sampled through a level near the best skill: the data pin down the top of the field,
 and location and spread vary along a curve below it. ``tests/maximum/test_models.py`` holds the
-densities against the exact route, ``tests/maximum/test_complete.py`` extended models.
+densities against the exact route, ``tests/maximum/test_complete.py`` extended models. Fields are
+logit-normal or uniform.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,15 +23,14 @@ import pytensor
 import pytensor.tensor as pt
 
 from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
     CorrelationPrior,
-    LogitNormalSkill,
     MaximumPriors,
     Priors,
-    SkillPrior,
     UniformSkill,
     maximum_priors,
 )
@@ -37,10 +38,10 @@ from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.fresh_test_sets import check_luck_given
-from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 from bayes_sota.maximum.maxima import Maxima, board_names, several
+from bayes_sota.maximum.tables import score_bounds
 
-HatWeights = Callable[[Any, Any, FloatArray], Any]
 _RHO_NODES, _LUCK_NODES = 7, 5
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
@@ -91,7 +92,7 @@ def build_model(
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
     with pm.Model() as model:
-        parameters = field_variables(maxima)
+        parameters = _field_variables(maxima)
         if maxima.has_submissions:
             known["luck"] = correlation_variable(maxima.priors.submission_luck, "submission_luck")
         observe_maximum(maxima.boards, *parameters, **known)
@@ -119,8 +120,14 @@ def observe_maximum(
     location, spread, rho : tensors
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
         the reference classifier. Their priors are those of the model around.
-    luck, priors, reference_skill
-        As in ``maximum_logp``.
+    luck : tensor, optional
+        Lambda of ``bayes_sota.maximum.submissions``, a number, where a best score was chosen among
+        submissions.
+    priors : Priors, optional
+        Their family is that of the skills. Their priors of rho and of the luck tell where these may
+        lie: beyond quantiles of .0002 and .9998 the likelihood is that at these.
+    reference_skill : float, optional
+        theta0; default the board's observed maximum.
     name, dim : str
         Of the variable and of its dimension, whose coordinates are the names of the boards.
         ``complete`` reads ``observed_maximum`` over ``board``; further boards take other names.
@@ -142,8 +149,13 @@ def observe_maximum(
     ('board',)
     """
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    check_luck_given(maxima.boards, luck)
+    parameters = [location, spread, rho]
+    if maxima.has_submissions:
+        parameters.append(luck)
+    else:
+        refuse_unused("best scores that are not of several submissions", {"luck": luck})
     marginals = [_marginal(maxima, board) for board in maxima.boards]
-    parameters = _parameters(maxima, location, spread, rho, luck)
 
     def logp(value: Any, *parameters: Any) -> Any:
         # the scores are part of the tables, not of the value
@@ -162,62 +174,6 @@ def observe_maximum(
     )
 
 
-def maximum_logp(
-    board: BestScore,
-    location: Any,
-    spread: Any,
-    rho: Any,
-    *,
-    luck: Any = None,
-    priors: Priors | MaximumPriors | None = None,
-    reference_skill: float | None = None,
-) -> Any:
-    r"""Log likelihood of one observed maximum as a tensor, differentiable in all three.
-
-    .. math:: \log \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
-
-    as in ``bayes_sota.maximum.likelihood``, interpolated between nodes of rho.
-
-    Parameters
-    ----------
-    board : BestScore
-        Its maximum, sizes and number of classifiers.
-    location, spread, rho : tensors
-        Numbers, as in ``observe_maximum``.
-    luck : tensor, optional
-        Lambda of ``bayes_sota.maximum.submissions``, a number, where the best score was chosen
-        among submissions.
-    priors : Priors, optional
-        Their family is that of the skills. Their priors of rho and of the luck tell where these may
-        lie: beyond quantiles of .0002 and .9998 the likelihood is that at these.
-    reference_skill : float, optional
-        theta0; default the board's observed maximum.
-
-    Returns
-    -------
-    tensor, a number
-        For ``pm.Potential`` and the like; ``observe_maximum`` makes an observed variable of it.
-
-    Examples
-    --------
-    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> round(float(maximum_logp(board, 2.7, 0.4, 0.7).eval(mode="FAST_COMPILE")), 2)
-    -0.59
-    """
-    maxima = Maxima((board,), maximum_priors(priors), reference_skill)
-    parameters = _parameters(maxima, location, spread, rho, luck)
-    return _marginal(maxima, board)(*map(pt.as_tensor_variable, parameters))
-
-
-def _parameters(maxima: Maxima, location: Any, spread: Any, rho: Any, luck: Any) -> tuple[Any, ...]:
-    """What boards share, with the luck of submissions just where a board has several."""
-    check_luck_given(maxima.boards, luck)
-    if not maxima.has_submissions:
-        refuse_unused("best scores that are not of several submissions", {"luck": luck})
-        return location, spread, rho
-    return location, spread, rho, luck
-
-
 def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> FloatArray:
     if prior.is_fixed:
         return np.atleast_1d(prior.quantile(0.5))
@@ -227,12 +183,16 @@ def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> Flo
     return (low + high) / 2 - (high - low) / 2 * np.cos(angle)
 
 
-def field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
+def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
     """Location, spread and rho of the model of the ``with`` block; constants where known.
 
     The location is sampled as a level above it, near the best skill; its prior is the same.
     """
     skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
+    if isinstance(skill, BetaSkill):
+        raise InputError(
+            "models of PyMC have logit-normal or uniform skills; the exact route has Beta"
+        )
     spread: Any = np.exp(skill.log_spread_mean)
     if not skill.spread_is_fixed:
         spread = pt.exp(pm.Normal("log_spread", skill.log_spread_mean, skill.log_spread_sd))
@@ -256,7 +216,11 @@ def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:
 def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
     """Log likelihood of one board in tensors, from tables at nodes of rho (and the luck)."""
     priors, lucks = maxima.priors, np.zeros(1)
-    hat_weights, nodes = _HAT_WEIGHTS[type(priors.skill)], _correlation_nodes(priors.correlation)
+    is_uniform, nodes = (
+        isinstance(priors.skill, UniformSkill),
+        _correlation_nodes(priors.correlation),
+    )
+    hat_weights = _uniform_weights if is_uniform else _logit_normal_weights
     if board.has_submissions:
         lucks = _correlation_nodes(priors.submission_luck, _LUCK_NODES)
     every = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
@@ -298,16 +262,10 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
     return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairwise(edges)])
 
 
-def uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
+def _uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
     """Lowest and highest skill of a uniform field."""
     reach = np.sqrt(3) * spread
     return pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
-
-
-def beta_shape(location: Any, spread: Any) -> tuple[Any, Any]:
-    """Both parameters of a field of Beta skills."""
-    mean = pm.math.sigmoid(location)
-    return 1 / ((1 - mean) * spread**2), 1 / (mean * spread**2)
 
 
 def _logit_normal_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
@@ -319,7 +277,7 @@ def _logit_normal_weights(location: Any, spread: Any, skills: FloatArray) -> Any
 
 
 def _uniform_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
-    low, high = uniform_ends(location, spread)
+    low, high = _uniform_ends(location, spread)
     inside = pt.clip(high - skills, 0.0, high - low)
     excess = inside**2 / (2 * (high - low)) + pt.maximum(low - skills, 0.0)
     return _second_differences(excess, skills)
@@ -330,31 +288,6 @@ def _second_differences(excess: Any, nodes: FloatArray) -> Any:
     ends = (pt.ones(1), slopes, pt.zeros(1))
     padded = pt.concatenate(ends)
     return padded[:-1] - padded[1:]
-
-
-def _beta_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
-    """Trapezoidal weights of the density of the log odds: no derivative of an incomplete beta.
-
-    Above the last node the survival function is one, so that node takes all of that mass.
-    """
-    nodes = logit(skills)
-    step = np.diff(nodes).mean()
-    beyond = nodes[-1] + np.arange(1, int(np.ceil(25 / max(step, 0.02)))) * max(step, 0.02)
-    axis = np.concatenate([nodes, beyond])
-    a, b = beta_shape(location, spread)
-    log_beta = pt.gammaln(a) + pt.gammaln(b) - pt.gammaln(a + b)
-    log_skill, log_error = -np.logaddexp(0, -axis), -np.logaddexp(0, axis)
-    mass = pt.exp(a * log_skill + b * log_error - log_beta) * np.gradient(axis)
-    inside = mass[: nodes.size]
-    return pt.inc_subtensor(inside[-1], pt.sum(mass[nodes.size :]))
-
-
-# ``SkillDistribution.hat_weights`` in PyTensor
-_HAT_WEIGHTS: dict[type[SkillPrior], HatWeights] = {
-    LogitNormalSkill: _logit_normal_weights,
-    UniformSkill: _uniform_weights,
-    BetaSkill: _beta_weights,
-}
 
 
 def _random(maxima: Maxima) -> Callable[..., Any]:
@@ -371,3 +304,108 @@ def _random(maxima: Maxima) -> Callable[..., Any]:
         return drawn["observed_maximum"].reshape(shape)
 
     return random
+
+
+def build_simulated_maximum(
+    boards: BestScore | Sequence[BestScore],
+    priors: MaximumPriors,
+    *,
+    epsilon: Any,
+    reference_skill: float | None = None,
+) -> pm.Model:
+    r"""Model of one or more boards of which the maximum is known, for approximate Bayes.
+
+    .. math::
+        \text{location} &\sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta} \\
+        \theta_{sota} &= F^{-1}(u^{1/m}), \quad u \sim U(0, 1) \\
+        \log L &= -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
+
+    Parameters
+    ----------
+    boards, priors, reference_skill
+        As of ``build_model``; what belongs to a board has the dimension ``board``.
+    epsilon : float or one per board
+        Standard deviation of the kernel, on the scale of scores.
+
+    Returns
+    -------
+    pm.Model
+        Free variables ``level`` (unless the location is known), ``log_spread``, ``rho``, ``u`` and
+        ``tries_quantile`` (where the number of classifiers is uncertain); deterministic
+        ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
+
+    Raises
+    ------
+    InputError
+        No board, or one whose best score was chosen among submissions.
+
+    Notes
+    -----
+    ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
+    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon.
+    """
+    maxima = Maxima(several(boards), priors, reference_skill)
+    if maxima.has_submissions:
+        raise InputError(
+            "simulated classifiers submit once: leave the number of submissions out, or take "
+            'method "exact" or "nuts"'
+        )
+    low, high = np.array([score_bounds(board) for board in maxima.boards]).T
+
+    def log_kernel(epsilon: Any, observed: Any, simulated: Any) -> Any:
+        distance = pt.maximum(pt.maximum(low - simulated, simulated - high), 0.0)
+        return -0.5 * (distance / epsilon) ** 2
+
+    with pm.Model(coords={"board": board_names(maxima.boards)}) as model:
+        location, spread, rho = _field_variables(maxima)
+        m = pm.Deterministic("n_classifiers", _numbers_of_classifiers(maxima), dims="board")
+        tail = -pt.expm1(pt.log(pm.Uniform("u", dims="board")) / m)
+        if isinstance(priors.skill, UniformSkill):
+            least, most = _uniform_ends(location, spread)
+            skill = most - tail * (most - least)
+        else:
+            skill = pm.math.sigmoid(location + spread * np.sqrt(2) * pt.erfcinv(2 * tail))
+        best = pm.Deterministic("theta_sota", skill, dims="board")
+        # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
+        # variable by its first parameter.
+        pm.Simulator(
+            "best_score",
+            simulator_of(maxima),
+            *(best, location, spread, rho, m),
+            distance=log_kernel,
+            epsilon=np.broadcast_to(np.asarray(epsilon, np.float64), len(maxima.boards)),
+            dims="board",
+            observed=np.array([board.maximum for board in maxima.boards]),
+        )
+    return model
+
+
+def _numbers_of_classifiers(maxima: Maxima) -> Any:
+    """As given, or one of the equally likely numbers of the exact route, per board."""
+    numbers = [tries_nodes(board)[0] for board in maxima.boards]
+    if all(each.size == 1 for each in numbers):
+        return pt.as_tensor_variable(np.concatenate(numbers))
+    q = pm.Uniform("tries_quantile", dims="board")
+    places = [
+        pt.minimum(pt.cast(q[i] * x.size, "int64"), x.size - 1) for i, x in enumerate(numbers)
+    ]
+    return pt.stack([pt.as_tensor_variable(x)[at] for x, at in zip(numbers, places, strict=True)])
+
+
+def simulator_of(maxima: Maxima) -> Callable[..., Any]:
+    """``fn`` of ``pm.Simulator``: best scores, of a whole population of parameters in one call.
+
+    It takes theta_sota, location, spread, rho and m, then the size, whose last axis is the boards'.
+    """
+
+    def simulate(rng: np.random.Generator, *parameters: Any) -> Any:
+        *values, size = parameters
+        shape = tuple(size or np.broadcast_shapes(*(np.shape(x) for x in values)))
+        values = [np.broadcast_to(x, shape).reshape(-1, shape[-1]).T for x in values]
+        scores = [
+            maxima.best_scores(board, rng, *of_board, winner=False)[0]
+            for board, *of_board in zip(maxima.boards, *values, strict=True)
+        ]
+        return np.stack(scores, axis=-1).reshape(shape)
+
+    return simulate

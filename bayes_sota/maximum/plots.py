@@ -1,191 +1,84 @@
-"""Posterior of the best skill, and what the prior of a best score expects.
+"""Figures of the best skill, and of laws of the best observed score.
 
-Nothing is estimated here: densities and intervals are of the draws in the result.
-``tests/maximum/test_plots.py`` compares what was drawn with the result.
+Nothing is estimated here. ``tests/maximum/test_plots.py`` compares what was drawn with the results.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection
 
-from bayes_sota.core.arguments import OPEN_SHARE
-from bayes_sota.core.errors import InputError
+from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
-    draw_density,
     get_variable,
     make_bounds,
     make_collection,
+    plot_forest,
     rounded,
     select_board,
     title_figure,
     word_of_skill,
 )
-from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import observed_maximum_of
+from bayes_sota.core.summary import observed_maximum_of, summarize_draws
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
+from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
-_QUANTITIES: Mapping[str, str] = {
+_QUANTITIES = {
     "theta_sota": "best classifier",
     "winner_skill": "winner",
-    "expected_sota": "best of a fresh field",
+    "expected_sota": "best of a new field",
 }
-_ROW_HEIGHT = 0.78  # of the tallest density, in rows
-_BANDWIDTH = "scott"  # of posteriors, which have one mode: ArviZ's default shows ripples of draws
-_BINS, _FIELDS = 40, 40  # of the prior predictive check
+_NEGLIGIBLE = 1e-4  # of the highest bar
+_BARS = 500  # of an AUC, most of which lie far out
 
 
-def plot_sota(
-    tree: xr.DataTree,
-    *,
-    ci_prob: float = 0.95,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
-) -> PlotCollection:
-    """Posterior of the best skill: what the observed maximum says about it.
+def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> PlotCollection:
+    """Posterior of the best skill, of the winner's skill and of the best of a fresh field.
 
-    Above, the prior of ``theta_sota`` over its whole range, with the posterior interval as a band.
-    Below, magnified, one row per quantity that the result holds, ``theta_sota`` (skill of the best
-    classifier), ``winner_skill`` (skill of the classifier that won) and ``expected_sota`` (expected
-    best skill of a fresh field of the same size): density, mean (dot) and interval (bar). All
-    densities below have one scale, the prior's (grey) too; so where the data say little, the
-    grey area is as high as the coloured one. The black line is the observed maximum. All of them
-    are accuracies, of latent skills but for the observed maximum, which is an observed score.
+    One row per quantity that the result holds: mean (dot), interval (bar) and the best observed
+    score (black mark). Skills are latent; the best score is an observation.
 
     Parameters
     ----------
     tree : DataTree
-        A result, of one or several boards (a column each).
+        A result, of one or several boards.
     ci_prob : float
         Probability of the equal-tailed intervals.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
     **pc_kwargs
         Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
     PlotCollection
-        Artists in ``viz`` by name: ``observed_maximum``, and ``density_NAME``, ``interval_NAME``,
-        ``mean_NAME`` of every row, each with a variable per panel, ``prior`` and ``posterior``.
-
-    Raises
-    ------
-    InputError
-        An impossible probability.
+        Artists in ``viz``: ``interval``, ``mean`` and ``score``, each with the variable ``skill``.
 
     Examples
     --------
     >>> import bayes_sota as bs
     >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
     >>> figure = plot_sota(bs.estimate_sota(board, random_seed=1), backend="none")
-    >>> figure.viz["observed_maximum"]["posterior"].item()["x"]
-    0.98
+    >>> figure.viz["score"]["skill"].item()["x"].tolist()
+    [0.98, 0.98, 0.98]
     """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    names = [name for name in _QUANTITIES if name in tree["posterior"]]
-    draws = {name: get_variable(tree, "posterior", name) for name in names}
-    observed, theta, word = observed_maximum_of(tree), draws["theta_sota"], word_of_skill(tree)
-    # that of a board depends on its cut: no prior over the whole range
-    has_prior = "prior" in tree.children and "observed_maximum" in tree["observed_data"]
-    height = 0.95 * len(draws)
-    collection = make_collection(
-        dict.fromkeys(("prior", "posterior") if has_prior else ("posterior",), observed),
-        figsize=(7.4 * max(1.0, 0.8 * observed.size), height + (3.1 if has_prior else 1.7)),
-        ratios={"height_ratios": [1, height]} if has_prior else {},
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    )
-    prior = get_variable(tree, "prior", "theta_sota") if has_prior else None
-    if prior is not None:
-        _draw_prior(Panel(collection, "prior"), prior, theta, observed, word, ci_prob)
-    _draw_rows(Panel(collection, "posterior"), tree, prior, draws, ci_prob)
-    what = f"{word[0].upper()}{word[1:]} of the best classifier: posterior mean"
-    if "board" not in theta.dims:
-        mean, ends = _in_words(theta, ci_prob)
-        title_figure(collection, f"{what} {mean}, {ci_prob:.0%} interval {ends}")
-        return collection
-    title_figure(collection, f"{what} and {ci_prob:.0%} interval")
-    each = [(name, *_in_words(theta.sel(board=name), ci_prob)) for name in theta["board"].values]
-    titles = [f"{name}: {mean} ({ends})" for name, mean, ends in each]
-    Panel(collection, "posterior" if prior is None else "prior").set_titles(titles)
-    return collection
-
-
-def _draw_prior(
-    panel: Panel,
-    prior: xr.DataArray,
-    theta: xr.DataArray,
-    observed: xr.DataArray,
-    word: str,
-    ci_prob: float,
-) -> None:
-    """The prior over its whole range, with the posterior interval as a band."""
-    interval, curve = _middle(theta, ci_prob), draw_density(prior)
-    highest = curve.sel(plot_axis="y", drop=True).max("kde_dim")
-    panel.area("density_prior", curve, 0.0, 1 / highest, COLORS["prior"])
-    panel.span("interval", interval, COLORS["theta_sota"], 0.45)
-    panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
-    low = float(min(prior.quantile(0.01), interval.min(), observed.min()))
-    label = f"{word}: prior (grey), posterior {ci_prob:.0%} interval (band)"
-    panel.set_axes(observed, xlabel=label, xlim=make_bounds(low, 1.0), ylim=(0, 1.1))
-
-
-def _draw_rows(
-    panel: Panel,
-    tree: xr.DataTree,
-    prior: xr.DataArray | None,
-    draws: Mapping[str, xr.DataArray],
-    ci_prob: float,
-) -> None:
-    """The quantities below one another, on one scale of density."""
-    observed = observed_maximum_of(tree)
-    intervals = {name: _middle(values, ci_prob) for name, values in draws.items()}
-    curves = {name: draw_density(values, bw=_BANDWIDTH) for name, values in draws.items()}
-    tops = [curve.sel(plot_axis="y", drop=True).max("kde_dim") for curve in curves.values()]
-    limits, scale = _limits(intervals, observed), _ROW_HEIGHT / xr.concat(tops, "row").max("row")
-    rows = np.arange(len(draws), dtype=np.float64)[::-1].tolist()
-    xlabel = word_of_skill(tree)
-    if prior is not None:  # behind the posterior
-        curve = _within(draw_density(prior), limits)
-        panel.area("density_prior", curve, rows[0], scale, COLORS["prior"])
-        xlabel += ", magnified; prior in grey"
-    panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
-    for row, (name, curve) in zip(rows, curves.items(), strict=True):
-        mean = draws[name].mean(("chain", "draw")).expand_dims("point")
-        panel.area(f"density_{name}", _within(curve, limits), row, scale, COLORS[name])
-        panel.bar(f"interval_{name}", intervals[name], row - 0.1, COLORS[name])
-        panel.dots(f"mean_{name}", mean, row - 0.1, COLORS[name])
-    _label_observed(panel, observed, limits, len(draws) + 0.08, _word_of_maximum(tree))
-
-    def labels(sel: Mapping[str, Any]) -> tuple[list[float], list[str]]:
-        said = [(x, *_in_words(select_board(draws[x], sel), ci_prob)) for x in draws]
-        texts = [f"{_QUANTITIES[name]}\n{mean} ({ends})" for name, mean, ends in said]
-        return [row + 0.25 for row in rows], texts
-
-    ylim = (-0.3, len(draws) + 0.25)
-    panel.set_axes(observed, xlabel=xlabel, xlim=limits, ylim=ylim, yticks=labels)
-
-
-def _label_observed(
-    panel: Panel, observed: xr.DataArray, limits: xr.DataArray, y: float, word: str
-) -> None:
-    """The observed maximum beside its line, on the side with more room."""
-    is_right = observed > limits.mean("bound")
-    gap = 0.015 * (limits.isel(bound=1) - limits.isel(bound=0))
-    panel.text(
-        "observed_maximum_label",
-        xr.where(is_right, observed - gap, observed + gap),
-        y,
-        lambda value: f"{word} {value:.5g}",
-        value=observed,
-        side=xr.where(is_right, "right", "left"),
-    )
+    observed, word, rows = observed_maximum_of(tree), word_of_skill(tree), []
+    several = "board" in observed.dims
+    for board in observed["board"].values if several else [""]:
+        best = float(select_board(observed, {"board": board}))
+        for name in (name for name in _QUANTITIES if name in tree["posterior"]):
+            draws = select_board(get_variable(tree, "posterior", name), {"board": board}).values
+            label = f"{board}: {_QUANTITIES[name]}" if several else _QUANTITIES[name]
+            rows.append(summarize_draws(draws, ci_prob) | {"name": label, "score": best})
+    panel = plot_forest(rows, word, score=_word_of_maximum(tree), **pc_kwargs)
+    mean, low, high = (rounded(x, rows[0]["sd"]) for x in (rows[0]["mean"], *rows[0]["interval"]))
+    said = f"posterior mean {mean}, {ci_prob:.0%} interval {low} to {high}"
+    of = f"{word[0].upper()}{word[1:]} of the best classifier"
+    title_figure(panel.collection, of if several else f"{of}: {said}")
+    return panel.collection
 
 
 def _word_of_maximum(tree: xr.DataTree) -> str:
@@ -193,144 +86,88 @@ def _word_of_maximum(tree: xr.DataTree) -> str:
     observed = dataset_of(tree, "observed_data")
     if "score" in observed and "board" in observed["score"].dims:
         return "best public score"
-    reversed_sign = dataset_of(tree, "constant_data").get("lower_is_better", False)
-    return "best observed score" if reversed_sign else "observed maximum"
+    return "best observed score"
 
 
-def _within(curve: xr.DataArray, limits: xr.DataArray) -> xr.DataArray:
-    """The curve inside the limits; outside NaN, which no backend draws."""
-    x = curve.sel(plot_axis="x", drop=True)
-    return curve.where((x >= limits.isel(bound=0)) & (x <= limits.isel(bound=1)))
-
-
-def _limits(intervals: Mapping[str, xr.DataArray], observed: xr.DataArray) -> xr.DataArray:
-    """Intervals and observed maximum, with margins; probabilities in [0, 1].
-
-    A very wide interval of another quantity may leave the panel; that of the first may not.
-    """
-    low, high = (next(iter(intervals.values())).isel(bound=end) for end in (0, 1))
-    every, reach = xr.concat(list(intervals.values()), "row"), 2.5 * (high - low)
-    low = every.isel(bound=0).min("row").clip(low - reach, observed)
-    high = every.isel(bound=1).max("row").clip(observed, high + reach)
-    margin = 0.15 * (high - low)
-    limits = xr.concat([low - margin, high + margin], "bound")
-    bounded = float(low.min()) >= 0 and float(high.max()) <= 1
-    return limits.clip(0.0, 1.0) if bounded else limits
-
-
-def _middle(values: xr.DataArray, ci_prob: float) -> xr.DataArray:
-    """Ends of the equal-tailed interval, dimension ``bound``."""
-    ends = values.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2], ("chain", "draw"))
-    return ends.rename(quantile="bound").drop_vars("bound")
-
-
-def _in_words(values: xr.DataArray, ci_prob: float) -> tuple[str, str]:
-    """Mean and interval of draws."""
-    sd, (low, high) = float(values.std()), _middle(values, ci_prob).values
-    return rounded(float(values.mean()), sd), f"{rounded(low, sd)} to {rounded(high, sd)}"
-
-
-def plot_prior_predictive(
-    tree: xr.DataTree,
-    *,
-    ci_prob: float = 0.95,
-    plot_collection: PlotCollection | None = None,
-    **pc_kwargs: Any,
+def plot_maximum_law(
+    law: MaximumLaw | AucLaw, *, ci_prob: float = 0.95, **pc_kwargs: Any
 ) -> PlotCollection:
-    """Prior predictive check: boards that the prior expects, and fields that it believes in.
+    """Draw the law of the sample maximum: why the best score flatters the best classifier.
 
-    Left, the best scores of boards simulated from the prior, with the best score really observed
-    (black line): where the line lies far outside, prior and data contradict each other. Right,
-    forty draws of P(theta), sorted by median: the middle ``ci_prob`` of the skills of a field
-    (bar), its median (dot) and its best classifier's skill (triangle). A field that nobody would
-    believe in shows a prior to change. Of several boards the first is drawn.
+    The probabilities of the observed maximum (orange) and of the score of one classifier of skill
+    ``theta_sota`` (blue, ``Binomial(n_test, theta_sota) / n_test``), on the same test items; of
+    AUCs their densities. The distance between the vertical lines, ``theta_sota`` and the expected
+    maximum, is the bias of the maximum as an estimate of ``theta_sota``. The bar is the
+    equal-tailed interval.
 
     Parameters
     ----------
-    tree : DataTree
-        A result with the groups ``prior`` and ``prior_predictive``.
+    law : MaximumLaw or AucLaw
+        From ``maximum_law``, or ``auc_maximum_law``.
     ci_prob : float
-        Probability of the middle part, of the boards and of the skills of each field.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
+        Probability of the interval.
     **pc_kwargs
         Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``histogram``, ``observed_maximum`` and ``interval`` with the variable
-        ``observed_maximum``; ``field_median``, ``field_best`` and ``field_0``, ``field_1``, ...
-        with the variable ``field``.
-
-    Raises
-    ------
-    InputError
-        The result has no prior draws.
+        Artists in ``viz``: ``maximum``, ``one_classifier``, ``theta_sota``, ``expected_maximum``
+        and ``interval``, each with the variable ``pmf``.
 
     Examples
     --------
-    >>> import bayes_sota as bs
-    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> figure = plot_prior_predictive(bs.estimate_sota(board, random_seed=1), backend="none")
-    >>> figure.viz["observed_maximum"]["observed_maximum"].item()["x"]
-    0.98
+    >>> from bayes_sota.maximum.law import maximum_law
+    >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
+    >>> figure = plot_maximum_law(law, backend="none")
+    >>> round(figure.viz["expected_maximum"]["pmf"].item()["x"], 4)
+    0.9173
     """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    if "observed_maximum" not in dataset_of(tree, "prior_predictive"):
-        raise InputError(
-            "this figure is of a maximum alone, sampled with its prior; for a whole board "
-            'arviz.plot_ppc_dist(tree, group="prior_predictive") draws what the prior expects'
-        )
-    size, word = (
-        int(np.ravel(get_variable(tree, "constant_data", "n_test"))[0]),
-        word_of_skill(tree),
+    one: MaximumLaw | AucLaw
+    if isinstance(law, MaximumLaw):
+        one = maximum_law(n_test=law.n_test, n_classifiers=1, skill=law.theta_sota)
+        word = f"accuracy on {counted(law.n_test, 'test item')}"
+    else:
+        one = auc_law(law.theta_sota, law.n_positive, law.n_negative, law.spread_ratio)
+        word = f"AUC on {law.n_positive:,} positive and {law.n_negative:,} negative test items"
+    unit = make_bounds(0.0, 1.0)
+    panel = Panel(make_collection({"pmf": unit}, figsize=(7.4, 3.9), **pc_kwargs), "pmf")
+    sd, skill, mean, count = law.std(), law.theta_sota, law.mean(), f"{law.n_classifiers:,}"
+    bars = _bars(one), _bars(law)
+    top, ends = max(x[0].max() for x in bars), np.concatenate([x[1:].ravel() for x in bars])
+    room = 0.36 * np.ptp(ends)  # for the labels outside of the two lines
+    limits = min(ends.min(), skill - room, mean - room), max(ends.max(), skill + room, mean + room)
+    gap = (0.012 if skill <= mean else -0.012) * (limits[1] - limits[0])
+    skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
+    mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {count}"
+    blue, orange = COLORS["theta_sota"], COLORS["winner_skill"]
+    for drawn, of, label, x, away, text, color in (
+        (bars[0], "one_classifier", "theta_sota", skill, -gap, skill_text, blue),
+        (bars[1], "maximum", "expected_maximum", mean, gap, mean_text, orange),
+    ):
+        panel.histogram(of, xr.DataArray(drawn, dims=("plot_axis", "bar")), color)
+        panel.vline(label, x, color)
+        side = "left" if away > 0 else "right"
+        panel.text(f"{label}_label", x + away, 1.2 * top, text, side=side, color=color)
+    low, high = law.interval(ci_prob)
+    panel.bar("interval", make_bounds(low, high), -0.05 * top, orange)
+    ylim = (-0.12 * top, 1.32 * top)
+    panel.set_axes(unit, xlabel=word, xlim=make_bounds(*limits), ylim=ylim)
+    title_figure(
+        panel.collection,
+        f"Best of {count}: expected score {rounded(mean, sd)}, bias {rounded(law.bias(), sd)}\n"
+        f"(bar: {ci_prob:.0%} of the best scores, {rounded(low, sd)} to {rounded(high, sd)})",
     )
-    predicted = np.ravel(get_variable(tree, "prior_predictive", "observed_maximum").isel(board=0))
-    observed = xr.DataArray(np.ravel(observed_maximum_of(tree))[0])
-    panels = dict.fromkeys(("observed_maximum", "field"), observed)
-    where: Any = {"plot_collection": plot_collection, "across": True, **pc_kwargs}
-    collection = make_collection(panels, figsize=(8.8, 4.2), **where)
-
-    panel, lowest = Panel(collection, "observed_maximum"), np.quantile(predicted, 0.005)
-    low = 1 - 1.04 * (1 - min(float(lowest), float(observed)))
-    # every bin holds as many success counts, so that the lattice of scores makes no pattern
-    width = np.ceil(size * (1 - low) / _BINS)
-    edges = (size + 0.5 - width * np.arange(_BINS, -1, -1)) / size
-    counts = np.histogram(predicted, edges)[0]
-    bars = np.stack([counts / max(int(counts.max()), 1), edges[:-1], edges[1:]])
-    panel.histogram("histogram", xr.DataArray(bars, dims=("plot_axis", "bin")), COLORS["prior"])
-    tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-    panel.bar("interval", make_bounds(*np.quantile(predicted, tails)), -0.04, COLORS["prior"], 3)
-    panel.vline("observed_maximum", observed, COLORS["observed_maximum"])
-    xlim = make_bounds(low, 1 + 0.5 / size)
-    _label_observed(panel, observed, xlim, 1.1, "observed")
-    xlabel = f"best observed score ({word}); bar {ci_prob:.0%} of boards"
-    panel.set_axes(observed, xlabel=xlabel, xlim=xlim, ylim=(-0.09, 1.2))
-    share = np.mean(predicted <= float(observed))
-    panel.set_titles([f"{share:.0%} of boards from the prior score no more"])
-
-    panel, (lows, medians, highs, best) = Panel(collection, "field"), _fields_of_prior(tree, tails)
-    levels = np.arange(medians.size)
-    for i in levels.tolist():
-        panel.bar(f"field_{i}", make_bounds(lows[i], highs[i]), i, COLORS["prior"], 1.6)
-    panel.dots("field_median", medians, levels, COLORS["dark"], size=10)
-    panel.dots("field_best", best, levels, COLORS["theta_sota"], size=16, marker="C2")
-    xlim, ylim = make_bounds(float(lows.min()) - 0.02, 1.005), (-1.5, medians.size + 0.5)
-    xlabel = f"skill ({word}); bar {ci_prob:.0%}, dot median, triangle best"
-    panel.set_axes(observed, xlabel=xlabel, xlim=xlim, ylim=ylim)
-    panel.set_titles([f"{medians.size} fields from the prior"])
-    title_figure(collection, "Boards and fields that the prior expects, before any score is seen")
-    return collection
+    return panel.collection
 
 
-def _fields_of_prior(tree: xr.DataTree, tails: list[float]) -> FloatArray:
-    """Lower end, median and upper end of P(theta), and the best skill, sorted by median."""
-    prior = dataset_of(tree, "prior")[["location", "spread", "theta_sota"]]
-    draws = np.stack([np.ravel(x) for x in prior.isel(board=0, missing_dims="ignore").values()])
-    kept = np.unique(np.linspace(0, draws.shape[1] - 1, _FIELDS).astype(int))
-    location, spread, best = draws[:, kept]
-    family = SKILL_FAMILIES[str(tree.attrs.get("skill_family", "logit-normal"))]
-    skills = family().distribution(location[:, None], spread[:, None])
-    ends = skills.skill(skills.isf(1 - np.array([tails[0], 0.5, tails[1]])))
-    return np.vstack([ends.T, best])[:, np.argsort(ends[:, 1])]
+def _bars(law: MaximumLaw | AucLaw) -> FloatArray:
+    """Heights, left and right ends: one bar per success count, or the density of an AUC."""
+    if isinstance(law, MaximumLaw):
+        heights = law.pmf(law.support)
+        edges = (np.append(law.support, law.support[-1] + 1) - 0.5) / law.n_test
+    else:
+        edges = law.levels[:: -(-law.levels.size // _BARS)]
+        heights = np.diff(law.cdf(edges)) / np.diff(edges)
+    seen = np.flatnonzero(heights > _NEGLIGIBLE * heights.max())
+    return np.stack([heights, edges[:-1], edges[1:]])[:, seen[0] : seen[-1] + 1]

@@ -1,32 +1,33 @@
 r"""Approximate Bayesian computation with sequential Monte Carlo: boards are simulated.
 
 PyMC's kernels call a compiled function per particle, which costs half a millisecond where the
-likelihood is a Python simulator. Here both log densities are vectorised over particles
+likelihood is a Python simulator. Here both log densities of the model are vectorised over particles
 (``pytensor.graph.replace.vectorize_graph``), a hundred times cheaper per particle, and what is
 saved goes into more mutation steps: until the average particle has moved often enough.
 ``tests/maximum/test_sample_smc.py`` holds the draws against the exact route.
 """
 
 from collections.abc import Sequence
-from itertools import zip_longest
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
-from pymc.blocking import DictToArrayBijection
 from pymc.pytensorf import compile as compile_function
-from pymc.pytensorf import join_nonshared_inputs, make_shared_replacements
-from pymc.smc.kernels import SMC_KERNEL
+from pymc.pytensorf import join_nonshared_inputs
 from pytensor.graph.replace import vectorize_graph
+from scipy.optimize import brentq
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import stratified
+from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.models_simulated import build_simulated_maximum
+from bayes_sota.maximum.models import build_simulated_maximum
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import Request
 from bayes_sota.maximum.tables import score_bounds
@@ -37,7 +38,6 @@ _FEWEST_MOVES = 4.0  # of the average particle in the last stage
 _MOVES, _FINAL_MOVES, _MOST_STEPS = 3.0, 8.0, 200  # of the average particle in each stage
 _ATTEMPTS, _AT_ONCE = 100_000, 20_000  # at a simulated board that passes the kernel
 _PARAMETERS = ("theta_sota", "location", "spread", "rho", "n_classifiers")
-_QUICK = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
 
 
 def sample_abc(
@@ -80,37 +80,30 @@ def sample_abc(
         width = _EPSILON_AIM * exact.draws["theta_sota"].std(axis=0)
     else:
         width = np.full(len(boards), float(OPEN_SHARE.check(epsilon, "epsilon")))
-    model = build_simulated_maximum(boards, priors, epsilon=width, reference_skill=theta0)
-    with model:
-        sampled = pm.sample_smc(
-            draws=request.draws,
-            chains=request.chains,
-            cores=cores,
-            kernel=PopulationMetropolis,
-            random_seed=int(rng.integers(2**31)),
-            progressbar=progressbar,
-            compute_convergence_checks=False,
-            compile_kwargs=_QUICK,
-            population_logp=compile_population_logp(model),
-        )
-    particles = sampled["posterior"].to_dataset()
-    drawn = {name: particles[name].values for name in _PARAMETERS}
-    drawn = {name: x.reshape(-1, *x.shape[2:]) for name, x in drawn.items()}
+    build = partial(build_simulated_maximum, boards, priors, epsilon=width, reference_skill=theta0)
+    build()  # what it refuses is refused here
+    seeds, found = rng.integers(2**31, size=request.chains).tolist(), {}
+    with shown_progress(request.chains, "chains", show=progressbar) as advance:
+        for place, chain in run_each(
+            partial(_run_chain, build, request.draws), seeds, cores=cores or 1
+        ):
+            found[place] = chain
+            advance()
+    chains = [found[place] for place in range(request.chains)]
+    drawn = {name: np.concatenate([chain[name] for chain in chains]) for name in _PARAMETERS}
     behind, unaccepted = _draw_behind(drawn, request, width, rng)
-    stats = _padded_stats(sampled)
-    moves = (stats["accept_rate"] * stats["steps"]).values  # chains may have fewer stages
-    attributes = {
+    attributes: dict[str, Any] = {
         "epsilon": width.tolist() if width.size > 1 else float(width[0]),
         "epsilon_ratio": float(np.max(width / drawn["theta_sota"].std(axis=0))),
         "winner_unaccepted": unaccepted,
-        "moves": min(float(row[np.isfinite(row)][-1]) for row in moves),
+        "moves": min(float(chain["moves"]) for chain in chains),
         "draws_are_independent": 0,
     }
     attributes["diagnostics_reasons"] = _reasons(attributes)
     drawn |= behind
     drawn["multiplicity_bias"] = [board.maximum for board in boards] - drawn["theta_sota"]
     values = request.draw_fields(drawn, rng, request.new_n_test) | drawn
-    return request.tree(request.draw_from_laws(values) | {"sample_stats": stats}, "abc", attributes)
+    return request.tree(request.draw_from_laws(values), "abc", attributes)
 
 
 def _reasons(attributes: dict[str, Any]) -> str:
@@ -128,115 +121,92 @@ def _reasons(attributes: dict[str, Any]) -> str:
     return "; ".join(reasons)
 
 
-def compile_population_logp(model: pm.Model) -> tuple[Any, Any]:
-    """Log prior and log likelihood of particles, shape (particles, parameters): two functions.
+def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:
+    """Parameters of particles, (D, ...), and ``moves``, those of the average one in the last stage.
+
+    Random-walk Metropolis steps of all particles at once. A particle keeps the simulated likelihood
+    that it was accepted with (pseudo-marginal Metropolis), so the Gaussian kernel at inverse
+    temperature beta is exactly the posterior with epsilon / sqrt(beta).
+    """
+    model, rng = build(), np.random.default_rng(seed)
+    log_prior, log_kernel, parameters = _compiled(model, seed)
+    points = _start(model, draws, rng)
+    prior, likelihood = log_prior(points), log_kernel(points)
+    beta, scale, moves = 0.0, 1.0, 0.0
+    while beta < 1:
+        last, beta = beta, _next_temperature(likelihood, beta)
+        weights = np.exp((beta - last) * (likelihood - likelihood.max()))
+        kept = np.repeat(np.arange(draws), stratified(weights / weights.sum(), draws, rng))
+        points, prior, likelihood = points[kept], prior[kept], likelihood[kept]
+        covariance = np.atleast_2d(np.cov(points, rowvar=False))
+        ridge = 1e-9 * np.diag(np.diag(covariance)) + 1e-14 * np.eye(len(covariance))
+        root = np.linalg.cholesky(covariance + ridge) * 2.38 / np.sqrt(len(covariance))
+        moves, steps = 0.0, 0
+        while moves < (_FINAL_MOVES if beta >= 1 else _MOVES) and steps < _MOST_STEPS:
+            # particles try steps of very different length: narrow places are found by short ones
+            length = scale * 3.0 ** -rng.integers(3, size=draws)
+            proposal = points + length[:, None] * (rng.standard_normal(points.shape) @ root.T)
+            prior_there = log_prior(proposal)
+            slack = prior_there - prior - beta * likelihood + rng.standard_exponential(draws)
+            # the kernel is at most one: what the prior alone rejects need not be simulated
+            index = np.flatnonzero(slack > 0)
+            there = log_kernel(proposal[index])
+            accepted = slack[index] + beta * there > 0
+            index = index[accepted]
+            points[index], prior[index] = proposal[index], prior_there[index]
+            likelihood[index] = there[accepted]
+            rate = index.size / draws
+            scale *= float(np.exp(0.5 * (rate - 0.3)))
+            moves, steps = moves + rate, steps + 1
+    return parameters(points) | {"moves": np.array(moves)}
+
+
+def _next_temperature(likelihood: FloatArray, beta: float) -> float:
+    """Inverse temperature at which half of the particles are effective, at most 1."""
+
+    def excess(new: float) -> float:
+        weights = np.exp((new - beta) * (likelihood - likelihood.max()))
+        return float(weights.sum() ** 2 / np.sum(weights**2) - likelihood.size / 2)
+
+    return 1.0 if excess(1.0) >= 0 else float(brentq(excess, beta, 1.0, xtol=1e-15))
+
+
+def _start(model: pm.Model, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Particles from the prior, unconstrained, (particles, coordinates)."""
+    moved = [
+        rv if transform is None else transform.forward(rv, *rv.owner.inputs)
+        for rv, transform in model.rvs_to_transforms.items()
+        if rv in model.free_RVs
+    ]
+    drawn = pm.draw(moved, draws=draws, random_seed=rng)
+    return np.column_stack([x.reshape(draws, -1) for x in drawn])
+
+
+def _compiled(model: pm.Model, seed: int) -> tuple[Any, Any, Any]:
+    """Log prior, log kernel and ``_PARAMETERS`` of particles (particles, coordinates).
 
     Compiled for PyTensor's Python linker: each call handles a whole population in NumPy, so
-    nothing would be gained by translating it, and a worker process rebuilds it in a second.
+    nothing would be gained by translating it.
     """
-    with model:
-        point = model.initial_point(random_seed=0)
-        densities, vector = join_nonshared_inputs(
-            point=point,
-            outputs=[model.varlogp, model.datalogp],
-            inputs=model.value_vars,
-            shared_inputs=make_shared_replacements(point, model.value_vars, model),
-        )
-        population = pt.matrix("population", dtype=vector.dtype)
-        prior, likelihood = vectorize_graph(densities, {vector: population})
-        first, second = (compile_function([population], x, **_QUICK) for x in (prior, likelihood))
-        return first, second
-
-
-class PopulationMetropolis(SMC_KERNEL):  # type: ignore[misc]
-    """Random-walk Metropolis steps of all particles at once, for simulated likelihoods.
-
-    A particle keeps the simulated likelihood that it was accepted with (pseudo-marginal
-    Metropolis), so the Gaussian kernel at inverse temperature beta is exactly the posterior with
-    epsilon / sqrt(beta). The log likelihood must not be positive, as that of ``pm.Simulator`` is
-    not: proposals that the prior rejects are then not simulated.
-
-    Parameters
-    ----------
-    population_logp : pair of compiled functions
-        From ``compile_population_logp``, in the place of PyMC's for one particle.
-    **kwargs
-        Of ``SMC_KERNEL``: draws, threshold, ...
-    """
-
-    stats_dtypes_shapes: ClassVar[dict[str, tuple[type, list[int]]]] = dict.fromkeys(
-        ("log_marginal_likelihood", "beta", "accept_rate", "steps"), (float, [])
+    point = model.initial_point(random_seed=0)
+    named = model.replace_rvs_by_values([model[name] for name in _PARAMETERS])
+    outputs = [model.varlogp, model.datalogp, *named]
+    flat, vector = join_nonshared_inputs(point, outputs, model.value_vars)
+    population = pt.matrix("population", dtype=vector.dtype)
+    of_each = vectorize_graph(flat, {vector: population})
+    quick: Any = {"mode": "FAST_COMPILE", "on_unused_input": "ignore", "random_seed": seed}
+    log_prior, log_kernel, parameters = (
+        compile_function([population], x, **quick) for x in (of_each[0], of_each[1], of_each[2:])
     )
 
-    def __init__(self, *args: Any, population_logp: Any, **kwargs: Any) -> None:
-        """Take the vectorised log densities."""
-        super().__init__(*args, **kwargs)
-        self.prior_logp_func, self.likelihood_logp_func = population_logp
-
-    def _initialize_kernel(self) -> None:
-        # the base class's, but for the vectorised evaluation
-        start = self.start or self.initialize_population()
-        particles = ({v.name: start[v.name][i] for v in self.variables} for i in range(self.draws))
-        self.tempered_posterior = np.array([DictToArrayBijection.map(p).data for p in particles])
-        self.prior_logp = self.prior_logp_func(self.tempered_posterior)
-        self.likelihood_logp = self._likelihood(self.tempered_posterior)
-
-    def _likelihood(self, population: FloatArray) -> FloatArray:
-        likelihood = self.likelihood_logp_func(population)
-        return np.where(np.isfinite(likelihood), likelihood, -1e300)
-
-    def setup_kernel(self) -> None:
-        """Start each chain alike: nothing may depend on the chain that ran before."""
-        self.scale = 1.0
-
-    def tune(self) -> None:
-        """Covariance of the population."""
-        covariance = np.atleast_2d(np.cov(self.tempered_posterior, rowvar=False))
-        ridge = 1e-9 * np.diag(np.diag(covariance)) + 1e-14 * np.eye(len(covariance))
-        self.root = np.linalg.cholesky(covariance + ridge)
-
-    def mutate(self) -> None:
-        """Move the particles until the average one has moved often enough."""
-        self.moves, self.n_steps = 0.0, 0
-        wanted = _FINAL_MOVES if self.beta >= 1 else _MOVES
-        while self.moves < wanted and self.n_steps < _MOST_STEPS:
-            rate = self._move()
-            self.scale *= float(np.exp(0.5 * (rate - 0.3)))
-            self.moves, self.n_steps = self.moves + rate, self.n_steps + 1
-
-    def _move(self) -> float:
-        """Propose a step of every particle; the share that was accepted."""
-        size, dimension = self.tempered_posterior.shape
-        # particles try steps of very different length: narrow places are found by short ones
-        length = self.scale * 2.38 / np.sqrt(dimension) * 3.0 ** -self.rng.integers(3, size=size)
-        step = self.rng.standard_normal((size, dimension)) @ self.root.T
-        proposal = self.tempered_posterior + length[:, None] * step
-        prior = self.prior_logp_func(proposal)
-        # The kernel is at most one: what the prior alone rejects need not be simulated.
-        slack = prior - self.tempered_posterior_logp + self.rng.standard_exponential(size)
-        index = np.flatnonzero(slack > 0)
-        if index.size == 0:
-            return 0.0
-        likelihood = self._likelihood(proposal[index])
-        accepted = slack[index] + self.beta * likelihood > 0
-        index, likelihood = index[accepted], likelihood[accepted]
-        self.tempered_posterior[index] = proposal[index]
-        self.prior_logp[index], self.likelihood_logp[index] = prior[index], likelihood
-        self.tempered_posterior_logp[index] = prior[index] + self.beta * likelihood
-        return float(index.size / size)
-
-    def sample_stats(self) -> dict[str, float]:
-        """Statistics of a stage."""
+    def named_parameters(points: FloatArray) -> dict[str, FloatArray]:
+        found = zip(_PARAMETERS, parameters(points), named, strict=True)
         return {
-            "log_marginal_likelihood": self.log_marginal_likelihood if self.beta == 1 else np.nan,
-            "beta": self.beta,
-            "accept_rate": self.moves / self.n_steps,
-            "steps": float(self.n_steps),
+            name: np.broadcast_to(x, (len(points), *x.shape[x.ndim - v.ndim :]))
+            for name, x, v in found
         }
 
-    def sample_settings(self) -> dict[str, float]:
-        """Settings of the run."""
-        return {"_n_draws": self.draws, "threshold": self.threshold}
+    return log_prior, log_kernel, named_parameters
 
 
 def _draw_behind(
@@ -253,24 +223,12 @@ def _draw_behind(
         (low, high), waiting, done = score_bounds(board), np.arange(shape[0]), 0
         while waiting.size and done < _ATTEMPTS:
             rows = np.repeat(waiting, max(1, _AT_ONCE // waiting.size))
-            fields = request.fields_of(board, rng, *(x[rows, i] for x in values))
-            best, holder = fields.draw(rng)
+            best, holder, shared = request.best_scores(board, rng, *(x[rows, i] for x in values))
             distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon[i]
             passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
             winner[rows[passed], i] = holder[passed]
-            shift[rows[passed], i] = fields.test_set.shift[passed]
+            shift[rows[passed], i] = shared[passed]
             done += rows.size // waiting.size
             waiting = np.setdiff1d(waiting, rows[passed])
         missed += waiting.size
     return {"winner_skill": winner, "shift": shift}, missed / winner.size
-
-
-def _padded_stats(sampled: xr.DataTree) -> xr.Dataset:
-    """Statistics per chain and stage as floats: PyMC's ragged objects cannot be saved."""
-    stats = sampled["sample_stats"].to_dataset()
-    padded = {}
-    for name, values in stats.data_vars.items():
-        stages = zip_longest(*map(np.atleast_1d, values.values), fillvalue=np.nan)
-        padded[name] = (("chain", "stage"), np.array(list(stages), np.float64).T)
-    dataset = xr.Dataset(padded, coords={"chain": stats["chain"].values})
-    return dataset.assign_coords(stage=np.arange(dataset.sizes["stage"]))

@@ -21,29 +21,100 @@ An excess within 2 % of the winner's standard error counts as none.
 
 from bisect import bisect_left
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
+from scipy.special import betaincinv
 
-from bayes_sota.auc.laws import auc_law, best_estimate, scores_below
+from bayes_sota.auc.best import BestLaw
+from bayes_sota.auc.laws import AucLaw, auc_law, best_estimate, scores_below
 from bayes_sota.core.arguments import CORRELATION, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.printed_scores import checked_number
 from bayes_sota.maximum.dependence import feasible_skills
-from bayes_sota.maximum.field_estimate import (
-    AnyLaw,
-    Criterion,
-    FieldEstimate,
-    binomial_interval,
-)
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
+Criterion = Literal["expected", "upper"]
 _NEGLIGIBLE = 0.02  # excess in standard errors of the winner below which nothing is corrected
 _LEAST_WEIGHT, _WEIGHT_ERROR = 1e-3, 1e-8
 _SHORT = 1e-5  # of the level, so that the limit is the observed score and not the one below
+
+
+@dataclass(frozen=True, eq=False)
+class FieldEstimate:
+    """Point estimate of the state of the art, and the field of skills behind it.
+
+    Attributes
+    ----------
+    estimate : float
+        Best skill of the shrunk or cropped field.
+    law : MaximumLaw or AucLaw
+        Law of the best score of that field.
+    ci_prob : float
+        Probability of the intervals.
+    scores : ndarray, shape (m,)
+        The scores that were used: those above chance.
+    single : (float, float)
+        Interval of the observed maximum were it the only classifier.
+    excess : float
+        Expected best score were the scores the skills, minus the observed one.
+    reason : str
+        Why there is no multiplicity to correct; empty if there is.
+    weight, threshold : float or None
+        ``w`` of Eq. 9, of shrinking; the highest score that remains, of cropping.
+    """
+
+    estimate: float
+    law: MaximumLaw | AucLaw
+    ci_prob: float
+    scores: FloatArray = field(repr=False)
+    single: tuple[float, float]
+    excess: float
+    reason: str
+    weight: float | None = None
+    threshold: float | None = None
+
+    @property
+    def observed_maximum(self) -> float:
+        """Best of the scores."""
+        return float(self.scores.max())
+
+    @property
+    def expected_maximum(self) -> float:
+        """Expected best score of the shrunk or cropped field."""
+        return self.law.mean()
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Equal-tailed interval of its best score."""
+        return self.law.interval(self.ci_prob)
+
+    def n_above(self) -> int:
+        """Number of entries whose score exceeds the estimate."""
+        return int(np.sum(self.scores > self.estimate))
+
+    @property
+    def n_above_single(self) -> int:
+        """Number of entries, the best among them, above the lower end of ``single``."""
+        return int(np.sum(self.scores > self.single[0]))
+
+
+def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[float, float]:
+    """Clopper-Pearson interval of one accuracy, as the paper has it.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
+    [0.8887, 0.9105]
+    """
+    wrong, tail = n_test - right, (1 - ci_prob) / 2
+    low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
+    high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
+    return float(low), float(high)
 
 
 def field_law(
@@ -123,15 +194,15 @@ def shrink_scores(
     (0.8903, 0.9, 58)
     """
     kept = _checked(scores, chance, correlation, criterion, ci_prob)
+    alone = _alone(kept, n_test, ci_prob)
 
     def law_at(weight: float) -> MaximumLaw:
         skills = weight * kept + (1 - weight) * chance
         return field_law(skills, n_test=n_test, correlation=correlation)
 
-    best = float(kept.max())
-    limit, level = _count(best, n_test) - 1, (1 + ci_prob) / 2 - _SHORT
-    found = _shrunk(law_at, partial(_excess, criterion, best, limit, level), best, chance)
-    return _estimate(kept, criterion, ci_prob, _alone(best, n_test, ci_prob), **found)
+    limit, level = _count(kept, n_test) - 1, (1 + ci_prob) / 2 - _SHORT
+    excess_of = _criterion(criterion, float(kept.max()), limit, level)
+    return _shrunk(kept, law_at, excess_of, chance, ci_prob, alone)
 
 
 def shrink_aucs(
@@ -177,16 +248,15 @@ def shrink_aucs(
     kept = _checked(aucs, 0.5, correlation, criterion, ci_prob)
     values, copies = np.unique(kept, return_counts=True)
     best, counts = float(values[-1]), copies.astype(np.float64)
-    alone = auc_law(best, n_positive, n_negative, spread_ratio)
+    one = auc_law(best, n_positive, n_negative, spread_ratio)
     table = scores_below(best, n_positive, n_negative, spread_ratio)
 
-    def law_at(weight: float) -> AnyLaw:
+    def law_at(weight: float) -> AucLaw:
         shrunk = weight * values + (1 - weight) / 2
         return best_estimate(table, correlation, shrunk, counts, n_drawn=kept.size)
 
-    excess_of = partial(_excess, criterion, best, best, (1 + ci_prob) / 2)
-    found = _shrunk(law_at, excess_of, best, 0.5)
-    return _estimate(kept, criterion, ci_prob, (alone.std(), alone.interval(ci_prob)), **found)
+    excess_of = _criterion(criterion, best, best, (1 + ci_prob) / 2)
+    return _shrunk(kept, law_at, excess_of, 0.5, ci_prob, (one.std(), one.interval(ci_prob)))
 
 
 def crop_scores(
@@ -225,12 +295,11 @@ def crop_scores(
         threshold = float(levels[index])
         return field_law(kept, n_test=n_test, correlation=correlation, best=threshold)
 
-    excess_of = partial(_excess, criterion, best, _count(best, n_test), (1 + ci_prob) / 2)
+    excess_of = _criterion(criterion, best, _count(kept, n_test), (1 + ci_prob) / 2)
     above = bisect_left(range(levels.size), True, key=lambda i: excess_of(law_at(i)) > 0)
-    index = max(above - 1, 0)
-    threshold, excess = float(levels[index]), law_at(levels.size - 1).mean() - best
-    found = {"estimate": threshold, "threshold": threshold, "law": law_at(index), "excess": excess}
-    return _estimate(kept, criterion, ci_prob, _alone(best, n_test, ci_prob), **found)
+    law, threshold = law_at(max(above - 1, 0)), float(levels[max(above - 1, 0)])
+    excess, alone = law_at(levels.size - 1).mean() - best, _alone(kept, n_test, ci_prob)
+    return _estimate(threshold, law, ci_prob, kept, alone, excess, threshold=threshold)
 
 
 def _checked(
@@ -252,56 +321,63 @@ def _checked(
     return values[values > chance]
 
 
-def _count(best: float, n_test: int) -> int:
+def _count(kept: FloatArray, n_test: int) -> int:
     """Right answers behind the best score, rounded down where it is not on the lattice."""
-    return int(np.floor(best * n_test + 1e-6))
+    return int(np.floor(float(kept.max()) * n_test + 1e-6))
 
 
-def _excess(criterion: str, best: float, limit: float, level: float, law: AnyLaw) -> float:
-    """Zero for the field that is looked for, increasing with its skills."""
-    return law.mean() - best if criterion == "expected" else level - float(law.cdf(limit))
+def _alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[float, tuple[float, float]]:
+    """Standard error and interval of the best accuracy were it the only one."""
+    best, n = float(kept.max()), checked_number(n_test, "n_test")
+    error = float(np.sqrt(best * (1 - best) / n))
+    return error, binomial_interval(round(best * n), n, ci_prob)
+
+
+def _criterion(
+    criterion: str, best: float, limit: float, level: float
+) -> Callable[[BestLaw], float]:
+    """Function that is zero for the field that is looked for, increasing with its skills."""
+    if criterion == "expected":
+        return lambda law: law.mean() - best
+    return lambda law: level - float(law.cdf(limit))
 
 
 def _shrunk(
-    law_at: Callable[[float], AnyLaw],
-    excess_of: Callable[[AnyLaw], float],
-    best: float,
+    kept: FloatArray,
+    law_at: Callable[[float], Any],
+    excess_of: Callable[[BestLaw], float],
     chance: float,
-) -> dict[str, Any]:
-    """Weight at which the excess vanishes, with what a ``FieldEstimate`` says of it."""
+    ci_prob: float,
+    alone: tuple[float, tuple[float, float]],
+) -> FieldEstimate:
+    """At the weight at which the excess vanishes."""
 
     def excess(weight: float) -> float:
         return excess_of(law_at(weight))
 
-    weight, as_is = 1.0, law_at(1.0)
+    weight, best, as_is = 1.0, float(kept.max()), law_at(1.0)
     if excess_of(as_is) > 0:
         if excess(_LEAST_WEIGHT) > 0:
             raise InputError("shrinking finds no field whose best score would be the observed one")
         weight = float(brentq(excess, _LEAST_WEIGHT, 1.0, xtol=_WEIGHT_ERROR))
-    estimate = weight * best + (1 - weight) * chance
-    law, difference = law_at(weight), as_is.mean() - best
-    return {"weight": weight, "estimate": estimate, "law": law, "excess": difference}
-
-
-def _alone(best: float, n_test: int, ci_prob: float) -> tuple[float, tuple[float, float]]:
-    """Standard error and interval of one accuracy."""
-    error = float(np.sqrt(best * (1 - best) / n_test))
-    return error, binomial_interval(round(best * n_test), n_test, ci_prob)
+    estimate, law = weight * best + (1 - weight) * chance, law_at(weight)
+    return _estimate(estimate, law, ci_prob, kept, alone, as_is.mean() - best, weight=weight)
 
 
 def _estimate(
-    kept: FloatArray,
-    criterion: str,
+    estimate: float,
+    law: Any,
     ci_prob: float,
+    kept: FloatArray,
     alone: tuple[float, tuple[float, float]],
-    **found: Any,
+    excess: float,
+    **found: float,
 ) -> FieldEstimate:
     """With whether there is a multiplicity to correct, and why not."""
-    excess, (error, single), reason = found["excess"], alone, ""
-    if excess <= _NEGLIGIBLE * error:
+    reason = ""
+    if excess <= _NEGLIGIBLE * alone[0]:
         reason = (
             "no multiplicity to correct: if the scores were the skills, the expected best score "
             f"would be {abs(excess):.2g} {'above' if excess > 0 else 'below'} the observed one"
         )
-    found |= {"criterion": criterion, "ci_prob": ci_prob, "single": single, "scores": kept}
-    return FieldEstimate(**found, reason=reason)
+    return FieldEstimate(estimate, law, ci_prob, kept, alone[1], excess, reason, **found)

@@ -1,13 +1,22 @@
-"""What a law of the best score says, in numbers and words. Imports NumPy only.
+"""Numbers and words of best scores: of a law, and of the paper's estimates beside the posterior.
 
-``tests/cli/test_reports.py`` compares the forms of the report.
+``tests/maximum/test_summary.py`` holds Tables 2 and 4 against the functions and the
+published numbers, ``tests/cli/test_reports.py`` compares the forms of the report.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from bayes_sota.core.arguments import CLASSES
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import numbers_report
-from bayes_sota.core.tables import SOFTWARE, Report
+from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import counted, decimals_for, span
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.outcomes import Outcomes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
@@ -21,30 +30,27 @@ def describe_maximum(content: dict[str, Any]) -> Report:
         Keys of ``bayes-sota maximum --json``; ``skills`` is the skill of all classifiers, or the
         ends of a uniform distribution.
     """
-    rho, ends = f"{content['correlation']:g}", "{:.6f} to {:.6f}".format(*content["interval"])
+    count = counted(content["n_classifiers"], "classifier")
+    ends = "{:.6f} to {:.6f}".format(*content["interval"])
+    rho, bias = f"{content['correlation']:g}", content["bias"]
     names = {
         "theta_sota": "skill of the best classifier (theta_sota)",
-        "expected_maximum": (
-            f"expected best score of {counted(content['n_classifiers'], 'classifier')}"
-        ),
+        "expected_maximum": f"expected best score of {count}",
         "sd": "standard deviation of the best score",
     }
+    rows = [
+        *((name, content[key], f"{content[key]:.6f}") for key, name in names.items()),
+        (f"{content['prob']:.0%} interval of the best score", ends, ends),
+        ("correlation with the reference classifier (rho)", rho, rho),
+        ("multiplicity bias", bias, f"{bias:+.6f}"),
+    ]
+    said, basis = _sentences(content, count), ("exact law of the best score", SOFTWARE, _CITED)
     return numbers_report(
-        [
-            *((name, content[key], f"{content[key]:.6f}") for key, name in names.items()),
-            (f"{content['prob']:.0%} interval of the best score", ends, ends),
-            ("correlation with the reference classifier (rho)", rho, rho),
-            ("multiplicity bias", content["bias"], f"{content['bias']:+.6f}"),
-        ],
-        content=content,
-        sentences=_sentences(content),
-        in_words=False,
-        basis=("exact law of the best score", SOFTWARE, _CITED),
-        notes=content["notes"],
+        rows, content=content, sentences=said, in_words=False, basis=basis, notes=content["notes"]
     )
 
 
-def _sentences(content: dict[str, Any]) -> list[str]:
+def _sentences(content: dict[str, Any], count: str) -> list[str]:
     """The expected best score, its bias, and what was assumed."""
     auc, skills, digits = "n_positive" in content, content["skills"], decimals_for(content["sd"])
     names = ("expected_maximum", "bias", "theta_sota")
@@ -52,10 +58,10 @@ def _sentences(content: dict[str, Any]) -> list[str]:
     of = f"skills uniform from {skills[0]:g} to {skills[-1]:g}"
     if len(skills) == 1:
         of = f"the {'AUC' if auc else 'skill'} {skills[0]:g}"
-    positives = f", {content['n_positive']:,} of them positive," if auc else ""
+    items = counted(content["n_test"], "test item")
+    items += f", {content['n_positive']:,} of them positive," if auc else ""
     said = [
-        f"The best of {counted(content['n_classifiers'], 'classifier')} with {of} on "
-        f"{counted(content['n_test'], 'test item')}{positives} is expected to score {best} "
+        f"The best of {count} with {of} on {items} is expected to score {best} "
         f"({content['prob']:.0%} interval {span(content['interval'], digits)}).",
         f"That is {bias} above the skill of the best classifier, {sota}, by luck alone.",
     ]
@@ -65,3 +71,118 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         of = "scores with a reference score" if auc else "classifiers with a reference classifier"
         said.append(f"The correlation of the {of} (rho) is {content['correlation']:g}.")
     return said
+
+
+def compare_estimates(
+    board: Leaderboard | Outcomes,
+    tree: "xr.DataTree",
+    *,
+    n_classes: int | None = None,
+    n_test: int | None = None,
+    correlation: float | None = None,
+    ci_prob: float = 0.95,
+) -> "pd.DataFrame":
+    """Compare the best score, shrinking, cropping and the posterior of the best skill.
+
+    Parameters
+    ----------
+    board : Leaderboard or Outcomes
+        With all scores, accuracies or AUCs.
+    tree : DataTree
+        Result of ``estimate_sota`` of this board.
+    n_classes : int, optional
+        Classes of the task, needed for accuracies: chance is one over it.
+    n_test : int, optional
+        Test items behind the accuracies; default the board's. With it, scores of no metric are
+        taken as accuracies, whether or not so many items can give them.
+    correlation : float, optional
+        rho of shrinking and cropping; default 0.6 for accuracies, as in the paper, and 0 for AUCs.
+    ci_prob : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per estimate: ``method``, ``estimate``, ``lower`` and ``upper`` (of the best score
+        alone, after Clopper and Pearson; of the best score of the shrunk or cropped field; of the
+        posterior), ``n_above`` (entries with a score above the estimate), ``n_inside`` (entries
+        with a score inside the interval) and ``note`` (why there is nothing to correct).
+
+    Raises
+    ------
+    InputError
+        Scores of another metric, no number of classes of accuracies, or a perfect score.
+
+    Notes
+    -----
+    Tables 2 and 4 of Møllersen & Holsbø, arXiv 2303.07272. AUCs are not cropped.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.Leaderboard([0.91, 0.9, 0.905, 0.88, 0.87], n_test=1000)
+    >>> frame = compare_estimates(board, bs.estimate_sota(board, random_seed=0), n_classes=10)
+    >>> frame["method"].tolist()[:3]
+    ['best score alone', 'shrink, expected', 'shrink, upper']
+    >>> frame["n_inside"].tolist()[0]
+    3
+    """
+    import numpy as np
+    import pandas as pd
+
+    from bayes_sota.maximum.shrinkage import Criterion, crop_scores, shrink_aucs, shrink_scores
+
+    shown = board if isinstance(board, Leaderboard) else board.leaderboard()
+    given: dict[str, Any] = {"ci_prob": ci_prob}
+    given |= {} if correlation is None else {"correlation": correlation}
+    methods: dict[str, Any] = {"shrink": shrink_scores, "crop": crop_scores}
+    if shown.metric == "auc":
+        methods = {"shrink": shrink_aucs}
+        given |= {x: getattr(shown, x) for x in ("n_positive", "n_negative", "spread_ratio")}
+    elif shown.metric != "accuracy" and n_test is None:
+        raise InputError("shrinking and cropping are for accuracies and AUCs")
+    else:
+        chance = 1 / CLASSES.check(n_classes, "n_classes")
+        given |= {"n_test": n_test or shown.n_test, "chance": chance}
+    found = {
+        f"{name}, {criterion}": solve(shown.scores, criterion=criterion, **given)
+        for name, solve in methods.items()
+        for criterion in get_args(Criterion)
+    }
+    one = next(iter(found.values()))
+    theta = np.asarray(tree["posterior"]["theta_sota"].values)
+    ends = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
+    rows = [
+        ("best score alone", one.observed_maximum, one.single, ""),
+        *((name, x.estimate, x.interval, x.reason) for name, x in found.items()),
+        ("posterior", float(theta.mean()), ends, ""),
+    ]
+    return pd.DataFrame(
+        {
+            "method": method,
+            "estimate": estimate,
+            "lower": low,
+            "upper": high,
+            "n_above": int(np.sum(one.scores > estimate)),
+            "n_inside": int(np.sum((one.scores >= low) & (one.scores <= high))),
+            "note": note,
+        }
+        for method, estimate, (low, high), note in rows
+    )
+
+
+def comparison_table(rows: list[dict[str, Any]], n_entries: int, ci_prob: float) -> Table:
+    """Rows of ``compare_estimates`` as readers see them."""
+    columns: dict[str, Any] = {
+        "estimate of the best skill": "method",
+        "value": lambda row: f"{row['estimate']:.4f}",
+        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), 4),
+        "entries above it": lambda row: f"{row['n_above']:,}",
+        "entries in the interval": lambda row: f"{row['n_inside']:,}",
+        "note": lambda row: "no multiplicity to correct" if row["note"] else None,
+    }
+    title = (
+        f"Estimates of the best skill of {counted(n_entries, 'entry', 'entries')}: intervals of "
+        "the best score alone, of the best score of the shrunk or cropped field, of the posterior"
+    )
+    return table_of(rows, columns, title)

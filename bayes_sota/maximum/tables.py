@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
-from bayes_sota.maximum.fresh_test_sets import FreshTestSet, NormalTestSet, TestSet
+from bayes_sota.maximum.fresh_test_sets import NormalTestSet, TestSet
 from bayes_sota.maximum.score_laws import score_law
 
 NOISE = 1e-13  # survival functions below it are round-off, and set to zero
@@ -179,7 +179,7 @@ def fresh_test_set(
     correlation: FloatArray,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
-) -> FreshTestSet:
+) -> TestSet | NormalTestSet:
     """Test sets like the board's, one per correlation, of as many items or of others."""
     if board.metric == "accuracy":
         theta0 = default_reference_skill(board, reference_skill)

@@ -19,7 +19,7 @@ from bayes_sota.core.plots import (
     plot_lines,
     save_figure,
 )
-from bayes_sota.maximum.plots_law import plot_maximum_law
+from bayes_sota.maximum.plots import plot_maximum_law
 
 LAW = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
 

@@ -12,8 +12,8 @@ from bayes_sota.leaderboard import newcomer
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.summary_newcomers import Newcomer, answers_of, sentences_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
-from bayes_sota.maximum.field_estimate import binomial_interval
 from bayes_sota.maximum.score_laws import AccuracyLaw
+from bayes_sota.maximum.shrinkage import binomial_interval
 
 PUBLISHED = load_published()
 

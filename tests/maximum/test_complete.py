@@ -10,6 +10,7 @@ import pymc as pm
 import pytest
 import xarray as xr
 from scipy import stats
+from tensors import maximum_logp
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
@@ -19,7 +20,7 @@ from bayes_sota.core.priors import (
     MaximumPriors,
 )
 from bayes_sota.core.schema import DIMENSIONS, GROUPS
-from bayes_sota.maximum import build_model, complete, maximum_logp, observe_maximum
+from bayes_sota.maximum import build_model, complete, observe_maximum
 from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.sample import sample_exact, sample_nuts
 

@@ -7,14 +7,14 @@ import pytest
 
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum import field as module
-from bayes_sota.maximum.field import fixed_field, random_field
+from bayes_sota.maximum.field import Items, drawn_field, listed_field
 from bayes_sota.maximum.law import maximum_law
 
 
 def cdf(part):
     """Cdf of a field on 0, ..., n_test."""
     start, values = part.tabulate()
-    full = np.zeros(part.n_test + 1)
+    full = np.zeros(part.items.n_test + 1)
     full[start : start + values.size] = values
     full[start + values.size :] = 1.0
     return full
@@ -34,18 +34,17 @@ def skills_of(kind, size=150):
 )
 def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
     skills = skills_of(kind)
-    arguments = (skills, 500, rho, float(skills.max()) - 1e-6)
-    condensed = fixed_field(*arguments)
+    arguments = (Items(500, rho, float(skills.max()) - 1e-6), skills)
+    condensed = listed_field(*arguments)
     monkeypatch.setattr(module, "_FEWEST", 10**6)
-    direct = fixed_field(*arguments)
+    direct = listed_field(*arguments)
     assert direct.skills.size >= condensed.skills.size
     np.testing.assert_allclose(cdf(condensed), cdf(direct), rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("distribution", [LogitNormal(2.0, 0.5), Beta(20.0, 3.0), Beta(5e7, 1e6)])
 def test_nodes_integrate_the_skills(distribution):
-    part = random_field(distribution, 500, 1, 0.0, 0.9)
-    assert part.random
+    part = drawn_field(Items(500, 0.0, 0.9), distribution, 1)
     assert part.weights.sum() == pytest.approx(1, abs=1e-13)
     assert np.all(np.diff(part.skills) > 0)
     u = np.linspace(*distribution.axis_support(), 400_001)

@@ -1,7 +1,8 @@
 """Draws of skills and best scores: exact laws, numerical inversion, and whole simulated fields."""
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +12,9 @@ from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.fields import Fields
 from bayes_sota.maximum.fresh_test_sets import (
     ChosenCounts,
     NormalTestSet,
-    OneSubmission,
     TestSet,
     chosen_among,
 )
@@ -52,6 +51,27 @@ def drawn_fields(rng, case, size=DRAWS):
     many = repeated(distribution, size)
     test_set = TestSet.draw(rng, n, np.full(size, rho), theta0)
     return Fields(test_set, many, np.full(size, m), many.skill(many.isf(tail)))
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Fields given their best skills."""
+
+    test_set: Any
+    distribution: Any
+    n_classifiers: np.ndarray
+    theta_sota: np.ndarray
+
+    def draw(self, rng, winner=True):
+        """Best scores and winners' skills."""
+        field = (self.distribution, self.n_classifiers, self.theta_sota)
+        return self.test_set.best_of(rng, *field, winner=winner)
+
+
+def fresh_fields(rng, test_set, distribution, m):
+    """With the best skill from its law."""
+    upper = -np.expm1(np.log(rng.random(m.size)) / m)
+    return Fields(test_set, distribution, m, distribution.skill(distribution.isf(upper)))
 
 
 def draw_every_team(rng, case, size=DRAWS):
@@ -137,7 +157,7 @@ def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float
     rng, m = np.random.default_rng(3), 60
     field = repeated(LogitNormal(1.8, spread))
     test_set = NormalTestSet(scores, rng.standard_normal(DRAWS), np.full(DRAWS, rho))
-    ours = Fields.fresh(rng, test_set, field, np.full(DRAWS, m))
+    ours = fresh_fields(rng, test_set, field, np.full(DRAWS, m))
     theta, (best, _) = ours.theta_sota, ours.draw(rng, winner=False)
     test_set = NormalTestSet(scores, rng.standard_normal(DRAWS), np.full(DRAWS, rho))
     again, winner = Fields(test_set, field, np.full(DRAWS, m), theta).draw(rng)
@@ -207,7 +227,7 @@ def items(kind, number, luck, size=SIZE):
 def plain(chosen):
     if isinstance(chosen, ChosenCounts):
         return TestSet(400, chosen.counts, chosen.correlation, chosen.reference_skill)
-    return replace(chosen, noise=OneSubmission(), kind=None)
+    return replace(chosen, noise=SubmissionNoise(np.ones((1, 1)), 0.0))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -244,7 +264,7 @@ def test_the_walk_draws_the_best_score_of_whole_fields(kind, number, luck):
     chosen = items(kind, number, luck)
     location, spread = np.full(SIZE, 1.3), np.full(SIZE, 0.2)
     field = LogitNormal(location, spread)
-    walked = Fields.fresh(rng, chosen, field, np.full(SIZE, m))
+    walked = fresh_fields(rng, chosen, field, np.full(SIZE, m))
     best, holder = walked.draw(rng)
     skill = expit(1.3 + 0.2 * rng.standard_normal((SIZE, m)))
     rows = np.arange(SIZE)

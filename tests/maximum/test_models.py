@@ -9,7 +9,9 @@ import numpy as np
 import pymc as pm
 import pytest
 from scipy import stats
+from tensors import maximum_logp
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
@@ -24,8 +26,7 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.models import _random, build_model, maximum_logp
-from bayes_sota.maximum.models_simulated import build_simulated_maximum, simulator_of
+from bayes_sota.maximum.models import _random, build_model, build_simulated_maximum, simulator_of
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [
@@ -37,7 +38,7 @@ pytestmark = [
 ]
 
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
-FAMILIES = (LogitNormalSkill, BetaSkill, UniformSkill)
+FAMILIES = (LogitNormalSkill, UniformSkill)
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 LARGE = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
 FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)
@@ -195,6 +196,11 @@ def test_two_boards_add_their_log_likelihoods():
     assert joint.named_vars_to_dims["observed_maximum"] == ("board",)
 
 
+def test_beta_skills_are_refused():
+    with pytest.raises(InputError, match="the exact route has Beta"):
+        build_model(BOARD, MaximumPriors(BetaSkill()))
+
+
 def test_known_quantities_are_constants():
     priors = MaximumPriors(LogitNormalSkill(0.9, 0.2), FixedCorrelation(0.6))
     model = build_model(BOARD, priors)
@@ -218,7 +224,7 @@ def test_prior_draws_come_from_the_stated_prior():
     assert stats.ks_2samp(ours, exact["observed_maximum"][:, 0]).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, BetaSkill])
 def test_fresh_maxima_follow_the_exact_law(family):
     """The function behind ``observed_maximum``, all draws in one call; the law shares no code."""
     prior, boards = family(typical=0.9, spread=0.2), (FIRST, BOARD)
@@ -246,7 +252,7 @@ def prior_draws(model, names, size=4000, seed=1):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", [LogitNormalSkill, BetaSkill, UniformSkill])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill(family):
     prior = family(typical=(0.7, 0.95), spread=(0.1, 0.5))
     model = build_simulated_maximum([FIRST], MaximumPriors(skill=prior), epsilon=0.01)

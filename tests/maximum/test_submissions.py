@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from tensors import maximum_logp
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
@@ -192,7 +193,6 @@ def test_the_luck_of_a_model_has_the_prior_of_the_exact_route():
 def test_the_log_likelihood_of_pymc_is_the_exact_one_whatever_the_luck():
     """Between the nodes of rho and of the luck."""
     from bayes_sota.maximum.likelihood import BoardLikelihood
-    from bayes_sota.maximum.models import maximum_logp
 
     skill = MaximumPriors().skill
     for rho, luck in ((0.62, 0.2), (0.85, 0.95)):
@@ -205,8 +205,6 @@ def test_the_log_likelihood_of_pymc_is_the_exact_one_whatever_the_luck():
 
 
 def test_a_luck_is_needed_or_refused_in_models_of_best_scores():
-    from bayes_sota.maximum.models import maximum_logp
-
     with pytest.raises(InputError, match="give the luck of it, luck="):
         maximum_logp(CHOSEN, 1.5, 0.4, 0.7)
     with pytest.raises(InputError, match="luck has no effect on best scores"):

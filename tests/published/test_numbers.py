@@ -13,8 +13,8 @@ from scipy.special import expit, logit, ndtr, ndtri, xlogy
 from scipy.stats import binom, chi2, t
 
 from bayes_sota.auc.laws import auc_maximum_law
-from bayes_sota.maximum.field_estimate import binomial_interval
 from bayes_sota.maximum.law import maximum_law
+from bayes_sota.maximum.shrinkage import binomial_interval
 
 PUBLISHED = load_published()
 SETTINGS = PUBLISHED["settings"]

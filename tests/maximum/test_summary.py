@@ -10,9 +10,8 @@ from data.files import run, run_json
 
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.maximum.field_estimate import binomial_interval
-from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
-from bayes_sota.maximum.summary_compare import compare_estimates
+from bayes_sota.maximum.shrinkage import binomial_interval, crop_scores, shrink_aucs, shrink_scores
+from bayes_sota.maximum.summary import compare_estimates
 
 DATA = os.environ.get("BAYES_SOTA_DATA")
 SCORES = np.round(0.8 + 0.1 * np.linspace(0, 1, 60) ** 0.3, 3)

@@ -1,0 +1,97 @@
+"""Pieces that laws of the best score share, of accuracies and AUCs."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.printed_scores import checked_number
+
+_PANEL_NODES, _PANEL_WIDTH = 14, 3.0  # standard errors
+
+
+class BestLaw(ABC):
+    """Law of the best of several scores; ``theta_sota`` is the skill of the best classifier."""
+
+    theta_sota: float
+
+    @abstractmethod
+    def cdf(self, x: ArrayLike) -> FloatArray:
+        """Probability of at most ``x``."""
+
+    @abstractmethod
+    def mean(self) -> float:
+        """Expected best score ``E max_j X_j / n`` (Definition 2)."""
+
+    @abstractmethod
+    def std(self) -> float:
+        """Standard deviation of the best score."""
+
+    @abstractmethod
+    def _quantile(self, q: FloatArray) -> FloatArray:
+        """Quantiles for checked probabilities."""
+
+    def sf(self, x: ArrayLike) -> FloatArray:
+        """Probability of more than ``x``."""
+        return 1 - self.cdf(x)
+
+    def bias(self) -> float:
+        """Expected best score minus the skill of the best classifier."""
+        return self.mean() - self.theta_sota
+
+    def quantile(self, q: ArrayLike) -> FloatArray:
+        """Smallest score that is not exceeded with probability ``q``."""
+        q = np.asarray(q, dtype=np.float64)
+        if not np.all((q >= 0) & (q <= 1)):
+            raise InputError(f"a probability must lie in [0, 1], got {q}")
+        return self._quantile(q)
+
+    def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
+        """Equal-tailed interval of the best score; its upper end is the papers' upper limit."""
+        OPEN_SHARE.check(ci_prob, "ci_prob")
+        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+        return float(low), float(high)
+
+
+def number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
+    """From what is asked and the number of skills given (None: not an array)."""
+    if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
+        raise InputError(
+            f"{n_skills} skills are given, but {{name}} is {n_classifiers}",
+            parameter="n_classifiers",
+        )
+    value = n_skills if n_classifiers is None else n_classifiers
+    if value is None:
+        raise InputError(
+            "{name} is needed unless one skill per classifier is given", parameter="n_classifiers"
+        )
+    return int(checked_number(value, "n_classifiers"))
+
+
+def quadrature(
+    distribution: SkillDistribution,
+    stabilized: Callable[[FloatArray], FloatArray],
+    kinks: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Skills, increasing, and probabilities of Gauss-Legendre panels on a distribution.
+
+    Panels are equally wide in units of the finer of the standard error (one unit of
+    ``stabilized``) and the density, and cut at the kinks, skills that no smooth rule may cross.
+    """
+    low, high = distribution.axis_support()
+    u = np.linspace(low, high, 2001)
+    root = stabilized(distribution.axis_skill(u))
+    load = (root - root[0]) / _PANEL_WIDTH + (u - low) / distribution.axis_resolution()
+    edges = np.interp(np.linspace(0, load[-1], max(1, int(np.ceil(load[-1]))) + 1), load, u)
+    cuts = distribution.axis_from_skill(kinks)
+    edges = np.sort(np.append(edges, cuts[(cuts > low) & (cuts < high)]))
+    x, w = np.polynomial.legendre.leggauss(_PANEL_NODES)
+    half = np.diff(edges)[:, None] / 2
+    u = (edges[:-1, None] + half * (x + 1)).ravel()
+    weights = (half * w).ravel() * distribution.axis_density(u)
+    return distribution.axis_skill(u), weights / weights.sum()
