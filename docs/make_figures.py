@@ -12,7 +12,6 @@ import arviz as az
 import numpy as np
 
 import bayes_sota as bs
-from bayes_sota.claims.accuracies import ReportedAccuracies
 from bayes_sota.core.plots import save_figure
 from bayes_sota.data.examples import load_responses_example
 
@@ -78,9 +77,7 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
 
 def claim() -> Any:
     """What the congruence, which nobody reports, does to a claim."""
-    curve = ReportedAccuracies(0.90, 0.88, 500).curve(201)
-    averaged = bs.false_claim_probability(0.90, 0.88, 500)
-    return bs.claims.plot_claim_sensitivity(curve, p_false=averaged)
+    return bs.claims.plot_claim(bs.claims.report_claim(bs.Accuracies(a=0.90, b=0.88, n=500)))
 
 
 def methods_of_digits(step: int) -> bs.Outcomes:
@@ -99,8 +96,7 @@ def methods() -> Any:
 
 def pairs() -> Any:
     """Every two of ten classifiers, good and weak."""
-    found = bs.claims.report_pairs(methods_of_digits(26), random_seed=0)
-    return bs.claims.plot_pairs(found.frame)
+    return bs.claims.plot_pairs(bs.claims.report_pairs(methods_of_digits(26), random_seed=0))
 
 
 def epp() -> Any:

@@ -100,9 +100,7 @@ def cases() -> xr.DataTree:
 
 
 def means() -> xr.DataTree:
-    return bs.claims.claim_tree_of_means(
-        bs.claims.ReportedMeans(0.81, 0.8, 100, sd=(0.1, 0.1)), **DRAWS
-    )
+    return bs.claims.claim_tree(bs.Means(a=0.81, b=0.8, n=100, sd=(0.1, 0.1)), **DRAWS)
 
 
 def comparison() -> xr.DataTree:
@@ -146,7 +144,9 @@ ROUTES: dict[str, Callable[[], xr.DataTree]] = {
     "evaluations, NUTS": evaluations,
     "item scores": lambda: sota(bs.Outcomes(outcomes()[1], metric="mean")),
     "paired boards": lambda: bs.estimate_paired(pairs(), **DRAWS),
-    "claim of accuracies": lambda: bs.claims.claim_tree(0.9, 0.88, 500, **DRAWS),
+    "claim of accuracies": lambda: bs.claims.claim_tree(
+        bs.Accuracies(a=0.9, b=0.88, n=500), **DRAWS
+    ),
     "claim of means": means,
     "compared methods": comparison,
     "review of claims": review,
@@ -199,7 +199,7 @@ NOT: Mapping[tuple[str, str], str] = {
     },
     **{(f"EPP of {what}", "plot_ppc_pit"): TWO for what in ("rounds", "matches")},
     **{
-        (route, check): ONE
+        (route, check): "one observation, no likelihood"
         for route in ("claim of accuracies", "claim of means")
         for check in ("loo", "compare")
     },

@@ -16,27 +16,45 @@ so that the answer is a finite average. Neighbouring tables differ by one term,
 
 and thousands of tables are an integral.
 
+If A is the best of K tries of equal skill, what they share is the luck of the items, to the extent
+that A and B share it: the correlation r of their answers. Given the shared luck, board-conditional
+skills :math:`\psi` have a flat prior and
+
+.. math:: P(\psi_A \le \psi_B) \propto \int \big[F(x_A \mid \psi)^K - F(x_A - 1 \mid \psi)^K\big]\,
+          P(\psi_B \ge \psi \mid x_B)\, d\psi
+
+with binomial laws of :math:`n / (1 - r)` items. What K tries add to the log odds of this law is
+added to those of the exact answer for one try.
+
 ``tests/claims/test_accuracies.py`` compares with the source's Monte Carlo, with sums over all
-tables, and with McNemar's mid-p value.
+tables, and with McNemar's mid-p value, ``tests/claims/test_best_of.py`` with simulated tries.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, betaln
+from scipy.special import betainc, betaincinv, betaln, expit, logit, ndtr, ndtri
 
-from bayes_sota.claims.congruence import SLACK, Congruence, congruence_at, congruence_bounds
-from bayes_sota.core.arguments import checked_width
-from bayes_sota.core.errors import InputError
+from bayes_sota.claims.claim import Claim, Truth, checked_pair, gauss
+from bayes_sota.claims.congruence import (
+    DOMAINS,
+    SLACK,
+    Congruence,
+    congruence_at,
+    congruence_bounds,
+    congruence_of_odds_ratio,
+)
 from bayes_sota.core.types import FloatArray
 
+OUTCOMES = ("both", "only_a", "only_b", "none")
 _FEW = 64  # claims fewer than this are summed one by one, whatever their range
 _LONG = 4096  # tables from which on their sum is an integral
-_LONG_NODES = 128  # of a Gauss-Legendre rule for it
+_LONG_NODES = 128
+_FEW_CONGRUENCES = 32  # of the best of several tries
 _ROPE_NODES = 96
-_PARTS, _ROUNDS = 64, 5  # a root is looked for in so many parts, so often
+_TRY_NODES, _REACH, _LEAST_DISPERSION = 160, 16.0, 1e-3  # of the best try; reach in its errors
 
 
 def false_claim_probability(
@@ -81,199 +99,209 @@ def false_claim_probability(
     >>> round(float(false_claim_probability(0.90, 0.88, 500)), 3)
     0.093
     """
-    a, b, n = checked_claim(accuracy_a, accuracy_b, n_test)
+    a, b, n = checked_pair(accuracy_a, accuracy_b, n_test, "accuracy", (0.0, 1.0))
     if congruence is None:
-        p = averaged(a * n, b * n, n)
+        p = _averaged(a * n, b * n, n)
     else:
         p11 = congruence_at(a, b, congruence)
-        p = at_most_half(n * (a - p11), n * (b - p11))
+        p = _at_most_half(n * (a - p11), n * (b - p11))
     p = np.minimum(p, 0.5)  # what equal accuracies have, but for rounding
     return float(p) if np.ndim(p) == 0 else p
 
 
-@dataclass(frozen=True)
-class ReportedAccuracies:
-    """Two reported accuracies on the same items, and what is assumed of their congruence.
+@dataclass(frozen=True, kw_only=True)
+class Accuracies(Claim):
+    """The claim that A outperforms B, from two accuracies on the same items.
 
     Parameters
     ----------
-    accuracy_a, accuracy_b, n_test, congruence
-        As in ``false_claim_probability``, which checks them; one claim.
+    a, b : float
+        Accuracies of A, the reported winner, and of B, in [0, 1].
+    n : int
+        Number of test items.
+    known : float, optional
+        Congruence: share of items that both got right. Default: averaged over all that the
+        accuracies allow.
+    domain : {"image-classifiers", "language-models", "tabular"}, optional
+        Take the congruence that is typical of close pairs there, and as its range what 90 % of
+        them have.
+
+    Raises
+    ------
+    InputError
+        As of ``false_claim_probability``.
 
     Examples
     --------
-    >>> claim = ReportedAccuracies(0.90, 0.88, 500)
-    >>> round(claim.p_false(), 3), round(claim.p_false(congruence="independent"), 3)
-    (0.093, 0.157)
-    >>> claim.curve(2).round(4).tolist(), round(claim.needed(0.05), 4)
-    ([[0.78, 0.1713], [0.88, 0.0005]], 0.8538)
+    >>> claim = Accuracies(a=0.90, b=0.88, n=500)
+    >>> round(claim.p_false(), 3), round(claim.needed(0.05), 4), claim.size(0.05)
+    (0.093, 0.8538, 826)
+    >>> [round(p, 3) for p in claim.p_range()], claim.powered_size(0.05, power=0.8)
+    ([0.0, 0.171], 1830)
+    >>> round(claim.p_false_of_best(10), 3)
+    0.353
     """
 
-    accuracy_a: float
-    accuracy_b: float
-    n_test: int
-    congruence: Congruence = None
+    domain: str | None = None
 
-    unknown: ClassVar[Literal["congruence"]] = "congruence"
+    unknown: ClassVar[str] = "congruence"
+    item: ClassVar[str] = "item"
+    what: ClassVar[str] = "accuracy"
 
-    def p_false(self, **changes: Any) -> Any:
-        """Probability that B is at least as good as A, also where something else is known."""
-        return false_claim_probability(**{**vars(self), **changes})
-
-    def by_size(self, n_test: ArrayLike, **changes: Any) -> Any:
-        """The same on other numbers of items, the accuracies kept.
-
-        The average over all tables is interpolated between the sizes, whole or not, that allow
-        whole numbers of tables; in between it would jump.
-        """
-        width = min(self.accuracy_b, 1 - self.accuracy_a)  # of the range of the congruence
-        if self.congruence is not None or changes or not width:
-            return self.p_false(n_test=n_test, **changes)
-        a, b, n = checked_claim(self.accuracy_a, self.accuracy_b, n_test)
-        below = np.floor(n * width + SLACK)
-        first, last = (averaged(a * m, b * m, m) for m in (below / width, (below + 1) / width))
-        return first + (n * width - below) * (last - first)
+    def __post_init__(self) -> None:
+        false_claim_probability(self.a, self.b, self.n, self.known)  # checks
 
     @property
     def ends(self) -> tuple[float, float]:
         """Least and largest congruence that is possible."""
-        low, high = congruence_bounds(self.accuracy_a, self.accuracy_b)
+        low, high = congruence_bounds(self.a, self.b)
         return float(low), float(high)
 
-    def curve(self, points: int) -> FloatArray:
-        """Congruences, equally spaced between their ends, and probabilities, (points, 2)."""
-        shared = np.linspace(*self.ends, points)
-        return np.column_stack([shared, self.p_false(congruence=shared)])
+    def _at_odds_ratio(self, ratio: float) -> float:
+        return float(congruence_of_odds_ratio(self.a, self.b, ratio))
 
-    def needed(self, level: float) -> float | None:
-        """Least congruence at which the claim is false with probability ``level`` at most.
+    @property
+    def plausible(self) -> tuple[float, float]:
+        """All that is possible, or what 90 % of the pairs of the domain have."""
+        if self.domain is None:
+            return self.ends
+        of = DOMAINS[self.domain]
+        return self._at_odds_ratio(of.low), self._at_odds_ratio(of.high)
 
-        It is the lower bound of the congruence where the claim always holds; None where it never
-        does.
+    def assumed(self, count: int = 64) -> tuple[FloatArray, FloatArray]:
+        """Congruences and their probabilities."""
+        if self.known is None and self.domain is not None:
+            return np.array([self._at_odds_ratio(DOMAINS[self.domain].odds_ratio)]), np.ones(1)
+        return super().assumed(count)
+
+    def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
+        """P(false) at congruences."""
+        n, shared = n or self.n, np.asarray(unknown, np.float64)
+        p = _at_most_half(n * (self.a - shared), n * (self.b - shared))
+        return np.minimum(p, 0.5)
+
+    def p_false(self, n: float | None = None) -> float:
+        """Probability that B is at least as good as A, on ``n`` items (default: those reported).
+
+        The average over all tables is interpolated between the sizes, whole or not, that allow
+        whole numbers of tables; in between it would jump.
         """
-        low, high = self.ends
-        if self.p_false(congruence=low) <= level:
-            return low
-        if self.p_false(congruence=high) > level:
-            return None
-        for _ in range(_ROUNDS):
-            grid = np.linspace(low, high, _PARTS + 1)
-            first = int(np.argmax(self.p_false(congruence=grid) <= level))
-            low, high = float(grid[first - 1]), float(grid[first])
-        return high
+        if self.known is not None or self.domain is not None:
+            return super().p_false(n)
+        width = min(self.b, 1 - self.a)  # of the range of the congruence
+        if n is None or n == self.n or not width:
+            return float(false_claim_probability(self.a, self.b, n or self.n))
+        below = np.floor(n * width + SLACK)
+        sizes = np.array([below, below + 1]) / width
+        first, last = np.minimum(_averaged(self.a * sizes, self.b * sizes, sizes), 0.5).tolist()
+        return float(first + (n * width - below) * (last - first))
+
+    def tables(self) -> FloatArray:
+        """Numbers of items that both got right, equally probable."""
+        if self.known is None and self.domain is None:
+            return _possible_tables(self.n * self.a, self.n * self.b, float(self.n))
+        return self.n * self.assumed()[0]
+
+    def difference_at_most(self, q: float) -> float:
+        r"""P(p1 - p2 <= q), by quadrature over the total p1 + p2.
+
+        With :math:`s = p_1 + p_2`, Beta given the counts,
+        :math:`P(p_1 - p_2 \le q) = E_s\, I_{(1 + q/s)/2}(x_1 + 1, x_2 + 1)`.
+        """
+        both = self.tables()
+        return float(at_most(q, self.n * self.a - both, self.n * self.b - both, self.n).mean())
+
+    def truth(self, unknown: FloatArray) -> Truth:
+        """Difference and sum of the shares of items that one alone gets right."""
+        return np.full(unknown.shape, self.a - self.b), self.a + self.b - 2 * unknown
+
+    def left_open(self, unknown: float, levels: FloatArray) -> Truth:
+        """Difference and sum of these shares: their ratio and sum are independent Beta."""
+        x1, x2 = self.n * (self.a - unknown), self.n * (self.b - unknown)
+        share = 2 * betaincinv(x1 + 1, x2 + 1, levels)[:, None] - 1
+        total = betaincinv(x1 + x2 + 2, self.n - x1 - x2 + 2, levels)[None, :]
+        return total * share, np.broadcast_to(total, (len(levels),) * 2)
+
+    @staticmethod
+    def made(truth: Truth, n: int, level: float) -> FloatArray:
+        r""":math:`\Phi\big((\sqrt n\, d - z \sqrt s) / \sqrt{s - d^2}\big)`, difference and sum."""
+        gap, total = truth
+        centre = np.sqrt(n) * gap - ndtri(1 - level) * np.sqrt(total)
+        variance = np.maximum(total - gap**2, np.finfo(float).tiny)  # 0 if all differ one way
+        return ndtr(centre / np.sqrt(variance))
+
+    def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
+        """Posterior and prior draws of the four cells, and accuracies of fresh test sets."""
+        both = rng.choice(self.tables(), size)
+        right_a, right_b = self.n * self.a, self.n * self.b
+        counts = [both, right_a - both, right_b - both, self.n - right_a - right_b + both]
+        gammas = rng.standard_gamma(np.maximum(np.column_stack(counts), 0.0) + 1)
+        drawn = {
+            "posterior": gammas / gammas.sum(axis=1, keepdims=True),
+            "prior": rng.dirichlet(np.ones(4), size),
+        }
+        found: dict[str, dict[str, FloatArray]] = {"log_prior": {"p": np.full(size, np.log(6))}}
+        for name, p in drawn.items():
+            table = rng.multinomial(self.n, p)
+            fresh = table[:, [1, 2]] + table[:, [0]]
+            found[f"{name}_predictive"] = {"accuracy": fresh / self.n}
+            skill = p[:, [1, 2]] + p[:, [0]]
+            found[name] = {"p": p, "congruence": p[:, 0], "skill": skill}
+            found[name]["difference"] = p[:, 1] - p[:, 2]
+        return found
+
+    def best_of(self, tries: float) -> float:
+        """What several tries add to the log odds, which are exact for one."""
+        single = self.p_false()
+        if not 0 < single < 1:
+            return single
+        unknown, weights = self.assumed(_FEW_CONGRUENCES)
+        spread = (self.a * (1 - self.a) * self.b * (1 - self.b)) ** 0.5
+        shared = (unknown - self.a * self.b) / (spread or 1.0)  # correlations of the answers
+        one, best = weights @ [self._not_above(1 - r, (1.0, tries)) for r in shared]
+        if not 0 < one <= best < 1:
+            return single
+        return float(expit(logit(single) + logit(best) - logit(one)))
+
+    def _not_above(self, dispersion: float, tries: tuple[float, float]) -> list[float]:
+        """P(psi of A <= psi of B) for numbers of tries, with the luck that they do not share."""
+        d, n = max(dispersion, _LEAST_DISPERSION), self.n
+        error = np.sqrt((self.a * (1 - self.a) + d / n) * d / n)
+        low, high = max(self.a - _REACH * error, 0.0), min(self.a + _REACH * error, 1.0)
+        psi, weights = gauss(_TRY_NODES, low, high)
+        below, reached = (_below(psi, n * self.a + step, n, d) for step in (0, 1))
+        x = n * self.b
+        rival = betainc((n - x) / d + 1, x / d + 1, 1 - psi)  # P(psi of B is larger)
+        own = [weights * (reached**k - below**k) for k in tries]
+        return [float(w @ rival / w.sum()) for w in own]
 
 
-@dataclass(frozen=True)
-class RopeProbabilities:
-    """Probabilities about a region of practical equivalence of half-width q.
-
-    Attributes
-    ----------
-    a_better, equivalent, b_better : float
-        A better by more than q; no further apart than q; B better by more than q.
-    """
-
-    a_better: float
-    equivalent: float
-    b_better: float
+def _below(psi: FloatArray, count: float, n: float, dispersion: float) -> FloatArray:
+    """P(fewer right answers than ``count``), of ``n / dispersion`` items."""
+    above, rest = ((x / dispersion + 0.5) for x in (count - 0.5, n - count + 0.5))
+    return betainc(rest, above, 1 - psi) if rest > 0 else np.ones_like(psi)
 
 
-def false_claim_rope(
-    accuracy_a: float,
-    accuracy_b: float,
-    n_test: int,
-    rope: float,
-    congruence: Congruence = None,
-) -> RopeProbabilities:
-    r"""Probabilities that A is better by more than ``rope``, that both are equivalent, that B is.
-
-    With :math:`s = p_1 + p_2`, Beta given the counts,
-    :math:`P(p_1 - p_2 \le q) = E_s\, I_{(1 + q/s)/2}(x_1 + 1, x_2 + 1)`.
-
-    Parameters are those of ``false_claim_probability``, with numbers only.
-
-    Examples
-    --------
-    >>> rope = false_claim_rope(0.90, 0.88, 500, 0.01, 0.85)
-    >>> round(rope.a_better + rope.equivalent + rope.b_better, 12)
-    1.0
-    """
-    checked_width(rope, "rope", shares=True)
-    a, b, n = checked_claim(accuracy_a, accuracy_b, n_test)
-    both = tables_of(a, b, n, congruence)
-    x1, x2 = a * n - both, b * n - both
-    above = max(1 - float(_difference_at_most(rope, x1, x2, n).mean()), 0.0)
-    below = max(float(_difference_at_most(-rope, x1, x2, n).mean()), 0.0)
-    return RopeProbabilities(above, max(1 - above - below, 0.0), below)
-
-
-def tables_of(a: FloatArray, b: FloatArray, n: FloatArray, congruence: Congruence) -> FloatArray:
-    """Numbers of items that both got right, equally probable, of one claim."""
-    if congruence is None:
-        return possible_tables(float(a * n), float(b * n), float(n))
-    return np.array([n * congruence_at(a, b, congruence)])
-
-
-def _difference_at_most(q: float, x1: FloatArray, x2: FloatArray, n: FloatArray) -> FloatArray:
-    """P(p1 - p2 <= q) for each pair of counts, by quadrature over p1 + p2."""
-    first, second = np.maximum(x1, 0) + 1, np.maximum(x2, 0) + 1
-    rest = np.maximum(n - x1 - x2, 0) + 2
+def at_most(q: float, x1: ArrayLike, x2: ArrayLike, n: float) -> FloatArray:
+    """P(p1 - p2 <= q) of tables with ``x1`` and ``x2`` items that one alone got right."""
+    only_a, only_b = np.maximum(np.atleast_1d(x1), 0.0), np.maximum(np.atleast_1d(x2), 0.0)
+    first, second = only_a + 1, only_b + 1
+    rest = np.maximum(n - only_a - only_b, 0) + 2
     kink = betainc(first + second, rest, abs(q))  # where the argument starts to be clipped
-    x, w = np.polynomial.legendre.leggauss(_ROPE_NODES)
     total = np.where(q < 0, 0.0, kink)  # below it the difference cannot reach q
-    level = kink[:, None] + (1 - kink)[:, None] * (x + 1) / 2
+    x, w = gauss(_ROPE_NODES)
+    level = kink[:, None] + (1 - kink)[:, None] * x
     s = np.maximum(betaincinv((first + second)[:, None], rest[:, None], level), 1e-300)
-    share = np.clip((1 + q / s) / 2, 0.0, 1.0)
-    inside = betainc(first[:, None], second[:, None], share) @ (w / 2)
-    return total + (1 - kink) * inside
+    inside = betainc(first[:, None], second[:, None], np.clip((1 + q / s) / 2, 0.0, 1.0)) @ w
+    return np.asarray(total + (1 - kink) * inside)
 
 
-def checked_claim(
-    accuracy_a: ArrayLike, accuracy_b: ArrayLike, n_test: ArrayLike
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Accuracies and number of items as arrays, or an error."""
-    limits = "an accuracy lies in [0, 1]"
-    return checked_pair(accuracy_a, accuracy_b, n_test, "accuracy", (0.0, 1.0), limits)
-
-
-def check_winner(a: Any, b: Any, what: str = "accuracy") -> None:
-    """Raise ``InputError`` where A does not win."""
-    if np.any(a < b):
-        raise InputError(
-            f"A is the reported winner, but its {what} is below that of B: exchange the two"
-        )
-
-
-def checked_pair(
-    of_a: ArrayLike,
-    of_b: ArrayLike,
-    n_test: ArrayLike,
-    what: str,
-    bounds: tuple[float, float],
-    limits: str,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Numbers of the winner and of the other, and of items, as arrays; or an error."""
-    a, b, n = (np.asarray(x, np.float64) for x in (of_a, of_b, n_test))
-    low, high = bounds
-    for value in (a, b):
-        wrong = value[~((value >= low) & (value <= high) & np.isfinite(value))]
-        if wrong.size:
-            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
-            raise InputError(f"{limits}, got {wrong[0]:g}{hint}")
-    check_winner(a, b, what)
-    if not np.all((n >= 2) & (n == np.floor(n)) & np.isfinite(n)):
-        raise InputError(
-            f"{{name}} must be a whole number of at least 2, got {n_test!r}", parameter="n_test"
-        )
-    return a, b, n
-
-
-def at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
+def _at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
     """P(p1 <= p2) of tables with ``x1`` and ``x2`` items that one alone got right."""
-    return betainc(np.maximum(x1, 0) + 1, np.maximum(x2, 0) + 1, 0.5)
+    return np.asarray(betainc(np.maximum(x1, 0) + 1, np.maximum(x2, 0) + 1, 0.5))
 
 
-def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
+def _averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
     """Mean of P(p1 <= p2) over all tables with these margins, ``x_a >= x_b``."""
     shape = np.broadcast_shapes(x_a.shape, x_b.shape, n.shape)
     own, other, size = (np.broadcast_to(x, shape).ravel() for x in (x_a, x_b, n))
@@ -284,13 +312,15 @@ def averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
         average[long] = _integrated(own[long], other[long], count[long])
     rest = np.flatnonzero(~long)
     if rest.size < _FEW:
-        average[rest] = [_summed(own[i], other[i], size[i]) for i in rest]
+        for i in rest:
+            both = _possible_tables(own[i], other[i], size[i])
+            average[i] = _at_most_half(own[i] - both, other[i] - both).mean()
     else:
         average[rest] = _stepped(own[rest], other[rest], count[rest])
     return average.reshape(shape)
 
 
-def possible_tables(x_a: float, x_b: float, n: float) -> FloatArray:
+def _possible_tables(x_a: float, x_b: float, n: float) -> FloatArray:
     """Numbers of items that both may have right, the largest first, equally probable."""
     return np.asarray(min(x_a, x_b) - np.arange(int(_numbers(x_a, x_b, n))))
 
@@ -298,11 +328,6 @@ def possible_tables(x_a: float, x_b: float, n: float) -> FloatArray:
 def _numbers(x_a: Any, x_b: Any, n: Any) -> Any:
     """How many tables have these margins."""
     return np.floor(np.minimum(x_a, x_b) - np.maximum(0.0, x_a + x_b - n) + SLACK) + 1
-
-
-def _summed(x_a: float, x_b: float, n: float) -> float:
-    both = possible_tables(x_a, x_b, n)
-    return float(at_most_half(x_a - both, x_b - both).mean())
 
 
 def _stepped(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArray:
@@ -324,10 +349,6 @@ def _integrated(x_a: FloatArray, x_b: FloatArray, count: FloatArray) -> FloatArr
 
     Over the root of the items that B alone got right, where the integrand is smooth.
     """
-    x, w = np.polynomial.legendre.leggauss(_LONG_NODES)
-    root = (x + 1) / 2
-    total = np.zeros(count.shape)
-    for node, weight in zip(root, w * root, strict=True):
-        only_b = count * node**2 - 0.5
-        total += weight * betainc(x_a - x_b + only_b + 1, only_b + 1, 0.5)
-    return total
+    root, weights = gauss(_LONG_NODES)
+    only_b = count * root[:, None] ** 2 - 0.5
+    return 2 * (weights * root) @ betainc(x_a - x_b + only_b + 1, only_b + 1, 0.5)

@@ -5,23 +5,30 @@ r"""Probability that "A outperforms B" is false, from two reported means of case
 
 with the Student cdf (*Claims Reloaded*, after Christodoulou et al. 2025, arXiv 2505.04720; its
 text says quantile). The correlation r between the two methods' cases is hardly ever reported:
-known, or averaged over a prior. ``tests/claims/test_means.py`` compares with SciPy's
-paired t test and with quadrature.
+known, or averaged. If A is the best of K tries of equal skill,
+
+.. math:: P(\mu_A \le \mu_B) = E_t\, \Phi\!\Big(\frac{t\, \sigma_A - (\hat\mu_A - \hat\mu_B)}
+          {\sqrt{\sigma^2 - \sigma_A^2}}\Big), \quad
+          \sigma_A^2 = \frac{(1 - r^+) s_A^2}{n}, \quad
+          \sigma^2 = \frac{s_A^2 + s_B^2 - 2 r s_A s_B}{n}
+
+with t the largest of K standard normal variables, and both standard deviations a posteriori
+uncertain as in the t law. ``tests/claims/test_means.py`` compares with SciPy's paired t test and
+with quadrature, ``tests/claims/test_best_of.py`` with simulated tries.
 """
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import chdtri, ndtr, ndtri, stdtr, stdtrit
 
-from bayes_sota.claims.accuracies import checked_pair
+from bayes_sota.claims.claim import Claim, Truth, checked_pair, gauss
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
-_NODES = 64
-_LAST = 0.95  # correlation of a curve; at 1 nothing may be left to chance
+_TRY_NODES = 64
 
 
 def imputed_sd(mean: ArrayLike) -> FloatArray:
@@ -38,52 +45,26 @@ def imputed_sd(mean: ArrayLike) -> FloatArray:
     return 2 / 3 * values - 2 / 3 * values**2
 
 
-def spreads_of(mean_a: FloatArray, mean_b: FloatArray, sd: Any) -> tuple[FloatArray, FloatArray]:
-    """Standard deviations of A's and of B's cases: a pair that was given, or imputed."""
-    if sd is None:
-        return imputed_sd(mean_a), imputed_sd(mean_b)
-    if not hasattr(sd, "__len__") or len(sd) != 2:
-        raise InputError(f"sd is a pair, of A and of B, got {sd!r}")
-    return np.asarray(sd[0], np.float64), np.asarray(sd[1], np.float64)
-
-
-def false_claim_probability_of_means(
-    mean_a: ArrayLike,
-    mean_b: ArrayLike,
-    n_test: ArrayLike,
-    *,
-    sd: tuple[ArrayLike, ArrayLike] | None = None,
-    correlation: ArrayLike | None = None,
-    correlation_range: tuple[float, float] = (0.0, 1.0),
-    sd_difference: ArrayLike | None = None,
-    bounds: tuple[float, float] | None = (0.0, 1.0),
-) -> Any:
-    """Probability that B is at least as good as A, although A has the better mean.
+@dataclass(frozen=True, kw_only=True)
+class Means(Claim):
+    """The claim that A outperforms B, from two means of the same cases.
 
     Parameters
     ----------
-    mean_a, mean_b : array_like
-        Reported means of the winner and of the other; broadcast.
-    n_test : array_like of int
+    a, b : float
+        Means of A, the reported winner, and of B.
+    n : int
         Number of cases.
-    sd : (sd of A, sd of B), optional
-        A pair, each a number or an array that broadcasts with the means. Where neither these nor
-        ``sd_difference`` are reported they are imputed: ``2/3 mean (1 - mean)``, for metrics in
-        [0, 1]; .11 at a mean of .8, .06 at .9, a rule of thumb for Dice scores that vanishes at 0
-        and 1. The source imputes by another polynomial of second order, whose coefficients are not
-        known.
-    correlation : array_like, optional
-        Correlation of the two methods' cases. Default: averaged, uniform over
-        ``correlation_range``.
-    correlation_range : (float, float)
-    sd_difference : array_like, optional
+    known : float, optional
+        Correlation of the two methods' cases. Default: averaged, uniform over ``correlations``.
+    sd : (float, float), optional
+        Standard deviations of A's and of B's cases. Where neither these nor ``sd_difference`` are
+        reported they are imputed by ``imputed_sd``.
+    sd_difference : float, optional
         Standard deviation of the differences of cases, where it is known.
     bounds : (float, float), optional
         Range of a case; None for an unbounded metric.
-
-    Returns
-    -------
-    ndarray or float
+    correlations : (float, float)
 
     Raises
     ------
@@ -93,91 +74,61 @@ def false_claim_probability_of_means(
 
     Examples
     --------
-    >>> round(float(false_claim_probability_of_means(
-    ...     0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7)), 3)
-    0.1
-    """
-    low, high = bounds or (-np.inf, np.inf)
-    limits = f"a mean lies between {low:g} and {high:g}, the range of a case"
-    a, b, n = checked_pair(mean_a, mean_b, n_test, "mean", (low, high), limits)
-    if sd_difference is not None:
-        known = np.asarray(sd_difference, np.float64)
-        if not np.all((known > 0) & np.isfinite(known)):
-            raise InputError(
-                f"{{name}} must be positive, got {sd_difference!r}", parameter="sd_difference"
-            )
-        if correlation is not None:
-            raise InputError(
-                "{name} says all: give it, or sd and correlation", parameter="sd_difference"
-            )
-        return _plain(_probability(b - a, n, known))
-    if sd is None and bounds != (0.0, 1.0):
-        raise InputError(
-            "give the standard deviations of both methods, or {name}: they are imputed for metrics "
-            "in [0, 1] only",
-            parameter="sd_difference",
-        )
-    first, second = spreads_of(a, b, sd)
-    _check_spreads(a, first, n, bounds)
-    _check_spreads(b, second, n, bounds)
-    nodes = correlation_nodes(correlation, correlation_range)
-    each = (w * _probability(b - a, n, spread_of_differences(first, second, r)) for r, w in nodes)
-    return _plain(sum(each))
-
-
-def correlation_nodes(
-    correlation: ArrayLike | None, ends: tuple[float, float]
-) -> list[tuple[FloatArray, float]]:
-    """Correlations that are assumed, and their probabilities: the known one, or between ends."""
-    if correlation is not None:
-        r = np.asarray(correlation, np.float64)
-        if not np.all((r >= -1) & (r <= 1)):
-            raise InputError(f"correlation must lie in [-1, 1], got {correlation!r}")
-        return [(r, 1.0)]
-    low, high = ends
-    if not -1 <= low < high <= 1:
-        raise InputError(f"correlation_range must lie in [-1, 1], increasing, got {(low, high)}")
-    x, w = np.polynomial.legendre.leggauss(_NODES)
-    return list(zip(low + (high - low) * (x + 1) / 2, (w / 2).tolist(), strict=True))
-
-
-@dataclass(frozen=True)
-class ReportedMeans:
-    """Two reported means of the same cases, and what is known of how the cases vary.
-
-    Parameters
-    ----------
-    mean_a, mean_b, n_test : float, float, int
-    sd, correlation, correlation_range, sd_difference, bounds
-        As in ``false_claim_probability_of_means``, which checks them; one claim.
-
-    Examples
-    --------
-    >>> claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1))
-    >>> round(claim.p_false(), 3), round(claim.p_false(correlation=0.7), 3)
-    (0.141, 0.1)
+    >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1))
+    >>> round(claim.p_false(), 3), round(claim.needed(0.05), 3), claim.size(0.05)
+    (0.141, 0.819, 281)
+    >>> known = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7)
+    >>> [round(known.p_false_of_best(k), 3) for k in (1, 10)], known.powered_size()
+    ([0.1, 0.401], 373)
     """
 
-    mean_a: float
-    mean_b: float
-    n_test: int
-    _: KW_ONLY
-    sd: Any = None
-    correlation: float | None = None
-    correlation_range: tuple[float, float] = (0.0, 1.0)
+    sd: tuple[float, float] | None = None
     sd_difference: float | None = None
     bounds: tuple[float, float] | None = (0.0, 1.0)
+    correlations: tuple[float, float] = (0.0, 1.0)
 
-    unknown: ClassVar[Literal["correlation"]] = "correlation"
+    unknown: ClassVar[str] = "correlation"
+    item: ClassVar[str] = "case"
+    what: ClassVar[str] = "mean"
 
-    def p_false(self, **changes: Any) -> Any:
-        """Probability that B is at least as good as A, also where something else is known."""
-        return false_claim_probability_of_means(**{**vars(self), **changes})
+    def __post_init__(self) -> None:
+        checked_pair(self.a, self.b, self.n, "mean", self.bounds)
+        low, high = self.correlations
+        if not -1 <= low < high <= 1 or not -1 <= (self.known or 0) <= 1:
+            given = self.correlations if self.known is None else f"{self.known:g}"
+            raise InputError(f"correlations lie in [-1, 1], got {given}")
+        if self.sd_difference is not None:
+            if not self.sd_difference > 0:
+                problem = f"{{name}} must be positive, got {self.sd_difference:g}"
+                raise InputError(problem, parameter="sd_difference")
+            if not (self.sd is None and self.known is None):
+                problem = "{name} says all: give it, or sd and correlation"
+                raise InputError(problem, parameter="sd_difference")
+        elif self.sd is not None:
+            self._check_spreads(self.sd)
+        elif self.bounds != (0.0, 1.0):
+            raise InputError(
+                "give the standard deviations of both methods, or {name}: they are imputed for "
+                "metrics in [0, 1] only",
+                parameter="sd_difference",
+            )
 
-    def by_size(self, n_test: ArrayLike, **changes: Any) -> Any:
-        """The same on other numbers of cases, means and spreads kept."""
-        # which were checked at the real size
-        return self.p_false(n_test=n_test, sd=tuple(self.spreads), bounds=None, **changes)
+    def _check_spreads(self, sd: tuple[float, float]) -> None:
+        low, high = self.bounds or (-np.inf, np.inf)
+        for mean, spread in zip((self.a, self.b), sd, strict=True):
+            most = np.sqrt((mean - low) * (high - mean) * self.n / (self.n - 1))
+            if not 0 <= spread < np.inf:
+                raise InputError(f"a standard deviation is at least 0, got {spread:g}")
+            if spread > most * (1 + 1e-9):
+                raise InputError(
+                    f"cases between {low:g} and {high:g} with the mean {mean:g} have a standard "
+                    f"deviation of at most {most:.4g}, got {spread:g}"
+                )
+
+    @property
+    def spreads(self) -> tuple[float, float]:
+        """Standard deviations of A's and of B's cases."""
+        return self.sd or (float(imputed_sd(self.a)), float(imputed_sd(self.b)))
 
     @property
     def imputed(self) -> bool:
@@ -185,108 +136,90 @@ class ReportedMeans:
         return self.sd is None and self.sd_difference is None
 
     @property
-    def spreads(self) -> list[float]:
-        """Standard deviations of A's and of B's cases."""
-        means = np.asarray(self.mean_a), np.asarray(self.mean_b)
-        return [float(sd) for sd in spreads_of(*means, self.sd)]
+    def ends(self) -> tuple[float, float]:
+        """Least and largest correlation; nothing is unknown where the differences are known."""
+        return self.correlations if self.sd_difference is None else (0.0, 0.0)
 
-    def curve(self, points: int) -> FloatArray:
-        """Correlations and probabilities, (points, 2); none where nothing is unknown."""
+    def _spread(self, unknown: ArrayLike) -> FloatArray:
+        """Standard deviation of the differences of cases."""
+        r = np.asarray(unknown, np.float64)
         if self.sd_difference is not None:
-            return np.empty((0, 2))
-        low, high = self.correlation_range
-        last = min(high, _LAST) if low < _LAST else high
-        grid = np.linspace(low, last, points)
-        return np.column_stack([grid, self.p_false(correlation=grid)])
+            return np.full(r.shape, self.sd_difference)
+        first, second = self.spreads
+        return np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
 
-    def needed(self, level: float) -> float | None:
-        r"""Least correlation at which the claim is false with probability ``level`` at most.
+    def _at_most(self, q: float, unknown: ArrayLike, n: float) -> FloatArray:
+        """P(A is better by at most q); without spread equal means stay a toss-up."""
+        gap, spread = q - self.a + self.b, self._spread(unknown)
+        certain = np.full(spread.shape, np.inf * gap if gap else 0.0)
+        t = np.divide(np.sqrt(n) * gap, spread, out=certain, where=spread > 0)
+        return np.asarray(stdtr(n - 1, t))
 
-        With :math:`d = \sqrt n\, (\hat\mu_A - \hat\mu_B) / T_{n-1}^{-1}(1 - level)`, the largest
-        standard deviation of the differences, :math:`r = (s_A^2 + s_B^2 - d^2) / (2 s_A s_B)`, or
-        the least correlation that is averaged over; None where that is above 1.
+    def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
+        """P(false) at correlations."""
+        return self._at_most(0.0, unknown, n or self.n)
+
+    def difference_at_most(self, q: float) -> float:
+        """Student's t."""
+        unknown, weights = self.assumed()
+        return float(weights @ self._at_most(q, unknown, self.n))
+
+    def truth(self, unknown: FloatArray) -> Truth:
+        """Difference in standard deviations of the differences."""
+        spread = self._spread(unknown)
+        if not spread.all():
+            raise InputError("cases that all differ by the same amount need no planning")
+        return ((self.a - self.b) / spread,)
+
+    def left_open(self, unknown: float, levels: FloatArray) -> Truth:
+        """The same at levels of the standard deviation and of the difference given it."""
+        scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels))[:, None]
+        of_one = self.truth(np.array([unknown]))[0][0]
+        return (of_one / scale + ndtri(levels)[None, :] / np.sqrt(self.n),)
+
+    @staticmethod
+    def made(truth: Truth, n: int, level: float) -> FloatArray:
+        """The t statistic of fresh cases is nearly normal (Johnson & Welch 1940)."""
+        freedom = n - 1
+        limit = -stdtrit(freedom, level)
+        centre = np.sqrt(n) * truth[0] - limit * (1 - 1 / (4 * freedom))
+        return ndtr(centre / np.sqrt(1 + limit**2 / 2 / freedom))
+
+    def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
+        r"""Posterior draws, flat in d and log sigma, and differences of fresh cases.
+
+        With s the standard deviation of the differences of cases at a draw's correlation,
+        :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)` and
+        :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`.
         """
-        if self.sd_difference is not None:
-            return None
-        (first, second), low = self.spreads, self.correlation_range[0]
-        if self.p_false(correlation=low) <= level:
-            return low
-        if self.mean_a == self.mean_b or not first * second:
-            return None
-        most = np.sqrt(self.n_test) * (self.mean_a - self.mean_b) / -stdtrit(self.n_test - 1, level)
-        needed = float((first**2 + second**2 - most**2) / (2 * first * second))
-        return needed if needed < 1 else None
-
-    def draw(self, draws: int, rng: np.random.Generator) -> dict[str, FloatArray]:
-        r"""Posterior draws, each of shape (draws,).
-
-        With s the standard deviation of the differences of cases that a draw's correlation gives,
-
-        .. math:: \hat d \mid d, \sigma \sim N(d, \sigma^2 / n), \quad
-                  (n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}
-
-        and priors that are flat in d and log sigma, so that d is Student t given s.
-
-        Returns
-        -------
-        dict of ndarray
-            ``difference`` (d), ``sd_difference`` (sigma) and ``replicated``, the difference of the
-            means of as many fresh cases; ``correlation`` of the two methods' cases, where it is
-            needed; ``log_likelihood`` of the reported difference and of log s, unless nothing
-            varies.
-        """
-        from scipy.stats import chi2, norm
-
-        n, drawn = self.n_test, dict[str, FloatArray]()
-        reported: Any = self.sd_difference
-        if reported is None:
-            known, ends = self.correlation, self.correlation_range
-            r = rng.uniform(*ends, draws) if known is None else np.full(draws, known)
+        drawn, r = dict[str, FloatArray](), np.full(size, self.known or 0.0)
+        if self.sd_difference is None:
+            r = rng.uniform(*self.correlations, size) if self.known is None else r
             drawn["correlation"] = r
-            reported = spread_of_differences(*map(np.asarray, (*self.spreads, r)))
-        spread = np.broadcast_to(np.asarray(reported, np.float64), (draws,))
-        t = rng.standard_t(n - 1, draws)
-        # given t the variance of the cases is inverse Gamma: together they are normal-inverse-Gamma
-        chi_square = 2 * rng.standard_gamma(n / 2, draws) / (1 + t**2 / (n - 1))
-        error, sd = spread * (t / np.sqrt(n)), spread * np.sqrt((n - 1) / chi_square)
-        if spread.min() > 0:
-            of_spread = chi2.logpdf(chi_square, n - 1) + np.log(2 * chi_square)
-            drawn["log_likelihood"] = norm.logpdf(error, 0, sd / np.sqrt(n)) + of_spread
-        difference = self.mean_a - self.mean_b + error
-        noise = rng.standard_normal(draws) / np.sqrt(n)
-        replicated = difference + sd * noise
-        return drawn | {"difference": difference, "sd_difference": sd, "replicated": replicated}
+        sd = self._spread(r) * np.sqrt((self.n - 1) / rng.chisquare(self.n - 1, size))
+        noise = sd / np.sqrt(self.n)
+        difference = self.a - self.b + noise * rng.standard_normal(size)
+        again = difference + noise * rng.standard_normal(size)
+        return {
+            "posterior": drawn | {"difference": difference, "sd_difference": sd},
+            "posterior_predictive": {"mean_difference": again[:, None]},
+        }
 
-
-def spread_of_differences(first: FloatArray, second: FloatArray, r: FloatArray) -> FloatArray:
-    """Standard deviation of the differences of cases."""
-    return np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
-
-
-def _probability(gap: FloatArray, n: FloatArray, spread: FloatArray) -> FloatArray:
-    """P(A <= B) from the gap, B minus A, and the standard deviation of the differences."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.sqrt(n) * gap / spread
-    # no spread at all: equal means stay a toss-up, others are certain
-    t = np.where(spread > 0, t, np.where(gap < 0, -np.inf, 0.0))
-    return stdtr(n - 1, t)
-
-
-def _plain(value: Any) -> Any:
-    return float(value) if np.ndim(value) == 0 else np.asarray(value)
-
-
-def _check_spreads(mean: FloatArray, spread: FloatArray, n: FloatArray, bounds: Any) -> None:
-    if not np.all((spread >= 0) & np.isfinite(spread)):
-        raise InputError(f"a standard deviation is at least 0, got {float(np.min(spread)):g}")
-    if bounds is None:
-        return
-    low, high = bounds
-    most = np.sqrt((mean - low) * (high - mean) * n / (n - 1))
-    wrong = spread > most * (1 + 1e-9)
-    if np.any(wrong):
-        m, largest, sd = (float(x[wrong][0]) for x in np.broadcast_arrays(mean, most, spread))
-        raise InputError(
-            f"cases between {low:g} and {high:g} with the mean {m:g} have a standard deviation "
-            f"of at most {largest:.4g}, got {sd:g}"
-        )
+    def best_of(self, tries: float) -> float:
+        """Where only the differences are known, half of their variance is taken to be A's own."""
+        unknown, weights = self.assumed()
+        total = self._spread(unknown) ** 2
+        own = (1 - np.maximum(unknown, 0)) * self.spreads[0] ** 2
+        if self.sd_difference is not None:
+            own = total / 2
+        levels, w = gauss(_TRY_NODES)
+        scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels) / self.n)[:, None]
+        largest = ndtri(levels ** (1 / tries))
+        each = []
+        for v, all_v in zip(own.tolist(), total.tolist(), strict=True):
+            excess = scale * np.sqrt(v) * largest - (self.a - self.b)
+            rest = max(all_v - v, 0.0)
+            certain = (excess >= 0).astype(float)
+            made = ndtr(excess / (scale * np.sqrt(rest))) if rest > 1e-12 * all_v else certain
+            each.append(float(w @ made @ w))
+        return float(weights @ each)

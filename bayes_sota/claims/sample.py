@@ -6,7 +6,7 @@ the diagnostics are those of draws that depend on each other.
 ``tests/claims/test_sample.py`` compares with closed forms.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
@@ -27,18 +27,11 @@ from bayes_sota.core.types import Seed
 if TYPE_CHECKING:
     import pymc as pm
 
+_SETTINGS = ("draws", "tune", "chains", "cores", "target_accept")
+
 
 def sample_claim(
-    model: "pm.Model",
-    *,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    target_accept: float | None = None,
-    cores: int | None = None,
-    random_seed: Seed = DEFAULT_SEED,
-    predictive: bool = True,
-    progressbar: bool = False,
+    model: "pm.Model", *, random_seed: Seed = DEFAULT_SEED, predictive: bool = True, **settings: Any
 ) -> xr.DataTree:
     r"""Posterior of a claim by NUTS (nutpie), with the probability that it is false.
 
@@ -46,10 +39,12 @@ def sample_claim(
     ----------
     model : pm.Model
         With a deterministic ``difference``: of a claim, or of several along a dimension.
-    draws, tune, chains, target_accept, cores, random_seed, progressbar
-        As in ``pm.sample``; default 1000, 1000, 4 and 0.98.
+    random_seed : int, SeedSequence, Generator or None
     predictive : bool
         Whether to add the groups of prior, predictions, likelihood and prior density.
+    **settings
+        draws, tune, chains, target_accept, cores and progressbar of ``pm.sample``; default 1000,
+        1000, 4 and 0.98.
 
     Returns
     -------
@@ -74,12 +69,7 @@ def sample_claim(
         lambda trace, rng: complete(trace, model, random_seed=rng, predictive=predictive),
         random_seed,
         SamplerSettings(target_accept=0.98),
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        cores=cores,
-        target_accept=target_accept,
-        progressbar=progressbar,
+        **{"progressbar": False, **dict.fromkeys(_SETTINGS), **settings},
     )
 
 

@@ -5,36 +5,33 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict, replace
+from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import expit, logit
 
-from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_rope
-from bayes_sota.claims.congruence import Congruence, congruence_at
-from bayes_sota.claims.means import ReportedMeans
-from bayes_sota.claims.printed_accuracies import reported_claim
-from bayes_sota.claims.summary_sizes import (
-    probabilities_at,
-    round_sizes,
-    sizes_about,
-    sizes_needed,
-)
-from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.claims.accuracies import Accuracies
+from bayes_sota.claims.claim import Claim
+from bayes_sota.claims.congruence import DOMAINS
+from bayes_sota.claims.means import Means
+from bayes_sota.claims.printed import reported_claim
+from bayes_sota.core.arguments import LEVEL, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
-from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import as_sentences, chance, counted, in_points
-from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.printed_scores import Rounding
+from bayes_sota.core.summary import numbers_report
+from bayes_sota.core.tables import SOFTWARE, Report, table_of
+from bayes_sota.core.text import as_sentences, counted, in_points
+from bayes_sota.core.text import chance as fine_chance
+from bayes_sota.data.printed_scores import RoundingChoice
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
-_FINE, _COARSE = 201, 9  # points of the sensitivity in a figure and in a table
+_COARSE = 9  # points of the sensitivity in a table
+_USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
+_AROUND = 4  # times the sizes that matter
 LAWS = {
     "congruence": "Dirichlet posterior of the paired outcomes, flat prior",
     "correlation": "Student t of the paired means",
@@ -43,49 +40,30 @@ SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
     "false where B is at least as good as A on all items that there could be."
 )
+_UNKNOWN = {
+    "congruence": "the congruence, the share of items that both got right,",
+    "correlation": "the correlation of the two methods' cases",
+}
 
 
-type Claim = ReportedAccuracies | ReportedMeans
-"""That A outperforms B, from two reported numbers, of which something is not reported."""
+def chance(p: float, limit: float | None = None) -> str:
+    """A probability in a sentence: two digits, and more where it would be rounded to a limit.
 
-
-@dataclass(frozen=True, eq=False)
-class ReportedClaim:
-    """A claim that a report is about.
-
-    Attributes
-    ----------
-    claim : Claim
-    what : str
-        What is compared.
+    Examples
+    --------
+    >>> chance(0.0929), chance(0.0001), chance(0.97499), chance(0.97499, 0.975)
+    ('0.09', '< 0.01', '0.97', '0.97')
+    >>> chance(0.0501, 0.05), chance(0.9699, 0.97)
+    ('0.0501', '0.9699')
     """
-
-    claim: Claim
-    what: str
-
-    @cached_property
-    def curve(self) -> FloatArray:
-        """What is not reported and probabilities, fine enough for a figure."""
-        return self.claim.curve(_FINE)
-
-    def curve_frame(self) -> "pd.DataFrame":
-        """The curve, columns congruence or correlation and p_false."""
-        import pandas as pd
-
-        return pd.DataFrame(self.curve, columns=[self.claim.unknown, "p_false"])
-
-    def to_datatree(self, random_seed: Seed = DEFAULT_SEED) -> "xr.DataTree":
-        """Posterior draws in the one schema."""
-        from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means
-
-        if isinstance(self.claim, ReportedMeans):
-            return claim_tree_of_means(self.claim, random_seed=random_seed)
-        return claim_tree(**vars(self.claim), random_seed=random_seed)
-
-
-def measured_of(outcomes: Outcomes) -> str:
-    """What was measured of comparisons of methods: on items, or on data sets as the sample."""
-    return "claims" if outcomes.unit == "item" else "data_sets"
+    if p < 0.005 or p > 0.995:
+        return "< 0.01" if p < 0.5 else "> 0.99"
+    digits = 2
+    while (
+        limit is not None and digits < 8 and np.sign(round(p, digits) - limit) != np.sign(p - limit)
+    ):
+        digits += 1
+    return f"{p:.{digits}f}"
 
 
 def claim_report(
@@ -97,328 +75,363 @@ def claim_report(
     return Report(content=content, sentences=said, basis=[how, after], **usual | parts)
 
 
-def _report(
-    claim: Claim, what: str, level: float, assumed: dict[str, Any], notes: list[str], **numbers: Any
-) -> Report:
-    """Report of a claim from two reported numbers: what every claim has, and those of one kind."""
-    unknown, about = claim.unknown, ReportedClaim(claim, what)
-    needed = sizes_needed(claim, level)
-    sizes = probabilities_at(claim, round_sizes(claim, sizes_about(claim, needed))).tolist()
-    content = {
-        "p_false": float(claim.p_false()),
-        "level": level,
-        "n_test": claim.n_test,
-        "sensitivity": claim.curve(_COARSE).tolist(),
-        "notes": notes,
-        unknown: assumed,
-        f"{unknown}_needed": claim.needed(level),
-        "by_n_test": sizes,
-        "n_test_needed": needed,
-        **numbers,
-    }
-    if unknown == "correlation":
-        said, more, item = [*_about_means(content)], [], "case"
-    else:
-        said, more = [*_about_accuracies(content)], [*_details_of_accuracies(content)]
-        item = "item"
-    asked = ["Please report how many items both got right, or the results per item."]
-    cells = [[f"{x:.4f}", chance(p)] for x, p in content["sensitivity"]]
-    other = Table([unknown, "P(false)"], cells, f"What it would be at another {unknown}")
-    told = as_sentences(content["notes"])
-    return claim_report(
-        content,
-        [*said, *more, _about_sizes(needed, item)],
-        LAWS[unknown],
-        make_frame=about.curve_frame,
-        tables=[other, _size_table(sizes, item)],
-        paragraph=[*said, *asked * ("range" in content[unknown]), *told],
-        about=about,
-    )
-
-
-def _size_table(sizes: list[list[float]], item: str) -> Table:
-    cells = [[f"{n:,.0f}", chance(p)] for n, p in sizes]
-    return Table([f"{item}s", "P(false)"], cells, f"By the number of {item}s")
-
-
-def _about_sizes(needed: list[tuple[float, int | None]], item: str) -> str:
-    """How many items the same difference needs at each level."""
-    enough = [(level, size) for level, size in needed if size is not None]
-    if not enough:
-        return f"The same difference makes no claim on any number of {item}s up to a million."
-    (level, size), *more = enough
-    others = (f", at most {level:g} from {size:,}" for level, size in more)
-    start = f"On other {item}s the same difference is false with probability {level:g} at most"
-    return f"{start} from {size:,} on{''.join(others)}."
-
-
-def report_accuracies(
-    accuracy_a: str | float,
-    accuracy_b: str | float,
-    n_test: int,
-    congruence: Congruence = None,
+def report_claim(
+    claim: Claim,
     *,
-    rounding: Literal["auto"] | Rounding = "auto",
+    names: tuple[str, str] = ("A", "B"),
+    printed: tuple[str, str] | None = None,
+    rounding: RoundingChoice = "auto",
     rope: float | None = None,
     best_of: float | None = None,
     level: float = 0.05,
-    any_accuracy: bool = False,
     notes: Sequence[str] = (),
 ) -> Report:
-    """Report of the claim that A outperforms B, from two accuracies on the same items.
+    """Report of the claim that A outperforms B, from two reported numbers.
 
     Parameters
     ----------
-    accuracy_a, accuracy_b, n_test, congruence, rounding
-        As in ``reported_claim``.
+    claim : Accuracies or Means
+    names : (str, str)
+        Of A and B.
+    printed : (str, str), optional
+        Accuracies as printed: what their digits leave open is averaged over.
+    rounding : {"auto", "nearest", "floor", "exact"}
+        How these were cut.
     rope : float, optional
-        Half-width of practical equivalence, below 1.
+        Half-width of practical equivalence; of shares below 1.
     best_of : float, optional
         Tries of A of which this is the best.
     level : float
         Probability of a false claim that is accepted.
-    any_accuracy : bool
-        Whether accuracies that no number of right answers gives, such as averages over runs, are
-        taken as they are, with a note, and not refused.
     notes : sequence of str
         Repeated in the report.
 
     Returns
     -------
     Report
-        ``about`` is a ``ReportedClaim``, with ``numbers``: accuracy, rounding (None where no number
-        of items gives the accuracies), rope, and selection (of the best of several tries).
+        ``frame`` is the curve, ``about`` the claim. ``content`` has P(false) and its range over
+        what is not reported, ``verdict`` ("supported", "not supported" or "depends on the
+        congruence"), what the level needs of it, and items: ``n_test_needed`` at several levels,
+        ``n_test_range`` at ``level``, ``by_n_test``.
 
     Examples
     --------
-    >>> print(report_accuracies("0.90", "0.88", 500).sentences[2])
-    It is at most 0.05 only if both got at least 85.4 % of the items right.
+    >>> claim = Accuracies(a=0.90, b=0.88, n=500)
+    >>> print(report_claim(claim, names=("ours", "theirs")).sentences[0])
+    The claim that ours (0.9) outperforms theirs (0.88) on 500 items is false with probability \
+0.09 (< 0.01 to 0.17, depending on the congruence).
     """
-    a, b = float(accuracy_a), float(accuracy_b)
-    claim = ReportedAccuracies(a, b, n_test, congruence)
-    claim.p_false()  # refuses what no claim can be
-    printed = (str(accuracy_a), str(accuracy_b))
-    rounded, told = _as_printed(printed, n_test, congruence, rounding, any_accuracy)
-    numbers: dict[str, Any] = {"accuracy": [a, b], "rounding": rounded}
+    LEVEL.check(level, "level")
+    content: dict[str, Any] = {
+        "names": [*names],
+        claim.what: [claim.a, claim.b],
+        "p_false": claim.p_false(),
+        "p_false_range": [*claim.p_range()],
+        "level": level,
+        "n_test": claim.n,
+        claim.unknown: _unknown(claim),
+        f"{claim.unknown}_needed": claim.needed(level),
+        "sensitivity": claim.curve(_COARSE).tolist(),
+        **_sizes(claim, level),
+        "notes": [*notes],
+    }
+    if isinstance(claim, Means):
+        content |= _spreads(claim)
+    if printed is not None:
+        _add_rounding(content, claim, printed, rounding)
     if rope is not None:
-        region = false_claim_rope(a, b, n_test, rope, congruence)
-        numbers["rope"] = {"half_width": rope, **asdict(region)}
-    numbers |= _selection(claim, best_of)
-    what = f"{a:g} against {b:g} on {counted(n_test, 'item')}"
-    return _report(claim, what, level, _described(claim), [*notes, *told], **numbers)
+        checked_width(rope, "rope", shares=claim.unknown == "congruence")
+        content["rope"] = {"half_width": rope, **claim.rope(rope)}
+    if best_of is not None:
+        content["selection"] = _selection(claim, best_of, content["p_false"])
+        if isinstance(claim, Means) and claim.sd_difference is not None:
+            content["notes"].append(
+                "for the tries half of the variance of the differences is taken to be A's own"
+            )
+    content["verdict"] = verdict_of(content["p_false_range"], level, claim.unknown)
+    numbers = printed or (f"{claim.a:g}", f"{claim.b:g}")
+    said, assumed = [*_said(claim, content, numbers)], [*_assumed(claim)]
+    asked = ["Please report how many items both got right, or the results per item."]
+    sensitivity = [{claim.unknown: u, "p": p} for u, p in content["sensitivity"]]
+    by_size = [{"n": n, "p": p} for n, p in content["by_n_test"]]
+    unknown: Any = {claim.unknown: lambda row: f"{row[claim.unknown]:.4f}", "P(false)": _cell}
+    sizes: Any = {f"{claim.item}s": lambda row: f"{row['n']:,}", "P(false)": _cell}
+    tables = [table_of(by_size, sizes, f"By the number of {claim.item}s")]
+    if sensitivity:
+        title = f"What it would be at another {claim.unknown}"
+        tables.insert(0, table_of(sensitivity, unknown, title))
+    return claim_report(
+        content,
+        said,
+        LAWS[claim.unknown],
+        make_frame=partial(curve_frame, claim),
+        tables=tables,
+        legend=assumed,
+        paragraph=[*said, *assumed, *asked * claim.is_open, *as_sentences(content["notes"])],
+        about=claim,
+    )
 
 
-def report_means(
-    claim: ReportedMeans, *, best_of: float | None = None, level: float = 0.05
+def _cell(row: dict[str, Any]) -> str:
+    return fine_chance(row["p"])
+
+
+def curve_frame(claim: Claim) -> "pd.DataFrame":
+    """P(false) over the unknown, fine enough for a figure."""
+    import pandas as pd
+
+    return pd.DataFrame(claim.curve(), columns=[claim.unknown, "p_false"])
+
+
+def verdict_of(ends: Sequence[float], level: float, unknown: str) -> str:
+    """Whether the level holds whatever is not reported, nowhere, or only in part."""
+    lowest, highest = ends
+    if highest <= level:
+        return "supported"
+    return "not supported" if lowest > level else f"depends on the {unknown}"
+
+
+def _unknown(claim: Claim) -> dict[str, Any]:
+    """The unknown: its value or range, and what is assumed."""
+    if claim.known is not None:
+        return {"value": claim.known, "assumption": "given"}
+    if isinstance(claim, Accuracies) and claim.domain is not None:
+        value = float(claim.assumed()[0][0])
+        assumption = f"typical of {claim.domain}"
+        return {"value": value, "range": [*claim.plausible], "assumption": assumption}
+    if isinstance(claim, Means) and claim.sd_difference is not None:
+        return {"value": None, "assumption": "not needed: the differences are known"}
+    return {"range": [*claim.ends], "assumption": "averaged over all that is possible"}
+
+
+def _spreads(claim: Means) -> dict[str, Any]:
+    known = claim.sd_difference is not None
+    other: list[list[float]] = []
+    if claim.imputed:
+        first, second = claim.spreads
+        for factor in (0.5, 2.0):
+            wider = replace(claim, sd=(factor * first, factor * second), bounds=None)
+            other.append([factor, wider.p_false()])
+    return {
+        "sd": None if known else [*claim.spreads],
+        "sd_imputed": claim.imputed,
+        "sd_sensitivity": other,
+        "sd_difference": claim.sd_difference,
+    }
+
+
+def _sizes(claim: Claim, level: float) -> dict[str, Any]:
+    """Items that the levels need, and P(false) on round numbers of items about these."""
+    needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
+    known = [claim.n, *(size for _, size in needed if size is not None)]
+    least, most = max(2.0, min(known) / _AROUND), _AROUND * max(known)
+    steps = [factor * 10**decade for decade in range(len(str(most))) for factor in (1, 2, 5)]
+    sizes = sorted({claim.n, *(size for size in steps if least <= size <= most)})
+    return {
+        "by_n_test": [[n, claim.p_false(n)] for n in sizes],
+        "n_test_needed": needed,
+        "n_test_range": [*claim.size_range(level)],
+    }
+
+
+def _add_rounding(
+    content: dict[str, Any], claim: Claim, printed: tuple[str, str], rounding: RoundingChoice
+) -> None:
+    """P(false) with what the printed digits leave open, or a note that no count prints so."""
+    known = float(claim.assumed()[0][0]) if "value" in content[claim.unknown] else None
+    try:
+        found = reported_claim(*printed, claim.n, known, rounding=rounding)
+    except ImpossibleAccuracyError as error:
+        content |= {"rounding": None}
+        content["notes"].append(f"{error}; the numbers are taken as averages")
+        return
+    content["rounding"] = {**asdict(found), "exact": content["p_false"]}
+    content["p_false"] = found.p_false
+    if claim.known is None:
+        ends = (
+            reported_claim(*printed, claim.n, end, rounding=rounding) for end in claim.plausible
+        )
+        content["p_false_range"] = [of.p_false for of in ends][::-1]
+    if rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in printed):
+        content["notes"].append(
+            "one digit after the point is taken as printed: write 0.90 if that was printed"
+        )
+
+
+def _selection(claim: Claim, tries: float, p: float) -> dict[str, float]:
+    """P(false) if A is the best of several tries: what they add to the log odds."""
+    plain, selected = claim.p_false(), claim.p_false_of_best(tries)
+    if p != plain and 0 < p < 1 and 0 < plain < 1:
+        selected = float(expit(logit(p) + logit(selected) - logit(plain)))
+    return {"tries": tries, "p_false_selected": selected, "p_false": p}
+
+
+def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:
+    """The claim, the verdict, and what would decide."""
+    a, b = (f"{x} ({number})" for x, number in zip(content["names"], numbers, strict=True))
+    p, level, items = content["p_false"], content["level"], f"{claim.item}s"
+    varies = f", depending on the {claim.unknown}"
+    ends = [chance(x, level) for x in content["p_false_range"]]
+    spread = f" ({ends[0]} to {ends[1]}{varies})" * claim.is_open
+    yield (
+        f"The claim that {a} outperforms {b} on {counted(claim.n, claim.item)} is false with "
+        f"probability {chance(p, level)}{spread}."
+    )
+    yield _verdict_said(claim, content)
+    size, (low, high) = content["n_test_needed"], content["n_test_range"]
+    needed = dict(size)[level]
+    if needed is None:
+        yield f"The same numbers support no claim on any number of {items}."
+    else:
+        upper = f"{high:,}" if high else "endless"
+        between = f" ({low:,} to {upper}{varies})" * claim.is_open
+        yield f"With the same numbers P(false) falls to {level:g} at {needed:,} {items}{between}."
+    rounded, of = content.get("rounding"), content.get("selection")
+    if rounded and rounded["lowest"] < rounded["highest"]:
+        yield (
+            f"P(false) includes the rounding of the printed numbers, which allow "
+            f"{fine_chance(rounded['lowest'])} to {fine_chance(rounded['highest'])}; exact numbers "
+            f"would give {fine_chance(rounded['exact'])}."
+        )
+    if of:
+        yield (
+            f"If {content['names'][0]} is the best of {of['tries']:g} tries of equal skill, "
+            f"P(false) is {chance(of['p_false_selected'], level)} instead of "
+            f"{chance(p, level)}."
+        )
+    if rope := content.get("rope"):
+        width = in_points(rope["half_width"], claim.unknown == "congruence")
+        chances = [chance(rope[key]) for key in ("a_better", "equivalent", "b_better")]
+        yield (
+            f"P({content['names'][0]} better by more than {width}) {chances[0]}, "
+            f"P(equivalent) {chances[1]}, P({content['names'][1]} better) {chances[2]}."
+        )
+
+
+def _verdict_said(claim: Claim, content: dict[str, Any]) -> str:
+    """Whether the claim is supported, and what that needs of the unknown."""
+    level, verdict = content["level"], content["verdict"]
+    if verdict in ("supported", "not supported"):
+        always = f", whatever the {claim.unknown}" if claim.is_open else ""
+        return f"It is {verdict} at {level:g}{always}."
+    needed = content[f"{claim.unknown}_needed"]
+    if needed is None:
+        return f"Whether it is supported at {level:g} {verdict} and on the rounding."
+    if claim.unknown == "correlation":
+        what = f"their cases correlate by at least {rounded_up(needed, 3)}"
+    else:
+        what = f"both got at least {rounded_up(100 * needed, 1)} % of the items right"
+    return f"It is supported at {level:g} only if {what}."
+
+
+def _assumed(claim: Claim) -> Iterator[str]:
+    """What was assumed, once."""
+    low, high = claim.plausible
+    if isinstance(claim, Accuracies) and claim.known is None and claim.domain is not None:
+        of = DOMAINS[claim.domain]
+        yield (
+            f"The congruence is taken to be {claim.assumed()[0][0]:.3f} ({low:.3f} to {high:.3f}), "
+            f"as of close pairs of {claim.domain}: an odds ratio of {of.odds_ratio:g} "
+            f"({of.low:g} to {of.high:g}), measured on {of.measured_on}."
+        )
+    elif claim.is_open:
+        yield (
+            f"{_UNKNOWN[claim.unknown].capitalize()} was not reported: P(false) is averaged over "
+            f"{low:.3g} to {high:.3g}."
+        )
+    if isinstance(claim, Means) and claim.sd_difference is None:
+        sds = " and ".join(f"{x:.3g}" for x in claim.spreads)
+        if not claim.imputed:
+            yield f"The SDs of cases are {sds}."
+            return
+        half, twice = (chance(p) for _, p in _spreads(claim)["sd_sensitivity"])
+        yield (
+            f"The SDs of cases were not reported and are imputed as {sds}, by 2/3 mean (1 - mean), "
+            f"a rule of thumb for Dice; with half of them P(false) is {half}, with twice {twice}."
+        )
+
+
+def report_plan(
+    claim: Claim,
+    *,
+    level: float = 0.05,
+    power: float = 0.8,
+    n_test: int | None = None,
 ) -> Report:
-    """Report of the claim that A outperforms B, from two means of the same cases.
+    """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
 
     Parameters
     ----------
-    claim : ReportedMeans
-    best_of, level
-        As in ``report_accuracies``.
-
-    Returns
-    -------
-    Report
-        ``about`` is a ``ReportedClaim``, with ``numbers``: mean, sd, sd_imputed (from the means),
-        sd_sensitivity (factor and probability, where a default imputed them), sd_difference,
-        correlation_range, and selection (of the best of several tries).
+    claim : Accuracies or Means
+        Its ``n`` is of no effect but after ``n_test`` items.
+    level, power : float
+        Largest probability that the claim is false, and how probable a claim shall be.
+    n_test : int, optional
+        Items observed so far: adds the fresh items that make the claim with this probability.
 
     Examples
     --------
-    >>> report = report_means(ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1)))
-    >>> round(report.content["p_false"], 3), round(report.content["correlation_needed"], 3)
-    (0.141, 0.819)
+    >>> report_plan(Accuracies(a=0.90, b=0.88, n=2)).content["n_needed"]
+    826
     """
-    (low, high), known = claim.correlation_range, claim.sd_difference is not None
-    claim.p_false()  # refuses what no claim can be
-    numbers: dict[str, Any] = {
-        "mean": [claim.mean_a, claim.mean_b],
-        "correlation_range": [low, high],
-        "sd_difference": claim.sd_difference,
-        "sd": None if known else claim.spreads,
-        "sd_imputed": claim.imputed,
-        "sd_sensitivity": _other_spreads(claim),
-        **_selection(claim, best_of),
+    planned = replace(claim, n=n_test) if n_test else claim
+    content: dict[str, Any] = {
+        "gap": claim.a - claim.b,
+        claim.what: [claim.a, claim.b],
+        claim.unknown: _unknown(claim),
+        "level": level,
+        "n_needed": claim.size(level),
+        "n_needed_range": [*claim.size_range(level)],
+        "power": power,
+        "n_for_power": claim.powered_size(level, power),
+        "n_test": n_test,
+        "notes": [],
     }
-    assumption = f"averaged from {low:g} to {high:g}"
-    if claim.correlation is not None:
-        assumption = "given"
-    if known:
-        assumption = "not needed: the differences are known"
-    halved = "for the tries half of the variance of the differences is taken to be A's own"
-    notes = [halved] * (known and best_of is not None)
-    assumed = {"value": claim.correlation, "assumption": assumption}
-    what = f"{claim.mean_a:g} against {claim.mean_b:g} on {counted(claim.n_test, 'case')}"
-    return _report(claim, what, level, assumed, notes, **numbers)
-
-
-def _other_spreads(claim: ReportedMeans) -> list[list[float]]:
-    """Half and twice of SDs that were imputed by default, and the probability with each."""
-    if not claim.imputed:
-        return []
-    first, second = claim.spreads
-    return [[x, float(claim.p_false(sd=(x * first, x * second)))] for x in (0.5, 2.0)]
-
-
-def _selection(claim: Claim, tries: float | None) -> dict[str, Any]:
-    """The claim if A is the best of several tries."""
-    if tries is None:
-        return {}
-    from bayes_sota.claims.selection import best_try_probability, best_try_probability_of_means
-
-    if isinstance(claim, ReportedMeans):
-        best = best_try_probability_of_means(claim, tries)
-    else:
-        pair, n = (claim.accuracy_a, claim.accuracy_b), claim.n_test
-        best = best_try_probability(*pair, n, tries, claim.congruence)
-    plain = float(claim.p_false())
-    of = {"tries": tries, "p_false_selected": best, "p_false": plain, "difference": best - plain}
-    return {"selection": of}
-
-
-def _described(claim: ReportedAccuracies) -> dict[str, Any]:
-    chosen = claim.congruence
-    if chosen is None:
-        return {"range": [*claim.ends], "assumption": "averaged over what the accuracies allow"}
-    value = congruence_at(np.asarray(claim.accuracy_a), np.asarray(claim.accuracy_b), chosen)
-    return {"value": float(value), "assumption": chosen if isinstance(chosen, str) else "given"}
-
-
-def _as_printed(
-    accuracy: tuple[str, str],
-    n_test: int,
-    chosen: Congruence,
-    rounding: Literal["auto"] | Rounding,
-    any_accuracy: bool,
-) -> tuple[dict[str, Any] | None, list[str]]:
-    """What the printed digits leave open, and notes."""
-    try:
-        printed = reported_claim(*accuracy, n_test, chosen, rounding=rounding)
-    except ImpossibleAccuracyError as error:
-        if not any_accuracy:
-            error.parameter = "any_accuracy"
-            error.fix = "{option} takes averages of runs or classes as they are"
-            raise
-        return None, [str(error)]
-    one_digit = any(len(x.partition(".")[2]) == 1 for x in accuracy)
-    alike = float(accuracy[0]) == float(accuracy[1])
-    remarks = {
-        "one digit after the point is taken as printed: write 0.90 if that was printed": (
-            rounding != "exact" and one_digit
-        ),
-        "both print alike: with rounding A is taken to have at least as many right": alike,
-    }
-    names = ("p_false", "lowest", "highest", "counts_a", "counts_b")
-    rounded = {name: getattr(printed, name) for name in names}
-    rounded["rounding"] = "nearest" if rounding == "auto" else rounding
-    return rounded, [text for text, holds in remarks.items() if holds]
-
-
-def _about_accuracies(content: dict[str, Any]) -> Iterator[str]:
-    """Sentences of the paragraph: the claim, what is not reported, rounding, tries."""
-    (low, most), *_, (high, least) = content["sensitivity"]
-    (a, b), assumed = content["accuracy"], content["congruence"]
-    items = counted(content["n_test"], "test item")
-    assumption = assumed["assumption"]
-    if "range" in assumed:
-        assumption = "averaged over all that both may have got right"
-    elif assumed["value"] is not None:
-        assumption = f"{assumed['value']:.4g} of the items right by both, {assumption}"
-    yield (
-        f"The claim that A (accuracy {a:g}) outperforms B ({b:g}) on {items} is false "
-        f"with probability {chance(content['p_false'])} ({assumption})."
+    if n_test:
+        content["n_assured"] = planned.assured_size(level, power)
+        content["highest_assurance"] = 1 - planned.p_false()
+        if content["n_assured"] is None:
+            content["notes"].append(
+                f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
+                f"the better one with probability {chance(content['highest_assurance'])}"
+            )
+    items, rows = f"{claim.item}s", ("n_needed", "n_for_power", "n_assured")
+    words = (
+        f"{items} if exactly this is observed",
+        f"{items} for a claim with probability {power:g}",
+        f"fresh {items} for a claim with probability {power:g}",
     )
-    if "range" in assumed:
-        yield (
-            "The share of items that both got right was not reported; the accuracies allow "
-            f"{low:.3f} to {high:.3f}, and the probability ranges from {chance(least)} to "
-            f"{chance(most)}."
-        )
-        yield _needed(content)
-    rounded = _left_open(content)
-    if rounded and rounded["p_false"] != content["p_false"]:
-        yield f"With the rounding of the printed accuracies it is {chance(rounded['p_false'])}."
-    yield from _about_tries(content)
+    sizes = [(word, content.get(key)) for word, key in zip(words, rows, strict=True)]
+    return numbers_report(
+        [(name, size, f"{size:,}") for name, size in sizes if size is not None],
+        content=content,
+        sentences=list(_plan_said(claim, content)),
+        basis=(LAWS[claim.unknown], SOURCE),
+        notes=content["notes"],
+        legend=[*_assumed(claim)],
+    )
 
 
-def _details_of_accuracies(content: dict[str, Any]) -> Iterator[str]:
-    """What the screen has beside the paragraph."""
-    rounded, rope = _left_open(content), content.get("rope")
-    if "range" not in content["congruence"]:
-        yield _needed(content)
-    if rounded:
-        ends = (sorted({*rounded[name]}) for name in ("counts_a", "counts_b"))
-        a, b = (" to ".join(f"{x:,}" for x in pair) for pair in ends)
-        lowest, highest = chance(rounded["lowest"]), chance(rounded["highest"])
-        yield f"Printed so are {a} right by A and {b} by B: {lowest} to {highest}."
-    if rope is not None:
-        yield (
-            f"A better by more than {in_points(rope['half_width'])}: {chance(rope['a_better'])}; "
-            f"equivalent: {chance(rope['equivalent'])}; B better: {chance(rope['b_better'])}"
-        )
-
-
-def _left_open(content: dict[str, Any]) -> dict[str, Any] | None:
-    """What the printed digits leave open; None where they fit one pair of counts, or none."""
-    rounded: dict[str, Any] | None = content["rounding"]
-    return rounded if rounded and rounded["lowest"] < rounded["highest"] else None
-
-
-def _needed(content: dict[str, Any]) -> str:
-    """What the level asks of the congruence."""
-    needed, level = content["congruence_needed"], content["level"]
+def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
+    needed, for_power = content["n_needed"], content["n_for_power"]
     if needed is None:
-        return f"At no share does it fall to {level:g}."
-    share = rounded_up(100 * needed, 1)
-    always = needed <= content["sensitivity"][0][0]
-    only = f"only if both got at least {share} % of the items right"
-    return f"It is at most {level:g} {'whatever that share is' if always else only}."
-
-
-def _about_means(content: dict[str, Any]) -> Iterator[str]:
-    """Sentences of the paragraph: the claim, spreads, correlation, tries."""
-    known = content["correlation"]["value"]
+        yield "Equal numbers support no claim, whatever the size."
+        return
+    low, high = content["n_needed_range"]
+    between = f" ({low:,} to {high:,}, depending on the {claim.unknown})" * claim.is_open
     yield (
-        f"The claim that A (mean {content['mean'][0]:g}) outperforms B ({content['mean'][1]:g}) on "
-        f"{counted(content['n_test'], 'case')} is false with probability "
-        f"{chance(content['p_false'])}."
+        f"With {claim.a:g} against {claim.b:g} P(false) falls to {content['level']:g} at "
+        f"{needed:,} {claim.item}s{between}."
     )
-    if content["sd"] is None:
-        yield f"The differences of cases have the SD {content['sd_difference']:g}."
-    else:
-        how = " imputed from the means" if content["sd_imputed"] else ""
-        yield f"The SDs of cases are {' and '.join(f'{x:.3g}' for x in content['sd'])}{how}."
-        if content["sd_sensitivity"]:
-            (_, half), (_, twice) = content["sd_sensitivity"]
-            yield (
-                "They were not reported: a rule of thumb for Dice, 2/3 mean (1 - mean), stands for "
-                f"them; with half of them the probability is {chance(half)}, with twice "
-                f"{chance(twice)}."
-            )
-        if known is not None:
-            yield f"Their correlation is {known:g}."
-        else:
-            (low, most), *_, (high, least) = content["sensitivity"]
-            start, end = content["correlation_range"]
-            yield (
-                "The correlation of the two methods' cases was not reported and is averaged, "
-                f"uniform from {start:g} to {end:g}; the probability is {chance(most)} at {low:g} "
-                f"and {chance(least)} at {high:g}. Please report the standard deviation of the "
-                "differences, or the results per case."
-            )
-    yield from _about_tries(content)
-
-
-def _about_tries(content: dict[str, Any]) -> Iterator[str]:
-    if "selection" in content:
-        of = content["selection"]
+    yield (
+        f"If that is the true difference, {counted(for_power, claim.item)} lead to the claim with "
+        f"probability {content['power']:g}."
+    )
+    if content.get("n_assured") is not None:
         yield (
-            f"If A is the best of {of['tries']:g} {'try' if of['tries'] == 1 else 'tries'} of "
-            f"equal skill, the probability is {chance(of['p_false_selected'])} instead of "
-            f"{chance(of['p_false'])}."
+            f"After {counted(content['n_test'], claim.item)} with these numbers "
+            f"{about(content['n_assured'])} fresh ones lead to the claim with probability "
+            f"{content['power']:g}."
         )
 
 
@@ -431,3 +444,15 @@ def rounded_up(value: float, digits: int) -> str:
     ('90.6', '90.5')
     """
     return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
+
+
+def about(count: float) -> str:
+    """A count with two digits, rounded up.
+
+    Examples
+    --------
+    >>> about(1872.3), about(7)
+    ('about 1,900', 'about 7')
+    """
+    unit = 10 ** max(len(str(int(count))) - 2, 0)
+    return f"about {ceil(count / unit - 1e-9) * unit:,}"

@@ -1,108 +1,169 @@
-"""Reports of several methods on the same items: all that ``bayes-sota claim responses`` prints."""
+r"""Reports of methods on the same items: who is the best, all pairs, and every task.
 
-from collections.abc import Callable, Sequence
+All pairs at once (``--pairs``): with the draws :math:`d_k` of the differences, their means and
+standard deviations, and :math:`M = \max_k |d_k - \bar d_k| / s_k`,
+
+.. math:: p_k = P\left(M \ge |\bar d_k| / s_k\right)
+
+is the probability that chance alone shows such a difference somewhere (Westfall and Young 1993),
+and pairs with :math:`p_k` below one minus the probability of the intervals are told apart, all at
+once. ``tests/claims/test_pairs.py`` counts how often equal methods are told apart.
+
+Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards what
+all tasks say. A task's verdict, that A is better or that a method is the best, *stands* if it
+belongs to the largest set of the most probable verdicts that are all true at once with the
+probability of the intervals: nobody is misled by having looked at every task.
+``tests/claims/test_by_task.py`` counts how often all that stand are true.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.sample_exact import comparison_tree
-from bayes_sota.claims.summary import claim_report, measured_of
+from bayes_sota.claims.pair import chosen_pair
+from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
+from bayes_sota.claims.summary import chance, claim_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
-from bayes_sota.core.tables import Report, Table
-from bayes_sota.core.text import as_sentences, chance, counted, decimals_for, listed
-from bayes_sota.core.types import Seed
+from bayes_sota.core.summary import Difference, frame_of
+from bayes_sota.core.tables import Report, table_of
+from bayes_sota.core.text import chance as fine_chance
+from bayes_sota.core.text import counted, decimals_for, decimals_of, listed, span
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods
+from bayes_sota.leaderboard.summary_tasks import best_said, stand_by_method
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from bayes_sota.leaderboard.posterior import BoardPosterior
 
-
 _DRAWS = 4000  # of the joint posterior
+_MOST_PAIRS = 20_000
+_BLOCK = 2000  # draws at a time
+type Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class MethodsClaim:
+    """What a report of several methods is about.
+
+    Attributes
+    ----------
+    comparison : MethodComparison or None
+        None where every task was compared by itself.
+    to_datatree : callable
+        Posterior draws in the one schema.
+    """
+
+    comparison: MethodComparison | None
+    to_datatree: "Callable[[], xr.DataTree]"
+
+
+def answers_report(
+    outcomes: Outcomes, content: Row, said: Sequence[str], how: str, seed: str, **parts: Any
+) -> Report:
+    """Report of answers: what all of them have, and what is said of one."""
+    content |= {"source": outcomes.name, "seed": seed_number(seed)}
+    content["notes"] = [*outcomes.notes, *content["notes"]]
+    measured = "claims" if outcomes.unit == "item" else "data_sets"
+    return claim_report(content, said, f"{how}, seed {seed}", measured=measured, **parts)
+
+
+def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
+    """Observed difference, and mean, sd and interval of draws."""
+    found = Difference(draws).to_dict(ci_prob)
+    return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
+
+
+def unit_of(compared: MethodComparison | TaskComparison) -> tuple[float, str]:
+    """What differences are multiplied by, and what they are then, behind a space."""
+    return (100.0, " points") if compared.bounds == (0.0, 1.0) else (1.0, "")
+
+
+def difference_columns(
+    compared: MethodComparison | TaskComparison, ci_prob: float, *, shrunk: bool = False
+) -> Row:
+    """Columns of a table with the differences and intervals of its rows."""
+    factor, unit = unit_of(compared)
+
+    def shown(key: str) -> Callable[[Row], str]:
+        return lambda row: _signed(row["difference"], key, factor)
+
+    columns: Row = {f"{'observed' if shrunk else 'difference'}{unit}": shown("observed")}
+    if shrunk:
+        columns["difference"] = shown("mean")
+    columns[f"{ci_prob:.0%} interval"] = lambda row: signed_span(row["difference"], factor)
+    return columns
+
+
+def _signed(difference: Row, key: str, factor: float) -> str:
+    return f"{factor * difference[key]:+z.{decimals_for(factor * difference['sd'])}f}"
+
+
+def signed_span(difference: Row, factor: float) -> str:
+    """Ends of the interval of a difference, with the digits that it supports."""
+    d = decimals_for(factor * difference["sd"])
+    low, high = (f"{factor * end:+z.{d}f}" for end in difference["interval"])
+    return f"{low} to {high}"
+
+
+def flat(row: Row) -> Row:
+    """Numbers of a row as columns, those of its difference last."""
+    found = {k: v for k, v in row.items() if not isinstance(v, dict) and k != "interval"}
+    for key, name in (("scores", "score"), ("p_best", "p_best")):
+        if isinstance(row.get(key), dict):
+            found |= {f"{name}_{of}": x for of, x in row[key].items()}
+    found |= row.get("rope", {})
+    of = row.get("difference", row)
+    found |= {key: of[key] for key in ("observed", "mean", "sd") if key in of}
+    return found | dict(zip(("lower", "upper"), of["interval"], strict=True))
 
 
 def report_methods(
     outcomes: Outcomes,
-    methods: Sequence[str] | None = None,
     *,
     draws: int = 10_000,
     ci_prob: float = 0.95,
     selection: bool = True,
-    source: str = "",
-    notes: Sequence[str] = (),
     random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
     """Report of several methods on the same items: who is the best, and who is as good.
 
     Parameters
     ----------
-    outcomes, methods, draws
+    outcomes, draws
         As in ``compare_methods``.
     ci_prob : float
         Probability of the intervals, and of the comparison with the winner.
     selection : bool
         Whether to correct for picking the winner: P(best) of the joint posterior of all skills,
         as ``board_table`` has it.
-    source, notes : str, sequence of str
-        Repeated in the report.
     random_seed : int, SeedSequence, Generator or None
 
     Examples
     --------
-    >>> from bayes_sota import Outcomes
     >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
     >>> report_methods(answers, selection=False, random_seed=0).content["tied_with_best"]
     ['1', '2']
     """
     rng, seed = resolve_seed(random_seed)
-    of = compare_methods(outcomes, methods, draws=draws, random_seed=rng)
+    of = compare_methods(outcomes, draws=draws, random_seed=rng)
     joint, told = None, list[str]()
     if selection:
         joint, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
-    rows = _methods(of, joint, ci_prob)
-    remarks = [*notes, *of.notes, *told]
+    entries = None if joint is None else joint.entries
+    rows = _methods(of, entries, ci_prob)
     in_clusters = of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
-    content: dict[str, Any] = {
-        **about_methods(of, rows),
-        "n_clusters": of.n_clusters,
-        "prob": ci_prob,
-        "p_best": joint and dict(zip(of.methods, joint.entries.p_best.tolist(), strict=True)),
-        "selection": joint and _of_picking(of, joint),
-        "source": source,
-        "notes": remarks,
-        "seed": seed_number(seed),
-    }
-    answer = _answer(of, content["selection"], content["tied_with_best"], size, outcomes.unit)
-    kind = f"{outcomes.unit}s as {'clusters' if in_clusters else 'independent'}"
-    title = f"{source}: {size}, {len(rows)}"
-    entries = None if joint is None else joint.entries
-    tree = partial(comparison_tree, of, outcomes, joint=entries, seed=seed)
-    return claim_report(
-        content,
-        answer,
-        f"Paired posterior, {kind}, {counted(len(of.draws), 'draw')}, seed {seed}",
-        make_frame=partial(methods_frame, rows),
-        tables=[Table.of([_cells(of, row, ci_prob) for row in rows], f"{title} methods")],
-        paragraph=[*answer, *as_sentences(remarks)],
-        legend=[_legend(ci_prob, joint)],
-        reasons=() if joint is None else joint.reasons,
-        measured=measured_of(outcomes),
-        about=MethodsClaim(of, tree),
-    )
-
-
-def about_methods(of: MethodComparison, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Who leads, whether that is so, and who may be as good, given numbers of every method."""
-    return {
+    content: Row = {
         "p_false": of.p_false,
         "winner": of.methods[of.winner],
         "runner_up": of.methods[of.runner_up],
@@ -110,7 +171,43 @@ def about_methods(of: MethodComparison, rows: list[dict[str, Any]]) -> dict[str,
         "tied_with_best": [row["name"] for row in rows if row["tied_with_best"]],
         "methods": rows,
         "n_items": of.n_items,
+        "n_clusters": of.n_clusters,
+        "prob": ci_prob,
+        "p_best": entries and dict(zip(of.methods, entries.p_best.tolist(), strict=True)),
+        "selection": joint and _of_picking(of, joint),
+        "notes": [*of.notes, *told],
     }
+    columns: Row = {
+        "method": "name",
+        "score": lambda row: f"{row['score']:.{decimals_of(row) + 1}f}",
+        f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
+        "P(best)": lambda row: row["p_best"] and _of_draws(row["p_best"], row["p_best_mcse"]),
+        "uncorrected": lambda row: _of_draws(row["p_best_uncorrected"], None, draws),
+        "tied with best": lambda row: "yes" * row["tied_with_best"],
+    }
+    picked = "; P(best) allows for the winner's having been picked" * (joint is not None)
+    legend = (
+        "tied with best: cannot be distinguished from the winner, pair by pair, at "
+        f"{ci_prob:.0%}{picked}; uncorrected: P(best) as if all had been given beforehand"
+    )
+    return answers_report(
+        outcomes,
+        content,
+        list(_answer(of, content, size, outcomes.unit)),
+        f"Paired posterior, {outcomes.unit}s as {'clusters' if in_clusters else 'independent'}, "
+        f"{counted(draws, 'draw')}",
+        seed,
+        make_frame=lambda: frame_of([flat(row) for row in rows]),
+        tables=[table_of(rows, columns, f"{outcomes.name}: {size}, {len(rows)} methods")],
+        legend=[legend],
+        reasons=() if joint is None else joint.reasons,
+        about=MethodsClaim(of, partial(comparison_tree, of, outcomes, joint=entries, seed=seed)),
+    )
+
+
+def _of_draws(p: float, mcse: float | None, draws: int = 1) -> str:
+    """A share of draws with the digits that they support."""
+    return fine_chance(p, share_mcse(p, draws) if mcse is None else mcse)
 
 
 def _corrected(
@@ -137,34 +234,7 @@ def _of_picking(of: MethodComparison, joint: "BoardPosterior") -> dict[str, floa
     }
 
 
-def _legend(ci_prob: float, joint: "BoardPosterior | None") -> str:
-    picked = "" if joint is None else "; P(best) allows for the winner's having been picked"
-    return (
-        "tied with best: cannot be told from the winner, pair by pair: P(>= winner) is at least "
-        f"{(1 - ci_prob) / 2:.3g}{picked}; uncorrected: P(best) as if all had been given "
-        "beforehand"
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class MethodsClaim:
-    """What a report of several methods is about.
-
-    Attributes
-    ----------
-    comparison : MethodComparison or None
-        None where every task was compared by itself.
-    to_datatree : callable
-        Posterior draws in the one schema.
-    """
-
-    comparison: MethodComparison | None
-    to_datatree: "Callable[[], xr.DataTree]"
-
-
-def _methods(
-    of: MethodComparison, joint: "BoardPosterior | None", ci_prob: float
-) -> list[dict[str, Any]]:
+def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
     """Numbers of every method, the best score first."""
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)
     return [
@@ -172,92 +242,270 @@ def _methods(
             "name": of.methods[j],
             "score": float(of.sign * of.scores[j]),
             "interval": sorted(intervals[j].tolist()),
-            "p_best": None if joint is None else float(joint.entries.p_best[j]),
-            "p_best_mcse": None if joint is None else float(joint.entries.p_best_mcse[j]),
+            "p_best": None if joint is None else float(joint.p_best[j]),
+            "p_best_mcse": None if joint is None else float(joint.p_best_mcse[j]),
             "p_best_uncorrected": float(of.p_best[j]),
             "p_not_below_winner": float(of.p_not_below[j]),
             "tied_with_best": bool(tied[j]),
             "n_runs": of.n_runs[j],
+            "mcse": float(np.ptp(intervals[j])) / 4 / len(of.draws) ** 0.5,
         }
         for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])
     ]
 
 
-def said_of_tied(others: Sequence[str], n_methods: int) -> str:
-    """Which methods the winner cannot be told from, each pair by itself."""
-    if others:
-        return f"{listed(others)} cannot be told from it."
-    if n_methods == 2:
-        return "The two are told apart."
-    return "Taken one by one, every other method is told from it."
-
-
-def said_of_leader(of: MethodComparison, size: str) -> str:
-    """Who leads, and whether that is so."""
-    winner, runner_up, m = of.methods[of.winner], of.methods[of.runner_up], len(of.methods)
-    leads = (
-        f"{winner} and {runner_up} share the best score of {m} methods; that {winner} is better"
-        if _shares_best(of)
-        else f"{winner} has the best score of {m} methods; that it is better than {runner_up}"
-    )
-    return f"On the same {size} {leads} is false with probability {chance(of.p_false)}."
-
-
-def _shares_best(of: MethodComparison) -> bool:
-    """Whether the runner-up has the best score too."""
-    return bool(of.scores[of.winner] == of.scores[of.runner_up])
-
-
-def _answer(
-    of: MethodComparison,
-    picking: dict[str, float] | None,
-    tied: Sequence[str],
-    size: str,
-    unit: str,
-) -> list[str]:
+def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterator[str]:
     """Who leads, whether that is so, and who may be as good."""
-    winner, m = of.methods[of.winner], len(of.methods)
-    others = [name for name in tied if name != winner]
-    said = [
-        said_of_leader(of, size),
-        said_of_tied(others, m),
-    ]
-    if picking is None:
-        beaten = chance(of.p_beaten, share_mcse(of.p_beaten, len(of.draws)))
-        said.append(f"Some other method is better than it with probability {beaten}.")
+    winner, runner_up, picking = content["winner"], content["runner_up"], content["selection"]
+    shared = of.scores[of.winner] == of.scores[of.runner_up]
+    best = f"{winner} and {runner_up} share" if shared else f"{winner} has"
+    yield (
+        f"On the same {size} {best} the best score of {len(of.methods)} methods; the claim that "
+        f"{winner} beats {runner_up} is false with probability {chance(of.p_false)}."
+    )
+    others = [name for name in content["tied_with_best"] if name != winner]
+    if others:
+        yield f"{listed(others)} cannot be distinguished from {winner}."
     else:
-        said.append(
-            f"{'But the' if len(tied) < 2 else 'The'} winner was picked by its score on these "
-            f"{unit}s; allowing for that, another method is the best with probability "
-            f"{chance(picking['p_not_best'], picking['p_not_best_mcse'])}."
+        yield f"{winner} can be distinguished from every other method."
+    if picking is None:
+        beaten = _of_draws(of.p_beaten, None, len(of.draws))
+        yield f"Some other method is better than {winner} with probability {beaten}."
+    else:
+        yield (
+            f"The winner was picked by its score on these {unit}s; allowing for that, another "
+            "method is the best with probability "
+            f"{_of_draws(picking['p_not_best'], picking['p_not_best_mcse'])}."
         )
-    return said
 
 
-def methods_frame(methods: list[dict[str, Any]]) -> "pd.DataFrame":
-    """One row per method, the best score first."""
-    import pandas as pd
+def report_pairs(
+    outcomes: Outcomes,
+    *,
+    draws: int = 10_000,
+    ci_prob: float = 0.95,
+    random_seed: Seed = DEFAULT_SEED,
+) -> Report:
+    """Report of the differences of every two methods, adjusted for having looked at all.
 
-    frame = pd.json_normalize(methods, sep="_")
-    lower, upper = zip(*frame.pop("interval"), strict=True)
-    return frame.assign(lower=lower, upper=upper)
+    Parameters
+    ----------
+    outcomes, draws
+        As in ``compare_methods``.
+    ci_prob : float
+        Probability of the intervals, and of all decisions together.
+    random_seed : int, SeedSequence, Generator or None
 
+    Raises
+    ------
+    InputError
+        More than 200 methods.
 
-def _cells(of: MethodComparison, method: dict[str, Any], ci_prob: float) -> dict[str, str]:
-    """A method with its interval and probabilities; the others where they were asked for."""
-    (low, high), draws = method["interval"], len(of.draws)
-    d = decimals_for((high - low) / 4, (high - low) / 4 / draws**0.5)
-    own, uncorrected = method["name"] == of.methods[of.winner], method["p_best_uncorrected"]
-    cells = {
-        "method": method["name"],
-        "score": f"{method['score']:.{d + 1}f}",
-        f"{ci_prob:.0%} interval": f"{low:.{d}f} to {high:.{d}f}",
+    Examples
+    --------
+    >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
+    >>> report_pairs(answers).content["n_told_apart"]
+    2
+    """
+    rng, seed = resolve_seed(random_seed)
+    of = compare_methods(outcomes, draws=draws, random_seed=rng)
+    m = len(of.methods)
+    if m * (m - 1) // 2 > _MOST_PAIRS:
+        raise InputError(f"{m:,} methods have too many pairs; name two of them")
+    order = np.argsort(-of.scores, kind="stable").tolist()
+    places = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :]]
+    first, second = zip(*places, strict=True)
+    gains = of.draws[:, first] - of.draws[:, second]
+    rows = []
+    for (a, b), gain, p in zip(places, gains.T, adjusted_chances(gains).tolist(), strict=True):
+        row = row_of_pair(of, a, b, ci_prob) | {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
+        p_false = float(np.mean(gain <= 0))
+        row |= {"p_false": p_false, "p_false_mcse": share_mcse(p_false, draws)}
+        if a == of.winner:  # exact
+            row |= {"p_false": float(of.p_not_below[b]), "p_false_mcse": 0.0}
+        rows.append(row)
+    apart = sum(row["told_apart"] for row in rows)
+    columns: Row = {
+        "first": "a",
+        "second": "b",
+        **difference_columns(of, ci_prob),
+        "P(false)": lambda row: fine_chance(row["p_false"], row["p_false_mcse"]),
+        "adjusted": lambda row: _of_draws(row["p_adjusted"], None, draws),
+        "told apart": lambda row: "yes" * row["told_apart"],
     }
-    if method["p_best"] is not None:
-        cells["P(best)"] = chance(method["p_best"], method["p_best_mcse"])
-    cells |= {
-        "uncorrected": chance(uncorrected, share_mcse(uncorrected, draws)),
-        "P(>= winner)": "" if own else chance(method["p_not_below_winner"]),
-        "tied with best": "yes" * method["tied_with_best"],
+    return answers_report(
+        outcomes,
+        {
+            "pairs": rows,
+            "n_pairs": len(rows),
+            "n_told_apart": apart,
+            "n_items": of.n_items,
+            "n_clusters": of.n_clusters,
+            "prob": ci_prob,
+            "notes": [*of.notes],
+        },
+        [
+            f"On the same {counted(of.n_items, outcomes.unit)} {apart:,} of "
+            f"{counted(len(rows), 'pair')} of methods are told apart, at {ci_prob:.0%} for all "
+            "together."
+        ],
+        f"Paired posterior, {counted(draws, 'draw')}",
+        seed,
+        make_frame=lambda: frame_of([flat(row) for row in rows]),
+        tables=[table_of(rows, columns)],
+        legend=[
+            "P(false): that the first is better than the second is false. Adjusted: the "
+            "probability that chance alone shows such a difference in some pair; pairs below "
+            f"{1 - ci_prob:.3g} are told apart."
+        ],
+        about=MethodsClaim(of, partial(comparison_tree, of, outcomes, seed=seed)),
+    )
+
+
+def row_of_pair(of: MethodComparison, a: int, b: int, ci_prob: float) -> Row:
+    """Scores of two methods and their difference, in the unit given."""
+    scores = of.sign * of.scores
+    gap = of.sign * (of.draws[:, a] - of.draws[:, b])
+    return {
+        "a": of.methods[a],
+        "b": of.methods[b],
+        "score_a": float(scores[a]),
+        "score_b": float(scores[b]),
+        "difference": difference_of(gap, float(scores[a] - scores[b]), ci_prob),
     }
-    return cells
+
+
+def adjusted_chances(differences: FloatArray) -> FloatArray:
+    """Probability that chance alone shows such a difference in some pair, (pairs,).
+
+    Parameters
+    ----------
+    differences : ndarray, shape (draws, pairs)
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).standard_normal((4000, 20)) + np.r_[5.0, np.zeros(19)]
+    >>> bool(adjusted_chances(draws)[0] < 0.001)
+    True
+    """
+    means, sds = differences.mean(axis=0), differences.std(axis=0)
+    sds = np.where(sds > 0, sds, np.inf)
+    blocks = (differences[at : at + _BLOCK] for at in range(0, len(differences), _BLOCK))
+    largest = np.concatenate([np.max(np.abs(d - means) / sds, axis=1) for d in blocks])
+    reached = np.searchsorted(np.sort(largest), np.abs(means) / sds)
+    return 1 - reached / len(largest)
+
+
+def report_tasks(
+    outcomes: Outcomes,
+    *,
+    pair: tuple[str, str] | None = None,
+    draws: int = 10_000,
+    ci_prob: float = 0.95,
+    random_seed: Seed = DEFAULT_SEED,
+) -> Report:
+    """Report of the difference of two methods, or of who is the best, in every task.
+
+    Parameters
+    ----------
+    outcomes, draws
+        As in ``compare_by_task``.
+    pair : (str, str), optional
+        Two methods that were named beforehand. Default: which of all is the best.
+    ci_prob : float
+        Probability of the intervals, and of all verdicts that stand together.
+    random_seed : int, SeedSequence, Generator or None
+
+    Raises
+    ------
+    InputError
+        No tasks or one, unknown methods.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
+    >>> report_tasks(exam, pair=("1", "2")).content["n_stand"]
+    {'1': 3, '2': 0}
+    """
+    rng, seed = resolve_seed(random_seed)
+    if pair is not None:
+        outcomes = chosen_pair(outcomes, pair)
+    of = compare_by_task(outcomes, draws=draws, random_seed=rng)
+    tasks = [_row_of_task(of, t, pair, ci_prob) for t in range(len(of.tasks))]
+    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
+    rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
+    rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
+    count = stand_by_method(rows, pair or of.methods)
+    first = of.methods[int(of.average.mean(axis=0).argmax())]
+    columns: Row = {"task": "task", "items": lambda row: f"{row['n_items']:,}"}
+    if pair:
+        first, said = pair[0], _pair_in_tasks(rows, count, ci_prob)
+        columns |= difference_columns(of, ci_prob, shrunk=True)
+        columns["P(false)"] = lambda row: _of_draws(row["p_false"], None, draws)
+        columns["stands"] = lambda row: f"{row['best']} is better" * row["stands"]
+    else:
+        said = iter(best_said(of.errors.scores, count, ci_prob))
+        columns["best"] = "best"
+        columns["P(best)"] = lambda row: _of_draws(row["p"], None, draws)
+        columns |= difference_columns(of, ci_prob, shrunk=True)
+        columns["stands"] = lambda row: "yes" * row["stands"]
+    return answers_report(
+        outcomes,
+        {
+            "tasks": rows,
+            "n_tasks": len(rows),
+            "n_stand": count,
+            "prob": ci_prob,
+            "sd_between_tasks": difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob),
+            "notes": [*of.notes],
+        },
+        list(said),
+        f"Normal model of tasks, {counted(draws, 'draw')}",
+        seed,
+        make_frame=lambda: frame_of([flat(row) for row in rows]),
+        tables=[table_of(rows, columns)],
+        legend=[
+            "difference, interval and P: shrunk towards what all tasks say, the more the fewer "
+            "items a task has. stands: all of these verdicts are true at once with probability "
+            f"{ci_prob:g}"
+        ],
+        about=MethodsClaim(None, partial(tasks_tree, of, outcomes, first, seed=seed)),
+    )
+
+
+def _row_of_task(
+    of: TaskComparison, task: int, pair: tuple[str, str] | None, ci_prob: float
+) -> tuple[Row, FloatArray]:
+    """Numbers of a task, and draws of how far its verdict is true.
+
+    The difference is that of the pair, or of the most probable best one to the best other.
+    """
+    best, scores, sign = of.best_in(task), of.errors.scores[task], of.sign
+    way = -sign if pair and of.methods.index(pair[0]) != best.best else sign
+    observed = float(way * (scores[best.best] - np.delete(scores, best.best).max()))
+    row: Row = {
+        "task": of.tasks[task],
+        "n_items": int(of.errors.n_items[task]),
+        "n_clusters": int(of.errors.n_clusters[task]),
+        "scores": dict(zip(of.methods, (sign * scores).tolist(), strict=True)),
+        "difference": difference_of(way * best.lead, observed, ci_prob),
+        "best": of.methods[best.best],
+        "p": float(best.p_best[best.best]),
+    }
+    if pair:
+        row["p_false"] = float(np.mean(sign * way * best.lead <= 0))
+    else:
+        row["p_best"] = dict(zip(of.methods, best.p_best.tolist(), strict=True))
+    return row, best.lead
+
+
+def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:
+    (a, stand_a), (b, stand_b) = count.items()
+    higher = sum(row["difference"]["observed"] > 0 for row in rows)
+    lower = sum(row["difference"]["observed"] < 0 for row in rows)
+    yield f"{a} scores higher than {b} in {higher} of {len(rows)} tasks, and lower in {lower}."
+    yield (
+        f"With each task shrunk towards what all say, {a} is better in {stand_a} of {len(rows)} "
+        f"tasks and {b} in {stand_b}, all at once with probability {ci_prob:.0%}."
+    )

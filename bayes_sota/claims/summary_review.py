@@ -1,114 +1,47 @@
 r"""A review of claims that "A outperforms B": how many may be false, claim by claim and by group.
 
-Every row of a table of claims gets the probability that its claim is false, exactly: averaged over
-the congruence (of means: the correlation) that nobody reports, and its lowest and highest value
+Every row of a table is a ``Claim``: P(false), averaged over what is not reported, and its range
 over all that is possible, as *Claims Reloaded* (after Christodoulou et al. 2025, arXiv 2505.04720)
 asks of 347 papers under one assumption. Shares of claims above a level have Jeffreys intervals.
 ``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
-import os
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import betaincinv
 
-from bayes_sota.claims.review import ClaimRow, claim_rows, columns_of_review, share_interval
-from bayes_sota.claims.summary import claim_report
+from bayes_sota.claims.accuracies import Accuracies
+from bayes_sota.claims.claim import Claim
+from bayes_sota.claims.means import Means
+from bayes_sota.claims.printed import reported_claim
+from bayes_sota.claims.summary import claim_report, verdict_of
 from bayes_sota.core.arguments import LEVEL
-from bayes_sota.core.errors import InputError, listed
-from bayes_sota.core.tables import Report, rows_of
-from bayes_sota.core.tables import Table as ShownTable
+from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError, listed
+from bayes_sota.core.tables import Report, rows_of, table_of
 from bayes_sota.core.text import chance, counted, shown
 from bayes_sota.data.opening import read_table
+from bayes_sota.data.printed_scores import LEAST_PERCENT
 from bayes_sota.data.tables import Table, describe_parts
+from bayes_sota.data.words import key
 
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
-RESULTS = (*PROBABILITIES, "assumption", "verdict", "problem")
+RESULTS = (*PROBABILITIES, "assumption", "verdict")
+_ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
+_SPREADS = ("sd_a", "sd_b", "sd_difference", "pairwise_correlation")
+_NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, "congruence", "n_test")
 _LABELS = ("name", "paper", "claim", "title")
+_METRICS = {
+    **dict.fromkeys(("classification", "accuracy"), "accuracy"),
+    **dict.fromkeys(("segmentation", "dice", "dsc"), "dice"),
+    "mean": "mean",
+}
 _PROB = 0.95  # of the intervals of shares
-_SHARES = ("claims", "expected false", "averaged", "at the lowest", "at the highest", "problems")
 
 
-def _finding(shares: list[dict[str, Any]], level: float) -> list[str]:
-    """How many claims are false, and which the numbers support; what is not known of which."""
-    expected, above = ([share[k] for share in shares] for k in ("expected_false", "n_above"))
-    size = shares[0]["n_claims"]
-    if not size:
-        return ["No claim can be used."]
-    d = 1 if expected[2] < 10 else 0
-    mean, low, high = (f"{x:.{d}f}" for x in expected)
-    assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
-    return [
-        f"Of {counted(size, 'claim')} about {mean} are expected to be false{assumed}, and nobody "
-        "knows which.",
-        f"The numbers support {size - above[2]:,}: their probability of being false is at most "
-        f"{level:.3g}. They do not support {above[1]:,}, which may be true all the same; of the "
-        f"other {above[2] - above[1]:,} it depends on what is not reported.",
-    ]
-
-
-def _legend(level: float) -> list[str]:
-    return [
-        "P(false) is the probability that B is at least as good as A, averaged over the share "
-        "of items that both get right (of means: the correlation) where that is unknown; its "
-        "range is over all that is possible (correlations from 0 to 1). A claim is supported if "
-        f"the highest is at most {level:.3g}. A claim above the level is not thereby false."
-    ]
-
-
-def _claim_cells(name: str, group: str | None, result: dict[str, Any]) -> list[str]:
-    """Claim, group, P(false), its range and the verdict or the problem."""
-    if result["problem"]:
-        return [name, group or "", "", "", result["problem"]]
-    p, low, high = (chance(result[key]) for key in PROBABILITIES)
-    return [name, group or "", p, f"{low} to {high}", result["verdict"]]
-
-
-def _group_cells(group: str, shares: list[dict[str, Any]]) -> list[str]:
-    """Claims of a group, false ones expected, above the level, problems."""
-    first, counts = shares[0], [f"{one['n_above']:,} ({_percents(one)})" for one in shares]
-    size, expected = f"{first['n_claims']:,}", f"{first['expected_false']:.1f}"
-    return [group or "all", size, expected, *counts, f"{first['n_problems']:,}"]
-
-
-def read_claims(path: str | os.PathLike[str] | Any) -> pd.DataFrame:
-    """Review of claims from a file, one row each, all cells as they are written.
-
-    Parameters
-    ----------
-    path : path or data frame
-        CSV (commas, semicolons or tabs), Excel, Parquet or JSON (a list of records), with the
-        columns of ``claims_table``.
-
-    Raises
-    ------
-    InputError
-        A file that cannot be read, without rows, or whose columns are not those of a review.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "review.csv"
-    ...     _ = path.write_text("paper,accuracy_a,accuracy_b,n_test\\nLi 2024,0.90,0.88,500\\n")
-    ...     read_claims(path).values.tolist()
-    [['Li 2024', '0.90', '0.88', '500']]
-    """
-    table = read_table(path)
-    columns_of_review(table, {})
-    return _as_pandas(None, table)
-
-
-def claims_table(
-    claims: Any,
-    *,
-    level: float = 0.05,
-    check_counts: bool = True,
-    skip_problems: bool = False,
-    **columns: str,
-) -> Report:
+def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     r"""Probability that each claim of a review is false, and the share of doubtful claims.
 
     Parameters
@@ -119,26 +52,20 @@ def claims_table(
         ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy" or
         "classification"; "dice" or "segmentation"; "mean" of cases outside [0, 1]),
         ``congruence``, ``pairwise_correlation``, ``group``, and a name ("name", "paper", "claim" or
-        "title"). All other columns pass through. Text keeps the digits of accuracies.
+        "title"). All other columns pass through.
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
-    check_counts : bool
-        Whether an accuracy that no whole number of items gives is a problem of its row.
-    skip_problems : bool
-        Whether wrong rows are left out, and their ``problem`` says why; else they are an error.
     **columns : str
         Columns that have other names: ``n_test="N"``, ``name="study"``, ``group="field"``.
 
     Returns
     -------
     Report
-        ``frame`` is the table as given, with p_false, p_false_lowest and p_false_highest (NaN where
-        a row cannot be used), assumption, verdict ("supported" if the highest is at most ``level``,
+        ``frame`` is the table as given, with p_false, p_false_lowest and p_false_highest (over all
+        that is possible), assumption and verdict ("supported" if the highest is at most ``level``,
         "not supported" if the lowest exceeds it, else "depends on the congruence" or "depends on
-        the correlation") and problem (why a row cannot be used). ``about`` has one row per group
-        and probability, all claims first (group ""): n_claims, n_problems, n_above (claims of that
-        probability above ``level``), share, lower and upper (95 %), and expected_false, the sum of
-        the probabilities.
+        the correlation"). ``content`` has the counts of all claims and of each group: ``n``
+        above the level, their share with its 95 % interval, and ``expected_false``, the sum.
 
     Raises
     ------
@@ -146,16 +73,8 @@ def claims_table(
         A table that is not a review of claims, one that already has a column of the result, or
         rows that cannot be used.
 
-    Notes
-    -----
-    With a given congruence, correlation or standard deviation of differences the three
-    probabilities are one. Else P(false) falls with the congruence and the correlation, so that its
-    range lies between the values at their ends, :math:`[\max(0, p_A + p_B - 1), \min(p_A, p_B)]`
-    and [0, 1].
-
     Examples
     --------
-    >>> import pandas as pd
     >>> review = pd.DataFrame(
     ...     {"accuracy_a": ["0.90", "0.95"], "accuracy_b": ["0.88", "0.90"], "n_test": [500, 900]}
     ... )
@@ -165,179 +84,223 @@ def claims_table(
     """
     LEVEL.check(level, "level")
     table = read_table(claims)
-    label = next((name for want in _LABELS for name in table.columns if name.lower() == want), None)
-    if "name" in columns:
-        label = table.find(columns.pop("name"), "name")
-    known = columns_of_review(table, columns)
-    _check_free(table)
-    rows = claim_rows(table, columns, check_counts=check_counts)
-    results = [_result(number, row, level) for number, row in enumerate(rows, 1)]
-    frame = _as_pandas(claims, table).assign(
-        **{name: [one[name] for one in results] for name in RESULTS}
+    used = _columns(table, columns)
+    rows, notes = _claims(table, used)
+    frame = pd.DataFrame(table.columns, dtype=object)
+    if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
+        frame = claims.set_axis(list(table.columns), axis=1)
+    found = pd.DataFrame([_result(claim, level) for claim in rows], index=frame.index)
+    names = pd.Series([f"row {row + 1}" for row in range(len(frame))], index=frame.index)
+    if "name" in used:
+        names = frame[used["name"]].astype(object).fillna("").astype(str)
+    groups = pd.Series("", index=frame.index)
+    if "group" in used:
+        groups = frame[used["group"]].astype(object).fillna("(none)").astype(str)
+    labelled = found.assign(name=names, group=groups, row=range(1, len(found) + 1))
+    whole = _summary("", labelled, level)
+    of_groups = []
+    if "group" in used:
+        parts = labelled.groupby("group", sort=False)
+        of_groups = [_summary(name, part, level) for name, part in parts]
+    said = _finding(whole, level)
+    each = rows_of(labelled)
+    read = describe_parts(table, [f"claims from {listed(used.values())}"], [*used.values()])
+    legend = (
+        "P(false) is the probability that B is at least as good as A, averaged over the share "
+        "of items that both get right (of means: the correlation) where that is unknown; its "
+        "range is over all that is possible (correlations from 0 to 1). A claim is supported if "
+        f"the highest is at most {level:.3g}. A claim above the level is not thereby false."
     )
-    reasons = [_unusable(frame["problem"])] if (frame["problem"] != "").any() else []
-    if reasons and not skip_problems:
-        fix = "correct them or leave them out"
-        raise InputError(reasons[0], where=table.where, fix=fix)
-    names = [f"row {row + 1}" for row in range(len(frame))]
-    if label is not None:
-        names = _texts(frame[label])
-    groups: list[str | None] = [None] * len(frame)
-    if "group" in known:
-        groups = _groups_of(frame[known["group"]])
-    used = [*known.values(), *([] if label is None else [label])]
-    notes = [describe_parts(table, [f"claims from {listed(used)}"], used), *table.notes]
-    return _review_report(frame, float(level), names, groups, reasons, notes)
-
-
-def _review_report(
-    frame: pd.DataFrame,
-    level: float,
-    names: list[str],
-    groups: list[str | None],
-    reasons: list[str],
-    notes: list[str],
-) -> Report:
-    """Report of what a review's numbers say about each of its claims, and about all of them."""
-    shares = _shares(frame, groups, level)
-    results = rows_of(frame[list(RESULTS)])
-    said, legend = _finding(shares[""], level), _legend(level)
-    summaries = [_as_dict(group, of) for group, of in shares.items()]
-    every = list(zip(names, groups, results, strict=True))
-    claims = [
-        {"row": row, "name": name, "group": group}
-        | {k: None if v != v else v for k, v in result.items()}
-        for row, (name, group, result) in enumerate(every, 1)
-    ]
     return claim_report(
         {
-            "level": level,
+            "level": float(level),
             "finding": " ".join(said),
-            "all": summaries[0],
-            "groups": summaries[1:],
-            "claims": claims,
-            "notes": notes,
-            "diagnostics": {"ok": not reasons, "reasons": reasons},
+            "all": whole,
+            "groups": of_groups,
+            "claims": [row | {"group": row["group"] or None} for row in each],
+            "notes": [read, *table.notes, *notes],
         },
         said,
         "Dirichlet posteriors of paired outcomes, Student t of paired means",
-        make_frame=lambda: frame,
+        make_frame=lambda: frame.assign(**{name: found[name] for name in RESULTS}),
         tables=[
-            ShownTable(
-                ["group", *_SHARES],
-                [_group_cells(*group) for group in shares.items()],
+            table_of(
+                [whole, *of_groups],
+                {
+                    "group": lambda row: row["group"] or "all",
+                    "claims": lambda row: f"{row['n_claims']:,}",
+                    "averaged": _above(0),
+                    "at the lowest": _above(1),
+                    "at the highest": _above(2),
+                },
                 f"Claims whose probability of being false is above {level:.3g}, by assumption",
             ),
-            ShownTable(
-                ["claim", "group", "P(false)", "range", "verdict"],
-                [_claim_cells(*row) for row in every],
+            table_of(
+                each,
+                {
+                    "claim": "name",
+                    "group": lambda row: row["group"] or None,
+                    "P(false)": lambda row: chance(row["p_false"]),
+                    "range": lambda row: " to ".join(chance(row[k]) for k in PROBABILITIES[1:]),
+                    "verdict": "verdict",
+                },
                 "The claims",
             ),
         ],
-        paragraph=[*said, *legend],
-        legend=legend,
-        reasons=reasons,
-        about=pd.DataFrame([share for of in shares.values() for share in of]),
+        paragraph=[*said, legend],
+        legend=[legend],
     )
 
 
-def _unusable(problems: "pd.Series[str]") -> str:
-    """The rows that cannot be used: the first three with their reasons, the others by number."""
-    messages = [problem for problem in problems if problem]
-    told = messages[:3] + [problem.partition(":")[0] for problem in messages[3:23]]
-    rest = f"; and {len(messages) - 23:,} more" if len(messages) > 23 else ""
-    unusable = f"{len(messages):,} of {counted(len(problems), 'row')} cannot be used"
-    return f"{unusable}: {'; '.join(told)}{rest}"
+def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
+    """Columns of a review by their roles, such as ``n_test``."""
+    found = {role: table.find(column, role) for role, column in asked.items()}
+    known = {key(name): name for name in table.columns}
+    for role in (*_NUMBERS, "metric", "group"):
+        if role not in found and key(role) in known:
+            found[role] = table.find(role, role)
+    label = next((known[word] for word in _LABELS if word in known), None)
+    if label is not None:
+        found.setdefault("name", label)
+    begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & set(pair)]
+    for role in ("n_test", *(name for pair in begun or [_ACCURACIES] for name in pair)):
+        found[role] = table.find(found.get(role, role), role)
+    for name in RESULTS:
+        if name in table.columns:
+            problem = f"the column {shown(name)} is one that the result adds"
+            raise table.error(problem, fix="rename or remove it")
+    return found
 
 
-def _as_pandas(frame: Any, table: Table) -> pd.DataFrame:
-    """Frame with the table's columns, its own types and index where it is one of pandas."""
-    if isinstance(frame, pd.DataFrame) and len(table.columns) == frame.shape[1]:
-        return frame.set_axis(list(table.columns), axis=1)
-    return pd.DataFrame(table.columns, dtype=object)
-
-
-def _check_free(table: Table) -> None:
-    for name in table.columns:
-        if name in RESULTS:
-            added = f"the column {shown(name)} is one that the result adds"
-            raise table.error(added, fix="rename or remove it")
-
-
-def _result(number: int, row: ClaimRow | InputError, level: float) -> dict[str, Any]:
-    """What the result says of a row."""
-    try:
-        if isinstance(row, InputError):
-            raise row
-        p, lowest, highest = row.p_false()
-    except InputError as error:
-        nothing = dict.fromkeys(PROBABILITIES, np.nan) | {"assumption": "", "verdict": ""}
-        return nothing | {"problem": f"row {number}: {error}"}
-    unknown = "congruence" if row.metric == "accuracy" else "correlation"
-    verdict = "not supported" if lowest > level else f"depends on the {unknown}"
-    if highest <= level:
-        verdict = "supported"
-    return dict(zip(RESULTS, (p, lowest, highest, row.assumption, verdict, ""), strict=True))
-
-
-def _groups_of(column: Any) -> list[str | None]:
-    """Group of each claim as text."""
-    return [text or "(none)" for text in _texts(column)]
-
-
-def _shares(
-    frame: pd.DataFrame, groups: list[str | None], level: float
-) -> dict[str, list[dict[str, Any]]]:
-    """Shares of claims above the level: of all, then by group in the order of the table."""
-    numbers = frame[list(PROBABILITIES)].astype(float).reset_index(drop=True)
-    parts = {"": numbers}
-    if any(groups):
-        parts |= {str(name): part for name, part in numbers.groupby(np.array(groups), sort=False)}
-    return {
-        name: [_share(name, part[one], level) for one in PROBABILITIES]
-        for name, part in parts.items()
-    }
-
-
-def _share(group: str, column: Any, level: float) -> dict[str, Any]:
-    """How many claims are above the level by one of their probabilities."""
-    values = column.dropna()
-    size, above = len(values), int((values > level).sum())
-    lower, upper = share_interval(above, size, _PROB)
-    return {
-        "group": group,
-        "probability": column.name,
-        "n_claims": size,
-        "n_problems": len(column) - size,
-        "n_above": above,
-        "share": above / size if size else np.nan,
-        "lower": lower,
-        "upper": upper,
-        "expected_false": float(values.sum()),
-    }
-
-
-def _as_dict(group: str, shares: list[dict[str, Any]]) -> dict[str, Any]:
-    """Summary of one group as plain Python objects."""
-    sizes = {name: shares[0][name] for name in ("n_claims", "n_problems")}
-    above = {
-        one["probability"]: {
-            "n": one["n_above"],
-            "share": one["share"] if one["n_claims"] else None,
-            "interval": [one["lower"], one["upper"]] if one["n_claims"] else None,
-            "expected_false": one["expected_false"],
+def _claims(table: Table, used: Mapping[str, str]) -> tuple[list[Claim], list[str]]:
+    """The claims of the rows, and notes; rows that are none are one error."""
+    printed = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
+    metrics = table.names(used["metric"], may_miss=True) if "metric" in used else [""] * len(table)
+    claims, problems, averages = list[Claim](), list[str](), list[str]()
+    percent = np.zeros(len(table), bool)
+    if "accuracy_a" in used:
+        pair = np.stack([printed[role].value for role in _ACCURACIES])
+        percent = np.all((pair >= LEAST_PERCENT) & (pair <= 100), axis=0)
+    for row, metric in enumerate(metrics):
+        cells = {
+            role: (float(numbers.value[row]), numbers.texts[row])
+            for role, numbers in printed.items()
+            if not np.isnan(numbers.value[row])
         }
-        for one in shares
-    }
-    return {"group": group or None, **sizes, "above_level": above}
+        try:
+            claim = _claim(cells, metric.lower(), 100.0 if percent[row] else 1.0)
+            if isinstance(claim, Accuracies) and not percent[row]:
+                a, b = (cells[role][1] for role in _ACCURACIES)
+                reported_claim(a, b, claim.n, claim.known)
+            claims.append(claim)
+        except ImpossibleAccuracyError:
+            averages.append(table.lines[row])
+            claims.append(claim)
+        except InputError as error:
+            problems.append(f"{table.lines[row]}: {error}")
+    if problems:
+        more = f"; and {len(problems) - 3:,} more" if len(problems) > 3 else ""
+        unusable = f"{len(problems):,} of {counted(len(metrics), 'row')} cannot be used"
+        fix = "correct them or leave them out"
+        raise InputError(f"{unusable}: {'; '.join(problems[:3])}{more}", where=table.where, fix=fix)
+    notes = ["accuracies of 10 and more are read as percent"] * bool(percent.any())
+    if averages:
+        rest = f" and {len(averages) - MOST_LISTED} more" * (len(averages) > MOST_LISTED)
+        notes.append(
+            "no whole number of items gives an accuracy as printed, which is taken as an average: "
+            f"{', '.join(averages[:MOST_LISTED])}{rest}"
+        )
+    return claims, notes
 
 
-def _percents(share: dict[str, Any]) -> str:
-    if not share["n_claims"]:
-        return "no claims"
-    return f"{share['share']:.0%}, {share['lower']:.0%} to {share['upper']:.0%}"
+def _claim(cells: Mapping[str, tuple[float, str]], word: str, unit: float) -> Claim:
+    """The claim of a row, by its metric or by the cells that are filled."""
+    of = {role: value for role, (value, _) in cells.items()}
+    if word and word not in _METRICS:
+        raise InputError(f"metric is one of {', '.join(_METRICS)}, got {shown(word)}")
+    if not word and of.keys() & set(_ACCURACIES) and of.keys() & set(_MEANS):
+        raise InputError("accuracies and means are both filled: say which with metric")
+    metric = _METRICS.get(word, "dice" if of.keys() & set(_MEANS) else "accuracy")
+    pair = _ACCURACIES if metric == "accuracy" else _MEANS
+    for role in (*pair, "n_test"):
+        if role not in of:
+            raise InputError(f"{role} is empty")
+    a, b = (of[role] / unit for role in pair)
+    n: Any = int(of["n_test"]) if of["n_test"] % 1 == 0 else of["n_test"]
+    if metric == "accuracy":
+        return Accuracies(a=a, b=b, n=n, known=of.get("congruence"))
+    both = {"sd_a", "sd_b"} <= of.keys() and "sd_difference" not in of
+    return Means(
+        a=a,
+        b=b,
+        n=n,
+        known=None if "sd_difference" in of else of.get("pairwise_correlation"),
+        sd=(of["sd_a"], of["sd_b"]) if both else None,
+        sd_difference=of.get("sd_difference"),
+        bounds=None if metric == "mean" else (0.0, 1.0),
+    )
 
 
-def _texts(column: Any) -> list[str]:
-    """Cells of a column as text; nothing for empty ones."""
-    return [str(cell) for cell in column.astype(object).where(column.notna(), "").tolist()]
+def _result(claim: Claim, level: float) -> dict[str, Any]:
+    """What the result says of a claim."""
+    ends = claim.p_range()
+    assumption = f"{claim.unknown} {'given' if claim.known is not None else 'averaged'}"
+    if isinstance(claim, Means) and claim.sd_difference is not None:
+        assumption = "standard deviation of the differences given"
+    elif isinstance(claim, Means) and claim.imputed:
+        assumption += ", standard deviations imputed from the means"
+    verdict = verdict_of(ends, level, claim.unknown)
+    return dict(zip(RESULTS, (claim.p_false(), *ends, assumption, verdict), strict=True))
+
+
+def _summary(group: Any, rows: pd.DataFrame, level: float) -> dict[str, Any]:
+    """How many claims of a group are above the level, by each of their probabilities."""
+    above, m = dict[str, Any](), len(rows)
+    for name in PROBABILITIES:
+        k = int((rows[name] > level).sum())
+        interval = share_interval(k, m)
+        expected = {"expected_false": float(rows[name].sum())}
+        above[name] = {"n": k, "share": k / m, "interval": [*interval], **expected}
+    return {"group": group or None, "n_claims": m, "above_level": above}
+
+
+def share_interval(count: int, size: int) -> tuple[float, float]:
+    r"""Jeffreys interval of a share, :math:`\mathrm{Beta}(k + 1/2, m - k + 1/2)`, equal-tailed.
+
+    It reaches 0 or 1 where the share does (Brown, Cai & DasGupta 2001, doi
+    10.1214/ss/1009213286).
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in share_interval(41, 347)]
+    [0.087, 0.155]
+    """
+    ends = betaincinv(count + 0.5, size - count + 0.5, [(1 - _PROB) / 2, (1 + _PROB) / 2])
+    return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
+
+
+def _above(place: int) -> Callable[[dict[str, Any]], str]:
+    """Cells with a count of claims, its share and the interval."""
+
+    def cell(row: dict[str, Any]) -> str:
+        above = row["above_level"][PROBABILITIES[place]]
+        low, high = above["interval"]
+        return f"{above['n']:,} ({above['share']:.0%}, {low:.0%} to {high:.0%})"
+
+    return cell
+
+
+def _finding(found: dict[str, Any], level: float) -> list[str]:
+    """How many claims are false, and which the numbers support; what is not known of which."""
+    parts = [found["above_level"][name] for name in PROBABILITIES]
+    expected, above = ([part[key] for part in parts] for key in ("expected_false", "n"))
+    size, d = found["n_claims"], 1 if expected[2] < 10 else 0
+    mean, low, high = (f"{x:.{d}f}" for x in expected)
+    assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
+    return [
+        f"Of {counted(size, 'claim')} about {mean} are expected to be false{assumed}; which ones "
+        "is not known.",
+        f"The numbers support {size - above[2]:,}: their probability of being false is at most "
+        f"{level:.3g}. They do not support {above[1]:,}, which may be true all the same; the other "
+        f"{above[2] - above[1]:,} depend on what is not reported.",
+    ]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import false_claim_probability, false_claim_rope
+from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.congruence import congruence_bounds, congruence_of_odds_ratio
-from bayes_sota.claims.printed_accuracies import reported_claim
+from bayes_sota.claims.printed import reported_claim
 from bayes_sota.items.comparison import probability_not_better
 
 
@@ -73,16 +73,16 @@ def test_a_region_of_equivalence_agrees_with_simulation() -> None:
     rng = np.random.default_rng(2)
     drawn = rng.dirichlet([425 + 1, 25 + 1, 15 + 1, 35 + 1], 400_000)
     gap = drawn[:, 1] - drawn[:, 2]
-    found = false_claim_rope(0.90, 0.88, 500, 0.01, 0.85)
+    found = Accuracies(a=0.90, b=0.88, n=500, known=0.85).rope(0.01)
     for ours, theirs in (
-        (found.a_better, np.mean(gap > 0.01)),
-        (found.equivalent, np.mean(np.abs(gap) <= 0.01)),
-        (found.b_better, np.mean(gap < -0.01)),
+        (found["a_better"], np.mean(gap > 0.01)),
+        (found["equivalent"], np.mean(np.abs(gap) <= 0.01)),
+        (found["b_better"], np.mean(gap < -0.01)),
     ):
         assert ours == pytest.approx(theirs, abs=0.004)
-    none = false_claim_rope(0.90, 0.88, 500, 0.0)
-    assert none.b_better == pytest.approx(false_claim_probability(0.90, 0.88, 500), abs=1e-9)
-    assert none.equivalent == pytest.approx(0, abs=1e-9)
+    none = Accuracies(a=0.90, b=0.88, n=500).rope(0.0)
+    assert none["b_better"] == pytest.approx(false_claim_probability(0.90, 0.88, 500), abs=1e-9)
+    assert none["equivalent"] == pytest.approx(0, abs=1e-9)
 
 
 # Congruence
@@ -135,7 +135,7 @@ def test_one_table_is_the_closed_form() -> None:
     found = reported_claim(0.9, 0.88, 500, rounding="exact")
     assert (found.counts_a, found.counts_b) == ((450, 450), (440, 440))
     assert found.p_false == pytest.approx(false_claim_probability(0.9, 0.88, 500), rel=1e-12)
-    known = reported_claim("0.900", "0.880", 500, "independent")
+    known = reported_claim("0.900", "0.880", 500, 0.9 * 0.88)
     assert known.p_false == pytest.approx(0.157, abs=5e-4)
 
 
@@ -165,3 +165,38 @@ def test_rounding_and_assumptions_count() -> None:
     known = reported_claim("0.90", "0.88", 500, 0.88)
     assert known.lowest < false_claim_probability(0.9, 0.88, 500, 0.88) < known.highest
     assert reported_claim("1.0", "0.98", 500).counts_a == (475, 500)
+
+
+# One claim, on other numbers of items
+
+
+def test_the_average_falls_with_the_number_of_items_without_jumps() -> None:
+    claim = Accuracies(a=0.90, b=0.88, n=500)
+    sizes = np.arange(20, 2000, 7)
+    p = np.array([claim.p_false(n) for n in sizes])
+    assert np.all(np.diff(p) < 0)
+    for n in (50, 500, 1500):  # both accuracies are whole numbers of items there
+        assert claim.p_false(n) == pytest.approx(false_claim_probability(0.9, 0.88, n), rel=1e-9)
+    for level in (0.05, 0.01):
+        size = claim.size(level)
+        assert claim.p_false(size) <= level < claim.p_false(size - 1)
+
+
+def test_the_average_is_what_simulated_tables_say() -> None:
+    rng, n = np.random.default_rng(1), 150  # 135 and 132 right
+    both = rng.integers(117, 133, 400_000)
+    first, second = rng.gamma(135 - both + 1), rng.gamma(132 - both + 1)
+    found = Accuracies(a=0.90, b=0.88, n=500).p_false(n)
+    assert found == pytest.approx(np.mean(first <= second), abs=2 / np.sqrt(both.size))
+
+
+@pytest.mark.parametrize("domain", ["image-classifiers", "language-models", "tabular"])
+def test_a_domain_is_a_congruence_with_a_range(domain: str) -> None:
+    claim = Accuracies(a=0.90, b=0.88, n=500, domain=domain)
+    typical = float(claim.assumed()[0][0])
+    assert claim.plausible[0] < typical < claim.plausible[1]
+    assert claim.p_false() == false_claim_probability(0.9, 0.88, 500, typical)
+    low, high = claim.p_range()
+    assert low < claim.p_false() < high
+    least, most = claim.size_range(0.05)
+    assert least < claim.size(0.05) < most

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.means import ReportedMeans, imputed_sd
-from bayes_sota.claims.means import false_claim_probability_of_means as p_false
-from bayes_sota.core.errors import InputError
+from bayes_sota.claims.means import Means, imputed_sd
+
+
+def p_false(a: float, b: float, n: int, correlation: float | None = None, **known) -> float:
+    return Means(a=a, b=b, n=n, known=correlation, **known).p_false()
 
 
 @pytest.mark.parametrize(
@@ -41,10 +43,8 @@ def test_an_unknown_correlation_is_averaged() -> None:
 
     grid = np.linspace(0.2, 0.9, 20_001)
     expected = np.mean([at(r) for r in (grid[1:] + grid[:-1])[::20] / 2])
-    found = p_false(0.81, 0.80, 50, sd=(0.1, 0.12), correlation_range=(0.2, 0.9))
+    found = p_false(0.81, 0.80, 50, sd=(0.1, 0.12), correlations=(0.2, 0.9))
     assert found == pytest.approx(expected, abs=2e-4)
-    many = p_false([0.81, 0.9], 0.80, 50, sd=(0.1, 0.1))
-    assert many.shape == (2,)
 
 
 def test_standard_deviations_may_be_imputed() -> None:
@@ -53,49 +53,24 @@ def test_standard_deviations_may_be_imputed() -> None:
     assert p_false(0.9, 0.7, 100, correlation=0.5) == pytest.approx(given, rel=1e-9)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_the_number_of_claims_does_not_change_what_their_spreads_are(size: int) -> None:
-    a, b = [0.81, 0.85, 0.90, 0.7][:size], [0.80, 0.84, 0.88, 0.65][:size]
-    known = {"sd": ([0.1] * size, [0.12] * size), "correlation": 0.7}
-    found = p_false(a, b, 100, **known)
-    pairs = zip(a, b, strict=True)
-    alone = [p_false(*pair, 100, sd=(0.1, 0.12), correlation=0.7) for pair in pairs]
-    np.testing.assert_allclose(found, alone, rtol=1e-12)
-    as_array = p_false(a, b, 100, sd=np.array(known["sd"]), correlation=0.7)
-    np.testing.assert_array_equal(as_array, found)
-    mixed = p_false(a, b, 100, sd=(0.1, [0.12] * size), correlation=0.7)
-    np.testing.assert_array_equal(mixed, found)
-
-
-@pytest.mark.parametrize(
-    "known",
-    [{"sd": 0.1}, {"sd": (0.1, 0.1, 0.1)}, {"sd": (0.1,)}],
-)
-def test_spreads_are_a_pair_and_coefficients_three(known: dict) -> None:
-    with pytest.raises(InputError, match=r"sd is a pair|are three numbers|give sd, or the sd_co"):
-        p_false([0.81, 0.9, 0.7], 0.6, 100, **known)
-    with pytest.raises(InputError):
-        ReportedMeans(0.81, 0.6, 100, **known).spreads  # noqa: B018
-
-
 @pytest.mark.parametrize(
     ("sd", "n", "needed"),
     [((0.2, 0.2), 100, 0.955), ((0.1, 0.1), 100, 0.819), ((0.6, 0.6), 100, 0.995), ((0.1, 0.2), 9,
       None), ((0.01, 0.01), 100, 0.0), ((0.2, 0.0), 100, None), ((0.3, 0.31), 10_000, 0.8)],
 )  # fmt: skip
 def test_the_correlation_that_a_claim_needs_is_found_up_to_one(sd, n, needed) -> None:
-    claim = ReportedMeans(0.81, 0.80, n, sd=sd, bounds=None)
+    claim = Means(a=0.81, b=0.80, n=n, sd=sd, bounds=None)
     found = claim.needed(0.05)
-    at_one = claim.p_false(correlation=1.0)
+    at_one = claim.at(1.0)
     assert (found is None) == (at_one > 0.05)
     if found:
-        assert claim.p_false(correlation=found) == pytest.approx(0.05, abs=1e-9)
-        assert claim.p_false(correlation=found - 1e-4) > 0.05
+        assert claim.at(found) == pytest.approx(0.05, abs=1e-9)
+        assert claim.at(found - 1e-4) > 0.05
     if needed is None:
         assert found is None
     elif needed != 0.8:
         assert found == pytest.approx(needed, abs=1e-3)
-    assert ReportedMeans(0.8, 0.8, n, sd=sd, bounds=None).needed(0.05) is None
+    assert Means(a=0.8, b=0.8, n=n, sd=sd, bounds=None).needed(0.05) is None
 
 
 def test_where_none_are_given_they_are_imputed_by_a_rule_of_thumb() -> None:
@@ -108,3 +83,19 @@ def test_where_none_are_given_they_are_imputed_by_a_rule_of_thumb() -> None:
 def test_equal_means_are_a_toss_up() -> None:
     assert p_false(0.8, 0.8, 100, sd=(0.1, 0.1), correlation=1) == 0.5
     assert p_false(0.9, 0.8, 100, sd=(0.1, 0.1), correlation=1) == 0
+
+
+def test_sizes_and_equivalence_are_those_of_the_t_test() -> None:
+    known = Means(a=0.81, b=0.80, n=100, sd_difference=0.1)
+    for n in (7, 60):
+        cases = np.random.default_rng(n).normal(size=n)
+        cases = 0.01 + 0.1 * (cases - cases.mean()) / cases.std(ddof=1)
+        p = stats.ttest_1samp(cases, 0, alternative="greater").pvalue
+        assert known.p_false(n) == pytest.approx(p, rel=1e-9)
+    claim = Means(a=0.5, b=0.4, n=10, sd=(0.527, 0.516))  # the largest that ten cases have
+    size = claim.size(0.05)
+    assert claim.p_false(size) <= 0.05 < claim.p_false(size - 1)
+    law = stats.t(99, 0.01, 0.01)
+    found = known.rope(0.005)
+    assert found["a_better"] == pytest.approx(law.sf(0.005))
+    assert found["b_better"] == pytest.approx(law.cdf(-0.005))

@@ -5,86 +5,97 @@ import pytest
 from scipy import stats
 from scipy.special import betainc
 
-from bayes_sota.claims.accuracies import ReportedAccuracies, false_claim_probability
+from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.congruence import congruence_of_odds_ratio
-from bayes_sota.claims.planning import (
-    GapOfAccuracies,
-    GapOfMeans,
-    assured_size,
-    claim_test_size,
-    plan_claim,
-    powered_size,
-)
+from bayes_sota.claims.means import Means
+from bayes_sota.claims.summary import report_plan
 
 
 @pytest.mark.parametrize(
-    ("congruence", "level"), [("independent", 0.05), (0.85, 0.01), ("min", 0.01), (None, 0.05)]
+    ("known", "level"), [(0.9 * 0.88, 0.05), (0.85, 0.01), (0.78, 0.01), (None, 0.05)]
 )
-def test_one_item_fewer_is_too_few(congruence, level: float) -> None:
-    size = claim_test_size(0.90, 0.88, congruence, level=level)
-    shared = "independent" if congruence is None else congruence
-    assert false_claim_probability(0.90, 0.88, size, shared) <= level
-    assert false_claim_probability(0.90, 0.88, size - 1, shared) > level
+def test_one_item_fewer_is_too_few(known: float | None, level: float) -> None:
+    claim = Accuracies(a=0.90, b=0.88, n=500, known=known)
+    size = claim.size(level)
+    assert claim.p_false(size) <= level < claim.p_false(size - 1)
+    least, most = claim.size_range(level)
+    assert least <= size <= most
+    assert report_plan(claim, level=level).content["n_needed"] == size
 
 
 def test_an_assured_size_makes_the_claim_that_often() -> None:
-    size, highest = assured_size(GapOfAccuracies(0.90, 0.87, 0.84), 1500)
-    assert highest == pytest.approx(1 - false_claim_probability(0.90, 0.87, 1500, 0.84))
+    claim = Accuracies(a=0.90, b=0.87, n=1500, known=0.84)
+    size = claim.assured_size()
     rng = np.random.default_rng(5)
     truth = rng.dirichlet([90 + 1, 45 + 1, 1500 - 135 + 2], 20_000)
     counts = rng.multinomial(size, truth)
     made = np.mean(betainc(counts[:, 0] + 1.0, counts[:, 1] + 1.0, 0.5) <= 0.05)
     assert made == pytest.approx(0.8, abs=0.02)
-    assert size > claim_test_size(0.90, 0.87, 0.84)
+    assert size > claim.size()
 
 
 def test_assurance_has_no_noise_and_a_limit() -> None:
-    gap = GapOfAccuracies(0.90, 0.88, 0.792)
-    sizes = [assured_size(gap, 500, assurance=a)[0] for a in (0.7, 0.8, 0.83)]
+    claim = Accuracies(a=0.90, b=0.88, n=500, known=0.792)
+    sizes = [claim.assured_size(assurance=a) for a in (0.7, 0.8, 0.83)]
     assert sizes == sorted(sizes)
-    size, highest = assured_size(gap, 500, assurance=0.845)
-    assert (size, highest) == (None, pytest.approx(0.84256, abs=1e-5))
-    plan = plan_claim(GapOfAccuracies(0.80, 0.79), n_test=100)
-    assert plan.n_assured is None
-    assert "no size makes the claim with probability 0.8" in list(plan.notes())[-1]
+    assert claim.assured_size(assurance=0.845) is None
+    assert claim.p_false() == pytest.approx(1 - 0.84256, abs=1e-5)
+    plan = report_plan(Accuracies(a=0.80, b=0.79, n=2), n_test=100)
+    assert plan.content["n_assured"] is None
+    assert "no size makes the claim with probability 0.8" in plan.notes[-1]
+
+
+def test_power_and_assurance_are_averaged_over_an_unknown_congruence() -> None:
+    """Congruence, truth and fresh items drawn: claims are counted."""
+    rng, claim = np.random.default_rng(3), Accuracies(a=0.90, b=0.85, n=600)
+    size, both = claim.powered_size(), rng.uniform(0.75, 0.85, 20_000)
+    cells = np.column_stack([both, 0.90 - both, 0.85 - both, both - 0.75])
+    fresh = rng.multinomial(size, cells)
+    made = betainc(fresh[:, 1] + 1.0, fresh[:, 2] + 1.0, 0.5) <= 0.05
+    assert made.mean() == pytest.approx(0.8, abs=0.015)
+    size, truth = claim.assured_size(), claim.draw(20_000, rng)["posterior"]["p"]
+    fresh = rng.multinomial(size, truth)
+    made = betainc(fresh[:, 1] + 1.0, fresh[:, 2] + 1.0, 0.5) <= 0.05
+    assert made.mean() == pytest.approx(0.8, abs=0.015)
 
 
 def test_an_assured_number_of_cases_makes_the_claim_that_often() -> None:
     """Data of a first study drawn, truth drawn from what it leaves open, and paired t tests."""
     rng = np.random.default_rng(6)
-    size, highest = assured_size(GapOfMeans(0.82, 0.80, (0.1, 0.1), 0.7), 60)
+    claim = Means(a=0.82, b=0.80, n=60, sd=(0.1, 0.1), known=0.7)
+    size = claim.assured_size()
     spread = (2 * 0.01 * 0.3) ** 0.5
-    assert highest == pytest.approx(stats.t(59).cdf(60**0.5 * 0.02 / spread))
     sigma = spread * np.sqrt(59 / rng.chisquare(59, 3000))
     gap = rng.normal(0.02, sigma / 60**0.5)
     cases = rng.normal(gap, sigma, (size, 3000))
     p = stats.ttest_1samp(cases, 0, alternative="greater").pvalue
     assert np.mean(p <= 0.05) == pytest.approx(0.8, abs=0.03)
-    assert assured_size(GapOfMeans(0.81, 0.80, (0.1, 0.1), 0.5), 20)[0] is None
+    assert Means(a=0.81, b=0.80, n=20, sd=(0.1, 0.1), known=0.5).assured_size() is None
 
 
 def test_the_power_at_a_true_gap() -> None:
     """Fresh items drawn with these skills, and cases with these means: claims are counted."""
     rng = np.random.default_rng(12)
-    gap = GapOfAccuracies(0.90, 0.87, 0.84)
-    sizes = powered_size(gap), claim_test_size(0.90, 0.87, 0.84)
+    claim = Accuracies(a=0.90, b=0.87, n=500, known=0.84)
+    sizes = claim.powered_size(), claim.size()
     for n, expected in zip(sizes, (0.8, 0.5), strict=True):
         counts = rng.multinomial(n, [0.06, 0.03, 0.91], 20_000)
         made = np.mean(betainc(counts[:, 0] + 1.0, counts[:, 1] + 1.0, 0.5) <= 0.05)
         assert made == pytest.approx(expected, abs=0.025)
     spread = (0.1**2 + 0.12**2 - 2 * 0.6 * 0.1 * 0.12) ** 0.5
-    size = powered_size(GapOfMeans(0.02, 0.0, (0.1, 0.12), 0.6))
+    size = Means(a=0.02, b=0.0, n=9, sd=(0.1, 0.12), known=0.6, bounds=None).powered_size()
     power = stats.nct(size - 1, size**0.5 * 0.02 / spread).sf(stats.t(size - 1).ppf(0.95))
     assert power == pytest.approx(0.8, abs=0.005)
-    size = plan_claim(GapOfMeans(0.81, 0.80, (0.1, 0.12), 0.6)).n_needed
+    size = Means(a=0.81, b=0.80, n=9, sd=(0.1, 0.12), known=0.6).size()
     p = [stats.t(n - 1).cdf(-(n**0.5) * 0.01 / spread) <= 0.05 for n in (size - 1, size)]
     assert p == [False, True]
-    typical = GapOfAccuracies(0.90, 0.87, float(congruence_of_odds_ratio(0.90, 0.87, 60)))
-    assert powered_size(typical) < powered_size(GapOfAccuracies(0.90, 0.87))
+    ratio = float(congruence_of_odds_ratio(0.90, 0.87, 60))
+    typical = Accuracies(a=0.90, b=0.87, n=9, known=ratio)
+    assert typical.powered_size() < Accuracies(a=0.90, b=0.87, n=9).powered_size()
 
 
 def test_the_congruence_that_a_claim_needs() -> None:
-    needed = ReportedAccuracies(0.90, 0.88, 500).needed(0.05)
+    needed = Accuracies(a=0.90, b=0.88, n=500).needed(0.05)
     assert false_claim_probability(0.90, 0.88, 500, needed) == pytest.approx(0.05, abs=1e-6)
-    assert ReportedAccuracies(0.90, 0.80, 500).needed(0.05) == pytest.approx(0.7)
-    assert ReportedAccuracies(0.51, 0.50, 10).needed(0.05) is None
+    assert Accuracies(a=0.90, b=0.80, n=500).needed(0.05) == pytest.approx(0.7)
+    assert Accuracies(a=0.51, b=0.50, n=10).needed(0.05) is None

@@ -8,22 +8,11 @@ import numpy as np
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.claims import (
-    GapOfAccuracies,
-    GapOfMeans,
-    ReportedMeans,
-    assured_size,
-    build_case_differences,
-    build_model,
-    powered_size,
-    report_accuracies,
-)
-from bayes_sota.claims.planning import smallest_size
+from bayes_sota.claims import Accuracies, Means, build_case_differences, build_model
+from bayes_sota.claims.claim import smallest
 from bayes_sota.core.errors import InputError
 
-p, means, plan = bs.false_claim_probability, bs.false_claim_probability_of_means, GapOfMeans
-best = bs.claims.best_try_probability_of_means
-SD = (0.1, 0.1)
+p, SD = bs.false_claim_probability, (0.1, 0.1)
 
 
 def of(function: Callable[..., Any]) -> Callable[..., Callable[[], Any]]:
@@ -31,48 +20,43 @@ def of(function: Callable[..., Any]) -> Callable[..., Callable[[], Any]]:
     return lambda *arguments, **options: lambda: function(*arguments, **options)
 
 
-of_means, reported = of(partial(means, 0.81, 0.8, 100)), of(bs.claims.reported_claim)
+of_means, reported = of(partial(Means, a=0.81, b=0.8, n=100)), of(bs.claims.reported_claim)
 review, cases = of(build_model), of(build_case_differences)
+close = Means(a=0.9, b=0.8, n=9, sd=SD, known=0.5)
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: p(0.8, 0.9, 100), "exchange the two"),
     (lambda: p(1.2, 0.9, 100), "lies in .0, 1., got 1.2; in percent"),
-    (lambda: p(0.9, 0.8, 10.5), "whole number of at least 2"),
+    (lambda: p(0.9, 0.8, 10.5), "whole number from 2"),
     (lambda: p(0.9, 0.8, 100, 0.85), "between 0.7 and 0.8.* got 0.85"),
     (lambda: p(0.9, 0.8, 100, "most"), "min, max, independent, got 'most'"),
-    (lambda: bs.claims.false_claim_rope(0.9, 0.8, 100, -0.1), "rope"),
+    (lambda: Accuracies(a=0.9, b=0.8, n=100, known=0.85), "between 0.7 and 0.8"),
+    (lambda: Accuracies(a=0.9, b=0.8, n=1), "from 2 to 1,000,000,000, got 1"),
     (
         reported("0.913", "0.88", 100),
-        "no whole number of 100 items gives the accuracy 0.913 as printed: the nearest attainable "
-        "ones are 0.91 and 0.92$",
+        "no whole number of 100 items gives the accuracy 0.913 as printed: the nearest ones are "
+        "0.91 and 0.92$",
     ),
-    (reported("0.66", "0.33", 3), 'the rounding "floor" both are attainable$'),
-    (reported("0.66", "0.30", 3), "ones are 0.33333333 and 0.66666667$"),
-    (lambda: report_accuracies("0.913", "0.88", 100), "any_accuracy=True takes averages"),
+    (reported("0.66", "0.33", 3), "ones are 0.33333333 and 0.66666667$"),
     (reported("0.88", "0.90", 100), "exchange the two"),
-    (reported("0.90", "0.88", 20_000_000), "from 2 to 10,000,000, got 20000000"),
     (reported("0.90", "0.88", 100.5), "got 100.5"),
     (reported("0.90", "many", 100), "must be a number, got many"),
     (reported("1.90", "0.88", 100), "accuracy, must be a number from 0 to 1, got 1.90"),
     (of_means(sd=(0.6, 0.1)), "at most 0.3943, got 0.6"),
-    (of_means(sd=SD, correlation=1.5), "correlation must lie"),
-    (of_means(sd=SD, correlation_range=(0.5, 0.2)), "increasing"),
+    (of_means(sd=SD, known=1.5), "correlations lie in"),
+    (of_means(sd=SD, correlations=(0.5, 0.2)), "correlations lie in"),
     (of_means(bounds=None), "give the standard deviations"),
     (of_means(sd_difference=0), "sd_difference must be positive"),
-    (lambda: means(0.7, 0.8, 100, sd=SD), "exchange the two"),
-    (lambda: means(81, 80, 100, sd=SD), "range of a case, got 81; in percent"),
-    (lambda: means(0.9, 0.8, 100, sd=(-0.1, 0.1)), "at least 0, got -0.1"),
-    (lambda: bs.claims.best_try_probability(0.9, 0.8, 100, 0.5), "from 1 to 1,000,000, got 0.5"),
-    (lambda: best(ReportedMeans(0.9, 0.8, 9, sd=SD), np.inf), "got inf"),
-    (lambda: best(ReportedMeans(0.9, 0.8, 100, bounds=None), 2), "give the standard deviations"),
-    (lambda: assured_size(plan(0.9, 0.8, (0.0, 0.0), 0.5), 9), "differ by the same amount"),
-    (lambda: assured_size(plan(0.9, 0.8, SD, 0.5), 9, assurance=0.2), "assurance must be"),
-    (lambda: powered_size(plan(0.9, 0.8, SD)), "need pairwise_correlation"),
-    (lambda: powered_size(GapOfAccuracies(0.9, 0.8), power=1.0), "power must be"),
-    (lambda: plan(0.9, 0.9, SD), "equal means"),
-    (lambda: bs.claims.claim_test_size(0.9, 0.9), "equal accuracies"),
-    (lambda: bs.claims.claim_test_size(0.9, 0.8, level=0.7), "level"),
-    (lambda: smallest_size(lambda n: float("nan"), 0.05), "too close"),
+    (of_means(sd_difference=0.1, known=0.5), "sd_difference says all"),
+    (lambda: Means(a=0.7, b=0.8, n=100, sd=SD), "exchange the two"),
+    (lambda: Means(a=81, b=80, n=100, sd=SD), "lies in .0, 1., got 81; in percent"),
+    (of_means(sd=(-0.1, 0.1)), "at least 0, got -0.1"),
+    (lambda: Accuracies(a=0.9, b=0.8, n=9).p_false_of_best(0.5), "from 1 to 1,000,000, got 0.5"),
+    (lambda: Means(a=0.9, b=0.8, n=9).p_false_of_best(np.inf), "got inf"),
+    (lambda: Means(a=0.9, b=0.8, n=9, sd=(0.0, 0.0)).powered_size(), "differ by the same amount"),
+    (lambda: close.assured_size(assurance=0.2), "assurance must be"),
+    (lambda: close.powered_size(power=1.0), "power must be"),
+    (lambda: close.size(0.7), "level"),
     (review([90.0], [0.9], [100]), "in percent"),
     (review([0.9], [0.8], [100], [0.5]), "must lie between 0.7 and 0.8"),
     (review([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
@@ -89,3 +73,12 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
 def test_what_cannot_be_is_refused(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_no_number_of_items_is_none() -> None:
+    assert smallest(lambda n: False) is None
+    for claim in (Accuracies(a=0.9, b=0.9, n=50), Means(a=0.8, b=0.8, n=50)):
+        assert claim.size() is claim.powered_size() is claim.assured_size() is None
+        report = bs.claims.report_claim(claim)
+        assert "support no claim on any number" in " ".join(report.sentences)
+        assert "no claim, whatever" in bs.claims.report_plan(claim).sentences[0]

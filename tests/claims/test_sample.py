@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.means import Means
 from bayes_sota.claims.models import build_case_differences, build_model
 from bayes_sota.claims.sample import sample_claim
 from bayes_sota.core.errors import InputError
@@ -34,9 +34,8 @@ def test_cases_have_student_s_t_and_the_result_is_whole(tmp_path: Path) -> None:
     tree = sample_claim(build_case_differences(cases), draws=1000, tune=700, random_seed=seed)
     assert diagnose(tree)["ok"]
     sd = cases.std(ddof=1)
-    expected = false_claim_probability_of_means(
-        cases.mean(), 0.0, cases.size, sd_difference=sd, bounds=None
-    )
+    known = {"sd_difference": sd, "bounds": None}
+    expected = Means(a=cases.mean(), b=0.0, n=cases.size, **known).p_false()
     found = tree["point_estimate"]
     assert 0.02 < expected < 0.3
     error = 4 * float(found["p_false_mcse"]) + 2e-3

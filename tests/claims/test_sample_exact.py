@@ -1,30 +1,27 @@
-"""Exact trees hold draws, likelihood, prior and replicates of one model, and PyMC's agree."""
+"""Exact trees hold draws, prior and replicates of one model, and PyMC's agree."""
 
 from pathlib import Path
 from typing import Any
 
-import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
-from pymc.stats import compute_log_likelihood
 from scipy import stats
 
-from bayes_sota.claims.means import ReportedMeans
+from bayes_sota.claims.accuracies import Accuracies
+from bayes_sota.claims.means import Means
 from bayes_sota.claims.models import build_model
-from bayes_sota.claims.sample_exact import claim_tree, claim_tree_of_means, comparison_tree
+from bayes_sota.claims.sample_exact import claim_tree, comparison_tree
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import DIMENSIONS, GROUPS
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import compare_methods
 
-QUICK = {"mode": "FAST_COMPILE"}
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("congruence", [None, 0.85, "independent"])
-def test_the_share_of_draws_is_the_closed_form(congruence: Any) -> None:
-    tree = claim_tree(0.90, 0.88, 500, congruence, draws=5000, random_seed=0)
+@pytest.mark.parametrize("known", [None, 0.85, 0.792])
+def test_the_share_of_draws_is_the_closed_form(known: float | None) -> None:
+    tree = claim_tree(accuracies(known), draws=5000, random_seed=0)
     difference, p = tree["posterior"]["difference"], float(tree["point_estimate"]["p_false"])
     share = float((difference <= 0).mean())
     assert share == pytest.approx(p, abs=4.5 * (p * (1 - p) / 20_000) ** 0.5)
@@ -35,29 +32,23 @@ def test_the_share_of_draws_is_the_closed_form(congruence: Any) -> None:
     assert tree.attrs["method"] == "exact"
 
 
+def accuracies(known: float | None = None) -> Accuracies:
+    return Accuracies(a=0.90, b=0.88, n=500, known=known)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("congruence", [None, 0.85])
-def test_pymc_gives_the_same_likelihood_and_prior(congruence: float | None) -> None:
-    tree = claim_tree(0.90, 0.88, 500, congruence, draws=50, random_seed=0)
-    given = None if congruence is None else [congruence]
-    model = build_model([0.90], [0.88], 500, given)
-    points = {"p": tree["posterior"]["p"].values[:, :, None, :]}
-    trace = az.from_dict({"posterior": points}, dims={"p": ("claim", "outcome")})
-    found = compute_log_likelihood(
-        trace, model=model, extend_inferencedata=False, progressbar=False, compile_kwargs=QUICK
-    )["counts"]
-    assert found.dims == ("chain", "draw", "claim")
-    expected = tree["log_likelihood"]["accuracy"].values
-    assert found.values[..., 0] == pytest.approx(expected, abs=1e-6)
-    large = claim_tree(0.90, 0.88, 500, congruence, draws=500, random_seed=1)["prior"]
-    prior = pm.sample_prior_predictive(2000, model, random_seed=2, compile_kwargs=QUICK)["prior"]
+def test_pymc_has_the_same_prior() -> None:
+    large = claim_tree(accuracies(), draws=500, random_seed=1)["prior"]
+    quick = {"mode": "FAST_COMPILE"}
+    model = build_model([0.90], [0.88], 500)
+    prior = pm.sample_prior_predictive(2000, model, random_seed=2, compile_kwargs=quick)["prior"]
     for name in ("difference", "congruence"):
         assert stats.ks_2samp(large[name].values.ravel(), prior[name].values.ravel()).pvalue > 1e-3
 
 
 @pytest.mark.slow
 def test_replicated_accuracies_have_the_moments_of_multinomial_draws() -> None:
-    tree = claim_tree(0.90, 0.88, 500, 0.85, draws=5000, random_seed=0)
+    tree = claim_tree(accuracies(0.85), draws=5000, random_seed=0)
     skill, again = (
         tree[group][name].values.reshape(-1, 2)
         for group, name in (("posterior", "skill"), ("posterior_predictive", "accuracy"))
@@ -71,10 +62,10 @@ def test_replicated_accuracies_have_the_moments_of_multinomial_draws() -> None:
     assert stats.chisquare(counts, 20_000 * chances / chances.sum()).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("known", [{"correlation": 0.7}, {}, {"sd": None, "sd_difference": 0.08}])
+@pytest.mark.parametrize("known", [{"known": 0.7}, {}, {"sd": None, "sd_difference": 0.08}])
 def test_draws_of_means_are_student_t(known: dict[str, Any]) -> None:
-    claim = ReportedMeans(0.81, 0.80, 100, **{"sd": (0.1, 0.1), **known})
-    tree = claim_tree_of_means(claim, draws=5000, random_seed=0)
+    claim = Means(a=0.81, b=0.80, n=100, **{"sd": (0.1, 0.1), **known})
+    tree = claim_tree(claim, draws=5000, random_seed=0)
     p = float(tree["point_estimate"]["p_false"])
     share = float((tree["posterior"]["difference"] <= 0).mean())
     assert share == pytest.approx(p, abs=4.5 * (p * (1 - p) / 20_000) ** 0.5)
@@ -82,26 +73,14 @@ def test_draws_of_means_are_student_t(known: dict[str, Any]) -> None:
 
 
 def test_means_have_the_normal_inverse_gamma_posterior() -> None:
-    """Log likelihood less the density of the draws is the flat prior in d and log sigma."""
     n, gap, s = 40, 0.01, 0.08
-    claim = ReportedMeans(0.81, 0.80, n, sd_difference=s)
-    tree = claim_tree_of_means(claim, draws=5000, random_seed=0)
+    tree = claim_tree(Means(a=0.81, b=0.80, n=n, sd_difference=s), draws=5000, random_seed=0)
     d, sd = (tree["posterior"][k].values.ravel() for k in ("difference", "sd_difference"))
     variance = stats.invgamma((n - 1) / 2, scale=(n - 1) * s**2 / 2)
     assert stats.kstest(sd**2, variance.cdf).pvalue > 1e-3
     assert stats.kstest((d - gap) / sd * n**0.5, stats.norm.cdf).pvalue > 1e-3
-    density = stats.norm.logpdf(d, gap, sd / n**0.5) + variance.logpdf(sd**2) + np.log(2 * sd**2)
-    found = tree["log_likelihood"]["mean_difference"].values.ravel()
-    assert np.ptp(found - density) < 1e-8
     again = tree["posterior_predictive"]["mean_difference"].values.ravel()
     assert stats.kstest((again - gap) / s / (2 / n) ** 0.5, stats.t(n - 1).cdf).pvalue > 1e-3
-
-
-def test_means_that_do_not_vary_have_no_likelihood() -> None:
-    claim = ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=1.0)
-    tree = claim_tree_of_means(claim, draws=10, random_seed=0)
-    assert "log_likelihood" not in tree.children
-    assert "nothing varies" in tree.attrs["notes"]
 
 
 ANSWERS = np.random.default_rng(0).random((200, 3)) < [0.9, 0.8, 0.6]
@@ -121,8 +100,8 @@ def test_several_methods_and_the_way_to_a_file_and_back(tmp_path: Path) -> None:
 
 
 TREES: dict[str, Any] = {
-    "accuracies": lambda: claim_tree(0.9, 0.88, 50, draws=10),
-    "means": lambda: claim_tree_of_means(ReportedMeans(0.9, 0.88, 50, sd=(0.1, 0.1)), draws=10),
+    "accuracies": lambda: claim_tree(Accuracies(a=0.9, b=0.88, n=50), draws=10),
+    "means": lambda: claim_tree(Means(a=0.9, b=0.88, n=50, sd=(0.1, 0.1)), draws=10),
     "methods": lambda: comparison_tree(
         compare_methods(Outcomes(ANSWERS), draws=40), Outcomes(ANSWERS)
     ),

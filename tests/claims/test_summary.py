@@ -1,83 +1,92 @@
 """Reports of claims: every number that the words say is the one that was computed."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_sota.claims import ReportedMeans, report_accuracies, report_means, report_methods
+from bayes_sota.claims import Accuracies, Means, report_claim, report_methods
+from bayes_sota.core.tables import Report
 from bayes_sota.data.outcomes import Outcomes
+
+
+def report_of(a: str, b: str, n: int, known: float | None = None, **options: Any) -> Report:
+    claim = Accuracies(a=float(a), b=float(b), n=n, known=known, domain=options.pop("domain", None))
+    return report_claim(claim, printed=(a, b), **options)
 
 
 @pytest.mark.parametrize(
     ("claim", "options", "parts"),
     [
-        (("0.90", "0.88", 500), {},
-         ("probability 0.093", "0.780 to 0.880, and the probability ranges from 0.0005 to 0.171",
-          "at most 0.05 only if both got at least 85.4 % of the items right",
-          "With the rounding of the printed accuracies it is 0.100", "Please report")),
-        (("0.90", "0.88", 500), {"congruence": 0.85, "rounding": "exact"},
-         ("0.85 of the items right by both, given",)),
-        (("0.90", "0.88", 500), {"best_of": 10}, ("the probability is 0.352 instead of 0.093",)),
-        (("0.80", "0.79", 100), {}, ("At no share",)),
-        (("0.95", "0.85", 500), {}, ("at most 0.05 whatever that share is",)),
-        (("0.913", "0.9", 100), {"any_accuracy": True},
-         ("No whole number of 100 items gives the accuracy 0.913",)),
+        (("0.90", "0.88", 500), {"names": ("ours", "theirs")},
+         ("The claim that ours (0.90) outperforms theirs (0.88) on 500 items is false with "
+          "probability 0.10 (< 0.01 to 0.17, depending on the congruence).",
+          "supported at 0.05 only if both got at least 85.4 % of the items right.",
+          "P(false) falls to 0.05 at 826 items (167 to 1,492, depending on the congruence)",
+          "which allow 0.040 to 0.195; exact numbers would give 0.093", "Please report")),
+        (("0.90", "0.88", 500), {"known": 0.85, "rounding": "exact"}, ("It is not supported",)),
+        (("0.90", "0.88", 500), {"best_of": 10, "rounding": "exact"},
+         ("the best of 10 tries of equal skill, P(false) is 0.35 instead of 0.09",)),
+        (("0.80", "0.79", 100), {}, ("not supported at 0.05, whatever the congruence",)),
+        (("0.95", "0.85", 500), {}, ("supported at 0.05, whatever the congruence",)),
+        (("0.913", "0.9", 100), {}, ("No whole number of 100 items gives the accuracy 0.913",)),
         (("0.9", "0.90", 500), {}, ("One digit after the point is taken as printed",)),
+        (("0.90", "0.88", 500), {"domain": "language-models"},
+         ("an odds ratio of 5.4 (1.4 to 30)",)),
     ],
 )  # fmt: skip
 def test_the_paragraph_of_accuracies(claim, options, parts) -> None:
-    text = report_accuracies(*claim, **options).text
+    text = report_of(*claim, **options).text
     assert [part for part in parts if part not in text] == []
-    assert ("Please report" in text) == ("congruence" not in options)
+    assert ("Please report" in text) == ("known" not in options)
 
 
 def test_tables_of_a_report(tmp_path: Path) -> None:
-    report = report_accuracies("0.90", "0.88", 500, rope=0.01)
+    report = report_of("0.90", "0.88", 500, rope=0.01, level=0.1)
     report.save(tmp_path / "claim.csv")
-    np.testing.assert_allclose(pd.read_csv(tmp_path / "claim.csv"), report.about.curve)
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "claim.csv"), report.about.curve())
     assert "| 0.7800 | 0.171 |" in report.to_markdown()
     assert sum(report.content["rope"].values()) == pytest.approx(1.01)
-    tree = report.about.to_datatree(random_seed=0)
-    assert float(tree["point_estimate"]["p_false"]) == report.content["p_false"]
+    assert report.tables[1].title == "By the number of items"
+    assert ["500", "0.093"] in [list(row) for row in report.tables[1].rows]
+    assert [level for level, _ in report.content["n_test_needed"]] == [0.1, 0.05, 0.01]
 
 
 def test_the_paragraph_of_means() -> None:
-    imputed = ReportedMeans(0.81, 0.80, 100)
-    text = report_means(imputed, best_of=5).text
+    imputed = Means(a=0.81, b=0.80, n=100)
+    text = report_claim(imputed, best_of=5).text
     for part in (
-        "averaged, uniform from 0 to 1; the probability is",
-        "The SDs of cases are 0.103 and 0.107 imputed from the means", "best of 5 tries",
+        "only if their cases correlate by at least 0.836",
+        "imputed as 0.103 and 0.107", "best of 5 tries", "P(false) is averaged over 0 to 1.",
+        "with half of them P(false) is 0.03, with twice 0.28",
     ):  # fmt: skip
         assert part in text
-    known = report_means(ReportedMeans(0.81, 0.80, 100, sd=(0.1, 0.1), correlation=0.7))
+    known = report_claim(Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7))
     assert known.content["p_false"] == pytest.approx(0.1, abs=5e-4)
-    given = report_means(ReportedMeans(0.81, 0.80, 100, sd_difference=0.05), best_of=2)
+    given = report_claim(Means(a=0.81, b=0.80, n=100, sd_difference=0.05), best_of=2)
     assert "half of the variance" in given.notes[0]
-    assert given.cells == []
-    tree = given.about.to_datatree(0)
-    assert float(tree["point_estimate"]["p_false"]) == given.content["p_false"]
 
 
-def answers(clusters: int, names: list[str] | None = None) -> Outcomes:
+def answers(clusters: int, **options: Any) -> Outcomes:
     item = np.arange(240)
     right = np.column_stack([item % k > 0 for k in (10, 8, 3)])
-    return Outcomes(right, names=names, clusters=item * clusters // 240)
+    return Outcomes(right, clusters=item * clusters // 240, **options)
 
 
 def test_several_methods() -> None:
-    report = report_methods(answers(240, ["ours", "theirs", "third"]), random_seed=0)
+    report = report_methods(answers(240, names=["ours", "theirs", "third"]), random_seed=0)
     picked = report.content["selection"]
     for part in (
-        "ours has the best score of 3 methods", "theirs cannot be told from it",
+        "ours has the best score of 3 methods", "theirs cannot be distinguished from ours",
         f"another method is the best with probability {picked['p_not_best']:.2f}",
     ):  # fmt: skip
         assert part in report.text
     result = report.to_dict()
     assert sum(result["p_best"].values()) == pytest.approx(1)
     assert list(report.frame["name"]) == ["ours", "theirs", "third"]
-    clustered = report_methods(answers(60), selection=False, notes=["only 5 items"], random_seed=0)
+    clustered = report_methods(answers(60, notes=["only 5 items"]), selection=False, random_seed=0)
     assert "240 items in 60 clusters" in clustered.text
     assert "Only 5 items. " in clustered.text
     assert clustered.to_dict()["selection"] is None
@@ -89,8 +98,8 @@ def test_ties_and_item_scores() -> None:
         rng.normal(0.8, 0.1, (60, 9)), names=[f"m{i}" for i in range(9)], metric="mean"
     )
     report = report_methods(equal, selection=False, random_seed=0)
-    assert " and 3 more cannot be told from it" in report.text
+    assert " and 3 more cannot be distinguished from" in report.text
     apart = report_methods(
         Outcomes(rng.normal([0.9, 0.2], 0.1, (60, 2)), metric="mean"), random_seed=0
     )
-    assert "The two are told apart" in apart.text
+    assert "1 can be distinguished from every other method" in apart.text

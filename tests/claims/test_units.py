@@ -45,18 +45,17 @@ def test_a_point_may_be_written_in_three_ways(capsys: Any, value: str) -> None:
 
 def test_what_is_said_of_shares_is_in_points(capsys: Any) -> None:
     equal = bs.Outcomes(np.tile([[1, 1], [1, 1], [0, 0], [1, 0], [0, 1]], (80, 1)))
-    said = bs.claims.report_pairs(equal, pair=("1", "2"), margin=0.1).sentences
-    assert "1 is not worse than 2 by more than 10.0 points" in said[-1]
-    assert "within 10.0 points" in said[1]
+    said = bs.claims.report_gate(equal, ("1", "2"), margin=0.1).sentences
+    assert "1 is not worse than 2 by more than 10.0 points: shown" in said[0]
     _, out, _ = run(capsys, "claim", *CLASSIFICATION, "--rope", "1pt")
-    assert "A better by more than 1.0 points: 0." in out
+    assert "P(A better by more than 1.0 points) 0." in out
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: bs.claims.report_pairs(answers(), pair=("1", "2"), margin=1.0),
-        lambda: bs.claims.report_accuracies("0.90", "0.88", 500, rope=1.0),
+        lambda: bs.claims.report_gate(answers(), ("1", "2"), margin=1.0),
+        lambda: bs.claims.report_claim(bs.Accuracies(a=0.90, b=0.88, n=500), rope=1.0),
         lambda: bs.claims.plan_from_pilot(answers(), 1.0),
     ],
 )
@@ -82,8 +81,7 @@ def test_other_numbers_keep_their_unit(capsys: Any, errors: Path) -> None:
     pair = ("claim", "responses", errors, "--lower-is-better", "--pair", "new_rmse", "old_rmse")
     code, out, _ = run(capsys, *pair, "--margin", "2")
     assert code == 0
-    assert "is not worse than old_rmse by more than 2." in out
-    assert "within 2," in out
+    assert "is not worse than old_rmse by more than 2: shown" in out
     assert "point" not in out
     code, out, error = run(capsys, *pair, "--margin", "1pt")
     assert (code, out) == (2, "")

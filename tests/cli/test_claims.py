@@ -62,9 +62,9 @@ def result(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
 )
 def test_published_numbers(capsys, option: tuple[str, ...], expected: float) -> None:
     found = result(capsys, *REPORTED, *option)
-    assert found["p_false"] == pytest.approx(expected, abs=5e-4)
     assert found["congruence"]["assumption"]
     assert found["rounding"]["counts_a"] == [448, 452]
+    assert found["rounding"]["exact"] == pytest.approx(expected, abs=5e-4)
     assert found["rounding"]["lowest"] < found["p_false"] < found["rounding"]["highest"]
 
 
@@ -74,13 +74,18 @@ def test_percent_text_and_tries(capsys) -> None:
     found = result(capsys, *REPORTED, "--best-of", "10")["selection"]
     assert found["p_false_selected"] > 3.5 * found["p_false"]
     assert "Please report" in result(capsys, *REPORTED)["text"]
+    named = result(capsys, *REPORTED, "--names", "ours", "theirs", "--domain", "tabular")
+    assert "The claim that ours (0.90) outperforms theirs (0.88)" in named["text"]
+    assert named["congruence"]["assumption"] == "typical of tabular"
 
 
 def test_spreads_of_means_and_planning(capsys) -> None:
     given = result(capsys, *MEANS, "--sd", "0.1", "0.1", "--pairwise-correlation", "0")
     same = result(capsys, *MEANS, "--sd-difference", 0.02**0.5)
     assert given["p_false"] == pytest.approx(same["p_false"])
-    assert result(capsys, "plan", "--accuracy", "0.9", "0.88")["n_needed"] == 1330
+    for typed in (("0.9", "0.88"), ("90", "88"), ("90%", "0.88")):
+        found = result(capsys, "plan", "--accuracy", *typed)
+        assert (found["n_needed"], found["n_needed_range"]) == (826, [167, 1492])
     means = ("--gap", ".01", "--sd", ".1", ".1", "--pairwise-correlation", ".7", "--n-test", "400")
     found = result(capsys, "plan", *means)
     assert found["n_needed"] < found["n_assured"]
@@ -100,7 +105,7 @@ def test_means_and_a_size_alone_have_imputed_spreads(capsys) -> None:
     for factor, p in found["sd_sensitivity"]:
         other = result(capsys, *MEANS, "--sd", factor * first, factor * second)
         assert p == pytest.approx(other["p_false"], rel=1e-9)
-    assert "imputed from the means. They were not reported: a rule of thumb" in found["text"]
+    assert "by 2/3 mean (1 - mean), a rule of thumb for Dice" in found["text"]
 
 
 @pytest.mark.slow
@@ -132,22 +137,13 @@ def test_a_review_for_people_and_in_files(capsys, folder: Path) -> None:
 
 
 def test_averages_and_means_without_spreads_are_taken(capsys) -> None:
-    assert run(capsys, "batch", "averaged.csv", "--any-accuracy")[0] == 0
+    code, out, _ = run(capsys, "batch", "averaged.csv")
+    assert (code, "no whole number of items gives an accuracy as printed" in out) == (0, True)
     (claim,) = result(capsys, "batch", "means.csv")["claims"]
     assert claim["p_false"] == pytest.approx(result(capsys, *MEANS)["p_false"], rel=1e-12)
     assert claim["assumption"].endswith("standard deviations imputed from the means")
-
-
-def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> None:
-    """As ``claim batch`` and ``sota`` refuse it."""
-    asked = ("classification", "--n-test", 3, "--accuracy", "0.66", "0.33")
-    code, out, error = run(capsys, *asked)
-    assert (code, out, error.count("\n")) == (2, "", 1)
-    assert "nearest attainable ones are 0.33333333 and 0.66666667" in error
-    assert 'with the rounding "floor" both are attainable; --any-accuracy takes averages' in error
-    assert run(capsys, *asked, "--rounding", "floor")[0] == 0
-    code, out, _ = run(capsys, *asked, "--any-accuracy")
-    assert (code, "no whole number of 3 items gives the accuracy 0.66" in out) == (0, True)
+    code, out, _ = run(capsys, "classification", "--n-test", 3, "--accuracy", "0.66", "0.33")
+    assert (code, "nearest ones are 0.33333333 and 0.66666667" in out) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -158,11 +154,10 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
         ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
         ((*REPORTED, "--save", "draws.xlsx"), "a name that ends with one of .html"),
         ((*REPORTED, "--save", "no/x.png"), "does not exist"),
-        ((*MEANS, "--sd", ".1", ".1", "--sd-difference", ".1"), "give one of --sd and"),
+        ((*MEANS, "--sd", ".1", ".1", "--sd-difference", ".1"), "--sd-difference says all"),
         ((*MEANS, "--sd-difference", ".1", "--save", "x.png"), "this result has no figure"),
         (("plan", "--gap", "0.1"), "give --accuracy A B"),
         (("plan", "--gap", "0.1", "--accuracy", ".9", ".8"), "give --accuracy A B"),
-        (("plan", "--gap", "0.1", "--sd", ".1", ".1", "--n-test", "9"), "need --pairwise-corr"),
         (("responses", "items.csv", "--column", "label=gold"), 'no column "gold"'),
         (("responses", "items.csv", "--by", "task"), "--by task needs answers with tasks"),
         ((*BY_TASK, "--pairs"), "leave out --pair and --by"),
@@ -181,7 +176,7 @@ def test_an_impossible_accuracy_is_refused_with_what_would_be_right(capsys) -> N
         (("plan", "--pilot", "none.csv", "--gap", "0.1"), "none.csv"),
         (("batch", "review.csv", "--save", "review.csv"), "would overwrite the input review.csv"),
         (("batch", "review.csv", "--save", "o.csv", "--level", "5"), "write 0.05"),
-        (("batch", "wrong.csv", "--save", "o.csv"), "row 4: A is the reported winner"),
+        (("batch", "wrong.csv", "--save", "o.csv"), "line 5: A is the reported winner"),
         (("batch", "backwards.csv", "--save", "o.csv", "--save", "f.png"), "exchange the two"),
     ],
 )  # fmt: skip

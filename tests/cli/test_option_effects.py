@@ -22,10 +22,6 @@ SILENT = {
     "--json": "another form of the same result",
     "--higher-is-better": "what is true without it: tests/data/test_reading.py",
     "--quiet": "every command can be asked to be quiet, and some have nothing to leave out",
-    "--any-accuracy": "a permission: PERMISSIONS",
-}
-PERMISSIONS = {  # inputs that are refused without the option
-    "--any-accuracy": "claim batch {averaged.csv}",
 }
 # {x} is a file of the fixture option_inputs
 BASES = (
@@ -67,7 +63,8 @@ OWN = {  # of one command
     ("claim plan", "--sd"): ("0.2 0.1",), ("claim plan", "--n-test"): ("60",),
     ("claim plan", "--pair"): ("y z",),
     ("claim segmentation", "--sd"): ("0.2 0.1",), ("claim segmentation", "--n-test"): ("50",),
-    ("claim classification", "--n-test"): ("400",), ("claim batch", "--level"): ("0.2",),
+    ("claim classification", "--n-test"): ("400",), ("claim classification", "--names"): ("x y",),
+    ("claim segmentation", "--names"): ("x y",), ("claim batch", "--level"): ("0.2",),
 }  # fmt: skip
 READ = {"--pilot": "exam.csv"}
 
@@ -171,15 +168,6 @@ def test_every_option_has_values(tmp_path: Path) -> None:
                 except (KeyError, AssertionError):
                     lacking.append((name, flag))
     assert lacking == []
-
-
-@pytest.mark.parametrize(("flag", "base"), PERMISSIONS.items())
-def test_permissions_allow_what_is_refused(
-    flag: str, base: str, capsys: pytest.CaptureFixture[str], option_inputs: Path
-) -> None:
-    arguments = arguments_of(base, option_inputs)
-    assert run(capsys, *arguments)[0] == 2
-    assert run(capsys, *arguments, *flag.split())[0] in (0, 1)  # 1: rows were left out
 
 
 @pytest.mark.slow

@@ -144,8 +144,9 @@ def drawn(kind: str):
         return partial(bs.claims.plot_methods, found.about.to_datatree())
     if kind == "pairs":
         answers = bs.Outcomes(rng.random((80, size)) < np.linspace(0.9, 0.6, size), names=HOSTILE)
-        frame = bs.claims.report_pairs(answers, draws=200, random_seed=1).frame
-        return partial(bs.claims.plot_pairs, frame)
+        return partial(
+            bs.claims.plot_pairs, bs.claims.report_pairs(answers, draws=200, random_seed=1)
+        )
     table = bs.ScoreTable(rng.normal(size=(12, size)), players=HOSTILE, tournament=HOSTILE[0])
     return partial(bs.epp.plot_epp, bs.fit_epp(table, penalty=0.5))
 

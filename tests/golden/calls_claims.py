@@ -10,7 +10,8 @@ from golden.results import Numbers, each, flat, interval_numbers, pick
 
 import bayes_sota as bs
 from bayes_sota import claims
-from bayes_sota.claims import GapOfAccuracies, GapOfMeans, ReportedMeans
+from bayes_sota.claims import Accuracies, Means
+from bayes_sota.claims.congruence import congruence_at
 
 KNOWN: dict[str, Any] = {
     "unknown": None,
@@ -27,13 +28,16 @@ PRINTED = {"0.90-0.88-500": (0.9, 0.88, 500), "0.88-0.87-200": (0.88, 0.87, 200)
 def accuracies(a: float, b: float, n: int, known: Any) -> Numbers:
     if known == "odds ratio 60":
         known = float(claims.congruence_of_odds_ratio(a, b, 60))
+    if known is not None:
+        known = float(congruence_at(np.asarray(a), np.asarray(b), known))
+    claim = Accuracies(a=a, b=b, n=n, known=known)
     return flat({
-        "p_false": claims.false_claim_probability(a, b, n, known),
-        "rope": claims.false_claim_rope(a, b, n, 0.01, known),
-        "best-of-3": claims.best_try_probability(a, b, n, 3, known),
-        "best-of-20": claims.best_try_probability(a, b, n, 20, known),
-        "size": claims.claim_test_size(a, b, known),
-        "size-0.01": claims.claim_test_size(a, b, known, level=0.01),
+        "p_false": claim.p_false(),
+        "rope": claim.rope(0.01),
+        "best-of-3": claim.p_false_of_best(3),
+        "best-of-20": claim.p_false_of_best(20),
+        "size": claim.size(),
+        "size-0.01": claim.size(0.01),
     })  # fmt: skip
 
 
@@ -56,13 +60,15 @@ def printed(a: str, b: str, n: Any) -> Numbers:
 
 
 def report() -> Numbers:
-    found = claims.report_accuracies("0.91", "0.90", 5000, best_of=5)
+    claim = Accuracies(a=0.91, b=0.90, n=5000)
+    found = claims.report_claim(claim, printed=("0.91", "0.90"), best_of=5)
     return pick(found, "p_false", "congruence_needed", "n_test_needed", "by_n_test", "sensitivity",
                 "selection/p_false_selected")  # fmt: skip
 
 
 def drawn(seed: int) -> Numbers:
-    tree = claims.claim_tree(0.9, 0.85, 200, draws=2000, random_seed=seed)
+    claim = Accuracies(a=0.9, b=0.85, n=200)
+    tree = claims.claim_tree(claim, draws=2000, random_seed=seed)
     return interval_numbers(tree, ("difference",))
 
 
@@ -76,39 +82,41 @@ add_all("claims/printed", printed, {
 
 
 def means(**spread: Any) -> Numbers:
-    found = claims.report_means(ReportedMeans(0.81, 0.80, 100, **spread), best_of=3)
+    found = claims.report_claim(Means(a=0.81, b=0.80, n=100, **spread), best_of=3)
     return pick(found, "p_false", "by_n_test", "n_test_needed", "selection/p_false_selected")
 
 
 def few_cases() -> Numbers:
-    numbers = np.array([2, 3, 8])
-    return flat(claims.false_claim_probability_of_means(0.7, 0.6, numbers, sd=(0.2, 0.2)))
+    sizes = enumerate((2, 3, 8))
+    return flat({str(i): Means(a=0.7, b=0.6, n=n, sd=(0.2, 0.2)).p_false() for i, n in sizes})
 
 
 add_all("claims/means", means, {
     "imputed": {},
     "sd": {"sd": (0.1, 0.12)},
-    "correlation": {"sd": (0.1, 0.12), "correlation": 0.8},
-    "correlation-range": {"sd": (0.1, 0.1), "correlation_range": (0.3, 0.9)},
+    "correlation": {"sd": (0.1, 0.12), "known": 0.8},
+    "correlation-range": {"sd": (0.1, 0.1), "correlations": (0.3, 0.9)},
     "sd-difference": {"sd_difference": 0.06},
     "unbounded": {"sd": (0.5, 0.5), "bounds": None},
 })  # fmt: skip
 add("claims/means/few-cases", few_cases)
 
 
-def plan(gap: Any, **options: Any) -> Numbers:
-    found = claims.plan_claim(gap, **options).to_dict()
-    return pick(found, "n_needed", "n_for_power", "n_assured", "highest_assurance")
+def plan(claim: Any, **options: Any) -> Numbers:
+    found = claims.report_plan(claim, **options).to_dict()
+    return pick(found, "n_needed", "n_for_power") | flat(
+        {key: found[key] for key in ("n_assured", "highest_assurance") if key in found}
+    )
 
 
-RATIO = GapOfAccuracies(0.9, 0.88, float(claims.congruence_of_odds_ratio(0.9, 0.88, 60)))
+RATIO = Accuracies(a=0.9, b=0.88, n=2, known=float(claims.congruence_of_odds_ratio(0.9, 0.88, 60)))
 add_all("claims/plan", plan, {
-    "accuracies": {"gap": GapOfAccuracies(0.9, 0.88)},
-    "accuracies-odds-ratio": {"gap": RATIO},
-    "accuracies-congruence": {"gap": GapOfAccuracies(0.9, 0.88, 0.85)},
-    "means": {"gap": GapOfMeans(0.81, 0.80, (0.1, 0.12), 0.8)},
-    "strict": {"gap": RATIO, "level": 0.01, "power": 0.9},
-    "assured": {"gap": RATIO, "n_test": 600},
+    "accuracies": {"claim": Accuracies(a=0.9, b=0.88, n=2)},
+    "accuracies-odds-ratio": {"claim": RATIO},
+    "accuracies-congruence": {"claim": Accuracies(a=0.9, b=0.88, n=2, known=0.85)},
+    "means": {"claim": Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.12), known=0.8)},
+    "strict": {"claim": RATIO, "level": 0.01, "power": 0.9},
+    "assured": {"claim": RATIO, "n_test": 600},
 })  # fmt: skip
 
 
@@ -147,7 +155,7 @@ def pairs(data: Any, seed: int) -> Numbers:
 
 def pair(data: Any, seed: int) -> Numbers:
     two = data.names[0], data.names[2]
-    found = claims.report_pairs(data, pair=two, margin=0.02, random_seed=seed).to_dict()
+    found = claims.report_gate(data, two, margin=0.02, random_seed=seed).to_dict()
     return pick(found["pairs"][0], *PAIR, "rope")
 
 

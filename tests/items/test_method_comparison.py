@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from bayes_sota.claims.means import false_claim_probability_of_means
+from bayes_sota.claims.means import Means
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items import comparison as method_comparison
@@ -67,11 +67,9 @@ def test_cases_are_paired_t() -> None:
         test = stats.ttest_rel(dice[:, found.winner], dice[:, j], alternative="greater")
         assert ours == pytest.approx(test.pvalue, rel=1e-9)
         gap = dice[:, found.winner] - dice[:, j]
-        means = dice[:, found.winner].mean(), dice[:, j].mean()
-        claim = false_claim_probability_of_means(
-            *means, 60, sd_difference=gap.std(ddof=1), bounds=None
-        )
-        assert ours == pytest.approx(claim, rel=1e-9)
+        a, b = dice[:, found.winner].mean(), dice[:, j].mean()
+        claim = Means(a=a, b=b, n=60, sd_difference=gap.std(ddof=1), bounds=None)
+        assert ours == pytest.approx(claim.p_false(), rel=1e-9)
         assert np.mean(found.draws[:, found.winner] < found.draws[:, j]) == pytest.approx(
             ours, abs=0.015
         )

@@ -10,7 +10,8 @@ from data.files import EXAM, run
 from scipy.stats import norm
 from scipy.stats import t as t_law
 
-from bayes_sota.claims.summary_plans import Pilot, plan_from_pilot
+from bayes_sota.claims.pilot import Pilot
+from bayes_sota.claims.summary_pilot import plan_from_pilot
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
 
@@ -114,7 +115,7 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     code, out, _ = run(capsys, *shown, "--save", str(table), "--cost-per-item", "2")
     assert code == 0
     assert out.startswith("If tree and forest truly differ by 5 points, ")
-    assert "The cheapest are " in out
+    assert "The cheapest design has " in out
     assert len(table.read_text().splitlines()) == 7
     code, out, _ = run(capsys, *shown, "--json")
     assert json.loads(out)["pair"] == ["tree", "forest"]

@@ -1,0 +1,219 @@
+r"""A claim that A outperforms B, from two reported numbers: what both laws have in common.
+
+What papers leave out, the *unknown*, is the congruence of two accuracies, or the correlation of the
+cases of two means. A subclass says what P(false) is at a value of the unknown, and which values
+are possible; where the unknown is not known, everything is averaged over them: P(false), the number
+of items, power, and the probability after the best of several tries.
+
+A fresh test set makes the claim where P(false) is at most a level. Given the true difference that
+has a probability close to a normal one, the power; *assurance* averages it over what the observed
+items leave open about the truth. ``tests/claims/test_planning.py`` counts simulated claims.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.types import FloatArray
+
+MOST_ITEMS = 10**9
+_NODES = 64  # of the unknown
+_LEVELS = 160  # of a posterior, in each of two directions
+_FEW = (16, 40)  # nodes and levels where the unknown is averaged too
+
+type Truth = tuple[FloatArray, ...]
+
+
+def gauss(count: int, low: float = 0.0, high: float = 1.0) -> tuple[FloatArray, FloatArray]:
+    """Nodes between two ends and their weights, which sum to 1 (Gauss-Legendre)."""
+    x, weights = np.polynomial.legendre.leggauss(count)
+    return low + (high - low) * (x + 1) / 2, weights / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim(ABC):
+    """That A (``a``) outperforms B (``b``) on ``n`` items; ``known`` is what papers leave out.
+
+    Use ``Accuracies`` or ``Means``.
+    """
+
+    a: float
+    b: float
+    n: int
+    known: float | None = None
+
+    unknown: ClassVar[str]
+    item: ClassVar[str]
+    what: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def ends(self) -> tuple[float, float]:
+        """Least and largest value of the unknown."""
+
+    @property
+    def plausible(self) -> tuple[float, float]:
+        """Ends of what is averaged over, or of what is typical."""
+        return self.ends
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something that matters is not known."""
+        return self.known is None and self.ends[0] < self.ends[1]
+
+    @abstractmethod
+    def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
+        """P(false) at values of the unknown, on ``n`` items."""
+
+    @abstractmethod
+    def difference_at_most(self, q: float) -> float:
+        """Posterior probability that A is better by at most ``q``."""
+
+    @abstractmethod
+    def truth(self, unknown: FloatArray) -> Truth:
+        """Parameters of ``made``, if the reported numbers are the truth."""
+
+    @abstractmethod
+    def left_open(self, unknown: float, levels: FloatArray) -> Truth:
+        """Parameters of ``made`` at levels of their posterior, each (levels, levels)."""
+
+    @staticmethod
+    @abstractmethod
+    def made(truth: Truth, n: int, level: float) -> FloatArray:
+        """Probability that ``n`` fresh items make the claim."""
+
+    @abstractmethod
+    def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
+        """Draws of the variables of each group of a result."""
+
+    @abstractmethod
+    def best_of(self, tries: float) -> float:
+        """``p_false_of_best`` for a checked number of tries."""
+
+    def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
+        """Values of the unknown and their probabilities."""
+        if not self.is_open:
+            return np.array([self.ends[0] if self.known is None else self.known]), np.ones(1)
+        return gauss(count, *self.ends)
+
+    def p_false(self, n: float | None = None) -> float:
+        """Probability that B is at least as good as A, on ``n`` items (default: those reported)."""
+        unknown, weights = self.assumed()
+        return float(weights @ self.at(unknown, n))
+
+    def p_range(self, n: float | None = None) -> tuple[float, float]:
+        """Least and largest P(false) over all that is plausible; twice the same if it is known."""
+        if not self.is_open:
+            return (self.p_false(n),) * 2
+        low, high = self.at(self.plausible[::-1], n).tolist()
+        return low, high
+
+    def size_range(self, level: float = 0.05) -> tuple[int | None, int | None]:
+        """``size`` with the most and with the least favourable value of what is plausible."""
+        if not self.is_open:
+            return (self.size(level),) * 2
+        low, high = (replace(self, known=end).size(level) for end in self.plausible[::-1])
+        return low, high
+
+    def curve(self, points: int = 201) -> FloatArray:
+        """The unknown from end to end, and P(false), (points, 2)."""
+        unknown = np.linspace(*self.ends, points)
+        return np.column_stack([unknown, self.at(unknown)])
+
+    def needed(self, level: float) -> float | None:
+        """Least value of the unknown at which P(false) is ``level`` at most; None at no value."""
+        low, high = self.ends
+        if self.at(low) <= level:
+            return low
+        if self.at(high) > level:
+            return None
+        root: Any = brentq(lambda u: float(self.at(u)) - level, low, high, xtol=1e-13)
+        return float(root)
+
+    def rope(self, half_width: float) -> dict[str, float]:
+        """Probabilities that A is better by more than this, that both are equivalent, that B is."""
+        above = max(1 - self.difference_at_most(half_width), 0.0)
+        below = max(self.difference_at_most(-half_width), 0.0)
+        return {"a_better": above, "equivalent": max(1 - above - below, 0.0), "b_better": below}
+
+    def size(self, level: float = 0.05) -> int | None:
+        """Items from which the same numbers are false with probability ``level`` at most.
+
+        None where no test set is large enough.
+        """
+        LEVEL.check(level, "level")
+        return smallest(lambda n: self.p_false(n) <= level)
+
+    def powered_size(self, level: float = 0.05, power: float = 0.8) -> int | None:
+        """Items on which the claim is made with this power, if these numbers are the truth."""
+        LEVEL.check(level, "level")
+        ASSURANCE.check(power, "power")
+        if self.a == self.b:
+            return None
+        unknown, weights = self.assumed()
+        truth = self.truth(unknown)
+        return smallest(lambda n: weights @ self.made(truth, n, level) >= power)
+
+    def assured_size(self, level: float = 0.05, assurance: float = 0.8) -> int | None:
+        """Fresh items that make the claim with this probability, after what was observed.
+
+        None where no number does: not even endless items make it more probable than that A is
+        better, ``1 - p_false()``.
+        """
+        LEVEL.check(level, "level")
+        ASSURANCE.check(assurance, "assurance")
+        unknown, weights = self.assumed(_FEW[0])
+        levels, of_levels = gauss(_LEVELS if len(unknown) == 1 else _FEW[1])
+        open_truths = [self.left_open(float(u), levels) for u in unknown]
+        truth = tuple(np.stack(parts) for parts in zip(*open_truths, strict=True))
+        if 1 - self.p_false() <= assurance:
+            return None
+        return smallest(
+            lambda n: weights @ (self.made(truth, n, level) @ of_levels @ of_levels) >= assurance
+        )
+
+    def p_false_of_best(self, tries: float) -> float:
+        """P(false) if A is the best of several tries of equal skill."""
+        TRIES.check(tries, "tries")
+        return self.best_of(tries)
+
+
+def smallest(enough: Callable[[int], Any]) -> int | None:
+    """Smallest number of items from which a condition holds, None where no number is enough."""
+    low, high = 1, 2
+    while not enough(high):
+        low, high = high, 2 * high
+        if high > MOST_ITEMS:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def checked_pair(
+    a: ArrayLike, b: ArrayLike, n: ArrayLike, what: str, bounds: tuple[float, float] | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Numbers of the winner and of the other, and of items, as arrays; or an error."""
+    of_a, of_b, size = (np.asarray(x, np.float64) for x in (a, b, n))
+    low, high = bounds or (-np.inf, np.inf)
+    for value in (of_a, of_b):
+        wrong = value[~((value >= low) & (value <= high) & np.isfinite(value))]
+        if wrong.size:
+            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
+            raise InputError(f"{what} lies in [{low:g}, {high:g}], got {wrong[0]:g}{hint}")
+    if np.any(of_a < of_b):
+        raise InputError(f"A is the reported winner, but its {what} is below B's: exchange the two")
+    if not np.all((size >= 2) & (size == np.floor(size)) & (size <= MOST_ITEMS)):
+        raise InputError(
+            f"{{name}} must be a whole number from 2 to {MOST_ITEMS:,}, got {n!r}",
+            parameter="n_test",
+        )
+    return of_a, of_b, size

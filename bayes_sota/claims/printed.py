@@ -1,0 +1,164 @@
+r"""Claims whose accuracies are printed numbers.
+
+Printed accuracies are rounded. With the flat prior all tables of n items are equally probable, so
+that the printed numbers leave
+
+.. math:: P(x_A, x_B \mid \text{printed}) \propto T(x_A, x_B), \quad x_A \ge x_B
+
+with T the number of tables with these margins, over the counts that print so. An accuracy that no
+count gives is impossible (the GRIM check of Brown & Heathers 2017, doi 10.1177/1948550616673876).
+``tests/claims/test_accuracies.py`` compares with all tables, one by one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
+from bayes_sota.claims.claim import gauss
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
+from bayes_sota.core.types import FloatArray
+from bayes_sota.data.printed_scores import (
+    LEAST_PERCENT,
+    RoundingChoice,
+    parse_number,
+    parse_scores,
+)
+
+_WHOLE = 64  # counts that print alike, each of which is looked at
+_NODES = 12  # that stand for more
+
+
+def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
+    """Accuracies with their digits, and a note where they are taken as percent.
+
+    Examples
+    --------
+    >>> as_shares(["91.2%", "0.90"]), as_shares(["91", "90.5"])
+    ((('0.912', '0.90'), ''), (('0.91', '0.905'), '91 and 90.5 are read as percent'))
+    """
+    texts = [str(text).strip() for text in typed]
+    numbers = [parse_number(text.removesuffix("%")) for text in texts]
+    if None in numbers:
+        wrong = texts[numbers.index(None)]
+        raise InputError(f"an accuracy is a number in [0, 1] or in percent, got {wrong!r}")
+    signed = [text.endswith("%") for text in texts]
+    values: Any = numbers
+    bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)
+    shares = tuple(
+        str(value / 100) if bare or sign else text
+        for value, sign, text in zip(values, signed, texts, strict=True)
+    )
+    return shares, f"{' and '.join(texts)} are read as percent" * bare
+
+
+@dataclass(frozen=True)
+class PrintedClaim:
+    """What printed numbers leave open, and the probability that the claim is false.
+
+    Attributes
+    ----------
+    p_false : float
+        Averaged over the counts that print so.
+    lowest, highest : float
+        Over these counts, under the same assumption about the congruence.
+    counts_a, counts_b : (int, int)
+        Fewest and most items that each got right.
+    """
+
+    p_false: float
+    lowest: float
+    highest: float
+    counts_a: tuple[int, int]
+    counts_b: tuple[int, int]
+
+
+def reported_claim(
+    accuracy_a: str | float,
+    accuracy_b: str | float,
+    n_test: int,
+    congruence: float | None = None,
+    *,
+    rounding: RoundingChoice = "auto",
+) -> PrintedClaim:
+    """Probability that the claim is false, over all that prints as the two accuracies.
+
+    Parameters
+    ----------
+    accuracy_a, accuracy_b : str or float
+        As printed; text keeps its digits ("0.90" has two). Each is rounded on its own. A has at
+        least as many right as B, also where both print alike.
+    n_test : int
+        Number of items.
+    congruence : float, optional
+        Known share of items that both got right, held within the bounds of each pair of counts.
+    rounding : {"auto", "nearest", "floor", "exact"}
+        How the accuracies were cut; "auto" is nearest.
+
+    Raises
+    ------
+    ImpossibleAccuracyError
+        No number of right answers gives these accuracies.
+    InputError
+        A below B, fewer than two items.
+
+    Examples
+    --------
+    >>> claim = reported_claim("0.90", "0.88", 500)
+    >>> claim.counts_a, claim.counts_b, round(claim.p_false, 3)
+    ((448, 452), (438, 442), 0.1)
+    """
+    printed = [
+        parse_scores([value], rounding=rounding, percent=False, subjects=[who])
+        for who, value in (("A", accuracy_a), ("B", accuracy_b))
+    ]
+    a, b = (float(one.values[0]) for one in printed)
+    n = Accuracies(a=a, b=b, n=n_test).n
+    ends = [one.count_bounds(np.array([n]), printed[0].roundings[0]) for one in printed]
+    counts_a, counts_b = ((int(fewest[0]), int(most[0])) for fewest, most in ends)
+    for value, (fewest, most) in ((a, counts_a), (b, counts_b)):
+        if fewest > most:
+            near = (int(value * n) / n, min(int(value * n) + 1, n) / n)
+            raise ImpossibleAccuracyError(
+                f"no whole number of {n:,} items gives the accuracy {value:g} as printed: the "
+                f"nearest ones are {near[0]:.8g} and {near[1]:.8g}"
+            )
+    least, most = max(counts_a[0], counts_b[0]), counts_a[1]
+    pairs = list[FloatArray]()
+    for x_b, of_b in zip(*_counts(counts_b[0], min(counts_b[1], most)), strict=True):
+        x_b = min(x_b, n)
+        x_a, of_a = _counts(max(least, x_b), most)
+        x_a = np.clip(x_a, x_b, n)
+        pairs.append(np.stack([x_a, np.full_like(x_a, x_b), of_b * of_a]))
+    x_a, x_b, weights = np.concatenate(pairs, axis=1)
+    weights = weights * (np.minimum(x_b, n - x_a) + 1)
+    p = _probability(x_a, x_b, n, congruence)
+    corners = [(x, min(y, x)) for x in (least, most) for y in (counts_b[0], counts_b[1])]
+    corner_a, corner_b = np.array(corners, np.float64).T
+    at_corners = _probability(corner_a, corner_b, n, congruence)
+    return PrintedClaim(
+        p_false=float(weights @ p / weights.sum()),
+        lowest=float(min(p.min(), at_corners.min())),
+        highest=float(max(p.max(), at_corners.max())),
+        counts_a=counts_a,
+        counts_b=counts_b,
+    )
+
+
+def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
+    """All counts between two ends, or nodes for them, and how many each stands for."""
+    size = high - low + 1
+    if size <= _WHOLE:
+        whole = np.arange(np.ceil(low), high + 1, dtype=np.float64)
+        return whole, np.ones(whole.size)
+    x, weights = gauss(_NODES, max(low - 0.5, 0.0), high + 0.5)
+    return x, weights * size
+
+
+def _probability(x_a: FloatArray, x_b: FloatArray, n: int, congruence: float | None) -> FloatArray:
+    shared: Any = congruence
+    if congruence is not None:
+        shared = np.clip(congruence, np.maximum(0, x_a + x_b - n) / n, x_b / n)
+    return np.asarray(false_claim_probability(x_a / n, x_b / n, n, shared))

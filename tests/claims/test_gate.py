@@ -1,0 +1,119 @@
+"""The gate: its law against draws and closed forms, its verdicts, words and exit codes."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from data.files import EXAM, run
+from scipy import stats
+
+from bayes_sota.claims.pair import PairLaw, law_of_pair
+from bayes_sota.claims.summary_gate import report_gate
+from bayes_sota.data.outcomes import Outcomes
+
+
+def answers(gap: float, n: int = 2000, seed: int = 0) -> Outcomes:
+    rng = np.random.default_rng(seed)
+    easy = rng.random(n)
+    right = [easy + 0.2 * rng.standard_normal(n) < p for p in (0.7 + gap, 0.7)]
+    return Outcomes(np.column_stack(right), names=["new", "old"])
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("gap", [0.0, 0.02, -0.02, 0.06])
+@pytest.mark.parametrize("prob", [0.9, 0.95])
+def test_verdict_interval_and_probabilities_say_the_same(
+    gap: float, margin: float, prob: float
+) -> None:
+    found = report_gate(answers(gap), ("new", "old"), margin=margin, ci_prob=prob, draws=200)
+    of, (low, high) = found.content, found.content["pairs"][0]["difference"]["interval"]
+    expected = "better" if low > 0 else "not-worse" if low > -margin else "undecided"
+    assert of["verdict"] == ("worse" if expected == "undecided" and high < 0 else expected)
+    assert of["p_needed"] == pytest.approx((1 + prob) / 2)
+    if margin:
+        rope = of["pairs"][0]["rope"]
+        assert sum(rope[k] for k in ("a_better", "equivalent", "b_better")) == pytest.approx(1)
+
+
+def test_the_law_of_answers_is_the_dirichlet_posterior() -> None:
+    data = answers(0.02, 300)
+    law = law_of_pair(data, "new")
+    own, other = data.values.T
+    x1, x2 = np.sum(own > other), np.sum(own < other)
+    drawn = np.random.default_rng(0).dirichlet([x1 + 1, x2 + 1, 300 - x1 - x2 + 2], 400_000)
+    gap = drawn[:, 0] - drawn[:, 1]
+    for q in (-0.02, 0.0, 0.03):
+        assert law.at_most(q) == pytest.approx(np.mean(gap <= q), abs=0.003)
+    assert law.interval(0.9) == pytest.approx(np.quantile(gap, [0.05, 0.95]), abs=1e-3)
+    mirrored = law_of_pair(data, "old")
+    assert mirrored.at_most(-0.01) == pytest.approx(1 - law.at_most(0.01))
+
+
+@pytest.mark.parametrize(
+    "parts", [[(1e-4, 7.0)], [(1e-4, 40.0), (4e-5, 3.0)], [(1e-4, 9.0), (5e-5, 4.0), (9e-5, 5.0)]]
+)
+def test_the_law_of_parts_is_a_sum_of_student_t(parts: list[tuple[float, float]]) -> None:
+    law, rng = PairLaw(0.01, 0.01, parts), np.random.default_rng(0)
+    drawn = 0.01 + sum(v**0.5 * rng.standard_t(nu, 1_000_000) for v, nu in parts)
+    for q in (-0.02, 0.0, 0.02):
+        assert law.at_most(q) == pytest.approx(np.mean(drawn <= q), abs=0.002)
+    low, high = law.interval(0.95)
+    assert [law.at_most(low), law.at_most(high)] == pytest.approx([0.025, 0.975])
+    assert PairLaw(0.0, 0.0, [(0.0, 3.0)]).interval(0.95) == (0.0, 0.0)
+
+
+def test_as_many_more_items_decide() -> None:
+    law = PairLaw(-0.001, -0.001, [(1e-4, 1e6)])
+    more = law.more_items(-0.01, 0.95, 1000)
+    times = (1.96 * 0.01 / 0.009) ** 2
+    assert more == pytest.approx(1000 * (times - 1), rel=1e-3)
+    narrower = PairLaw(-0.001, -0.001, [(1e-4 / (1 + more / 1000), 1e6)])
+    assert narrower.interval(0.95)[0] == pytest.approx(-0.01, abs=1e-6)
+    assert law.more_items(-0.05, 0.95, 1000) is None  # it is decided
+    assert law.more_items(-0.001, 0.95, 1000) is None  # it never will be
+
+
+def test_no_seed_decides_a_gate() -> None:
+    found = [
+        report_gate(answers(0.01), ("new", "old"), margin=0.01, random_seed=seed, draws=100)
+        for seed in (1, 2)
+    ]
+    kept = ("verdict", "p", "n_more")
+    assert [found[0].content[k] for k in kept] == [found[1].content[k] for k in kept]
+    assert found[0].content["pairs"][0]["rope"] == found[1].content["pairs"][0]["rope"]
+
+
+def test_a_pair_has_mcnemar_s_mid_p_and_lower_may_be_better() -> None:
+    data = answers(0.03, 400)
+    row = report_gate(data, ("old", "new"), draws=40_000).content["pairs"][0]
+    only = [int(np.sum(data.values @ [s, -s] > 0)) for s in (1, -1)]
+    low, tail = min(only), stats.binom(sum(only), 0.5)
+    mid = tail.cdf(low - 1) + tail.pmf(low) / 2
+    assert row["p_false"] == pytest.approx(mid if only[1] > only[0] else 1 - mid, abs=1e-9)
+    d = data.values @ [-1.0, 1.0]
+    assert row["difference"]["sd"] == pytest.approx(d.std(ddof=1) / 20, rel=0.03)
+    low, high = row["difference"]["interval"]
+    assert high - low == pytest.approx(2 * 1.96 * d.std() / 20, rel=0.03)
+    errors = Outcomes(1 - data.values, lower_is_better=True, names=data.names, metric="mean")
+    found = report_gate(errors, ("new", "old"), margin=0.01)
+    assert found.content["pairs"][0]["difference"]["mean"] < 0
+    assert found.content["p"] > 0.5
+
+
+def test_the_words_of_a_gate(capsys: Any) -> None:
+    command = ("claim", "responses", EXAM, "--average", "items", "--pair", "forest", "tree")
+    code, out, _ = run(capsys, *command, "--require", "better", "--json")
+    assert (code, json.loads(out)["verdict"], json.loads(out)["passed"]) == (0, "better", True)
+    code, out, err = run(
+        capsys, "claim", "responses", EXAM, "--pair", "tree", "forest", "--require", "not-worse",
+        "--margin", "0.01",
+    )  # fmt: skip
+    assert code == 3
+    assert out.startswith(
+        "tree is not worse than forest by more than 1.0 points: not shown (P < 0.01; 0.975 needed)."
+    )
+    assert "\nFAILED.\nP(better by more than 1.0 points) < 0.01, P(within) " in out
+    assert "not met: not-worse is required, and the verdict is worse" in err
+    close = report_gate(answers(0.0), ("new", "old"), margin=0.005, draws=100).sentences
+    assert "more items would decide if the difference stays." in " ".join(close)
