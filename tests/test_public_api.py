@@ -29,7 +29,7 @@ SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "claims.models", "claims.plots", "claims.sample_exact",
     "core.command_report", "core.plots", "leaderboard.sample_many",
     "core.summary", "crossval.across_tasks", "crossval.models", "crossval.summary",
-    "data.examples", "epp.further_fits", "leaderboard.entries", "leaderboard.from_items",
+    "data.examples", "leaderboard.entries", "leaderboard.from_items",
     "leaderboard.models", "leaderboard.plots",
     "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",

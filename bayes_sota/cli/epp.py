@@ -39,7 +39,7 @@ _PLAN = (
 @option("--penalty", limits=Range(0, 1e6), default=0.0, help=_PENALTY)
 @option("--test-fraction", limits=OPEN_SHARE, rare=True, help=_FRACTION)
 @option("--plan", limits=Range(0, 100, open_low=True), metavar="SE", rare=True, help=_PLAN)
-@option("--bayes", is_flag=True, help="Sample the Bayesian model with NUTS (PyMC).")
+@option("--bayes", is_flag=True, help="P(best) and ranks by a Bayesian model.")
 def epp(
     files: tuple[Path, ...],
     players: Any,
@@ -61,8 +61,6 @@ def epp(
     """
     if bayes and plan is not None:
         raise InputError("--plan is for maximum likelihood: leave out --bayes")
-    if bayes and asked["matches"] == "all-rounds":
-        raise InputError("--matches all-rounds is for maximum likelihood: leave out --bayes")
     found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)
     tables: list[Any] = [*found.values()] if isinstance(found, dict) else [found]
     notes = list(dict.fromkeys(note for table in tables for note in table.notes))
@@ -71,13 +69,18 @@ def epp(
         note_unused("battles", "matches")
     if bayes:
         note_unused("--bayes", "penalty")
+        tree = _drawn(tables, model, test, asked, seed)
         fraction = asked["test_fraction"]
-        tree = _sample(tables, model, test, fraction, seed)
         report = room.report_draws(tree, tables, pairs=test, test_fraction=fraction, **about)
         return Answer(report, lambda: room.plot_epp(tree, ci_prob=prob), lambda: tree)
     note_unused("maximum likelihood", "model")
     if len(tables) > 1:
-        return _several(tables, plan, asked, about)
+        if plan is not None:
+            raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
+        note_unused("several tournaments", "test", "seed")
+        report = room.report_tournaments(room.fit_tournaments(tables, **asked), **about)
+        fits = partial(room.fit_tournaments, tables, **asked)
+        return Answer(report, tree=lambda: room.tournaments_tree(fits()))
     try:
         fit = room.fit_epp(tables[0], **asked)
     except InfiniteEstimateError as error:
@@ -89,23 +92,10 @@ def epp(
     return Answer(report, lambda: room.plot_epp(fit, ci_prob=prob), fit.to_datatree)
 
 
-def _several(
-    tables: list[Any], plan: float | None, settings: dict[str, Any], about: dict[str, Any]
-) -> Answer:
-    """Several tournaments side by side."""
-    from bayes_sota.epp.further_fits import tournaments_tree
-
-    if plan is not None:
-        raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
-    note_unused("several tournaments", "test", "seed")
-    fits = room.fit_tournaments(tables, **settings)
-    return Answer(room.report_tournaments(fits, **about), tree=partial(tournaments_tree, fits))
-
-
-def _sample(
-    tables: list[Any], model: str | None, test: Any, test_fraction: float | None, seed: int
+def _drawn(
+    tables: list[Any], model: str | None, test: Any, asked: dict[str, Any], seed: int
 ) -> Any:
-    """Draws of the Bayesian model, once the players who are compared are known to be there."""
+    """Draws of the skills: from finite estimates of one tournament, else by NUTS."""
     from bayes_sota.epp.counts import nearest_player
     from bayes_sota.leaderboard.specification import chosen_model
 
@@ -113,6 +103,17 @@ def _sample(
     for name in (name for pair in test for name in pair):
         nearest_player(players, name)
     spec = chosen_model(model, "epp")
-    built = room.build_model(tables, spec.priors, test_fraction=test_fraction)
+    try:
+        if len(tables) == 1:
+            fit = room.fit_epp(tables[0], **asked | {"penalty": 0.0})
+            return room.infer_skills(fit, spec.priors, random_seed=seed, model_name=spec.name)
+    except InfiniteEstimateError:
+        pass
+    if asked["matches"] == "all-rounds":
+        raise InputError(
+            "--bayes with --matches all-rounds is for one tournament with finite estimates: leave "
+            "out one of them"
+        )
+    built = room.build_model(tables, spec.priors, test_fraction=asked["test_fraction"])
     progress = shows_progress()
     return room.sample_epp(built, specification=spec, random_seed=seed, progressbar=progress)

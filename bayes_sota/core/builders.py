@@ -169,8 +169,8 @@ class EppPriors:
     tournament_scale, slope_scale : float
         The same of deviations in a tournament, and of slopes per standard deviation of a covariate.
     effect_scale : float
-        Sd of the effect of a numeric covariate of players per standard deviation; scale of the
-        half-normal prior of the sd of the effects of a category.
+        Sd of the effect of a covariate of players: of a number per standard deviation, of each
+        level of a category.
 
     Examples
     --------

@@ -9,7 +9,7 @@ The maximum of the likelihood is finite if and only if the graph of who won or t
 strongly connected (Ford 1957): from every player wins lead to every other.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -20,15 +20,15 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.errors import InfiniteEstimateError, InputError, listed
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
 
 Compared = Literal["same-round", "all-rounds"]
 MatchKind = Compared | Literal["listed"]
+Wins = NDArray[np.signedinteger]
 ABSENT = -1  # rank of a player without a score
-_SHOWN = 4  # names of a group in a message
 _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 
@@ -47,7 +47,7 @@ class MatchCounts:
         Ties among all matches.
     """
 
-    doubled_wins: NDArray[np.signedinteger]
+    doubled_wins: Wins
     n_matches: FloatArray
     n_ties: int
 
@@ -66,7 +66,7 @@ class MatchCounts:
         return self.totals + penalty * others / 2, _without_own(self.n_matches + penalty)
 
 
-def _without_own(matches: FloatArray) -> FloatArray:
+def _without_own[T: np.ndarray](matches: T) -> T:
     np.fill_diagonal(matches, 0)
     return matches
 
@@ -155,9 +155,11 @@ def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
 def _same_round(scores: FloatArray) -> MatchCounts:
     *_, rounds, m = scores.shape
     small = np.int16 if rounds < 16_000 else np.int32
+    own = ranks_of_rounds(scores).astype(small)
+    other = np.where(own == ABSENT, np.iinfo(small).max, own)  # nobody beats who is absent
     wins = np.zeros((*scores.shape[:-2], m, m), small)
-    for row in np.moveaxis(scores, -2, 0):
-        wins += row[..., :, None] > row[..., None, :]  # nobody beats a player who is absent
+    for row, column in zip(np.moveaxis(own, -2, 0), np.moveaxis(other, -2, 0), strict=True):
+        wins += row[..., :, None] > column[..., None, :]
     met = (~np.isnan(scores)).reshape(-1, rounds, m)[0].astype(np.float64)
     n_matches = _without_own(met.T @ met)
     doubled = wins - wins.swapaxes(-1, -2) + n_matches.astype(small)
@@ -168,30 +170,49 @@ def _same_round(scores: FloatArray) -> MatchCounts:
 def _all_rounds(scores: FloatArray) -> MatchCounts:
     present = ~np.isnan(scores)
     played, owner = present.sum(axis=0), np.nonzero(present)[1]
-    doubled, ties = np.zeros((played.size, played.size), np.int64), 0
-    for player, (below, equal) in enumerate(scores_below(scores)):
-        doubled[:, player] = np.bincount(owner, 2 * below + equal, played.size)
-        ties += int(equal[owner != player].sum())
-    np.fill_diagonal(doubled, 0)
-    return MatchCounts(doubled, _without_own(np.outer(played, played) * 1.0), ties // 2)
+    level = np.unique(scores[present], return_inverse=True)[1]
+    equal = np.bincount(level)
+    own_equal = np.unique(level * played.size + owner, return_counts=True)[1]  # are no matches
+    ties = (int(equal @ equal) - int(own_equal @ own_equal)) // 2
+    doubled = _without_own(doubled_scores_below(scores, owner))
+    return MatchCounts(doubled, _without_own(np.outer(played, played) * 1.0), ties)
 
 
-def scores_below(scores: FloatArray) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Numbers of scores of each player in turn, below every score that is there and equal to it.
+def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
+    """Twice the scores of each player below those of a group, equal ones once, (n_groups, m).
 
-    Scores of all rounds are compared; those that are there follow each other round by round.
+    Parameters
+    ----------
+    scores : ndarray, shape (R, m)
+        NaN where missing; scores of all rounds are compared.
+    groups : ndarray of int
+        Of each score that is there, row by row.
 
     Examples
     --------
-    >>> [pair[0].tolist() for pair in scores_below(np.array([[0.9, 0.8], [0.1, float("nan")]]))]
-    [[1, 1, 0], [1, 0, 0]]
+    >>> scores = np.array([[0.9, 0.8], [0.1, float("nan")]])
+    >>> doubled_scores_below(scores, np.array([0, 1, 0])).tolist()
+    [[4, 2], [2, 1]]
     """
-    present = ~np.isnan(scores)
-    level = np.unique(scores[present], return_inverse=True)[1]
-    owner = np.nonzero(present)[1]
-    for player in range(scores.shape[1]):
-        equal = np.bincount(level[owner == player], minlength=int(level.max()) + 1)
-        yield (np.cumsum(equal) - equal)[level], equal[level]
+    players = np.nonzero(~np.isnan(scores))[1]
+    flat = scores[~np.isnan(scores)]
+    order = np.argsort(flat, kind="stable")
+    starts = np.flatnonzero(np.diff(flat[order], prepend=-np.inf) > 0)
+    found = np.zeros((int(groups.max()) + 1, scores.shape[1]), np.int64)
+    passed = np.zeros(scores.shape[1], np.int64)  # twice the scores below
+    for level in np.split(order, starts[starts > 0]):
+        if level.size == 1:
+            player = players[level[0]]
+            passed[player] += 1
+            found[groups[level[0]]] += passed
+            passed[player] += 1
+            continue
+        here = np.bincount(players[level], minlength=passed.size)
+        times = np.bincount(groups[level], minlength=len(found))
+        reached = np.flatnonzero(times)
+        found[reached] += np.outer(times[reached], passed + here)
+        passed += 2 * here
+    return found
 
 
 def _listed(matches: Matches) -> MatchCounts:
@@ -205,43 +226,44 @@ def _listed(matches: Matches) -> MatchCounts:
     return MatchCounts(wins, n_matches + n_matches.T, int(np.sum(doubled == 1)))
 
 
-def strong_parts(doubled_wins: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
-    """Strongly connected part of the graph of wins that each player is in, from 0, shape (m,).
+def is_connected(doubled_wins: Wins) -> bool:
+    """Whether wins lead from every player to every other, so that all estimates are finite.
 
-    A tie is an edge in both directions; where all are in one part, all estimates are finite.
+    A tie leads in both directions.
 
     Examples
     --------
-    >>> strong_parts(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]])).tolist()
-    [1, 0, 0]
+    >>> is_connected(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]]))
+    False
     """
-    return connected_components(csr_array(doubled_wins > 0), connection="strong")[1]
+    won = doubled_wins > 0
+    for graph in (won, won.T):
+        reached, new = np.arange(len(won)) == 0, np.zeros(1, np.intp)
+        while new.size:
+            new = np.flatnonzero(graph[new].any(axis=0) & ~reached)
+            reached[new] = True
+        if not reached.all():
+            return False
+    return True
 
 
-def infinite_estimates(
-    doubled_wins: NDArray[np.signedinteger], players: Sequence[str]
-) -> InfiniteEstimateError:
+def infinite_estimates(doubled_wins: Wins, players: Sequence[str]) -> InfiniteEstimateError:
     """Name players whose estimates are infinite, of a graph that is not strongly connected."""
-    pieces, piece = connected_components(csr_array(doubled_wins), directed=False)
-    part = strong_parts(doubled_wins)
+    graph = csr_array(doubled_wins > 0)
+    pieces, piece = connected_components(graph, directed=False)
+    parts, part = connected_components(graph, connection="strong")
     winners, losers = (part[places] for places in np.nonzero(doubled_wins))
-    beaten = np.isin(np.arange(part.max() + 1), losers[winners != losers])
+    beaten = np.isin(np.arange(parts), losers[winners != losers])
     inside = part == np.argmin(beaten) if pieces == 1 else piece == 0
-    first, second = _named(inside, players), _named(~inside, players)
+    first, second = (listed(np.array(players)[x]) for x in (inside, ~inside))
     what = f"{first} never lost to {second}" if pieces == 1 else f"{first} and {second} never meet"
     return InfiniteEstimateError(
-        f"{what}, so that some differences of skill have no finite estimate ({part.max() + 1} "
-        "groups of players that results do not link both ways)",
+        f"{what}, so that some differences of skill have no finite estimate ({parts} groups of "
+        "players that results do not link both ways)",
         parameter="penalty",
         fix="{option} (half a round of ties) gives finite ones, and so does the Bayesian model "
         "(--bayes, sample_epp)",
     )
-
-
-def _named(inside: NDArray[np.bool_], players: Sequence[str]) -> str:
-    names = [repr(name) for name, here in zip(players, inside, strict=True) if here]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def nearest_player(players: Sequence[str], player: str) -> int:

@@ -11,12 +11,11 @@ sandwich over rounds
 
 with C the inverse information and u_r what round r contributes to the estimating equations. One
 matrix, ``BradleyTerryFit.covariance``, allows for players with few rounds and for rounds that agree
-by chance, and every standard error is a root of it. So are
-the tests that two players have the same skill (Property 3.3); those of independent matches (Wald,
-likelihood ratio, one degree of freedom each) reject true nulls far too often, and the paper's own
-counts every match twice and has two degrees of freedom. ``tests/epp/test_fit.py`` compares with
-published numbers and with another route each; ``tests/calibration/test_epp_size.py`` measures how
-often a true null is rejected.
+by chance, and every standard error is a root of it. So are the tests that two players have the same
+skill (Property 3.3); those of independent matches (Wald, likelihood ratio, one degree of freedom
+each) reject true nulls far too often, and the paper's own counts every match twice and has two
+degrees of freedom. ``tests/epp/test_fit.py`` compares with published numbers and with another route
+each; ``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
 """
 
 from collections.abc import Sequence
@@ -27,7 +26,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaincc, ndtr, stdtr
+from scipy.special import expit, gammaincc
+from scipy.stats import t as student
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import OPEN_SHARE, check_choice
@@ -42,8 +42,8 @@ from bayes_sota.epp.counts import (
     MatchKind,
     count_matches,
     infinite_estimates,
+    is_connected,
     nearest_player,
-    strong_parts,
 )
 from bayes_sota.epp.rounds import (
     ROUND_OFF,
@@ -51,7 +51,6 @@ from bayes_sota.epp.rounds import (
     cluster_scores,
     clustered_covariance,
     critical_values,
-    critical_values_of_pairs,
     rank_intervals,
 )
 
@@ -60,12 +59,6 @@ if TYPE_CHECKING:
 
 
 IntervalKind = Literal["robust", "model", "simultaneous"]
-FACTS = {
-    "schema_version": SCHEMA_VERSION,
-    "method": "maximum likelihood",
-    "model_name": "bradley-terry",
-    "versions": f"bayes_sota {__version__}",
-}
 AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / log(10)
 _LEAST_PENALTY = 1e-6
 _ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
@@ -164,25 +157,15 @@ class BradleyTerryFit:
         return self.data.tournament
 
     @property
-    def data_is_splits(self) -> bool:
-        """Whether rounds are splits of one data set, which share training items."""
-        return isinstance(self.data, ScoreTable) and self.data.scheme == "model/cv"
-
-    @property
-    def n_missing(self) -> int:
-        """Scores of the table that are missing."""
-        return int(np.sum(~self.data.present)) if isinstance(self.data, ScoreTable) else 0
-
-    @property
     def p_beats_average(self) -> FloatArray:
         """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
-        return 1 / (1 + np.exp(-self.epp))
+        return np.asarray(expit(self.epp))
 
     @property
     def rank(self) -> NDArray[np.intp]:
         """Rank by skill from 1, equal skills share the better one, (m,)."""
-        ordered = np.sort(-np.round(self.epp, 9))
-        return np.searchsorted(ordered, -np.round(self.epp, 9)) + 1
+        losses = -np.round(self.epp, 9)
+        return np.searchsorted(np.sort(losses), losses) + 1
 
     @cached_property
     def covariance_model(self) -> FloatArray:
@@ -191,8 +174,8 @@ class BradleyTerryFit:
         return solver.model_covariance(self.epp, matches)
 
     @cached_property
-    def _cluster_scores(self) -> FloatArray | None:
-        """What each cluster adds to the estimating equations, (G, m)."""
+    def cluster_scores(self) -> FloatArray | None:
+        """What each cluster adds to the estimating equations, (G, m); None if independent."""
         if isinstance(self.data, Matches) and self.data.groups is None:
             return None
         return cluster_scores(self.data, self.kind, self.win_probabilities())
@@ -200,12 +183,10 @@ class BradleyTerryFit:
     @cached_property
     def influence(self) -> FloatArray | None:
         """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
-        if self._cluster_scores is None:
-            return None
-        return self._cluster_scores @ self.covariance_model
+        return None if self.cluster_scores is None else self.cluster_scores @ self.covariance_model
 
     @cached_property
-    def _matches_by_cluster(self) -> FloatArray:
+    def matches_by_cluster(self) -> FloatArray:
         """Matches of each player in each cluster, up to a factor, (G, m)."""
         data = self.data
         matches = np.zeros((data.n_clusters, len(self.players)))
@@ -222,7 +203,7 @@ class BradleyTerryFit:
     @cached_property
     def clusters_of_players(self) -> NDArray[np.intp]:
         """Clusters of rounds in which each player has matches, (m,)."""
-        return np.asarray(np.sum(self._matches_by_cluster > 0, axis=0), np.intp)
+        return np.asarray(np.sum(self.matches_by_cluster > 0, axis=0), np.intp)
 
     @property
     def overlap(self) -> float:
@@ -233,10 +214,20 @@ class BradleyTerryFit:
         """
         return float(self.overlap_of(self.data.n_clusters))
 
-    def overlap_of(self, rounds: int | NDArray[np.intp]) -> FloatArray:
+    def overlap_of(self, rounds: Any) -> FloatArray:
         """The same for a player who has so many of the rounds."""
         q = self.test_fraction or 0.0
         return 1 + np.asarray(rounds) * q / (1 - q)
+
+    @property
+    def least_share(self) -> float:
+        """Least variance relative to independent matches.
+
+        Half of 3 / (m + 1), which independent matches have against the clustered ones of equal
+        players; all of it where clusters may show no variation although skills are uncertain.
+        """
+        few = self.data.n_clusters < _ENOUGH_CLUSTERS
+        return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
 
     @cached_property
     def covariance(self) -> FloatArray:
@@ -248,14 +239,29 @@ class BradleyTerryFit:
         1), and all of it with two clusters, or where only a penalty makes estimates finite. A
         player of one cluster has an infinite variance.
         """
-        if self._cluster_scores is None:
+        if self.cluster_scores is None:
             return self.covariance_model
         clusters = self.clusters_of_players
         few = self.overlap_of(clusters) * clusters / np.maximum(clusters - 1, 1)
-        scores = self._cluster_scores * np.sqrt(few)
+        scores = self.cluster_scores * np.sqrt(few)
         covariance = clustered_covariance(scores, self.covariance_model, self.least_share)
         np.fill_diagonal(covariance, np.where(clusters > 1, np.diagonal(covariance), np.inf))
         return covariance
+
+    @cached_property
+    def inflation(self) -> float:
+        r"""What clusters multiply the variance of independent matches by, at least 1.
+
+        .. math:: c = \frac{1}{m - 1} \frac{G}{G - 1} \sum_g u_g^T C u_g
+
+        the mean over all contrasts, times ``overlap``; about (m + 1) / 3 for the same-round matches
+        of equal players.
+        """
+        if self.cluster_scores is None or self.influence is None:
+            return self.overlap
+        clusters, m = self.cluster_scores.shape
+        trace = float(np.sum(self.cluster_scores * self.influence))
+        return self.overlap * max(clusters / (clusters - 1) * trace / (m - 1), 1.0)
 
     @cached_property
     def se(self) -> FloatArray:
@@ -276,7 +282,7 @@ class BradleyTerryFit:
         """
         if self.influence is None:
             return np.full(len(self.players), np.inf)
-        played = self._matches_by_cluster
+        played = self.matches_by_cluster
         squares = np.maximum(np.sum(played**2, axis=0), 1.0)
         return np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0)
 
@@ -303,7 +309,7 @@ class BradleyTerryFit:
     def win_probability(self, a: str, b: str) -> float:
         """Probability that A beats B in a round (Property 3.1)."""
         i, j = nearest_player(self.players, a), nearest_player(self.players, b)
-        return float(1 / (1 + np.exp(self.epp[j] - self.epp[i])))
+        return float(expit(self.epp[i] - self.epp[j]))
 
     def win_probabilities(self) -> FloatArray:
         """P(row beats column), 1/2 on the diagonal, (m, m)."""
@@ -311,16 +317,12 @@ class BradleyTerryFit:
 
     def standard_errors_of_pairs(self) -> FloatArray:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
-        own, shared = np.diagonal(self.covariance), self.covariance.copy()
-        np.fill_diagonal(shared, 0.0)  # own variances may be infinite
-        errors = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
-        np.fill_diagonal(errors, 0.0)
-        return np.asarray(errors)
+        return errors_of_differences(self.covariance)
 
     def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
         """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
-        critical = critical_values_of_pairs(self.influence, ci_prob, self.df)
+        critical = critical_values(self.influence, ci_prob, self.df, pairs=True)
         errors = self.standard_errors_of_pairs()
         return rank_intervals(self.epp[:, None] - self.epp, errors, critical)
 
@@ -342,11 +344,14 @@ class BradleyTerryFit:
         OPEN_SHARE.check(ci_prob, "ci_prob")
         i, j = two_players(self.players, a, b)
         difference, pair = float(self.epp[i] - self.epp[j]), np.ix_([i, j], [i, j])
-        se = _error_of_difference(self.covariance[pair])
-        se_model = _error_of_difference(self.covariance_model[pair])
+        se, se_model = (
+            float(errors_of_differences(covariance[pair])[0, 1])
+            for covariance in (self.covariance, self.covariance_model)
+        )
         df = float(min(self.df[i], self.df[j]))
+        equal = np.isinf(se) or abs(difference) < ROUND_OFF
         half = float(bonferroni_critical(ci_prob, 1, df)) * se
-        ends = (difference - half, difference + half)
+        low, high = difference - half, difference + half
         wald = (difference / se_model) ** 2
         ratio = None if self.penalty else self._likelihood_ratio(i, j)
         return PairTest(
@@ -354,12 +359,12 @@ class BradleyTerryFit:
             difference=difference,
             se=se,
             df=df,
-            p_value=_two_sided(difference, se, df),
-            interval=ends,
+            p_value=1.0 if equal else float(2 * student.sf(abs(difference) / se, df)),
+            interval=(low, high),
             n_matches=int(self.counts.n_matches[i, j]),
             points=float(self.counts.doubled_wins[i, j] / 2),
             win_probability=float(expit(difference)),
-            win_probability_interval=(float(expit(ends[0])), float(expit(ends[1]))),
+            win_probability_interval=(float(expit(low)), float(expit(high))),
             se_model=se_model,
             wald_chi2=wald,
             p_value_model=float(gammaincc(0.5, wald / 2)),
@@ -404,37 +409,25 @@ class BradleyTerryFit:
         """Estimates and covariance in the group ``point_estimate``: numbers, no invented draws."""
         import xarray as xr
 
-        one, two = ("player",), ("player", "player_other")
+        two = ("player", "player_other")
         numbers = {
-            "epp": (one, self.epp),
-            "epp_se": (one, self.se),
-            "epp_se_model": (one, self.se_model),
+            "epp": ("player", self.epp),
+            "epp_se": ("player", self.se),
+            "epp_se_model": ("player", self.se_model),
             "epp_covariance": (two, self.covariance),
             "epp_covariance_model": (two, self.covariance_model),
             "win_probability": (two, self.win_probabilities()),
-            "rank": (one, self.rank),
+            "rank": ("player", self.rank),
             "deviance": self.deviance,
         }
         facts = {
-            **FACTS,
             "matches": self.kind,
             "data_hash": self.data.data_hash(),
             "penalty": self.penalty,
             "connected": int(self.connected),
         }
         point = xr.Dataset(numbers, coords={name: list(self.players) for name in two})
-        groups = {"point_estimate": point, "observed_data": _observed_data(self.data)}
-        return xr.DataTree.from_dict({"/": xr.Dataset(attrs=facts), **groups})
-
-    @property
-    def least_share(self) -> float:
-        """Least variance relative to independent matches.
-
-        Half of 3 / (m + 1), which independent matches have against the clustered ones of equal
-        players; all of it where clusters may show no variation although skills are uncertain.
-        """
-        few = self.data.n_clusters < _ENOUGH_CLUSTERS
-        return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
+        return estimates_tree(point, facts, observed_data=_observed_data(self.data))
 
 
 def fit_epp(
@@ -504,11 +497,27 @@ def fit_epp(
     counts = count_matches(data, kind)
     if counts.n_ties and counts.n_ties == counts.n_matches.sum() / 2:
         raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
-    connected = not strong_parts(counts.doubled_wins).any()
+    connected = is_connected(counts.doubled_wins)
     if not (penalty or connected):
         raise infinite_estimates(counts.doubled_wins, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
+
+
+def estimates_tree(
+    point_estimate: "xr.Dataset", facts: dict[str, Any], **groups: "xr.Dataset"
+) -> "xr.DataTree":
+    """Estimates by maximum likelihood as a DataTree."""
+    import xarray as xr
+
+    known = {
+        "schema_version": SCHEMA_VERSION,
+        "method": "maximum likelihood",
+        "model_name": "bradley-terry",
+        "versions": f"bayes_sota {__version__}",
+    }
+    everything = {"/": xr.Dataset(attrs=known | facts), "point_estimate": point_estimate}
+    return xr.DataTree.from_dict(everything | groups)
 
 
 def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
@@ -525,10 +534,13 @@ def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
     return i, j
 
 
-def _error_of_difference(covariance: FloatArray) -> float:
-    """Standard error of the difference of two skills, from their covariance."""
-    (own, shared), (_, other) = covariance
-    return float(np.sqrt(max(own + other - 2 * shared, 0.0)))
+def errors_of_differences(covariance: FloatArray) -> FloatArray:
+    """Standard errors of all differences of skills, from a covariance with infinite variances."""
+    own, shared = np.diagonal(covariance), covariance.copy()
+    np.fill_diagonal(shared, 0.0)
+    errors = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
+    np.fill_diagonal(errors, 0.0)
+    return np.asarray(errors)
 
 
 def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
@@ -544,12 +556,3 @@ def _observed_data(data: ScoreTable | Matches) -> "xr.Dataset":
         {"score": (("round", "player"), data.scores), "lower_is_better": ("round", lower)},
         coords={"round": list(data.rounds), "player": list(data.players)},
     )
-
-
-def _two_sided(difference: float, se: float, df: float) -> float:
-    if np.isinf(se) or abs(difference) < ROUND_OFF:
-        return 1.0
-    if se == 0:
-        return 0.0
-    t = -abs(difference) / se
-    return float(2 * ndtr(t)) if np.isinf(df) else float(2 * stdtr(df, t))

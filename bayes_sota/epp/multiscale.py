@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
+from scipy.stats import norm
 
 from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
@@ -85,39 +86,29 @@ def multiscale_test(
     True
     """
     _REPETITIONS.check(repetitions, "repetitions")
-    clusters = fit.data.n_clusters
+    clusters = 0 if fit.influence is None else fit.data.n_clusters
     if fit.influence is None or clusters < _ENOUGH_CLUSTERS:
         raise InputError(
             f"the multiscale bootstrap resamples rounds, of which at least {_ENOUGH_CLUSTERS} are "
-            f"needed; there are {0 if fit.influence is None else clusters}"
+            f"needed; there are {clusters}"
         )
-    named = tuple(two_players(fit.players, a, b) for a, b in pairs)
-    start, effect = _skills_by_cluster(fit)
-    rng, uniform = generator_of(random_seed), np.full(clusters, 1 / clusters)
-    sizes = [round(scale * clusters) for scale in SCALES]
-    shares = []
-    for size in sizes:
-        drawn = rng.multinomial(size, uniform, size=repetitions)
-        shares.append(_shares(start + (clusters / size) * (drawn @ effect), named))
-    table, scale = np.array(shares), np.array(sizes) / (clusters - 1) * fit.overlap
-    p_values = unbiased_p_values(table, scale, repetitions)
-    names = tuple((fit.players[i], fit.players[j]) for i, j in named)
-    return MultiscaleTest(names, table[SCALES.index(1.0)], p_values)
-
-
-def _skills_by_cluster(fit: BradleyTerryFit) -> tuple[FloatArray, FloatArray]:
-    """Numbers in the order of the skills, (m,), and what each cluster adds to them, (G, m)."""
-    assert fit.influence is not None
-    if fit.kind == "same-round" and not fit.n_missing:
+    first, second = np.transpose([two_players(fit.players, a, b) for a, b in pairs])
+    start, effect = fit.epp, fit.influence
+    if fit.kind == "same-round" and np.ptp(fit.matches_by_cluster) == 0:  # the order of the wins
         half = np.full((len(fit.players),) * 2, 0.5)
-        return np.zeros(len(half)), cluster_scores(fit.data, fit.kind, half)
-    return fit.epp, fit.influence
-
-
-def _shares(skills: FloatArray, pairs: tuple[tuple[int, int], ...]) -> list[float]:
-    """Share of resamples, (B, m), in which each A is not above its B, equals by half."""
-    gaps = [np.sign((skills[:, i] - skills[:, j]).round(9)) for i, j in pairs]
-    return [float(np.mean(gap < 0) + np.mean(gap == 0) / 2) for gap in gaps]
+        start, effect = 0 * start, cluster_scores(fit.data, fit.kind, half)
+    rng, uniform = generator_of(random_seed), np.full(clusters, 1 / clusters)
+    sizes = np.round(np.array(SCALES) * clusters).astype(int)
+    shares = []
+    for size in sizes.tolist():
+        drawn = rng.multinomial(size, uniform, size=repetitions)
+        skills = start + clusters / size * (drawn @ effect)
+        gaps = np.sign((skills[:, first] - skills[:, second]).round(9))
+        shares.append(np.mean((1 - gaps) / 2, axis=0))  # equals by half
+    scales = sizes / (clusters - 1) * fit.overlap
+    p_values = unbiased_p_values(shares, scales, repetitions)
+    names = tuple((fit.players[i], fit.players[j]) for i, j in zip(first, second, strict=True))
+    return MultiscaleTest(names, shares[SCALES.index(1.0)], p_values)
 
 
 def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) -> FloatArray:
@@ -144,18 +135,14 @@ def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) ->
     >>> unbiased_p_values(half_space, scales, 1000).round(3).tolist()  # 1 - Phi(1.5)
     [0.067]
     """
-    table, scale = np.asarray(shares, np.float64), np.asarray(scales, np.float64)
-    nearest = int(np.argmin(np.abs(scale - 1)))
-    design = np.column_stack([np.sqrt(scale), 1 / np.sqrt(scale)])
-    return np.array([_unbiased(row, design, repetitions, row[nearest]) for row in table.T])
-
-
-def _unbiased(shares: FloatArray, design: FloatArray, repetitions: int, otherwise: float) -> float:
-    used = (shares > 0) & (shares < 1)
-    if used.sum() < 3:
-        return float(otherwise)
-    z, p = -ndtri(shares[used]), shares[used]
-    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    root = density * np.sqrt(repetitions / (p * (1 - p)))
-    (distance, curvature), *_ = np.linalg.lstsq(design[used] * root[:, None], z * root)
-    return float(ndtr(curvature - distance))
+    table, root_scale = np.asarray(shares, np.float64), np.sqrt(scales)
+    found = table[np.argmin(np.abs(root_scale**2 - 1))].copy()
+    for k, column in enumerate(table.T):
+        used = (column > 0) & (column < 1)
+        if used.sum() >= 3:
+            z, p = -ndtri(column[used]), column[used]
+            weight = norm.pdf(z) * np.sqrt(repetitions / (p * (1 - p)))
+            design = np.column_stack([root_scale, 1 / root_scale])[used] * weight[:, None]
+            (distance, curvature), *_ = np.linalg.lstsq(design, z * weight)
+            found[k] = ndtr(curvature - distance)
+    return found

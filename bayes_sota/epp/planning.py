@@ -24,7 +24,6 @@ from scipy.special import ndtri
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.tournaments import Matches
 from bayes_sota.epp.fit import BradleyTerryFit
 
 STANDARD_ERROR = Range(0, 100, open_low=True)
@@ -104,13 +103,17 @@ def plan_rounds(
     STANDARD_ERROR.check(target_se, "target_se")
     OPEN_SHARE.check(power, "power")
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    _check_rounds(fit)
+    if fit.influence is None:
+        raise InputError("rounds are planned from rounds: matches without clusters have none")
+    if np.isinf(fit.se).any():
+        name = fit.players[int(np.argmax(np.isinf(fit.se)))]
+        raise InputError(f"{name!r} is in one round only: how its skill varies is not known")
+    noise, seen = np.mean(fit.se**2), np.sum(fit.epp**2) / (len(fit.players) - 1)
+    expected = fit.epp * max(float(1 - noise / seen), 0.0) if seen else fit.epp
     order = np.argsort(-fit.epp, kind="stable")
-    expected = _expected_skills(fit)
     first, second = order[:-1], order[1:]
-    gaps = expected[first] - expected[second]
     confident = float(ndtri((1 + ci_prob) / 2))
-    targets = gaps / (confident + float(ndtri(power)))
+    targets = (expected[first] - expected[second]) / (confident + float(ndtri(power)))
     errors = fit.standard_errors_of_pairs()[first, second]
     return RoundsPlan(
         order=order,
@@ -125,29 +128,11 @@ def plan_rounds(
     )
 
 
-def _check_rounds(fit: BradleyTerryFit) -> None:
-    if isinstance(fit.data, Matches) and fit.data.groups is None:
-        raise InputError("rounds are planned from rounds: matches without clusters have none")
-    if np.isinf(fit.se).any():
-        name = fit.players[int(np.argmax(np.isinf(fit.se)))]
-        raise InputError(f"{name!r} is in one round only: how its skill varies is not known")
-
-
-def _expected_skills(fit: BradleyTerryFit) -> FloatArray:
-    noise, seen = np.mean(fit.se**2), np.sum(fit.epp**2) / (len(fit.players) - 1)
-    return np.asarray(fit.epp * max(float(1 - noise / seen), 0.0) if seen else fit.epp)
-
-
-def _of_rounds(fit: BradleyTerryFit, rounds: ArrayLike) -> FloatArray:
-    """Share of the variance of one round that is left after so many, 1 / n + q / (1 - q)."""
-    return fit.overlap_of(np.asarray(rounds)) / np.asarray(rounds)
-
-
 def _rounds_for(fit: BradleyTerryFit, errors: ArrayLike, targets: ArrayLike) -> FloatArray:
     """Rounds after which errors are no more than targets."""
-    least = fit.overlap_of(1) - 1
+    least, rounds = fit.overlap_of(1) - 1, fit.data.n_clusters
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = _of_rounds(fit, fit.data.n_clusters) * (np.asarray(targets) / errors) ** 2
+        share = fit.overlap / rounds * (np.asarray(targets) / errors) ** 2
         return np.where(share > least, 1 / (share - least), np.inf)
 
 

@@ -21,16 +21,16 @@ Bonferroni's bound for t is taken where it is smaller. ``tests/epp/test_rounds.p
 matches one by one, and measures how often simultaneous statements are all true.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
+from scipy.stats import rankdata
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp.counts import MatchKind, ranks_of_rounds, scores_below
+from bayes_sota.epp.counts import MatchKind, doubled_scores_below
 
 _SEED = 0  # of the flips
 _FLIPS = 2_000
@@ -38,7 +38,6 @@ _BLOCK = 200  # of them at a time
 _MOST_PAIRS = 2e8  # flips times pairs, above which Bonferroni's bound is taken
 _ENOUGH_FLIPS = 6  # clusters, of which there are 64 flips; with fewer the bound is taken
 _NEARLY = 0.9  # of all degrees of freedom
-_SMALL = 1e-12
 ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
 
@@ -57,18 +56,23 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
     return np.where(values > 0, critical, np.inf)[places]
 
 
-def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray) -> FloatArray:
-    """Critical value of each absolute statistic, so that all hold at once, (K,).
+def critical_values(
+    influence: FloatArray | None, ci_prob: float, df: FloatArray, *, pairs: bool = False
+) -> FloatArray:
+    """Critical value of each absolute statistic, so that all hold at once, (m,) or of pairs (m, m).
 
     Contrasts with (nearly) all G - 1 degrees of freedom share one, of their largest statistic;
     those of players with fewer clusters have Bonferroni's, each its own.
 
     Parameters
     ----------
-    influence : ndarray, shape (G, K), or None
-        Of each cluster on each contrast; None where all matches are independent.
+    influence : ndarray, shape (G, m), or None
+        Of each cluster on each skill; None where all matches are independent.
     ci_prob : float
-    df : ndarray, shape (K,)
+    df : ndarray, shape (m,)
+        Of each player; a pair has the smaller one.
+    pairs : bool
+        Statistics are of the differences of all pairs, and not of the skills.
 
     Examples
     --------
@@ -77,29 +81,43 @@ def critical_values(influence: FloatArray | None, ci_prob: float, df: FloatArray
     >>> bool(np.all(criticals < bonferroni_critical(0.95, 30, 19)))
     True
     """
-    return _criticals(influence, _largest, ci_prob, df, df)
-
-
-def critical_values_of_pairs(
-    influence: FloatArray | None, ci_prob: float, df: FloatArray
-) -> FloatArray:
-    """The same for the differences of all pairs of players, (m, m).
-
-    Parameters
-    ----------
-    influence : ndarray, shape (G, m), or None
-        Of each cluster on each player's skill.
-    df : ndarray, shape (m,)
-        Of each player; a pair has the smaller one.
-    """
     upper = np.triu_indices(df.size, 1)
-    of_pairs = np.minimum(df[:, None], df)[upper]
-    if influence is not None:
-        nearly = float(_nearly_full(df, len(influence)).sum())
-        influence = influence if _FLIPS * nearly**2 <= _MOST_PAIRS else None
+    own = np.minimum(df[:, None], df)[upper] if pairs else df
+    found = bonferroni_critical(ci_prob, own.size, own)
+    clusters = 0 if influence is None else len(influence)
+    full, nearly = (x >= _NEARLY * (clusters - 1) for x in (df, own))
+    flips = _FLIPS * float(full.sum()) ** 2 <= _MOST_PAIRS if pairs else True
+    if influence is not None and clusters >= _ENOUGH_FLIPS and nearly.any() and flips:
+        share = 1 - (1 - ci_prob) * nearly.sum() / own.size  # of the errors that are allowed
+        largest = np.quantile(_largest_when_flipped(influence[:, full], pairs), share)
+        part = min(float(largest) ** 2 / clusters, 1 - 1e-9)
+        together = np.sqrt(part * (clusters - 1) / (1 - part))
+        together = max(together, bonferroni_critical(share, 1, float(own[nearly].min())))
+        found = np.where(nearly, np.minimum(together, found), found)
+    if not pairs:
+        return np.asarray(found)
     matrix = np.full((df.size, df.size), np.inf)
-    matrix[upper] = _criticals(influence, _largest_of_pairs, ci_prob, of_pairs, df)
+    matrix[upper] = found
     return np.minimum(matrix, matrix.T)
+
+
+def _largest_when_flipped(influence: FloatArray, pairs: bool) -> FloatArray:
+    """Largest |sum| / norm of columns, or of their differences, for flips of clusters."""
+    squares: FloatArray = np.sum(influence**2, axis=0)
+    least: FloatArray = ROUND_OFF**2 * squares.max(keepdims=True)
+    if pairs:
+        both = squares[:, None] + squares
+        squares, least = both - 2 * influence.T @ influence, ROUND_OFF * both
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = np.where(squares > least, 1 / np.sqrt(squares), 0.0)
+    rng, largest = np.random.default_rng(_SEED), []
+    for _ in range(_FLIPS // _BLOCK):
+        sums = (rng.integers(0, 2, size=(_BLOCK, len(influence))) * 2.0 - 1) @ influence
+        if pairs:
+            largest += [np.max(np.abs(row[:, None] - row) * inverse) for row in sums]
+        else:
+            largest += [*np.max(np.abs(sums) * inverse, axis=1)]
+    return np.array(largest)
 
 
 def rank_intervals(
@@ -126,65 +144,6 @@ def rank_intervals(
     same = np.eye(m, dtype=bool)
     above = differences > np.where(same, np.inf, critical) * np.where(same, 1.0, errors) + ROUND_OFF
     return np.column_stack([1 + above.sum(axis=0), m - above.sum(axis=1)])
-
-
-def _criticals(
-    influence: FloatArray | None,
-    largest_of: Callable[[FloatArray], Callable[[FloatArray], FloatArray]],
-    ci_prob: float,
-    df: FloatArray,
-    df_of_columns: FloatArray,
-) -> FloatArray:
-    """Critical values of contrasts with so many degrees of freedom, given the influence's own."""
-    criticals = bonferroni_critical(ci_prob, df.size, df)
-    if influence is None or len(influence) < _ENOUGH_FLIPS:
-        return np.asarray(criticals)
-    clusters, rng = len(influence), np.random.default_rng(_SEED)
-    nearly = _nearly_full(df, clusters)
-    if nearly.any():
-        largest = largest_of(influence[:, _nearly_full(df_of_columns, clusters)])
-        draws = [
-            largest(rng.integers(0, 2, size=(_BLOCK, clusters)) * np.float64(2) - 1)
-            for _ in range(_FLIPS // _BLOCK)
-        ]
-        share = 1 - (1 - ci_prob) * nearly.sum() / df.size  # of the errors that are allowed
-        together = _studentised(np.concatenate(draws), clusters, share)
-        together = max(together, bonferroni_critical(share, 1, float(df[nearly].min())))
-        criticals = np.where(nearly, np.minimum(together, criticals), criticals)
-    return np.asarray(criticals)
-
-
-def _nearly_full(df: FloatArray, clusters: int) -> NDArray[np.bool_]:
-    return df >= _NEARLY * (clusters - 1)
-
-
-def _largest(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Largest |sum| / norm of contrasts, those that do not vary left out, for flips of clusters."""
-    norms = np.sqrt(np.sum(influence**2, axis=0))
-    kept = norms > _SMALL * norms.max(initial=0.0)
-    scaled = influence[:, kept] / norms[kept]
-    return lambda flips: np.asarray(np.abs(flips @ scaled).max(axis=1, initial=0.0))
-
-
-def _largest_of_pairs(influence: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """The same for the differences of all pairs of columns."""
-    product = influence.T @ influence
-    both = np.diagonal(product)[:, None] + np.diagonal(product)
-    squares = both - 2 * product
-    squares = np.where(squares > ROUND_OFF * both, squares, 0.0)
-    with np.errstate(divide="ignore"):
-        inverse = np.where(squares > 0, 1 / np.sqrt(squares), 0.0)
-
-    def of_flip(row: FloatArray) -> float:
-        return float(np.max(np.abs(row[:, None] - row) * inverse, initial=0.0))
-
-    return lambda flips: np.array([of_flip(row) for row in flips @ influence])
-
-
-def _studentised(largest: FloatArray, clusters: int, ci_prob: float) -> float:
-    """Quantile of |sum| / norm, with the variance about the mean of the flipped influences."""
-    share = min(float(np.quantile(largest, ci_prob)) ** 2 / clusters, 1 - 1e-9)
-    return float(np.sqrt(share * (clusters - 1) / (1 - share)))
 
 
 def clustered_covariance(scores: FloatArray, inverse: FloatArray, least_share: float) -> FloatArray:
@@ -243,40 +202,27 @@ def cluster_scores(
         np.add.at(summed, (data.clusters, data.second), -surprise)
         return summed
     of_rounds = _of_same_round if kind == "same-round" else _of_all_rounds
-    np.add.at(summed, data.clusters, of_rounds(data, win_probabilities))
+    np.add.at(summed, data.clusters, of_rounds(data.oriented, win_probabilities))
     return summed
 
 
-def _of_same_round(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
-    present = table.present
-    wins = np.stack([_wins_of_ranks(ranks) for ranks in ranks_of_rounds(table.oriented)])
+def _of_same_round(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
+    present = ~np.isnan(scores)
+    wins = np.nan_to_num(rankdata(scores, axis=1, nan_policy="omit") - 1)
     if present.all():
         return wins - (probabilities.sum(axis=1) - 0.5)
     expected = present.astype(np.float64) @ probabilities.T - 0.5
     return np.where(present, wins - expected, 0.0)
 
 
-def _wins_of_ranks(ranks: np.ndarray) -> FloatArray:
-    """Others of the round below, ties as half; 0 for who is absent."""
-    here = ranks >= 0
-    level = np.bincount(ranks[here])
-    below = np.cumsum(level) - level
-    return np.where(here, (below + (level - 1) / 2)[ranks], 0.0)
-
-
-def _of_all_rounds(table: ScoreTable, probabilities: FloatArray) -> FloatArray:
-    """Twice the wins of a round's scores, and of all scores against the round's, as counted."""
-    present = table.present
-    counts, rounds = present.sum(axis=0), np.nonzero(present)[0]
-    doubled, won = np.zeros(present.shape), np.zeros(rounds.size)
-    for player, (below, equal) in enumerate(scores_below(table.oriented)):
-        twice = 2 * below + equal
-        lost = 2 * counts[player] - twice  # of the round's scores against this player's
-        doubled[:, player] = np.bincount(rounds, lost, len(present))
-        won += twice
+def _of_all_rounds(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Wins of a round's scores, and of all scores of a player against the round's."""
+    present = ~np.isnan(scores)
+    of_players, of_rounds = present.sum(axis=0), present.sum(axis=1, keepdims=True)
+    lost = of_rounds * of_players - doubled_scores_below(scores, np.nonzero(present)[0]) / 2
+    wins = np.zeros(scores.shape)
+    wins[present] = rankdata(scores[present]) - 0.5
     # what a player's scores win against its own of the round cancels
-    doubled[present] += won
-    doubled -= 2 * present * counts
     between = probabilities - np.diag(np.diagonal(probabilities))
-    expected = present * (between @ counts) + counts * (present @ between.T)
-    return doubled / 2 - expected
+    expected = present * (between @ of_players) + of_players * (present @ between.T)
+    return wins + lost - present * of_players - expected

@@ -10,18 +10,14 @@ absent, stay so. The p-value and the standardized deviance refer to these replic
 depend on the law of the scores. A tie as half a win is not quite Bradley–Terry: where many scores
 are cut off at a floor, true leaderboards are rejected too often (16 % at 5 % in one case).
 Dependent rounds are refused: clustered matches, groups of rounds. ``tests/epp/test_simulate.py``
-measures how often true leaderboards are rejected.
-
-Replicates differ by who won only, so that ``solver.solve`` fits a block of them at once. Those that
-leave some skills infinite are fitted one after another. ``tests/epp/test_replicates.py`` compares
-with fits of every tournament.
+measures how often true leaderboards are rejected, and compares with a fit of every tournament.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from bayes_sota.core.arguments import generator_of
@@ -31,15 +27,15 @@ from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
-from bayes_sota.epp.counts import MatchCounts, count_matches, count_scores, strong_parts
+from bayes_sota.epp.counts import MatchCounts, Wins, count_scores
 from bayes_sota.epp.fit import BradleyTerryFit
 
 _MOST_REPETITIONS = 999
 _LEAST_REPETITIONS = 19
 _WORK = 4e8  # comparisons in all replicates together, by default
 _BLOCK = 2**18  # numbers of a batch of replicates, which stay near the processor
-_ROUND_OFF = 1e-9
-Wins = NDArray[np.signedinteger]
+_PENALTY = 1e-6  # rounds of ties in replicates, of which some would have infinite skills
+_SAME = 1e-5  # deviances that differ by less are equal
 
 
 def simulate_tournament(
@@ -80,16 +76,12 @@ def simulate_tournament(
     if step is not None:
         scores = np.round(scores / step) * step
     if missing:
-        scores = _with_gaps(rng, scores, missing)
+        gaps = rng.random(scores.shape) < missing
+        rounds, m = scores.shape
+        gaps[rng.integers(rounds, size=m), np.arange(m)] = False
+        gaps[np.arange(rounds), rng.integers(m, size=rounds)] = False
+        scores = np.where(gaps, np.nan, scores)
     return ScoreTable(scores, players=players, tournament=tournament, scheme="model/cv")
-
-
-def _with_gaps(rng: np.random.Generator, scores: FloatArray, missing: float) -> FloatArray:
-    gaps = rng.random(scores.shape) < missing
-    rounds, players = scores.shape
-    gaps[rng.integers(rounds, size=players), np.arange(players)] = False
-    gaps[np.arange(rounds), rng.integers(players, size=rounds)] = False
-    return np.where(gaps, np.nan, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +116,7 @@ class LeaderboardQuality:
     def standardized_deviance(self) -> float:
         """Deviance in standard deviations of the replicates above their mean (Property 3.9)."""
         spread = float(self.replicates.std(ddof=1))
-        if spread <= _ROUND_OFF * (1 + self.expected):
+        if spread <= _SAME * (1 + self.expected):
             return float("nan")  # two players, whom skills always explain
         return (self.deviance - self.expected) / spread
 
@@ -160,25 +152,30 @@ def leaderboard_quality(
     reason = not_comparable(fit.data)
     if reason:
         raise InputError(f"the deviance has no reference: {reason}")
-    n_players, n_rounds = len(fit.players), getattr(fit.data, "n_rounds", 1)
+    m, n_rounds = len(fit.players), getattr(fit.data, "n_rounds", 1)
     if repetitions is None:
-        most = _WORK / (n_players**2 * n_rounds)
+        most = _WORK / (m**2 * n_rounds)
         repetitions = int(np.clip(most, _LEAST_REPETITIONS, _MOST_REPETITIONS))
     if repetitions < 2:
         raise InputError(f"at least 2 repetitions are needed, got {repetitions}")
     rng = generator_of(random_seed)
-    blocks = []
+    if isinstance(fit.data, ScoreTable):
+        replicate = _of_scores(fit.data, fit, rng, keep_ties)
+    else:
+        replicate = _of_matches(fit.data, fit, rng, keep_ties)
+    size = max(_BLOCK // (m * max(m, fit.data.n_clusters)), 1)
+    replicates = np.empty(repetitions)
     with followed(repetitions, "simulated tournaments") as advance:
-        for block in deviances_of_replicates(fit, rng, repetitions, keep_ties=keep_ties):
-            blocks.append(block)
+        for begin in range(0, repetitions, size):
+            block = replicates[begin : begin + size]
+            block[:] = _deviances(replicate(block.size), fit)
             for _ in block:
                 advance()
-    draws = np.concatenate(blocks)
-    larger = int(np.sum(draws >= fit.deviance - _ROUND_OFF * (1 + abs(fit.deviance))))
+    larger = int(np.sum(replicates >= fit.deviance - _SAME * (1 + abs(fit.deviance))))
     return LeaderboardQuality(
         tournament=fit.data.tournament,
         deviance=fit.deviance,
-        replicates=draws,
+        replicates=replicates,
         p_value=(1 + larger) / (1 + repetitions),
         paper_standardized_deviance=fit.paper["standardized_deviance"],
     )
@@ -192,59 +189,37 @@ def not_comparable(data: ScoreTable | Matches) -> str:
     return f"{what} depend on each other in a way that is not simulated"
 
 
-def deviances_of_replicates(
-    fit: BradleyTerryFit, rng: np.random.Generator, repetitions: int, *, keep_ties: bool = True
-) -> Iterator[FloatArray]:
-    """Deviances of simulated tournaments, some of them at a time.
-
-    Each is fitted as the tournament was; in the limit of infinite skills, matches between strongly
-    connected parts are explained perfectly.
-
-    Parameters
-    ----------
-    fit : BradleyTerryFit
-    rng : numpy.random.Generator
-    repetitions : int
-        Tournaments in all.
-    keep_ties : bool
-        Places that were tied are tied.
-    """
-    replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
-    draw = replicate(fit, rng, keep_ties)
-    size = max(_BLOCK // (len(fit.players) * max(len(fit.players), fit.data.n_clusters)), 1)
-    for begin in range(0, repetitions, size):
-        yield _deviances(draw(min(size, repetitions - begin)), fit)
-
-
 def _of_matches(
-    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+    data: Matches, fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
 ) -> Callable[[int], Wins]:
-    """Doubled wins of so many tournaments of the same shape, (B, m, m).
+    """Doubled wins of so many tournaments of the same shape, (B, m, m)."""
+    first, second = np.nonzero(np.triu(fit.counts.n_matches))
+    ties = np.zeros(fit.counts.n_matches.shape, int)
+    if keep_ties:
+        tied = data.outcomes == 0.5
+        np.add.at(ties, (data.first[tied], data.second[tied]), 1)
+    ties = (ties + ties.T)[first, second]
+    played = fit.counts.n_matches[first, second].astype(int)
+    chances = fit.win_probabilities()[first, second]
+
+    def several(size: int) -> Wins:
+        doubled = np.zeros((size, *fit.counts.n_matches.shape), int)
+        won = rng.binomial(played - ties, chances, (size, first.size))
+        doubled[:, first, second] = 2 * won + ties
+        doubled[:, second, first] = 2 * (played - won) - ties
+        return doubled
+
+    return several
+
+
+def _of_scores(
+    data: ScoreTable, fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+) -> Callable[[int], Wins]:
+    """The same of rounds; tied as they were observed: in each round, or of all scores together.
 
     What is drawn follows the names of the players and what was observed, so that the order of a
     file's rows and columns does not matter.
     """
-    data, names = fit.data, np.array(fit.players)
-    assert isinstance(data, Matches)
-    wins = fit.win_probabilities()[data.first, data.second]
-    order = np.lexsort((data.outcomes, names[data.second], names[data.first]))
-
-    def one() -> Wins:
-        drawn = np.empty(data.outcomes.size)
-        drawn[order] = rng.random(data.outcomes.size) < wins[order]
-        outcomes = np.where((data.outcomes == 0.5) & keep_ties, 0.5, drawn)
-        matches = Matches(data.first, data.second, outcomes, players=data.players)
-        return count_matches(matches).doubled_wins
-
-    return lambda size: np.stack([one() for _ in range(size)])
-
-
-def _of_scores(
-    fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
-) -> Callable[[int], Wins]:
-    """The same of rounds; tied as they were observed: in each round, or of all scores together."""
-    data = fit.data
-    assert isinstance(data, ScoreTable)
     columns = np.argsort(np.array(fit.players))
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
     shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
@@ -264,34 +239,18 @@ def _of_scores(
 
 
 def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
-    """Deviances of tournaments, (B,)."""
-    deviances = np.empty(len(doubled_wins))
-    together = np.full(len(doubled_wins), len(doubled_wins) > 1)
-    everybody = np.zeros(len(fit.players), np.intp)
-    for place, wins in enumerate(doubled_wins):
-        part = everybody if fit.penalty else strong_parts(wins)
-        together[place] &= not part.any()
-        if not together[place]:
-            inner = (np.flatnonzero(part == k) for k in range(part.max() + 1))
-            deviances[place] = sum(float(_deviance(wins, players, fit)) for players in inner)
-    if together.any():
-        deviances[together] = _deviance(doubled_wins[together], np.arange(len(everybody)), fit)
-    return deviances
+    """Deviances of tournaments, (B,), each fitted as the tournament was.
 
-
-def _deviance(doubled_wins: Wins, players: NDArray[np.intp], fit: BradleyTerryFit) -> FloatArray:
-    """Deviance of one tournament, or of each of many, among some of the players."""
-    inner = np.ix_(players, players)
-    counts = MatchCounts(doubled_wins[(..., *inner)], fit.counts.n_matches[inner], 0)
-    totals, n_matches = counts.with_ties(fit.kind, fit.penalty)
-    return solver.deviance(solver.solve(totals, n_matches, start=fit.epp[players]), counts)
+    Next to no penalty keeps skills finite; matches between players who are infinitely apart are
+    then explained but for a millionth.
+    """
+    counts = MatchCounts(doubled_wins, fit.counts.n_matches, 0)
+    totals, n_matches = counts.with_ties(fit.kind, max(fit.penalty, _PENALTY))
+    return solver.deviance(solver.solve(totals, n_matches, start=fit.epp), counts)
 
 
 def compare_leaderboards(
-    fits: Iterable[BradleyTerryFit],
-    *,
-    repetitions: int | None = None,
-    random_seed: int | np.random.SeedSequence | None = 0,
+    fits: Iterable[BradleyTerryFit], *, repetitions: int | None = None, random_seed: Seed = 0
 ) -> list[LeaderboardQuality]:
     """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10).
 
@@ -318,8 +277,8 @@ class Reliability:
         Means of the pairs of each bin of the prediction.
     lower, upper : ndarray, shape (n_bins,)
         95 % interval of ``observed``, from leaving out one cluster of rounds at a time; NaN for
-        listed matches without clusters.
-        Where all matches of a bin were won, the lower end is that of as many rounds won.
+        listed matches. Where all matches of a bin were won, the lower end is that of as many rounds
+        won.
     n_pairs : ndarray of int, shape (n_bins,)
     """
 
@@ -354,13 +313,12 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)
     """
-    predicted, counts = fit.win_probabilities(), fit.counts
+    predicted, counts, data = fit.win_probabilities(), fit.counts, fit.data
     rank = np.argsort(np.argsort(-fit.epp, kind="stable"), kind="stable")
     rows, columns = np.nonzero((rank[:, None] < rank) & (counts.n_matches > 0))
     order = np.argsort(predicted[rows, columns], kind="stable")
     rows, columns = rows[order], columns[order]
     starts = np.unique(np.linspace(0, rows.size, n_bins, endpoint=False).astype(int))
-    sizes = np.diff(np.append(starts, rows.size))
 
     def by_bin(counts: MatchCounts) -> FloatArray:
         wins = np.add.reduceat(counts.doubled_wins[rows, columns] / 2, starts)
@@ -368,9 +326,14 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
             return wins / np.add.reduceat(counts.n_matches[rows, columns], starts)
 
     p, each = predicted[rows, columns], counts.n_matches[rows, columns]
-    middle = by_bin(counts)
-    error = np.sqrt(fit.overlap) * _jackknife_error(fit, by_bin, middle)
-    certain = 1 - 0.025 ** (1 / fit.data.n_clusters)  # Clopper-Pearson's end for all of them
+    middle, g = by_bin(counts), data.n_clusters
+    error = np.full(middle.shape, np.nan)
+    if isinstance(data, ScoreTable) and g >= 3:
+        rest = (data.oriented[data.clusters != k] for k in range(g))
+        without = np.array([by_bin(count_scores(scores, fit.kind)) for scores in rest])
+        jackknife = np.sqrt(np.nanvar(without, axis=0) * (g - 1) * fit.overlap)
+        error = -stdtrit(g - 1, 0.025) * jackknife
+    certain = 1 - 0.025 ** (1 / g)  # Clopper-Pearson's end where all rounds are won
     return Reliability(
         pairs_predicted=p,
         pairs_observed=counts.doubled_wins[rows, columns] / (2 * each),
@@ -378,17 +341,5 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
         observed=middle,
         lower=np.clip(middle - np.where(middle == 1, certain, error), 0, 1),
         upper=np.clip(middle + np.where(middle == 0, certain, error), 0, 1),
-        n_pairs=sizes,
+        n_pairs=np.diff(np.append(starts, rows.size)),
     )
-
-
-def _jackknife_error(
-    fit: BradleyTerryFit, by_bin: Callable[[MatchCounts], FloatArray], middle: FloatArray
-) -> FloatArray:
-    """Half a 95 % interval, leaving out one cluster of rounds at a time."""
-    data, g = fit.data, fit.data.n_clusters
-    if isinstance(data, Matches) or g < 3:
-        return np.full(middle.shape, np.nan)
-    rest = (data.oriented[data.clusters != k] for k in range(g))
-    without = np.array([by_bin(count_scores(scores, fit.kind)) for scores in rest])
-    return -stdtrit(g - 1, 0.025) * np.sqrt(np.nanvar(without, axis=0) * (g - 1))

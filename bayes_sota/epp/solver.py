@@ -9,22 +9,35 @@ totals w only. The information is the Laplacian
 .. math:: L_{ij} = -N_{ij} P_{ij} P_{ji} \quad (i \ne j), \qquad \sum_j L_{ij} = 0,
 
 which a constant c added to every element makes regular without a change in the space of mean zero.
-Newton's steps are solved directly, those of many tournaments with the same matches as one batch.
-Long ones are shortened by log(1 + d) / d with d their range, which makes every step an ascent (Sun
-& Tran-Dinh 2019, doi 10.1007/s10107-018-1282-4). ``tests/epp/test_solver.py`` compares with SciPy's
-optimiser, with finite differences and with sums over pairs.
+Long Newton steps are shortened by log(1 + d) / d with d their range, which makes every step an
+ascent (Sun & Tran-Dinh 2019, doi 10.1007/s10107-018-1282-4).
+
+Solving for m players takes O(m^3). Where every pair of many players has as many matches, the
+logistic function and its derivative, which are analytic up to :math:`\pm i \pi`, are polynomials in
+both skills to 1e-14: with the cardinal functions :math:`\Phi` of K Chebyshev nodes x,
+
+.. math:: \sigma'(\beta_i - \beta_j) = (\Phi M \Phi^T)_{ij}, \quad M_{kl} = \sigma'(x_k - x_l),
+
+the information is a diagonal minus a matrix of rank K, and Woodbury's identity inverts it in
+O(m^2 K). ``tests/epp/test_solver.py`` compares both with SciPy's optimiser, finite differences and
+sums over pairs.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.lapack import dpotri
-from scipy.special import xlogy
+from numpy.polynomial.chebyshev import chebvander
+from scipy.special import expit, xlogy
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.counts import MatchCounts
 
 _STEP = 1e-5  # Newton's last step; the error after it is its square
 _MOST_STEPS = 200
+_FEW_PLAYERS = 300  # for whom solving directly is as quick as the kernel
+_PRECISION = 1e-14
+_SPARE_NODES = 8
 
 
 def win_probabilities(skills: FloatArray) -> FloatArray:
@@ -56,12 +69,17 @@ def solve(
     >>> solve(np.array([[3.0, 1.0], [2.0, 2.0]]), matches).round(4).tolist()
     [[0.5493, -0.5493], [0.0, 0.0]]
     """
+    each = _matches_of_every_pair(n_matches)
+    if each and totals.ndim > 1:
+        return np.stack([solve(one, n_matches, start=start) for one in totals])
     if start is None:
         start = np.log((totals + 0.5) / (n_matches.sum(axis=1) - totals + 0.5))
     skills = np.broadcast_to(start - start.mean(axis=-1, keepdims=True), totals.shape)
     for _ in range(_MOST_STEPS):
-        expected, information = _moments(skills, n_matches)
-        direction = _solved(information, totals - expected)
+        if each:
+            direction = LogisticKernel(skills).newton_step(totals / each)
+        else:
+            direction = _newton_step(skills, totals, n_matches)
         spread = np.ptp(direction, axis=-1, keepdims=True)
         long = np.maximum(spread, 1.0)
         skills = skills + direction * np.where(spread > 1, np.log1p(long) / long, 1.0)
@@ -69,6 +87,66 @@ def solve(
         if np.all(spread < _STEP):
             return skills
     raise ArithmeticError(f"the likelihood has no maximum after {_MOST_STEPS} Newton steps")
+
+
+def _matches_of_every_pair(n_matches: FloatArray) -> float:
+    """Matches of each pair where many players all have as many; else 0."""
+    m = len(n_matches)
+    if m <= _FEW_PLAYERS or np.count_nonzero(n_matches == n_matches[0, 1]) != m * (m - 1):
+        return 0.0
+    return float(n_matches[0, 1])
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticKernel:
+    """All pairs of many players with these skills, one match each (module docstring)."""
+
+    skills: FloatArray
+
+    @cached_property
+    def _nodes(self) -> tuple[FloatArray, FloatArray]:
+        """Chebyshev nodes on the scale of the skills, and the cardinal functions, (m, K)."""
+        middle = (self.skills.min() + self.skills.max()) / 2
+        half = max(float(np.ptp(self.skills)) / 2, 1e-3)
+        rate = np.arcsinh(np.pi / half)  # of convergence, by Bernstein's ellipse
+        size = int(np.ceil(-np.log(_PRECISION) / rate)) + _SPARE_NODES
+        local = np.cos((np.arange(size) + 0.5) * np.pi / size)
+        weights = 2 / size * chebvander(local, size - 1).T
+        weights[0] /= 2
+        cardinal = chebvander((self.skills - middle) / half, size - 1) @ weights
+        return middle + half * local, cardinal
+
+    @cached_property
+    def _sums(self) -> tuple[FloatArray, FloatArray]:
+        """Sums over all players j, i among them, of sigma and of its derivative, (m,) each."""
+        nodes, cardinal = self._nodes
+        wins = expit(nodes[:, None] - self.skills)
+        return cardinal @ wins.sum(axis=1), cardinal @ (wins * (1 - wins)).sum(axis=1)
+
+    @cached_property
+    def _woodbury(self) -> tuple[FloatArray, FloatArray, float]:
+        """U, X and c: information + c is inverted by D^-1 + U X U^T, U being D^-1 Phi."""
+        nodes, cardinal = self._nodes
+        scaled, constant = cardinal / self._sums[1][:, None], float(self._sums[1].mean())
+        constant /= self.skills.size  # about the size of an element
+        core = 1 / np.cosh((nodes[:, None] - nodes) / 2) ** 2 / 4 - constant
+        found = np.linalg.solve(np.eye(nodes.size) - core @ (scaled.T @ cardinal), core)
+        return scaled, (found + found.T) / 2, constant
+
+    def newton_step(self, totals: FloatArray) -> FloatArray:
+        """Newton's step from the skills, given the wins of each player, (m,)."""
+        scaled, inner, _ = self._woodbury
+        expected, degree = self._sums
+        gradient = totals - (expected - 0.5)
+        return np.asarray(gradient / degree + scaled @ (inner @ (scaled.T @ gradient)))
+
+    def covariance(self) -> FloatArray:
+        """Inverse of the information, mean-zero gauge, (m, m)."""
+        (scaled, inner, constant), m = self._woodbury, self.skills.size
+        found = (scaled @ inner) @ scaled.T
+        found.flat[:: m + 1] += 1 / self._sums[1]
+        found -= 1 / (m * m * constant)
+        return np.asarray(found)
 
 
 def _moments(skills: FloatArray, n_matches: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -85,12 +163,10 @@ def _moments(skills: FloatArray, n_matches: FloatArray) -> tuple[FloatArray, Flo
     return expected, information
 
 
-def _solved(information: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Newton's step: by Cholesky's factor of one tournament, or of many as a batch."""
-    if gradient.ndim > 1:
-        return np.linalg.solve(information, gradient[..., None])[..., 0]
-    factor = cho_factor(information.T, lower=True, overwrite_a=True, check_finite=False)
-    return cho_solve(factor, gradient, check_finite=False)
+def _newton_step(skills: FloatArray, totals: FloatArray, n_matches: FloatArray) -> FloatArray:
+    """The step of one tournament, or of many as a batch."""
+    expected, information = _moments(skills, n_matches)
+    return np.linalg.solve(information, (totals - expected)[..., None])[..., 0]
 
 
 def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
@@ -98,13 +174,13 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
 
     .. math:: (L + c 1 1^T)^{-1} - 1 1^T / (m^2 c).
     """
+    each = _matches_of_every_pair(n_matches)
+    if each:
+        return LogisticKernel(skills).covariance() / each
     m, information = skills.size, _moments(skills, n_matches)[1]
     constant = float(information.mean())  # rows of the Laplacian add up to zero
-    factor = cho_factor(information.T, lower=True, overwrite_a=True, check_finite=False)[0]
-    upper = dpotri(factor, lower=1, overwrite_c=1)[0].T  # of the inverse, in the order of C
-    np.copyto(upper, upper.T, where=np.tri(m, k=-1, dtype=bool))
-    upper -= 1 / (m * m * constant)
-    return np.asarray(upper)
+    inverse = np.linalg.inv(information)
+    return (inverse + inverse.T) / 2 - 1 / (m * m * constant)
 
 
 def log_likelihood(skills: FloatArray, counts: MatchCounts) -> FloatArray:

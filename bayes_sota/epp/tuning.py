@@ -22,12 +22,13 @@ held-out configurations of 34 data sets.
 .. [1] Pickands 1975, Statistical inference using extreme order statistics, Ann. Statist. 3.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
+from scipy.stats import genpareto, norm
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
@@ -36,7 +37,7 @@ from bayes_sota.core.types import FloatArray
 
 _FEWEST = 10  # configurations that a family has at least
 _TOP = 0.25  # share of a family that is its tail
-_SHAPES = np.linspace(-1.0, 0.5, 31)
+_SHAPES = np.linspace(-1.0, 0.5, 31).round(9)  # xi of 0 among them
 _MEANS = np.linspace(-1.0, 0.5, 16)
 _SPREADS = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
 _STEP = 0.025  # of the logarithms of scales
@@ -114,97 +115,53 @@ def tuning_promise(
     if values.shape != (len(families),) or not np.all(np.isfinite(values)):
         raise InputError(f"skills must be {len(families)} finite numbers, one for each family name")
     names = np.array(list(map(str, families)))
-    own = {name: values[names == name] for name in dict.fromkeys(names.tolist())}
+    own = {name: np.sort(values[names == name])[::-1] for name in dict.fromkeys(names.tolist())}
     large = {name: x for name, x in own.items() if x.size >= _FEWEST}
     if not large:
-        largest = max((x.size for x in own.values()), default=0)
         raise InputError(
             f"no family has {_FEWEST} configurations, which a tail is learnt from; the largest has "
-            f"{counted(largest, 'configuration')}"
+            f"{counted(max((x.size for x in own.values()), default=0), 'configuration')}"
         )
-    tails = {name: _Tail.of(x) for name, x in large.items() if np.diff(np.sort(x)[-2:])[0] > _TINY}
-    if not tails:
+    told = {name: x for name, x in large.items() if x[0] - x[1] > _TINY}
+    if not told:
         raise InputError("the best skill of every family is shared: it may be the highest there is")
-    best = float(values.max())
+    tops = {name: int(np.ceil(_TOP * x.size)) for name, x in told.items()}
+    excesses = {
+        name: np.maximum(x[: tops[name]] - x[tops[name]], _TINY) for name, x in told.items()
+    }
+    logs = np.log([excess.mean() for excess in excesses.values()])
+    log_scales = np.arange(logs.min() - 2, logs.max() + 2.5, _STEP)
     promises = []
-    scales = _scales_of([*tails.values()])
-    for name, weights in _weights(tails, scales).items():
-        beaten = _beaten(tails[name], scales, weights, best, more)
-        shape = float(np.sum(weights.sum(axis=1) * _SHAPES))
-        of = own[name]
-        promises.append(TuningPromise(name, of.size, float(of.max()), beaten, shape))
+    for name, weights in _weights(excesses, log_scales).items():
+        x, top = told[name], tops[name]
+        beyond = genpareto.sf(values.max() - x[top], _SHAPES[:, None], scale=np.exp(log_scales))
+        zeta = betaincinv(top + 1, x.size - top, _NODES)
+        missed = np.mean([np.exp(more * np.log1p(-one * beyond)) for one in zeta], axis=0)
+        beaten = float(np.sum(weights * (1 - missed)))
+        shape = float(weights.sum(axis=1) @ _SHAPES)
+        promises.append(TuningPromise(name, x.size, float(x[0]), beaten, shape))
     return sorted(promises, key=lambda one: -one.p_beats_best)
 
 
-@dataclass(frozen=True, eq=False)
-class _Tail:
-    """Highest skills of a family: how far they exceed a threshold."""
-
-    threshold: float
-    n: int
-    excess: FloatArray  # (r,)
-
-    @classmethod
-    def of(cls, skills: FloatArray) -> "_Tail":
-        """Tail of some skills."""
-        x = np.sort(skills)[::-1]
-        above = int(np.ceil(_TOP * x.size))
-        return cls(float(x[above]), x.size, np.maximum(x[:above] - x[above], _TINY))
-
-    def likelihood(self, scales: FloatArray) -> FloatArray:
-        """Of the excesses for every shape and scale, up to a factor, (x, s)."""
-        logs = np.full((_SHAPES.size, scales.size), -np.inf)
-        for i, shape in enumerate(_SHAPES):
-            total = _log_survival(shape, self.excess[:, None] / scales).sum(axis=0)
-            inside = np.isfinite(total)
-            density = (1 + shape) * total[inside] - self.excess.size * np.log(scales[inside])
-            logs[i, inside] = density
-        return np.exp(logs - logs.max())
-
-
-def _log_survival(shape: float, ratio: FloatArray) -> FloatArray:
-    """Log of the probability to exceed; minus infinity beyond the upper end."""
-    if abs(shape) < _TINY:
-        return -ratio
-    inside = np.maximum(1 + shape * ratio, 0.0)
-    with np.errstate(divide="ignore"):
-        return -np.log(inside) / shape
-
-
-def _scales_of(tails: Sequence[_Tail]) -> FloatArray:
-    """Scales of the grid, equally spaced in the logarithm, from below to above all families'."""
-    means = np.log([tail.excess.mean() for tail in tails])
-    return np.exp(np.arange(means.min() - 2, means.max() + 2.5, _STEP))
+def _weights(excesses: dict[str, FloatArray], log_scales: FloatArray) -> dict[str, FloatArray]:
+    """Posterior weights of shape and scale of each family, (x, s), the common laws summed out."""
+    shapes = _normal_laws(_SHAPES, _MEANS)
+    widths = _normal_laws(log_scales, np.arange(log_scales[0], log_scales[-1], 0.25))
+    likelihood = {}
+    for name, excess in excesses.items():
+        law = {"c": _SHAPES[:, None], "scale": np.exp(log_scales)}
+        logs = np.sum([genpareto.logpdf(y, **law) for y in excess], axis=0)
+        likelihood[name] = np.exp(logs - logs.max())
+    evidence = {name: shapes @ own @ widths.T for name, own in likelihood.items()}
+    logs = np.sum([np.log(np.maximum(own, _LEAST)) for own in evidence.values()], axis=0)
+    common, weights = np.exp(logs - logs.max()), {}
+    for name, own in likelihood.items():
+        prior = shapes.T @ (common / np.maximum(evidence[name], _LEAST)) @ widths
+        weights[name] = own * prior / np.sum(own * prior)
+    return weights
 
 
 def _normal_laws(x: FloatArray, means: FloatArray) -> FloatArray:
     """Normal laws on a grid, one row for each mean and spread, (means times spreads, grid)."""
-    z = (x - means[:, None, None]) / _SPREADS[:, None]
-    laws = np.exp(-0.5 * z**2).reshape(-1, x.size)
+    laws = norm.pdf(x, means[:, None, None], _SPREADS[:, None]).reshape(-1, x.size)
     return np.asarray(laws / laws.sum(axis=1, keepdims=True))
-
-
-def _weights(tails: Mapping[str, _Tail], scales: FloatArray) -> dict[str, FloatArray]:
-    """Posterior weights of shape and scale of each family, the common laws summed out, (x, s)."""
-    logarithms = np.log(scales)
-    shapes = _normal_laws(_SHAPES, _MEANS)
-    widths = _normal_laws(logarithms, np.arange(logarithms[0], logarithms[-1], 0.25))
-    likelihood = {name: tail.likelihood(scales) for name, tail in tails.items()}
-    evidence = {name: shapes @ weights @ widths.T for name, weights in likelihood.items()}
-    logs = sum(np.log(np.maximum(weights, _LEAST)) for weights in evidence.values())
-    common = np.exp(logs - np.max(logs))
-    weights = {}
-    for name, own in likelihood.items():
-        prior = shapes.T @ (common / np.maximum(evidence[name], _LEAST)) @ widths
-        weights[name] = own * prior
-        weights[name] /= weights[name].sum()
-    return weights
-
-
-def _beaten(tail: _Tail, scales: FloatArray, weights: FloatArray, best: float, more: int) -> float:
-    """Probability that one of some more is above the best."""
-    ratio = (best - tail.threshold) / scales
-    beyond = np.exp([_log_survival(shape, ratio) for shape in _SHAPES])
-    zeta = betaincinv(tail.excess.size + 1, tail.n - tail.excess.size, _NODES)
-    missed = np.mean([np.exp(more * np.log1p(-one * beyond)) for one in zeta], axis=0)
-    return float(np.sum(weights * (1 - missed)))

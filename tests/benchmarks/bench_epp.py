@@ -33,11 +33,10 @@ from timing import fastest, print_table, printed
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.counts import count_matches
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.further_fits import fit_tournaments
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.solver import solve
 
-PLAYERS, ROUNDS, TOURNAMENTS = 2_000, 20, 30
+PLAYERS, ROUNDS = 2_000, 20
 KINDS = ("same-round", "all-rounds")
 AGREEMENT, TOLERANCES = 1e-6, 10.0 ** -np.arange(2, 12)  # the loosest that agrees is timed
 WORK = {
@@ -129,16 +128,8 @@ def compared(table: ScoreTable, kind: Any) -> Iterator[list[str]]:
         yield row(name, alone, counting + building + alone, agreement)
 
 
-def tournaments(kind: Any) -> list[str]:
-    """Thirty tournaments on two cores by the clock; processor time of some, scaled to thirty."""
-    tables, some = [simulated(seed) for seed in range(TOURNAMENTS)], 5
-    processor = seconds(lambda: fit_tournaments(tables[:some], kind), 1) * TOURNAMENTS / some
-    clock = fastest(lambda: fit_tournaments(tables, kind, jobs=2), 1)
-    return [kind, f"{clock:.1f}", f"{processor:.1f}"]
-
-
 def main() -> None:
-    """Three tables; ``peak KIND WORK`` is what a process of its own runs."""
+    """Two tables; ``peak KIND WORK`` is what a process of its own runs."""
     threadpool_limits(1)
     os.environ["RAYON_NUM_THREADS"] = "1"  # evalica's
     if sys.argv[1:2] == ["peak"]:
@@ -149,9 +140,7 @@ def main() -> None:
     header = ["matches", "method", "seconds of the fit alone", "in ours", "from the scores",
               "in ours", "its fit alone in ours from the scores",
               "tolerance, difference"]  # fmt: skip
-    print_table(header, (row for kind in KINDS for row in compared(table, kind)))
-    header = ["matches", f"{TOURNAMENTS} tournaments on two cores, clock", "processor"]
-    return print_table(header, map(tournaments, KINDS))
+    return print_table(header, (row for kind in KINDS for row in compared(table, kind)))
 
 
 if __name__ == "__main__":

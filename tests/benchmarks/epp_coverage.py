@@ -1,4 +1,4 @@
-r"""EPP's tests and intervals: ``python tests/benchmarks/epp_coverage.py size|bayes|real|tuning``.
+r"""EPP's tests and intervals: ``python tests/benchmarks/epp_coverage.py size|real|tuning``.
 
 *size*: two equal players in simulated tournaments of twenty rounds; a true null is rejected how
 often, and intervals cover how often? ``--players 5 16 --kinds same-round`` and so on run a part.
@@ -6,12 +6,6 @@ The truth is the skill itself where scores follow Gumbel's law, which is the mod
 and for ties it is the estimate from 40,000 rounds. Overlapping splits share a part of every
 player's deviations in all rounds (correlation .1), as test sets of a tenth of the data do;
 ``test_fraction`` corrects for it.
-
-*bayes*: intervals of the posterior in simulated tournaments, of all players and all pairs, with
-rankings and with weighted matches. Skills are equal or spread (normal with sd 1, fixed for each
-size). True skills of normal scores are those whose win probabilities are nearest to the law's (the
-large-sample limit of the likelihood), from 20,000 rounds. The models are compiled once for each
-size, and their data swapped.
 
 *real*, with ``BAYES_SOTA_DATA`` (two minutes): thirty published classifiers answered the 10,000
 items of CIFAR-10's test set. A round is the accuracy on so many items; a tournament has twenty
@@ -42,10 +36,8 @@ from timing import print_table
 from bayes_sota.core.errors import InfiniteEstimateError
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.tournaments import ScoreTable
-from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.likelihoods import cluster_weight, count_cells, order_rounds, rows_of_rounds
-from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
+from bayes_sota.epp.simulate import leaderboard_quality
 from bayes_sota.epp.tuning import tuning_promise
 
 LEVEL, ROUNDS, SEED = 0.05, 20, 20_261_121
@@ -125,15 +117,6 @@ def held_of_fit(fit: BradleyTerryFit, truth: np.ndarray, *, ranks: bool = True) 
     return found
 
 
-def held_of_draws(draws: np.ndarray, truth: np.ndarray) -> Truths:
-    """Shares of players and of pairs whose equal-tailed interval holds the truth."""
-    first, second = np.triu_indices(truth.size, 1)
-    pairs = draws[:, first] - draws[:, second]
-    ends, gaps = (np.quantile(x, [0.025, 0.975], axis=0).T for x in (draws, pairs))
-    found = held(ends, truth), held(gaps, truth[first] - truth[second])
-    return {"posterior: skill": found[0].mean(), "posterior: difference": found[1].mean()}
-
-
 def shown(judged: list[Truths]) -> str:
     """Mean shares in per cent with Monte Carlo standard errors."""
     names = dict.fromkeys(name for one in judged for name in one)
@@ -176,46 +159,6 @@ def size(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
         yield f"{players}, {kind}, {name}, {len(finite)} of {number} finite", shown(finite)
 
 
-def data_of(table: ScoreTable, likelihood: str) -> dict[str, np.ndarray]:
-    """What changes in a compiled model from one tournament to another."""
-    ranks = ranks_of_rounds(table.oriented)
-    if likelihood == "auto":
-        return {"round_order": order_rounds(ranks).order}
-    rows = rows_of_rounds(ranks)
-    pairs, cells = rows.pairs(np.zeros(rows.first.size, np.intp))
-    weight = np.array([cluster_weight(rows, rows.unit)])
-    return {"counted": count_cells(cells, len(pairs)), "likelihood_weight": weight}
-
-
-def bayes(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """One row per number of players, likelihood, field of skills and law of scores."""
-    import nutpie
-
-    from bayes_sota.epp.models import build_model
-
-    for m, likelihood in product(options.players, ("auto", "matches")):
-        template = simulate_tournament(np.zeros(m), ROUNDS, random_seed=0)
-        model = build_model(template, likelihood=likelihood, centred=False)
-        compiled = nutpie.compile_pymc_model(model)
-        for spread, law in product(("equal", "spread"), ("gumbel", "normal")):
-            skills = np.random.default_rng(m).standard_normal(m) * (spread == "spread")
-            skills = truth = skills - skills.mean()
-            if law != "gumbel" and spread == "spread":
-                truth = fit_epp(drawn(skills, 20_000, law, 1)).epp
-            judged, divergences = [], 0
-            for number in range(options.bayes):
-                seed = np.random.SeedSequence((SEED, number))
-                table = drawn(skills, ROUNDS, law, seed)
-                trace = nutpie.sample(
-                    compiled.with_data(**data_of(table, likelihood)), draws=500, tune=500,
-                    chains=2, cores=1, seed=number, progress_bar=False, target_accept=0.9,
-                )  # fmt: skip
-                divergences += int(trace.sample_stats["diverging"].sum())
-                judged.append(held_of_draws(trace.posterior["epp"].values.reshape(-1, m), truth))
-            case = f"{m}, {likelihood}, {spread}, {law}, {divergences} divergences"
-            yield case, shown(judged)
-
-
 def rounds_of(correct: np.ndarray, items: int, count: int, rng: np.random.Generator) -> ScoreTable:
     """Accuracies of rounds; one tournament's rounds have different items."""
     if count * items <= len(correct):
@@ -238,16 +181,6 @@ def covered(fit: BradleyTerryFit, truth: np.ndarray) -> Truths:
     }
 
 
-def sampled(table: ScoreTable, truth: np.ndarray, seed: int) -> Truths:
-    """The same of the posterior."""
-    from bayes_sota.epp.models import build_model
-    from bayes_sota.epp.sample import sample_epp
-
-    settings = {"draws": 500, "tune": 500, "chains": 2, "log_likelihood": False}
-    tree = sample_epp(build_model(table), random_seed=seed, **settings)
-    return held_of_draws(tree["posterior"]["epp"].values.reshape(-1, truth.size), truth)
-
-
 def real(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     """One row per field and size of a round."""
     path = Path(os.environ["BAYES_SOTA_DATA"]) / "cifar10" / "correct_cifar10_test.csv"
@@ -257,10 +190,9 @@ def real(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
     for (name, chosen), items in product(fields.items(), (20, 50, 100)):
         part = correct[:, chosen]
         truth, judged = fit_epp(rounds_of(part, items, 20_000, rng)).epp, []
-        for k in range(options.tournaments):
+        for _ in range(options.tournaments):
             table = rounds_of(part, items, ROUNDS, rng)
-            said = covered(fit_epp(table, penalty=0.01), truth)
-            judged.append(said | (sampled(table, truth, k) if k < options.bayes else {}))
+            judged.append(covered(fit_epp(table, penalty=0.01), truth))
         yield f"{name}, rounds of {items} items", shown(judged)
 
 
@@ -313,7 +245,7 @@ def promised(
 
 def main() -> None:
     """Print the rows of one study as they come."""
-    studies = {"size": size, "bayes": bayes, "real": real, "tuning": tuning}
+    studies = {"size": size, "real": real, "tuning": tuning}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("study", choices=studies)
     parser.add_argument("--players", type=int, nargs="+", default=[5, 16])
@@ -321,7 +253,6 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
     parser.add_argument("--tournaments", type=int, default=200)
     parser.add_argument("--ranked", type=int, default=200, help="tournaments with ranks as well")
-    parser.add_argument("--bayes", type=int, default=0, help="tournaments with a posterior")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     print_table(["case", "shares in per cent"], studies[options.study](options))

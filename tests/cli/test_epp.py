@@ -112,7 +112,7 @@ TWICE = "data,model,split,auc\n" + "".join(
 WRONG = [
     ("task,a,b\nx,1,2\ny,1,good\nz,1,2\n", (), 'line 3, column "b"'),
     ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
-    (NEVER_LOST, (), "'a' never lost to 'b', 'c'"),
+    (NEVER_LOST, (), '"a" never lost to "b", "c"'),
     (NEVER_LOST.replace("task", "") + "z,3,2,1\n", (), "--column entry=NAME or --column unit=NAME"),
     ("", (), "empty"),
     (RMSE, (), "sounds like losses"),
@@ -123,7 +123,7 @@ WRONG = [
     (SCORES, ("--bayes", "--model", "items"), "models for skill over rounds: epp"),
     (SCORES, ("--bayes", "--test", "a", "f"), "no player 'f'"),
     (SCORES, ("--bayes", "--plan", "0.2"), "--plan is for maximum likelihood: leave out --bayes"),
-    (SCORES, ("--bayes", "--matches", "all-rounds"), "--matches all-rounds is for maximum likel"),
+    (NEVER_LOST, ("--bayes", "--matches", "all-rounds"), "for one tournament with finite estimat"),
 ]
 
 

@@ -395,3 +395,21 @@ def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
     assert plain.se[0] * larger[0] < corrected.se[0] < plain.se[0] * larger[1]
     grouped = ScoreTable(scores, groups=[str(r // 5) for r in range(20)])
     assert fit_epp(grouped, test_fraction=0.2).se.tolist() == corrected.se.tolist()
+
+
+@pytest.mark.parametrize("m", [5, 16])
+def test_matches_of_equal_players_are_inflated_by_a_third_of_their_number(m: int) -> None:
+    assert fit_epp(simulate_tournament(np.zeros(m), 1500, random_seed=m)).inflation == (
+        pytest.approx((m + 1) / 3, rel=0.06)
+    )
+
+
+def test_inflation_is_the_mean_of_the_sandwich_over_contrasts() -> None:
+    fit = fit_epp(drawn(missing=0.3))
+    sandwich = fit.influence.T @ fit.influence * 18 / 17
+    assert fit.inflation == pytest.approx(
+        np.trace(np.linalg.pinv(fit.covariance_model) @ sandwich) / 4
+    )
+    assert fit_epp(np.tile(np.arange(4.0), (10, 1)), penalty=0.5).inflation == 1
+    splits = fit_epp(drawn(), test_fraction=0.2)
+    assert splits.inflation == pytest.approx(splits.overlap * fit_epp(drawn()).inflation)

@@ -9,11 +9,7 @@ import pytest
 import xarray as xr
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import (
-    odds_axis,
-    plot_epp,
-    plot_rank_distribution,
-)
+from bayes_sota.epp.plots import plot_epp, plot_rank_distribution
 from bayes_sota.epp.simulate import simulate_tournament
 
 LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
@@ -45,12 +41,11 @@ def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
     return figure.viz[label][variable].item()
 
 
-def bars(figure: Any, label: str, variable: str, points: int = 2) -> np.ndarray:
-    """Ends of the bars of an artist, (bars, points), x and y."""
-    drawn = artist(figure, label, variable)
-    x, y = (np.asarray(drawn[axis]).reshape(-1, points + 1) for axis in "xy")
+def bars(figure: Any, label: str, variable: str) -> np.ndarray:
+    """Ends of the bars of an artist, (bars, 2)."""
+    x = np.asarray(artist(figure, label, variable)["x"]).reshape(-1, 3)
     assert np.isnan(x[:, -1]).all()
-    return np.stack([x[:, :-1], y[:, :-1]])
+    return x[:, :-1]
 
 
 def texts_that_collide(figure: Any) -> list[tuple[str, str]]:
@@ -73,32 +68,19 @@ def texts_that_collide(figure: Any) -> list[tuple[str, str]]:
     return found + [(text, "edge") for (text, _), out in zip(boxes, outside, strict=True) if out]
 
 
-def test_ticks_say_the_probability_below() -> None:
-    axis = odds_axis("EPP", [[-8.0, np.nan], [np.inf, 7.9]])
-    assert (axis.low, axis.high) == (pytest.approx(-8.795), pytest.approx(8.695))
-    assert axis.texts == ["-5\n0.7%", "0\n50%", "5\n99.3%"]
-    same = odds_axis("score", [0.0, 0.0])
-    assert same.low < 0 < same.high
-
-
-# Forest
-
-
 def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit) -> None:
     figure = plot_epp(fit, ci_prob=0.9, backend="none")
     order, tied = np.argsort(-fit.epp), fit.tied_with_best(0.9)
-    for kind, here in (("tied", tied[order]), ("behind", ~tied[order])):
-        chosen, rows = order[here], -np.flatnonzero(here)
-        drawn = artist(figure, f"epp_{kind}", "epp")
+    for suffix, here in (("", tied[order]), ("_weak", ~tied[order])):
+        chosen = order[here]
+        drawn = artist(figure, f"mean{suffix}", "epp")
         np.testing.assert_array_equal(drawn["x"], fit.epp[chosen])
-        np.testing.assert_array_equal(drawn["y"], rows)
-        assert (drawn["facecolor"] == "white") == (kind == "behind")
-        x, y = bars(figure, f"interval_{kind}", "epp")
-        np.testing.assert_allclose(x, fit.interval(0.9)[chosen])
-        np.testing.assert_array_equal(y, np.column_stack([rows, rows]))
-        thin, y = bars(figure, f"simultaneous_{kind}", "epp")
-        np.testing.assert_allclose(thin, fit.interval(0.9, "simultaneous")[chosen])
-        np.testing.assert_array_equal(y, np.column_stack([rows, rows]))
+        np.testing.assert_array_equal(drawn["y"], -np.flatnonzero(here))
+        np.testing.assert_allclose(
+            bars(figure, f"interval{suffix}", "epp"), fit.interval(0.9)[chosen]
+        )
+        outer = fit.interval(0.9, "simultaneous")[chosen]
+        np.testing.assert_allclose(bars(figure, f"outer{suffix}", "epp"), outer)
     assert title_of(figure) == f"{tied.sum()} of 6 players may be the best (filled dots)"
 
 
@@ -107,7 +89,7 @@ def test_a_single_winner_and_players_left_out() -> None:
     assert title_of(plot_epp(fit, backend="none")) == "a is better than all other 3"
     figure = plot_epp(fit, most=3, backend="none")
     assert title_of(figure) == "a is better than all other 3\nthe first 3 are drawn"
-    assert len(artist(figure, "epp_behind", "epp")["x"]) == 2
+    assert len(artist(figure, "mean_weak", "epp")["x"]) == 2
 
 
 def test_intervals_that_are_infinite_end_at_the_edge() -> None:
@@ -115,71 +97,34 @@ def test_intervals_that_are_infinite_end_at_the_edge() -> None:
     scores[1:, 0] = np.nan
     scores[0] = [0.5, 0.2, 0.9, 0.1]
     fit = fit_epp(scores)  # a player of one round: its error is not known
-    known = np.append(fit.interval(kind="simultaneous")[1:], fit.epp[0])
-    room = 0.05 * np.ptp(known)
-    drawn = bars(plot_epp(fit, backend="none"), "simultaneous_tied", "epp")[0]
-    assert [drawn.min(), drawn.max()] == pytest.approx([known.min() - room, known.max() + room])
+    drawn = bars(plot_epp(fit, backend="none"), "outer", "epp")
+    assert np.isfinite(drawn).all()
+    assert drawn.min() < fit.interval(kind="simultaneous")[1:, 0].min()
 
 
-def test_the_forest_of_a_posterior(fit: BradleyTerryFit) -> None:
+def test_a_posterior_has_its_own_intervals_ranks_and_standing(fit: BradleyTerryFit) -> None:
     tree = tree_of(fit)
+    epp = tree["posterior"]["epp"].values.reshape(-1, 6)
+    order = np.argsort(-epp.mean(axis=0))
+    best = np.mean(epp.argmax(axis=1)[:, None] == np.arange(6), axis=0) >= 0.025
     figure = plot_epp(tree, backend="none")
-    draws = tree["posterior"]["epp"].values.reshape(-1, 6)
-    winners = np.mean(draws == draws.max(axis=1, keepdims=True), axis=0)
-    assert title_of(figure).startswith(f"{(winners >= 0.025).sum()} of 6 players")
-    assert "simultaneous_tied" not in figure.viz
-    first = bars(figure, "interval_tied", "epp")[0, 0]
-    np.testing.assert_allclose(
-        first, np.quantile(draws[:, draws.mean(axis=0).argmax()], [0.025, 0.975])
-    )
-
-
-# Win probabilities
-
-
-EDGES = np.array([0.05, 0.25, 0.45, 0.55, 0.75, 0.95])
-
-
-# Ranks
+    ends = np.quantile(epp, [0.025, 0.975], axis=0).T[order]
+    np.testing.assert_allclose(bars(figure, "interval", "epp"), ends[best[order]])
+    assert "outer" not in figure.viz
+    assert title_of(figure) == f"{best.sum()} of 6 players may be the best (filled dots)"
+    ranks = (epp[:, None] > epp[..., None]).sum(axis=-1) + 1
+    drawn = artist(plot_rank_distribution(tree, backend="none"), "mean", "rank")
+    np.testing.assert_allclose(drawn["x"], ranks.mean(axis=0)[order][best[order]])
 
 
 def test_rank_intervals_of_a_fit(fit: BradleyTerryFit) -> None:
     figure = plot_rank_distribution(fit, backend="none")
     order, ends = np.argsort(-fit.epp), fit.rank_interval()
-    tied = ends[:, 0] == 1
-    for kind, here in (("tied", tied[order]), ("behind", ~tied[order])):
-        np.testing.assert_array_equal(
-            bars(figure, f"interval_{kind}", "rank")[0], ends[order][here]
-        )
-        dots = artist(figure, f"rank_{kind}", "rank")
+    tied = ends[order, 0] == 1
+    for suffix, here in (("", tied), ("_weak", ~tied)):
+        np.testing.assert_array_equal(bars(figure, f"interval{suffix}", "rank"), ends[order][here])
+        dots = artist(figure, f"mean{suffix}", "rank")
         np.testing.assert_array_equal(dots["x"], fit.rank[order][here])
-    assert title_of(figure) == f"{tied.sum()} of 6 players may hold rank 1"
-
-
-@pytest.mark.slow
-def test_posterior_ranks(fit: BradleyTerryFit) -> None:
-    tree = tree_of(fit, sd=1.0)
-    epp = tree["posterior"]["epp"]
-    ranks = (epp.values[..., None, :] > epp.values[..., :, None]).sum(axis=-1) + 1
-    shares = np.stack([(ranks == rank).mean(axis=(0, 1)) for rank in range(1, 7)], axis=1)
-    mean = ranks.mean(axis=(0, 1))
-    figure = plot_rank_distribution(tree, backend="none")
-    for row, i in enumerate(np.argsort(mean, kind="stable")):
-        area = artist(figure, f"ranks_{row}", "rank")
-        left, top = np.asarray(area["x"])[::2], np.asarray(area["y_top"])[::2] + row
-        drawn = np.zeros(6)
-        drawn[np.rint(left - 0.5).astype(int)] = top / top.sum()
-        np.testing.assert_allclose(drawn, shares[i], atol=1e-12)
-    best = int(np.argmax(shares[:, 0]))
-    said = f"{fit.players[best]} is the best with a probability of {shares[best, 0]:.0%}"
-    assert title_of(figure) == said
-    first = int(np.argmin(mean))
-    low, high = np.quantile(ranks[..., first], [0.025, 0.975], method="inverted_cdf")
-    np.testing.assert_allclose(
-        bars(figure, "interval_tied", "rank")[0, 0], [low - 0.45, high + 0.45]
-    )
-    few = plot_rank_distribution(tree, most=2, backend="none")
-    assert title_of(few).endswith("the first 2 of 6 are drawn")
 
 
 # Looks

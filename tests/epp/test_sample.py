@@ -1,6 +1,5 @@
 """Sampled skills agree with quadrature and with maximum likelihood, in the one schema."""
 
-import copy
 import warnings
 from functools import cache
 from pathlib import Path
@@ -10,7 +9,6 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
-from pymc.stats import compute_log_likelihood
 from scipy import optimize, stats
 
 import bayes_sota as bs
@@ -19,11 +17,10 @@ from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
-from bayes_sota.epp.field import join_tournaments
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.likelihoods import log_outcomes, order_rounds, ranking_log_likelihood
-from bayes_sota.epp.models import build_model, field_of
-from bayes_sota.epp.sample import complete, log_likelihood_of, sample_epp
+from bayes_sota.epp.models import build_model
+from bayes_sota.epp.rankings import order_rounds, ranking_log_likelihood
+from bayes_sota.epp.sample import complete, sample_epp
 from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import check_epp, summarize_epp
 
@@ -76,7 +73,7 @@ def exact_draws(chains: int = 2, draws: int = 200, seed: int = 0) -> xr.DataTree
 
 @cache
 def model() -> pm.Model:
-    return build_model(TABLE, centred=False)
+    return build_model(TABLE)
 
 
 @cache
@@ -193,70 +190,38 @@ def test_a_result_is_a_trace_too() -> None:
 
 
 @pytest.mark.slow
-def test_log_likelihood_of_matches_adds_up_to_pairs() -> None:
-    table = simulate_tournament([1, 0, -1], 5, step=1.0, random_seed=1, players=list("abc"))
-    model = build_model(table, likelihood="matches")
-    trace = prior_of(model, 10)
-    with model:
-        found = complete(trace, table, random_seed=0)
+@pytest.mark.parametrize("several", [False, True])
+def test_battles_are_checked_by_pairs(several: bool) -> None:
+    first = Matches(list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
+    other = Matches(list("dab"), list("adc"), [1, 0.5, 0], tournament="two")
+    data = [first, other] if several else first
+    model = build_model(data)
+    found = complete(prior_of(model, 10), data, model, random_seed=0)
     likelihood, posterior = found["log_likelihood"]["match_counts"], found["posterior"]
-    assert likelihood.dims == ("chain", "draw", "round")
-    weight = float(model["likelihood_weight"].get_value()[0])
-    epp = posterior["epp"].values[0, 2]
-    for r, row in enumerate(table.scores):
-        expected = 0.0
-        for i, j in ((0, 1), (0, 2), (1, 2)):
-            outcome = 1 - int(np.sign(row[i] - row[j]))
-            expected += weight * log_outcomes(epp[i] - epp[j])[outcome]
-        assert likelihood.values[0, 2, r] == pytest.approx(expected, rel=1e-12)
-    whole = compute_log_likelihood(
-        trace, model=model, extend_inferencedata=False, progressbar=False,
-        compile_kwargs={"mode": "FAST_COMPILE"},
-    )["match_counts"]  # fmt: skip
-    np.testing.assert_allclose(whole.sum("pair"), likelihood.sum("round"))
+    skills = posterior["epp_tournament" if several else "epp"].values[0, 2]
+    own = dict(zip(posterior["player"].values, skills[0] if several else skills, strict=True))
+    gaps = np.array([own[i] - own[j] for i, j in ("ab", "ac", "bc")])
+    counts = np.array([[1, 0], [0.5, 0.5], [1, 2]])  # a-b, a-c, b-c
+    log_p = -np.logaddexp(0, np.stack([-gaps, gaps], axis=1))
+    expected = np.sum(counts * log_p, axis=1)
+    np.testing.assert_allclose(likelihood.values[0, 2, :3], expected, rtol=1e-10)
+    saturated = np.sum(counts * np.log(np.maximum(counts, 1e-300) / counts.sum(axis=1)[:, None]))
     check = found["predictive_check"]
-    assert np.all(check["replicated"].sel(statistic="deviance") > 0)
+    assert np.all(check["replicated"] >= 0)
+    if not several:
+        deviance = 2 * (saturated - expected.sum())
+        assert check["observed"].values[2, 0] == pytest.approx(deviance)
 
 
-def test_units_of_listed_matches() -> None:
-    names = (list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
-    for clusters, unit, size in ((None, "match", 5), ([0, 0, 1, 1, 2], "cluster", 3)):
-        model = build_model(Matches(*names, groups=clusters))
-        found = log_likelihood_of(model, field_of(model), prior_of(model, 5))["match_counts"]
-        assert found.dims == ("chain", "draw", unit)
-        assert found.sizes[unit] == size
-        assert np.all(found < 0)
-
-
-BATTLES = Matches(list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
-
-
-@pytest.mark.parametrize(
-    ("data", "settings"),
-    [
-        (TABLE, {}),
-        (TABLE, {"likelihood": "matches"}),
-        (TABLE, {"likelihood": "matches", "round_covariates": {"year": range(6)}}),
-        (BATTLES, {}),
-    ],
-)
-def test_a_model_knows_what_it_observes(data: ScoreTable | Matches, settings: dict) -> None:
-    model = build_model(data, **settings)
-    with model:
-        pm.Potential("own", -(model["epp"][0] ** 2))
-    for copied in (model, copy.copy(model)):
-        found = field_of(copied)
-        ranked = "round_rank" in model.named_vars
-        by_round = "round_covariates" in settings
-        expected = join_tournaments([data], ranked=ranked, by_round=by_round)
-        assert found.observes(expected)
-        for name in ("rounds", "ranked", "by_round", "unit"):
-            assert getattr(found, name) == getattr(expected, name)
+@pytest.mark.slow
+def test_dependent_matches_are_not_replicated() -> None:
+    model = build_model(TABLE, likelihood="matches")
+    assert "predictive_check" not in complete(prior_of(model, 10), TABLE, model).children
 
 
 def extended() -> pm.Model:
     """With sizes of the players, and a prior that says b is good."""
-    model = build_model(TABLE, centred=False)
+    model = build_model(TABLE)
     with model:
         slope = pm.Normal("slope")
         pm.Normal("size", slope * model["epp"], 0.5, observed=[2.0, 1.0, 0.0], dims="player")
@@ -297,11 +262,11 @@ def test_a_trace_of_something_else_is_refused() -> None:
         ("slope.* extended model", (prior_of(extended(), 5), TABLE)),
         ("lacks slope", (exact_draws(draws=20), TABLE, extended())),
         ("lacks skill_offset", (short, TABLE)),
-        ("data are not those of the model", (exact_draws(draws=20), other, model())),
-        ("of other data: its 'round_rank'", (tree(), None, build_model(other, centred=False))),
+        ("of other data than those given", (exact_draws(draws=20), other, model())),
+        ("of other data: its", (tree(), None, build_model(other))),
         ("schema", (old, TABLE)),
         ("chains of different length", (uneven, TABLE)),
-        ("both are missing", (exact_draws(draws=20), None)),
+        ("data are ScoreTables or Matches", (exact_draws(draws=20), None)),
         ("needs skills 'epp'", (exact_draws(draws=20), None, alien)),
         ("draws in its group 'posterior'", (xr.DataTree(), TABLE)),
         ("the DataTree that pm.sample returns, .* got dict", ({}, TABLE)),
@@ -314,8 +279,7 @@ def test_a_trace_of_something_else_is_refused() -> None:
 
 @pytest.mark.slow
 def test_what_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("core", "epp"):
-        monkeypatch.setattr(f"bayes_sota.{place}.sample.LARGEST_GROUP", 5_000)
+    monkeypatch.setattr("bayes_sota.core.sample.LARGEST_GROUP", 5_000)
     found = complete(exact_draws(), TABLE, model(), random_seed=1)
     assert "log_likelihood" not in found.children
     assert 10 <= found["posterior_predictive"].sizes["draw"] < 40

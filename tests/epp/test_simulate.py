@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
+from bayes_sota.epp import simulate
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.simulate import (
     compare_leaderboards,
@@ -17,6 +18,7 @@ from bayes_sota.epp.simulate import (
 )
 
 SKILLS = np.array([1.0, 0.2, -0.3, -1.5])
+SIX = np.linspace(1.5, -1.5, 6)
 ROUNDS = 40_000
 
 
@@ -158,3 +160,71 @@ def test_two_players_are_always_explained() -> None:
     )
     assert np.isnan(found.standardized_deviance)
     assert found.p_value == 1
+
+
+def listed_matches() -> Matches:
+    rng = np.random.default_rng(4)
+    first = rng.integers(6, size=200)
+    second = (first + 1 + rng.integers(5, size=200)) % 6
+    outcomes = rng.choice([0.0, 0.5, 1.0], size=200)
+    return Matches(first, second, outcomes, players=list("fedcba"))
+
+
+FITS = {
+    "complete": lambda: fit_epp(simulate_tournament(SIX, 25, random_seed=0)),
+    "few rounds": lambda: fit_epp(simulate_tournament(SIX, 7, random_seed=0)),
+    "ties": lambda: fit_epp(simulate_tournament(SIX, 25, step=0.5, random_seed=1)),
+    "missing": lambda: fit_epp(simulate_tournament(SIX, 25, missing=0.3, random_seed=2)),
+    "penalty": lambda: fit_epp(simulate_tournament(4 * SIX, 5, random_seed=0), penalty=0.5),
+    "all-rounds": lambda: fit_epp(simulate_tournament(SIX, 9, random_seed=3), "all-rounds"),
+    "listed": lambda: fit_epp(listed_matches()),
+}
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("block", [1, 2_000])
+def test_replicates_together_and_one_after_another(name, block, monkeypatch) -> None:
+    """Of scores alike; matches of battles come out in another order."""
+    fit = FITS[name]()
+    together = leaderboard_quality(fit, repetitions=60, random_seed=1)
+    monkeypatch.setattr(simulate, "_BLOCK", block)
+    alone = leaderboard_quality(fit, repetitions=60, random_seed=1)
+    if name != "listed":
+        np.testing.assert_allclose(together.replicates, alone.replicates, rtol=1e-9, atol=1e-9)
+    assert together.p_value == pytest.approx(alone.p_value, abs=0.3 * (name == "listed"))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_each_replicate_is_the_deviance_of_a_fit(missing: float) -> None:
+    table = simulate_tournament([1.0, 0.4, -0.4, -1.0], 12, missing=missing, random_seed=5)
+    fit = fit_epp(ScoreTable(table.scores, players=list("dbca")))
+    rng, compared = np.random.default_rng(1), 0
+    columns = np.argsort(fit.players)
+    places = np.ix_(np.lexsort(fit.data.scores[:, columns].T), columns)
+    for deviance in leaderboard_quality(fit, repetitions=30, random_seed=1).replicates:
+        noise = np.empty(fit.data.scores.shape)
+        noise[places] = rng.gumbel(size=noise.shape)
+        scores = np.where(fit.data.present, fit.epp + noise, np.nan)
+        try:
+            expected = fit_epp(scores).deviance
+        except InfiniteEstimateError:
+            continue
+        assert deviance == pytest.approx(expected, abs=1e-4)
+        compared += 1
+    assert compared > 20
+
+
+def test_battles_are_replicated_by_pairs() -> None:
+    """Means of the wins of every pair, half of the ties kept."""
+    fit = FITS["listed"]()
+    replicate = simulate._of_matches(fit.data, fit, np.random.default_rng(0), keep_ties=True)
+    wins, n_matches = replicate(4000) / 2, fit.counts.n_matches
+    np.testing.assert_array_equal(
+        wins + wins.swapaxes(1, 2), np.broadcast_to(n_matches, wins.shape)
+    )
+    ties = np.zeros((6, 6))
+    tied = fit.data.outcomes == 0.5
+    np.add.at(ties, (fit.data.first[tied], fit.data.second[tied]), 1)
+    ties += ties.T
+    expected = (n_matches - ties) * fit.win_probabilities() + ties / 2
+    np.testing.assert_allclose(wins.mean(axis=0), expected, atol=4 * np.sqrt(n_matches.max()) / 126)

@@ -1,4 +1,7 @@
-"""Newton's maximum, information and likelihoods against SciPy, finite differences and sums."""
+"""Newton's maximum, information and likelihoods against SciPy, finite differences and sums.
+
+The kernel of many players against solving directly.
+"""
 
 import numpy as np
 import pytest
@@ -108,3 +111,21 @@ def test_likelihoods_are_sums_over_pairs(kind: str, missing: float) -> None:
     assert float(solver.deviance(skills, counts)) == pytest.approx(expected, rel=1e-13)
     probabilities = expit(skills[:, None] - skills)
     np.testing.assert_allclose(solver.win_probabilities(skills), probabilities, rtol=1e-13)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 4.0])
+def test_the_kernel_of_many_players_solves_what_is_solved_directly(
+    spread: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    n_matches = 40 * (1 - np.eye(320))
+    expected = n_matches * solver.win_probabilities(spread * rng.standard_normal(320))
+    totals = 0.98 * expected.sum(axis=1) + 0.02 * 40 * 319 / 2
+    found = solver.solve(totals, n_matches)
+    both = solver.solve(np.stack([totals, totals]), n_matches)
+    covariance = solver.model_covariance(found, n_matches)
+    monkeypatch.setattr(solver, "_FEW_PLAYERS", 400)
+    np.testing.assert_allclose(found, solver.solve(totals, n_matches), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(both, [found, found], rtol=0, atol=1e-12)
+    direct = solver.model_covariance(found, n_matches)
+    np.testing.assert_allclose(covariance, direct, rtol=0, atol=1e-9 * direct.max())

@@ -6,14 +6,10 @@ import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.further_fits import fit_tournaments
 from bayes_sota.epp.simulate import simulate_tournament
-from bayes_sota.epp.summary import (
-    epp_table,
-    summarize_epp,
-    tournaments_table,
-)
-from bayes_sota.epp.summary_report import _compared
+from bayes_sota.epp.summary import epp_table, summarize_epp
+from bayes_sota.epp.summary_report import _compared, report_tournaments
+from bayes_sota.epp.tournaments import fit_tournaments
 
 
 def result(**more: np.ndarray) -> xr.DataTree:
@@ -87,7 +83,7 @@ def test_several_tournaments_one_below_the_other() -> None:
         simulate_tournament([1, 0, -1], 20, tournament=name, random_seed=k)
         for k, name in enumerate("xy")
     ]
-    table = tournaments_table(fit_tournaments(tables))
+    table = report_tournaments(fit_tournaments(tables))
     assert table.frame["tournament"].tolist() == ["x"] * 3 + ["y"] * 3
     fit = fit_epp(tables[1])
     rows = table.frame[table.frame["tournament"] == "y"].set_index("player")

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from epp.resampling import bootstrap_epp
 
-from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.further_fits import fit_tournaments, tournaments_tree
 from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
 
 def test_as_single_fits() -> None:
@@ -22,15 +22,6 @@ def test_as_single_fits() -> None:
             for name in ("epp", "se", "se_model", "df", "p_beats_average"):
                 assert np.array_equal(getattr(found, name), getattr(fit, name))
             assert found.deviance == fit.deviance
-
-
-@pytest.mark.slow
-def test_processes_give_the_same() -> None:
-    tables = [
-        simulate_tournament([1, 0, -1], 20, tournament=str(k), random_seed=k) for k in range(3)
-    ]
-    alone, together = fit_tournaments(tables), fit_tournaments(tables, jobs=2)
-    assert all(np.array_equal(a.epp, b.epp) for a, b in zip(alone, together, strict=True))
 
 
 def test_tree_has_gaps_where_a_player_is_missing() -> None:
@@ -62,31 +53,6 @@ def test_whole_groups_are_drawn() -> None:
     groups = [str(r) for r in range(30) for _ in range(5)]
     repeated = ScoreTable(np.repeat(table.scores, 5, axis=0), groups=groups)
     assert bootstrap_epp(fit_epp(repeated), 150).se == pytest.approx(once, rel=0.3)
-
-
-def test_resamples_without_finite_skills_are_counted() -> None:
-    table = simulate_tournament([2.0, 0.0, -2.0], 8, random_seed=3)
-    found = bootstrap_epp(fit_epp(table), 100)
-    assert 0 < found.n_infinite < 100
-    assert np.all(np.isfinite(found.epp))
-
-
-def test_players_who_are_not_drawn_have_no_skill() -> None:
-    matches = Matches(
-        ["a", "b", "a", "b", "a", "b", "c"], ["b", "a", "b", "a", "b", "a", "a"],
-        [1, 1, 0.5, 0, 1, 1, 0.5],
-    )  # fmt: skip
-    found = bootstrap_epp(fit_epp(matches), 200)
-    assert np.isnan(found.epp[:, 2]).any()
-    assert np.isfinite(found.interval()).all()
-
-
-def test_resamples_of_ties_only_tell_nothing() -> None:
-    scores = np.ones((5, 3))
-    scores[0], scores[1] = [1, 2, 3], [3, 2, 1]
-    found = bootstrap_epp(fit_epp(scores), 100)
-    assert (found.epp == 0).all(axis=1).sum() >= 3
-    assert found.n_infinite > 3
 
 
 def test_overlapping_splits_widen_it() -> None:

@@ -1,0 +1,77 @@
+"""The quick posterior against integrals, its own draws, and what it refuses."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import quad
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import ATTRIBUTES, GROUPS
+from bayes_sota.epp.sample_estimate import infer_skills
+from bayes_sota.epp.simulate import simulate_tournament
+
+FIT = bs.fit_epp(simulate_tournament([1.2, 0.4, 0.0, -1.5], 30, step=0.3, random_seed=2))
+
+
+@pytest.mark.parametrize("scale", [0.5, 2.0])
+def test_means_and_sds_are_integrals_over_the_spread(scale: float) -> None:
+    tree = infer_skills(FIT, bs.core.EppPriors(scale), draws=5000, random_seed=1)
+    covariance = FIT.inflation * FIT.covariance_model
+    error, squares = np.trace(covariance) / 3, float(FIT.epp @ FIT.epp)
+
+    def density(sd: float) -> float:
+        total = sd**2 + error
+        return stats.chi2.pdf(squares / total, 3) / total * stats.halfnorm.pdf(sd, scale=scale)
+
+    def mean(of) -> float:
+        ends = {"a": 1e-6, "b": 8 * scale, "limit": 200, "epsabs": 1e-12}
+        return quad(lambda sd: density(sd) * of(sd), **ends)[0] / quad(density, **ends)[0]
+
+    def skills(sd: float) -> tuple[np.ndarray, np.ndarray]:
+        """Normal law given the sd, by the formula of regression."""
+        prior = sd**2 * (np.eye(4) - 0.25)
+        gain = prior @ np.linalg.pinv(prior + covariance)
+        return gain @ FIT.epp, np.diagonal(prior - gain @ prior)
+
+    draws = tree["posterior"]["epp"].values.reshape(-1, 4)
+    assert np.abs(draws.sum(axis=1)).max() < 1e-12
+    for i in range(4):
+        first = mean(lambda sd, i=i: skills(sd)[0][i])
+        second = mean(lambda sd, i=i: skills(sd)[1][i] + skills(sd)[0][i] ** 2)
+        sd = np.sqrt(second - first**2)
+        assert draws[:, i].mean() == pytest.approx(first, abs=4 * sd / np.sqrt(len(draws)))
+        assert draws[:, i].std() == pytest.approx(sd, rel=0.03)
+    spread = tree["posterior"]["skill_sd"].values
+    assert spread.mean() == pytest.approx(mean(lambda sd: sd), rel=0.02)
+
+
+def test_the_prior_and_predictions_follow_from_the_model() -> None:
+    tree = infer_skills(FIT, draws=3000, random_seed=3)
+    assert set(tree.children) <= set(GROUPS)
+    assert set(ATTRIBUTES) <= set(tree.attrs)
+    assert set(tree["prior"]) == set(tree["posterior"]) == {"epp", "rank", "skill_sd"}
+    sd = tree["prior"]["skill_sd"].values.ravel()
+    assert stats.kstest(sd, stats.halfnorm(scale=2).cdf).pvalue > 1e-3
+    scaled = tree["prior"]["epp"].values.reshape(-1, 4) / sd[:, None]
+    np.testing.assert_allclose(np.cov(scaled.T), np.eye(4) - 0.25, atol=0.05)
+    fresh = tree["posterior_predictive"]["epp_estimate"].values - tree["posterior"]["epp"].values
+    covariance = np.cov(fresh.reshape(-1, 4).T)
+    np.testing.assert_allclose(covariance, FIT.inflation * FIT.covariance_model, atol=0.01)
+    table = bs.summarize(tree)
+    assert table.loc[["p_best[1]", "p_best[2]", "p_best[3]", "p_best[4]"], "mean"].sum() == (
+        pytest.approx(1)
+    )
+
+
+def test_with_many_rounds_it_is_the_clustered_estimate() -> None:
+    fit = bs.fit_epp(simulate_tournament(np.linspace(1, -1, 6), 2000, random_seed=0))
+    epp = infer_skills(fit, random_seed=0)["posterior"]["epp"].values.reshape(-1, 6)
+    np.testing.assert_allclose(epp.mean(axis=0), fit.epp, atol=0.01)
+    np.testing.assert_allclose(epp.std(axis=0), fit.se, rtol=0.12)
+
+
+def test_estimates_that_only_a_penalty_makes_finite_are_refused() -> None:
+    fit = bs.fit_epp([[3, 2, 1], [3, 1, 2]], penalty=0.5)
+    with pytest.raises(InputError, match="no finite estimate without a penalty"):
+        infer_skills(fit)
