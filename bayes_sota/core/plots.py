@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import arviz_stats  # noqa: F401  (registers the accessor)
@@ -23,6 +24,7 @@ from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import whole_file
+from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import FloatArray
 
 type Value = xr.DataArray | float
@@ -36,6 +38,9 @@ COLORS: Mapping[str, str] = {
     "observed_maximum": "#000000",
     "dark": "#4D4D4D",
 }
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Colours of lines."""
 
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
 _FONTS = (  # of scripts that DejaVu Sans lacks, as Linux, macOS and Windows have them
@@ -241,6 +246,179 @@ class Panel:
         targets = np.ravel(self.collection.viz["plot"][self.name].values)
         for target, text in zip(targets, texts, strict=True):
             library.title(plain_text(text), target, size=_LABEL, color="black")
+
+
+def plot_forest(
+    rows: Sequence[Mapping[str, Any]],
+    label: str,
+    *,
+    variable: str = "skill",
+    score: str = "",
+    holds: Sequence[float] = (),
+    beside: Mapping[str, xr.DataArray] = MappingProxyType({}),
+    xticks: tuple[list[float], list[str]] | None = None,
+    **where: Any,
+) -> Panel:
+    """Estimates with their intervals, one row each from the top; callers give the title.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``name``, ``mean``, ``interval``, and maybe ``outer`` (a wider interval, thin), ``score``
+        (a black mark) and ``weak``: grey and hollow. Infinite ends go to the edge.
+    label : str
+        Of the axis.
+    variable : str
+        Name of the panel. Its artists are ``interval``, ``outer`` and ``mean``, each followed by
+        ``_weak`` for weak rows, and ``score``.
+    score : str
+        What the mark is, for the label.
+    holds : sequence of float
+        Other numbers within the axis, which leave room above the first row for a text.
+    beside : mapping of name -> DataArray
+        Other panels, to the right.
+    xticks : (places, texts), optional
+    **where
+        As of ``make_collection``.
+
+    Examples
+    --------
+    >>> rows = [{"name": "a", "mean": 0.9, "interval": [0.88, 0.91]}]
+    >>> plot_forest(rows, "accuracy", backend="none").collection.viz["mean"]["skill"].item()["x"]
+    array([0.9])
+    """
+    ends = np.array([*holds, *(e for row in rows for e in (*_reach(row), row["mean"]))], float)
+    ends = ends[np.isfinite(ends)]
+    low, high = float(ends.min()), float(ends.max())
+    room = 0.05 * (high - low) or 0.01
+    is_share = low >= 0 and high <= 1  # whose axis stays within 0 and 1
+    low, high = low - room, high + room
+    limits = make_bounds(*np.clip([low, high], 0, 1)) if is_share else make_bounds(low, high)
+    count = len(rows)
+    inches = 1.6 + count * (0.3 if count <= 30 else 0.2)
+    collection = make_collection(
+        {variable: limits, **beside},
+        figsize=(7.4 + 3 * len(beside), inches),
+        across=True,
+        ratios={"width_ratios": (7, *[4] * len(beside))},
+        **where,
+    )
+    panel = Panel(collection, variable)
+    heights = -np.arange(count, dtype=np.float64)
+    weak = np.array([bool(row.get("weak")) for row in rows])
+    edges = limits.values
+    for suffix, here in (("", ~weak), ("_weak", weak)):
+        chosen, y = [row for row, kept in zip(rows, here, strict=True) if kept], heights[here]
+        color = COLORS["prior" if suffix else "theta_sota"]
+        for kind, key, width in (("outer", "outer", 0.9), ("interval", "interval", 2.6)):
+            bars = [(h, row[key]) for h, row in zip(y, chosen, strict=True) if key in row]
+            if bars:
+                at = np.array([h for h, _ in bars])[:, None]
+                panel.bars(kind + suffix, np.clip([b for _, b in bars], *edges), at, color, width)
+        if chosen:
+            look = {"facecolor": "white"} if suffix else {}
+            panel.dots(f"mean{suffix}", [row["mean"] for row in chosen], y, color, **look)
+    seen = np.array([row.get("score", np.nan) for row in rows], dtype=np.float64)
+    if np.isfinite(seen).any():
+        panel.dots("score", seen, heights, COLORS["observed_maximum"], marker="|")
+    names = [shown_name(row["name"]) for row in rows]
+    panel.set_axes(
+        limits,
+        xlabel=label + f"; line: {score}" * bool(score),
+        xlim=limits,
+        ylim=(0.4 - count, 0.9 if holds else 0.6),
+        yticks=lambda _: (heights.tolist(), names),
+        xticks=xticks,
+    )
+    return panel
+
+
+def _reach(row: Mapping[str, Any]) -> list[float]:
+    """Numbers of a row that its axis holds."""
+    return [*row["interval"], *row.get("outer", ()), *([row["score"]] if "score" in row else [])]
+
+
+def plot_lines(
+    lines: Mapping[str, tuple[Any, Any]],
+    xlabel: str,
+    *,
+    variable: str,
+    bands: Mapping[str, FloatArray] = MappingProxyType({}),
+    levels: Mapping[str, float] = MappingProxyType({}),
+    points: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+    ylim: tuple[float, float] | None = None,
+    **where: Any,
+) -> Panel:
+    """Lines with their names at the right end, in their colours; callers give titles.
+
+    Parameters
+    ----------
+    lines : mapping of name -> (x, y)
+        At most one for each of ``PALETTE``; others have its colours again.
+    xlabel : str
+    variable : str
+        Name of the panel. Its artists are ``line_0``, ``name_0``, ``band_0``, ... in order,
+        ``level_0``, ``level_name_0``, ... and ``point_0``, ``point_name_0``, ...
+    bands : mapping of name -> ndarray, shape (2, x)
+        Lower and upper ends around the line of this name.
+    levels : mapping of text -> height
+        Horizontal lines.
+    points : mapping of text -> (x, y)
+        Dots, whose texts stand at the right too.
+    ylim : (float, float), optional
+        Default: of the lines, levels and points.
+    **where
+        As of ``make_collection``.
+
+    Examples
+    --------
+    >>> panel = plot_lines({"a": ([1, 2], [3, 4])}, "x", variable="height", backend="none")
+    >>> panel.collection.viz["line_0"]["height"].item()["y"]
+    array([3., 4.])
+    """
+    drawn = {name: (np.asarray(x, float), np.asarray(y, float)) for name, (x, y) in lines.items()}
+    first = min(x[0] for x, _ in drawn.values())
+    last = max(x[-1] for x, _ in drawn.values())
+    marks = [*levels.values(), *(height for _, height in points.values())]
+    every = np.concatenate([np.array(marks, dtype=np.float64), *(y for _, y in drawn.values())])
+    low, high = ylim or (float(every.min()), float(every.max()))
+    room = 0.06 * (high - low) or 0.01
+    low, high = (low, high) if ylim else (low - room, high + room)
+    names = [shown_name(name) for name in (*drawn, *levels, *points)]
+    wide = max(map(len, names))
+    beside = (last - first) * min(0.02 * wide, 1.5)
+    size = (7.6 + 0.04 * wide, 4.4)
+    panel = Panel(make_collection({variable: make_bounds(0, 1)}, figsize=size, **where), variable)
+    dark = COLORS["dark"]
+    texts = []
+    for k, (name, (x, y)) in enumerate(drawn.items()):
+        color = PALETTE[k % len(PALETTE)]
+        if name in bands:
+            parts = np.stack([x, *np.clip(bands[name], low, high)])
+            band = xr.DataArray(parts, {"kwarg": ["x", "y_bottom", "y_top"]}, ("kwarg", "point"))
+            panel.draw(visuals.fill_between_y, f"band_{k}", band, color=color, alpha=0.16)
+        panel.line(f"line_{k}", x, y, color)
+        texts.append((f"name_{k}", float(y[-1]), color))
+    for k, height in enumerate(levels.values()):
+        panel.line(f"level_{k}", [first, last], [height] * 2, dark)
+        texts.append((f"level_name_{k}", height, dark))
+    for k, (place, height) in enumerate(points.values()):
+        panel.dots(f"point_{k}", place, height, PALETTE[0])
+        texts.append((f"point_name_{k}", height, PALETTE[0]))
+    apart = 0.055 * (high - low)
+    heights = spread_out([height for _, height, _ in texts], apart)
+    for (label, _, color), name, height in zip(texts, names, heights, strict=True):
+        panel.text(label, last + 0.02 * (last - first), height, name, side="left", color=color)
+    low, high = min(low, min(heights) - apart / 2), max(high, max(heights) + apart / 2)
+    panel.set_axes(
+        make_bounds(0, 1),
+        xlabel=xlabel,
+        xlim=make_bounds(first - 0.02 * (last - first), last + beside),
+        ylim=(low, high),
+        yticks=lambda _: make_ticks(low, high),
+        xticks=make_ticks(first, last),
+    )
+    return panel
 
 
 def _points(values: Any) -> xr.DataArray:

@@ -7,6 +7,7 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,42 @@ def summarize_draws(
         "interval": [float(low), float(high)],
         "mcse": _error_of_mean(values, points),
     }
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How much better the first of two is, by draws of the posterior; larger is better.
+
+    Attributes
+    ----------
+    draws : ndarray
+
+    Examples
+    --------
+    >>> gap = Difference(np.array([-0.01, 0.01, 0.02, 0.04]))
+    >>> gap.p_better(), gap.p_within(0.015), gap.p_worse()
+    (0.75, 0.5, 0.25)
+    """
+
+    draws: FloatArray
+
+    def p_better(self, margin: float = 0.0) -> float:
+        """Probability that the first is better by more than ``margin``."""
+        return float(np.mean(self.draws > margin))
+
+    def p_worse(self, margin: float = 0.0) -> float:
+        """Probability that the first is worse by more than ``margin``."""
+        return float(np.mean(self.draws < -margin))
+
+    def p_within(self, margin: float) -> float:
+        """Probability that the two differ by ``margin`` at most."""
+        return float(np.mean(np.abs(self.draws) <= margin))
+
+    def to_dict(self, ci_prob: float = 0.95) -> dict[str, Any]:
+        """Mean, sd, equal-tailed interval and ``p_better``."""
+        found = summarize_draws(self.draws, ci_prob)
+        kept = {key: found[key] for key in ("mean", "sd", "interval")}
+        return kept | {"p_better": self.p_better()}
 
 
 def summarize(

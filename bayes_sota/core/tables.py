@@ -11,7 +11,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -230,6 +230,37 @@ class Report:
         written = {".csv": self.to_csv, ".md": self.to_markdown, ".tex": self.to_latex}
         write = written.get(path.suffix.lower(), lambda place: write_text(self.to_json(), place))
         write(path)
+
+
+def table_of(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, str | Callable[[Any], str | None]],
+    title: str = "",
+) -> Table:
+    """Printed table of rows of numbers.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        What JSON and CSV have of each row.
+    columns : mapping
+        Header of each column, and the key of its text or what makes its cell of a row. Columns in
+        which every cell is None are left out.
+    title : str
+
+    Examples
+    --------
+    >>> rows = [{"name": "a", "p": 0.25, "n": None}, {"name": "b", "p": 0.75, "n": None}]
+    >>> table_of(rows, {"model": "name", "P": lambda row: f"{row['p']:.0%}", "n": "n"}).rows
+    [['a', '25%'], ['b', '75%']]
+    """
+    cells = {
+        head: [row.get(cell) if isinstance(cell, str) else cell(row) for row in rows]
+        for head, cell in columns.items()
+    }
+    kept = {head: column for head, column in cells.items() if any(c is not None for c in column)}
+    texts = [["" if c is None else str(c) for c in column] for column in kept.values()]
+    return Table([*kept], [list(row) for row in zip(*texts, strict=True)], title)
 
 
 def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:

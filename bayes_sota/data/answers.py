@@ -115,6 +115,9 @@ def outcomes_of(
     """Container of scores that are read already; parameters are those of ``read_outcomes``."""
     if tidy.layout in _NOT_ITEMS:
         raise tidy.error(f"{_NOT_ITEMS[tidy.layout]}, not answers to items")
+    if _is_of_folds(tidy) and "unit" not in tidy.asked:
+        problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
+        raise tidy.error(problem, "unit", "{option} takes them for independent items")
     tidy, are_answers = _checked(tidy.with_items(), metric)
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
@@ -147,6 +150,15 @@ def outcomes_of(
             known["labels"] = parse_numbers(label).value
         found = Outcomes(values, **known)
         return found if new is None else found.about(new)
+
+
+def _is_of_folds(tidy: Tidy) -> bool:
+    """Whether every fold has one score of each entry, instead of scores of items."""
+    folds = [tidy.labels[role] for role in ("task", "fold") if role in tidy.labels]
+    if "fold" not in tidy.labels:
+        return tidy.unit == "iteration"
+    with_units = set(zip(*folds, tidy.labels[tidy.unit], strict=True))
+    return len(with_units) == len(set(zip(*folds, strict=True)))
 
 
 def _rows_of_metric(table: Table, metric: str) -> Table:

@@ -174,6 +174,9 @@ def _rows_of_entries(header: Header) -> Layout:
     averages = [name for name in averages if not {"rank", "win"} & {*split_words(name)}]
     named = [roles["score"]] if "score" in roles else header.scores()
     columns = header.use or named or averages[: len(averages) == 1]
+    sides = [name for name in columns if key(name) in SETS["claims"]]
+    problem = "{} are both sides of claims, which bayes-sota claim batch reads"
+    header.refuse([] if header.use else sides, problem, "use")
     header.check_some(columns)
     beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
     beside = {role: names for role, names in beside.items() if names}

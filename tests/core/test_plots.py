@@ -15,6 +15,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     draw_density,
     make_ticks,
+    plot_forest,
+    plot_lines,
     save_figure,
 )
 from bayes_sota.maximum.plots_law import plot_maximum_law
@@ -109,3 +111,29 @@ def test_names_in_any_script_are_drawn_without_a_warning(tmp_path: Path) -> None
         for ending in ("svg", "png", "pdf"):
             save_figure(figure, tmp_path / f"figure.{ending}")
     assert "\u6df1\u5ea6" in (tmp_path / "figure.svg").read_text("utf-8")  # text, not outlines
+
+
+def test_a_forest_has_a_row_for_each_estimate() -> None:
+    rows = [
+        {"name": "a", "mean": 0.9, "interval": [0.88, 0.91], "outer": [0.8, np.inf]},
+        {"name": "b", "mean": 0.8, "interval": [0.78, 0.81], "score": 0.82, "weak": True},
+    ]
+    drawn = plot_forest(rows, "accuracy", score="score", backend="none").collection.viz
+    edge = drawn["outer"]["skill"].item()["x"][1]
+    assert 0.91 < edge <= 1
+    assert drawn["interval_weak"]["skill"].item()["x"][:2].tolist() == [0.78, 0.81]
+    assert drawn["mean_weak"]["skill"].item()["y"].tolist() == [-1]
+    assert np.isnan(drawn["score"]["skill"].item()["x"][0])
+    assert "outer_weak" not in drawn
+
+
+def test_names_of_lines_stand_apart_at_their_ends() -> None:
+    lines = {"a": ([1, 2, 3], [0.0, 0.5, 1.0]), "b": ([1, 2, 3], [0.9, 0.95, 1.0])}
+    panel = plot_lines(
+        lines, "x", variable="y", levels={"half": 0.5}, points={"start": (1, 0)}, backend="none"
+    )
+    drawn = panel.collection.viz
+    names = ("name_0", "name_1", "level_name_0", "point_name_0")
+    heights = sorted(drawn[name]["y"].item()["y"][0] for name in names)
+    assert np.diff(heights).min() > 0.05
+    assert drawn["level_0"]["y"].item()["y"].tolist() == [0.5, 0.5]
