@@ -280,7 +280,7 @@ def check_groups(route: str, tree: xr.DataTree) -> None:
     proper = (route, "plot_prior_posterior") not in NOT
     assert proper == ("prior" in tree.children) == ("log_prior" in tree.children)
     if proper:
-        assert set(tree["posterior"].data_vars) == set(tree["prior"].data_vars)
+        assert set(tree["posterior"].data_vars) >= set(tree["prior"].data_vars)
         assert observed == set(tree["prior_predictive"].data_vars)
     likely = (route, "loo") not in NOT or NOT[route, "loo"] == ONE
     assert likely == ("log_likelihood" in tree.children)

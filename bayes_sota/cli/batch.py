@@ -27,7 +27,7 @@ from bayes_sota.core.summary import (
 )
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted, listed, plain_text
-from bayes_sota.leaderboard.sample_many import seed_of
+from bayes_sota.leaderboard.sample_estimate import seed_of
 
 _NUMBERS = ("observed_maximum", "theta_sota", "lower", "upper", "winner_skill", "seed")
 _COLUMNS = {

@@ -9,9 +9,8 @@ from .plots import plot_entries as plot_entries
 from .plots import plot_sensitivity as plot_sensitivity
 from .posterior import board_posterior as board_posterior
 from .sample_estimate import estimate_sota as estimate_sota
-from .sample_estimate import sota_sensitivity as sota_sensitivity
-from .sample_pairs import complete_paired as complete_paired
 from .sample_pairs import estimate_paired as estimate_paired
+from .sample_sensitivity import sota_sensitivity as sota_sensitivity
 from .sample_trace import complete as complete
 from .specification import ModelSpecification as ModelSpecification
 from .specification import load_model as load_model

@@ -7,6 +7,7 @@ are summed). What the scores would say about rho, were it learnt, is kept beside
 ``log_evidence``. ``tests/leaderboard/test_posterior.py`` has the second route.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, Self
@@ -104,6 +105,8 @@ class FieldFit(Fit):
         count as many as the model explains.
     scale : FieldScale
     strangers : Strangers
+    shapes : mapping of str to SkillFamily
+        The families by name.
     """
 
     evidence: Evidence
@@ -111,6 +114,7 @@ class FieldFit(Fit):
     copies: FloatArray
     scale: FieldScale
     strangers: Strangers
+    shapes: Mapping[str, SkillFamily]
 
     @classmethod
     def of(
@@ -120,9 +124,8 @@ class FieldFit(Fit):
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
         scale = FieldScale(*prior, evidence.step)
         strangers = Strangers.of_board(evidence, scale, nodes)
-        return cls(
-            nodes, priors.families, (), "nothing", evidence, priors, copies, scale, strangers
-        )
+        known = evidence, priors, copies, scale, strangers, FAMILIES
+        return cls(nodes, priors.families, (), "nothing", *known)
 
     def at_rho(self, rho: float) -> Self:
         """The same where one value of rho has all the weight."""
@@ -144,26 +147,18 @@ class FieldFit(Fit):
 
     def dimension(self, family: str) -> int:
         """Number of coordinates of a shape."""
-        return FAMILIES[family].dimension
+        return self.shapes[family].dimension
 
-    def density(self, family: str, points: FloatArray, *, strangers: bool = True) -> FloatArray:
-        """P(psi) at the grid for each point, per unit of y, shape (N, G).
-
-        Without strangers it is the density of the shape alone.
-        """
-        shape = self.shape_of(family, points)[0]
-        return self.strangers.join(shape) if strangers else shape
+    def density(self, family: str, points: FloatArray) -> FloatArray:
+        """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
+        return self.strangers.join(self.shape_of(family, points)[0])
 
     def shape_of(
         self, family: str, points: FloatArray, y: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Density of a shape as of ``shape_density``, (N, G), and its unit, (N,)."""
         y, is_cut = self.evidence.y if y is None else y, self.evidence.is_cut
-        return shape_density(y, is_cut, self.scale, self.shape_named(family), points)
-
-    def shape_named(self, name: str) -> SkillFamily:
-        """The shape of that name."""
-        return FAMILIES[name]
+        return shape_density(y, is_cut, self.scale, self.shapes[family], points)
 
     def location(self, coordinates: FloatArray) -> FloatArray:
         """Place of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
@@ -186,7 +181,8 @@ class FieldFit(Fit):
     def likelihood_at(self, tables: tuple[Tables, ...]) -> "Likelihood":
         """Of all scores at some nodes."""
         evidence = self.evidence
-        return Likelihood(tables, self.copies, evidence.kind, evidence.step, evidence.n_below)
+        kind = evidence.kind[: self.copies.size]
+        return Likelihood(tables, self.copies, kind, evidence.step, evidence.n_below)
 
     @one_thread()
     def log_likelihood_of_entries(

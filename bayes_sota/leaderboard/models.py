@@ -24,7 +24,8 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape, replicate_scores
+from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
+from bayes_sota.leaderboard.predictive import replicate_scores
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 from bayes_sota.maximum.models import correlation_variable
 
@@ -164,7 +165,8 @@ def start_values(fit: ShapeFit) -> dict[str, Any]:
     start: dict[str, Any] = {
         name: pt.as_tensor_variable(values)[chosen] for name, values in columns
     }
-    return start | dict.fromkeys(fit.shared_names, "prior")
+    rho = () if fit.priors.correlation.is_fixed else ("rho",)
+    return start | dict.fromkeys(("shift", *rho), "prior")
 
 
 def pytensor_operations() -> Any:
@@ -237,7 +239,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     log_density = pt.as_tensor_variable(log_density)
     if log_density.type.broadcastable[0] and log_density.ndim == 2:
         log_density = log_density[0]  # PyMC gives each parameter the dimensions of the scores
-    top, density = _relative(fit, log_density)
+    top, density = relative_density(fit, log_density)
     shared = density.ndim == 1
     if not shared:
         tables, log_mass = tables[:, entries], log_mass[:, entries]
@@ -285,7 +287,7 @@ def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
     return slice(left, left + 2), pt.stack([1 - (place - left), place - left])
 
 
-def _relative(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
+def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
     """Logarithm of the highest density on the grid, and the density relative to it.
 
     The highest is taken apart so that a field far from all scores still has a slope.
@@ -382,7 +384,7 @@ def _log_evidence(fit: ShapeFit, rho: Any) -> Any:
     """Log evidence of the shape, smooth in rho: exact at few nodes, a spline between."""
     nodes = _own_errors(fit)
     few = np.linspace(nodes[0], nodes[-1], min(nodes.size, _EVIDENCE_NODES))
-    exact = fit.log_evidence_at(np.sqrt(1 - few**2), np.zeros(few.size))
+    exact = fit.log_evidence_at(np.sqrt(1 - few**2))
     near, weights = _neighbours(rho, nodes)
     return pt.sum(weights * pt.as_tensor_variable(CubicSpline(few, exact)(nodes))[near])
 

@@ -15,9 +15,13 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import Priors
 from bayes_sota.data.observed import BOARDS, PairedBoards
-from bayes_sota.leaderboard.models import log_count_probability, pytensor_operations
+from bayes_sota.leaderboard.models import (
+    log_count_probability,
+    pytensor_operations,
+    relative_density,
+)
 from bayes_sota.leaderboard.pairs import Pairs
-from bayes_sota.leaderboard.pairs_posterior import PairFit, draw_boards, prior_noise
+from bayes_sota.leaderboard.pairs_posterior import PairFit, draw_boards
 from bayes_sota.leaderboard.shapes import FAMILIES
 
 
@@ -31,7 +35,7 @@ def build_paired(
     r"""Model of a public and a private board of the same teams.
 
     Skills, errors, rho, the shift and the luck of submissions are summed out on the tables of the
-    exact route; ``complete_paired`` draws them.
+    exact route.
 
     Parameters
     ----------
@@ -57,8 +61,8 @@ def build_paired(
     ['location', 'spread', 'shape']
     """
     fit = model_fit(boards, priors, family, top)
-    shape, scale, law, pairs = FAMILIES[family], fit.scale, fit.law, fit.pairs
-    zero, one = (float(law.location_at(np.array([at]))[0]) for at in (0.0, 1.0))
+    shape, scale, pairs = FAMILIES[family], fit.scale, fit.evidence
+    zero, one = pairs.law.location_at(np.array([0.0, 1.0])).tolist()
     unit = one - zero
     coords = {
         "classifier": [boards.names[i] for i in pairs.kept],
@@ -74,16 +78,16 @@ def build_paired(
         if shape.dimension > 2:
             others = pm.Normal("shape", dims="shape_parameter")
             t.extend(others[i] for i in range(shape.dimension - 2))
-        log_density = shape.log_density(pytensor_operations(), scale, tuple(t), fit.y)
+        log_density = shape.log_density(pytensor_operations(), scale, tuple(t), pairs.y)
         scores = pairs.scores
 
         def logp(value: Any, log_density: Any, _: Any) -> Any:
-            each = paired_log_likelihood(fit, log_density.reshape((fit.y.size,)))
+            each = paired_log_likelihood(fit, log_density.reshape((pairs.y.size,)))
             return pt.switch(pt.all(pt.isclose(value, scores), axis=1), each, np.nan)
 
         def random(log_density: Any, _: Any, rng: np.random.Generator, size: Any = None) -> Any:
             density = np.exp(log_density - log_density.max()).reshape(1, -1)
-            drawn = draw_boards(fit, prior_noise(fit, 1, rng), fit.y, density, rng)[1]
+            drawn = draw_boards(fit, pairs.y, density, rng)[2]
             return pairs.coordinate.printed(drawn)[0][pairs.group]
 
         pm.CustomDist(
@@ -105,18 +109,7 @@ def model_fit(
     """Tables of two boards for one shape."""
     if family not in FAMILIES:
         raise InputError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-    return PairFit.of(Pairs.of(boards, top), paired_priors(priors), (family,))
-
-
-def family_of(model: pm.Model | None, index: int | None) -> str:
-    """Shape of the field, which a model and its traces hold as data."""
-    if model is not None:
-        index = int(model["family"].get_value()) if "family" in model.named_vars else None
-    if index is None:
-        raise InputError(
-            "the trace or its model has no data 'family': is it of bs.leaderboard.build_paired?"
-        )
-    return list(FAMILIES)[index]
+    return PairFit.of_pairs(Pairs.of(boards, top), paired_priors(priors), (family,))
 
 
 def paired_log_likelihood(fit: PairFit, log_density: Any) -> Any:
@@ -125,11 +118,8 @@ def paired_log_likelihood(fit: PairFit, log_density: Any) -> Any:
     With nodes r of the noise :math:`\log \sum_r e^{T_r} = \sum_r w_r (T_r - \log w_r)` for
     :math:`w_r \propto e^{T_r}`: what the teams share is divided equally.
     """
-    likelihood, pairs, strangers = fit.likelihood_at(fit.tables), fit.pairs, fit.strangers
-    top = pt.max(log_density) if likelihood.reach is not None else pt.zeros(())
-    shape = pt.exp(log_density - top)
-    modelled = 1.0 if strangers.reach is None else pt.sum(shape * strangers.reach)
-    density = (1 - strangers.share) * shape + modelled * strangers.profile
+    likelihood, pairs = fit.likelihood_at(fit.tables), fit.evidence
+    top, density = relative_density(fit, log_density)
     nodes, count = fit.rho.size, pairs.n_counted
 
     def logs(table: Any) -> Any:
@@ -137,7 +127,9 @@ def paired_log_likelihood(fit: PairFit, log_density: Any) -> Any:
         return pt.log(pt.maximum(mass, 1e-300)).reshape((nodes, -1))
 
     each = logs(likelihood.table) + likelihood.log_scale
-    if likelihood.reach is not None:
+    if likelihood.reach is None:
+        each += top
+    else:
         each -= logs(likelihood.reach)[:, likelihood.kind]
         reach = pt.minimum(logs(likelihood.typical) + top, 0.0)
         each += log_count_probability(reach, float(count), float(pairs.n_below)) / count
@@ -145,5 +137,5 @@ def paired_log_likelihood(fit: PairFit, log_density: Any) -> Any:
     weights = pt.special.softmax(total)
     shared = pt.logsumexp(total) - np.log(nodes) - pt.sum(weights[:, None] * each)
     each = pt.sum(weights[:, None] * each, axis=0) + shared / count
-    each = pt.concatenate([each, np.zeros(pairs.x.size - count)])
+    each = pt.concatenate([each, np.zeros(pairs.public.size - count)])
     return (each / np.bincount(pairs.group))[pairs.group]

@@ -20,7 +20,7 @@ of psi, as on one board. Teams count whose *mean* of both scores reaches a cut, 
 on the difference. ``tests/leaderboard/test_pairs.py`` has the second routes.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,12 +31,14 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
 from bayes_sota.leaderboard.from_scores import submission_kinds
+from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw, ScoreLaw
 from bayes_sota.maximum.submissions import SubmissionNoise
 
 WIDE = 5.0  # standard deviations of a wide residual
 FLAT = 0.002  # probability of a score that says nothing
 _TOP, _FEWEST_PLACES, _MOST_PLACES = 0.5, 30, 1_500
 WIDTHS = np.array([[1.0, 1.0], [WIDE, 1.0], [1.0, WIDE], [WIDE, WIDE]])  # public, private
+_MOST_NODES = 800
 _NEAR = 0.25  # share of the pairs that say how dense they are at the cut
 
 
@@ -131,7 +133,7 @@ class Pairs:
         Teams among the best of either board, or of both together.
     group : ndarray of int, shape (n,)
         Which distinct pair of scores each has: copies of one submission count once.
-    x, y : ndarray, shape (k,)
+    public, private : ndarray, shape (k,)
         Public and private scores of the distinct pairs; the first ``n_counted`` reach the cut.
     middle : float
         Median difference ``y - x`` of all teams.
@@ -141,19 +143,24 @@ class Pairs:
         Distinct pairs that reach the cut; teams below it, whose skill alone is asked for.
     numbers : ndarray, shape (L, t)
         Equally likely numbers of submissions of each kind of team; ``kind`` (k,) is that of a pair.
+    law : ScoreLaw
+        Of the mean of both scores, for the place of psi on the grid ``y`` (G,): log odds, or
+        standardised scores; None before ``on_grid``.
     """
 
     boards: PairedBoards
     kept: IntArray
     group: IntArray
-    x: FloatArray
-    y: FloatArray
+    public: FloatArray
+    private: FloatArray
     middle: float
     cut: float | None
     n_counted: int
     n_below: int
     numbers: FloatArray
     kind: IntArray
+    law: ScoreLaw = None  # type: ignore[assignment]
+    y: FloatArray = None  # type: ignore[assignment]
 
     @classmethod
     def of(cls, boards: PairedBoards, top: float | None = None) -> "Pairs":
@@ -196,6 +203,49 @@ class Pairs:
             int(np.sum(below)), numbers, kind,
         )  # fmt: skip
 
+    def on_grid(self, noise: Noise) -> "Pairs":
+        """With the law of the mean of both scores, and a grid of psi on its scale."""
+        own = 1 / np.sqrt(1 / noise.public_sd**2 + 1 / noise.private_sd**2)
+        typical, score = float(np.median(own)), self.coordinate.to_score
+        level = score(self.level[: self.n_counted])
+        highest = score((self.public + self.middle)[: self.n_counted])
+        law: ScoreLaw
+        if self.boards.n_test is None:
+            law = NormalLaw(float(level.max()), 0, typical).fitted_to(level)
+        else:
+            law = AccuracyLaw(float(level.max()), max(2, round(0.25 / typical**2)))
+        place, error = law.places(np.concatenate([level, np.maximum(level, highest)]) * law.unit)
+        wide, step = error * own.max() / typical, float(error[np.argmax(place)]) / 4
+        high = float(np.max(place + 5 * np.minimum(wide, 1.2)))
+        low = float(np.min(place - 6 * np.minimum(wide, 1.0)))
+        nodes = int(np.clip((high - low) / step, 80, _MOST_NODES))
+        return replace(self, law=law, y=np.linspace(low, high, nodes))
+
+    @property
+    def step(self) -> float:
+        """Grid step."""
+        return float(self.y[1] - self.y[0])
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether teams below the cut exist."""
+        return self.cut is not None
+
+    @property
+    def row(self) -> IntArray:
+        """Row of each pair that counts in the tables."""
+        return np.arange(self.n_counted)
+
+    @cached_property
+    def u(self) -> FloatArray:
+        """Coordinate of psi at the grid, (G,)."""
+        return self.coordinate.of_skill(self.law.skill_at(self.y))
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Shares of the kinds of teams, (L,)."""
+        return np.bincount(self.kind, minlength=len(self.numbers)) / self.kind.size
+
     @property
     def coordinate(self) -> Coordinate:
         """Of the scores."""
@@ -219,13 +269,13 @@ class Pairs:
     @cached_property
     def level(self) -> FloatArray:
         """Mean of both scores, (k,)."""
-        return (self.x + self.middle + self.y) / 2
+        return (self.public + self.middle + self.private) / 2
 
     @cached_property
     def ranges(self) -> tuple[float, float]:
         """Widths of what a score that says nothing may be."""
         least = 6 * self.base_sd
-        return max(float(np.ptp(self.x)), least), max(float(np.ptp(self.y)), least)
+        return max(float(np.ptp(self.public)), least), max(float(np.ptp(self.private)), least)
 
     @cached_property
     def maxima(self) -> tuple[FloatArray, FloatArray]:
@@ -244,9 +294,9 @@ class Pairs:
     @cached_property
     def base_sd(self) -> float:
         """Rough standard deviation of a usual difference."""
-        d = (self.y - self.x)[: self.n_counted]
+        d = (self.private - self.public)[: self.n_counted]
         robust = 1.4826 * float(np.median(np.abs(d - np.median(d))))
-        spread = float(d.std()) or float(self.x.std())
+        spread = float(d.std()) or float(self.public.std())
         return float(np.clip(robust, 0.05 * spread, spread))
 
     @cached_property
@@ -267,7 +317,7 @@ class Pairs:
         mean, variance = (v[self.kind[: self.n_counted]] for v in self.maxima)
         narrower = noise.luck**2 * (1 - variance)
         selected = (noise.private_sd**2 - noise.public_sd**2 * (1 - narrower)) / 2 * self.hazard
-        d = (self.y - self.x)[: self.n_counted] + noise.luck * noise.public_sd * mean
+        d = (self.private - self.public)[: self.n_counted] + noise.luck * noise.public_sd * mean
         return d - selected, narrower
 
 
@@ -277,8 +327,8 @@ def densities(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
     mean = pairs.maxima[0][kind]
     more = noise.slope * (mean - pairs.typical_luck)
     often, rare = noise.chances
-    first = ((pairs.x[:count] + noise.shift - more)[:, None] - u) / noise.public_sd
-    second = ((pairs.y[:count] - more)[:, None] - u) / noise.private_sd
+    first = ((pairs.public[:count] + noise.shift - more)[:, None] - u) / noise.public_sd
+    second = ((pairs.private[:count] - more)[:, None] - u) / noise.private_sd
     usual = often * _normal(first)
     if pairs.has_luck:
         law = SubmissionNoise(pairs.numbers, float(noise.luck))
@@ -320,7 +370,7 @@ def draw_alone(
     mean, variance = (v[pairs.kind] for v in pairs.maxima)
     own = Noise(*(getattr(noise, field.name)[:, None] for field in fields(noise)))
     narrow = 1 - own.luck**2 * (1 - variance)
-    x, y = pairs.x + own.shift - own.luck * own.public_sd * mean, pairs.y
+    x, y = pairs.public + own.shift - own.luck * own.public_sd * mean, pairs.private
     often, rare = own.chances
     chances = (often**2, rare * often, often * rare, rare**2)
     parts = [(FLAT / pairs.ranges[0] * often, y, own.private_sd**2)]
@@ -353,7 +403,7 @@ def draw_scores(
         errors = np.stack([own * some.public_sd, _quantile(u[1]) * some.private_sd])
         errors *= np.where(rng.random(errors.shape) < some.outliers, WIDE, 1.0)
         drawn = psi[rows, teams] + errors - np.stack([some.shift, 0 * some.shift])
-        lowest = np.array([pairs.x.min(), pairs.y.min()])[:, None]
+        lowest = np.array([pairs.public.min(), pairs.private.min()])[:, None]
         anything = lowest + np.array(pairs.ranges)[:, None] * u[2:]
         drawn = np.where(rng.random(drawn.shape) < FLAT, anything, drawn)
         scores[rows, teams] = drawn.T

@@ -146,7 +146,7 @@ def _log_differences(
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class NoiseNodes:
     """Where the noise is tabulated: a lattice around what the differences say.
 
     Attributes
@@ -168,7 +168,7 @@ class Nodes:
     log_prior: FloatArray
 
     @classmethod
-    def of(cls, pairs: Pairs, priors: PairedPriors) -> "Nodes":
+    def of(cls, pairs: Pairs, priors: PairedPriors) -> "NoiseNodes":
         """Five values of each unknown, three beside lambda."""
         names = unknowns(pairs, priors)
         each, middle = (3 if "luck" in names else 5), dict(_found(pairs, priors, names))

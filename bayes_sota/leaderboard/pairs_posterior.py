@@ -16,31 +16,18 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
-from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.inference import Nodes as FitNodes
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.evidence import Tables
-from bayes_sota.leaderboard.fit import (
-    Likelihood,
-    Strangers,
-    infer_enough,
-    numpy_operations,
-    shape_density,
-)
-from bayes_sota.leaderboard.pairs import (
-    Noise,
-    Pairs,
-    densities,
-    draw_alone,
-    draw_scores,
-    reach_at,
-)
+from bayes_sota.leaderboard.fit import FieldFit, Strangers, infer_enough, shape_density
+from bayes_sota.leaderboard.pairs import Noise, Pairs, densities, draw_alone, draw_scores, reach_at
 from bayes_sota.leaderboard.pairs_noise import (
     OUTLIERS,
-    Nodes,
+    NoiseNodes,
     log_shift_prior,
     noise_at,
     shift_components,
@@ -48,52 +35,41 @@ from bayes_sota.leaderboard.pairs_noise import (
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 from bayes_sota.leaderboard.skills import REPEATS
-from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw, ScoreLaw
 
 _POINTS, _BLOCK = 200, 50  # per coordinate of a shape; draws at a time
 _LEAST_SIZE = 60.0  # effective points below which a result is not to be trusted
-_MOST_NODES, _PRIOR_NODES = 800, 1000
+_PRIOR_NODES = 1000
 _MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
 type Draws = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class PairFit(Fit):
+class PairFit(FieldFit):
     """Two boards at nodes of their noise, with weighted points of the shapes' parameters.
 
     Attributes
     ----------
-    pairs : Pairs
-    priors : PairedPriors
-    law : ScoreLaw
-        For the place of psi on the grid ``y`` (G,): log odds, or standardised scores.
-    noise_nodes : Nodes
-    scale : FieldScale
+    noise_nodes : NoiseNodes
     """
 
-    pairs: Pairs
-    priors: PairedPriors
-    law: ScoreLaw
-    y: FloatArray
-    noise_nodes: Nodes
-    scale: FieldScale
+    evidence: Pairs  # type: ignore[assignment]
+    priors: PairedPriors  # type: ignore[assignment]
+    noise_nodes: NoiseNodes
 
     @classmethod
-    def of(cls, pairs: Pairs, priors: PairedPriors, families: tuple[str, ...]) -> "PairFit":
+    def of_pairs(cls, pairs: Pairs, priors: PairedPriors, families: tuple[str, ...]) -> "PairFit":
         """What a fit is before its parameters are sampled."""
-        nodes = Nodes.of(pairs, priors)
-        law, y = _grid(pairs, nodes.noise)
-        board = BoardPriors()
-        prior = law.prior_scale or (*board.location, *board.log_spread)
-        scale = FieldScale(*prior, float(y[1] - y[0]))
-        rho, luck = np.nan_to_num(nodes.noise.rho), nodes.noise.luck
-        weighed = FitNodes(priors.correlation, priors.submission_luck, rho, luck)
-        return cls(weighed, families, (), "nodes", pairs, priors, law, y, nodes, scale)
-
-    @cached_property
-    def u(self) -> FloatArray:
-        """Coordinate of psi at the grid, (G,)."""
-        return self.pairs.coordinate.of_skill(self.law.skill_at(self.y))
+        nodes = NoiseNodes.of(pairs, priors)
+        pairs, board = pairs.on_grid(nodes.noise), BoardPriors()
+        prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
+        scale, last = FieldScale(*prior, pairs.step), nodes.noise[-1]
+        typical = pairs.shares @ reach_at(pairs, last, pairs.u) if pairs.is_cut else None
+        rho = np.nan_to_num(nodes.noise.rho)
+        weighed = FitNodes(priors.correlation, priors.submission_luck, rho, nodes.noise.luck)
+        return cls(
+            weighed, families, (), "nodes", pairs, priors, np.ones(pairs.n_counted), scale,
+            Strangers.of(pairs.n_counted, pairs.y, scale, typical), FAMILIES, nodes,
+        )  # fmt: skip
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
@@ -101,67 +77,17 @@ class PairFit(Fit):
         return tuple(self._table(self.noise_nodes.noise[r]) for r in range(self.rho.size))
 
     def _table(self, noise: Noise) -> Tables:
-        log_p = np.log(densities(self.pairs, noise, self.u))
-        top, reach = log_p.max(axis=1), None
-        typical = np.ones(self.y.size)
-        if self.pairs.cut is not None:
-            reach = reach_at(self.pairs, noise, self.u)
-            typical = self.shares @ reach
+        pairs = self.evidence
+        log_p = np.log(densities(pairs, noise, pairs.u))
+        top, reach, typical = log_p.max(axis=1), None, np.ones(pairs.y.size)
+        if pairs.is_cut:
+            reach = reach_at(pairs, noise, pairs.u)
+            typical = pairs.shares @ reach
         return Tables(np.exp(log_p - top[:, None]), top, reach, typical)
-
-    @cached_property
-    def shares(self) -> FloatArray:
-        """Shares of the kinds of teams, (L,)."""
-        counts = np.bincount(self.pairs.kind, minlength=len(self.pairs.numbers))
-        return counts / counts.sum()
-
-    @cached_property
-    def strangers(self) -> Strangers:
-        """Few teams that follow no shape, as on one board."""
-        typical = None if self.pairs.cut is None else self.tables[-1].typical
-        return Strangers.of(self.pairs.n_counted, self.y, self.scale, typical)
-
-    def likelihood_at(self, tables: tuple[Tables, ...]) -> Likelihood:
-        """Of all scores at some nodes."""
-        step, count = float(self.y[1] - self.y[0]), self.pairs.n_counted
-        kind = self.pairs.kind[:count]
-        return Likelihood(tables, np.ones(count), kind, step, self.pairs.n_below)
-
-    @cached_property
-    def _likelihood(self) -> Likelihood:
-        return self.likelihood_at(self.tables)
-
-    def dimension(self, family: str) -> int:
-        """Number of coordinates of a shape."""
-        return FAMILIES[family].dimension
-
-    def density(self, family: str, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """P(psi) at the grid, (N, G), and the logarithm of its unit, (N,)."""
-        is_cut = self.pairs.cut is not None
-        shape, unit = shape_density(self.y, is_cut, self.scale, FAMILIES[family], points)
-        return self.strangers.join(shape), unit
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log density of all scores at points of a family and nodes of the noise, (N, R)."""
-        return self._likelihood(*self.density(family, points)) + self.noise_nodes.log_prior
-
-
-def _grid(pairs: Pairs, noise: Noise) -> tuple[ScoreLaw, FloatArray]:
-    """Law of the mean of both scores, and a grid of psi on its scale."""
-    own = 1 / np.sqrt(1 / noise.public_sd**2 + 1 / noise.private_sd**2)
-    typical, score = float(np.median(own)), pairs.coordinate.to_score
-    level = score(pairs.level[: pairs.n_counted])
-    highest = score((pairs.x + pairs.middle)[: pairs.n_counted])
-    law: ScoreLaw
-    if pairs.boards.n_test is None:
-        law = NormalLaw(float(level.max()), 0, typical).fitted_to(level)
-    else:
-        law = AccuracyLaw(float(level.max()), max(2, round(0.25 / typical**2)))
-    place, error = law.places(np.concatenate([level, np.maximum(level, highest)]) * law.unit)
-    wide, step = error * own.max() / typical, float(error[np.argmax(place)]) / 4
-    high = float(np.max(place + 5 * np.minimum(wide, 1.2)))
-    low = float(np.min(place - 6 * np.minimum(wide, 1.0)))
-    return law, np.linspace(low, high, int(np.clip((high - low) / step, 80, _MOST_NODES)))
+        return super().log_likelihood(family, points) + self.noise_nodes.log_prior
 
 
 @one_thread()
@@ -182,7 +108,7 @@ def fit_pairs(
     (100, 12)
     """
     pairs = Pairs.of(boards, top)
-    empty = PairFit.of(pairs, paired_priors(priors), BoardPriors().families)
+    empty = PairFit.of_pairs(pairs, paired_priors(priors), BoardPriors().families)
     return infer_enough(empty, rng, _POINTS)
 
 
@@ -194,8 +120,8 @@ class PairDraws:
     ----------
     psi : ndarray, shape (D, k)
         In the coordinate, on the items of the private board.
-    log_likelihood, unusual : ndarray, shape (D, k)
-        Log density of each pair's scores; probability that its residuals are not usual ones.
+    unusual : ndarray, shape (D, k)
+        Probability that the residuals of a pair are not usual ones.
     noise : Noise
     z : ndarray, shape (D, d)
         Coordinates of the noise.
@@ -203,7 +129,6 @@ class PairDraws:
     """
 
     psi: FloatArray
-    log_likelihood: FloatArray
     unusual: FloatArray
     noise: Noise
     z: FloatArray
@@ -220,8 +145,8 @@ def draw_pairs(fit: PairFit, draws: int, rng: np.random.Generator) -> PairDraws:
 @one_thread()
 def draw_psi(fit: PairFit, parameters: Parameters, rng: np.random.Generator) -> PairDraws:
     """Psi of every pair given the parameters of the field and the node of the noise."""
-    pairs, nodes, node = fit.pairs, fit.noise_nodes, parameters.node
-    psi, log_p, unusual = np.zeros((3, node.size, pairs.x.size))
+    pairs, nodes, node = fit.evidence, fit.noise_nodes, parameters.node
+    psi, unusual = np.zeros((2, node.size, pairs.public.size))
     noise, z = nodes.draw(pairs, fit.priors, node, rng)
     count = pairs.n_counted
     for start in range(0, node.size, _BLOCK):
@@ -229,18 +154,16 @@ def draw_psi(fit: PairFit, parameters: Parameters, rng: np.random.Generator) -> 
         psi[block], unusual[block] = draw_alone(pairs, noise[block], rng)
     for r, f, draws in parameters.cells(fit, _BLOCK):
         points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
-        at, table = at.ravel(), fit.tables[r]
-        density, unit = fit.density(fit.families[f], points)
-        cdf = np.cumsum(density[:, None] * table.score, axis=2)
-        rows = at[:, None] * count + np.arange(count)
+        density = fit.density(fit.families[f], points)
+        cdf = np.cumsum(density[:, None] * fit.tables[r].score, axis=2)
+        rows = at.reshape(-1, 1) * count + np.arange(count)
         level = rng.random((draws.size, count))
-        y = invert_rows(cdf.reshape(-1, fit.y.size), level, fit.y, rows)
-        psi[draws, :count] = pairs.coordinate.of_skill(fit.law.skill_at(y))
-        log_p[draws, :count] = fit.likelihood_at((table,)).each(density, unit)[at, 0]
+        y = invert_rows(cdf.reshape(-1, pairs.y.size), level, pairs.y, rows)
+        psi[draws, :count] = pairs.coordinate.of_skill(pairs.law.skill_at(y))
     public, private = noise.public_sd**2, noise.private_sd**2
     moved = (noise.shift - nodes.noise.shift[node]) * private / (public + private)
     psi[:, :count] += moved[:, None] + more_skill(pairs, noise)[:, :count]
-    return PairDraws(psi, log_p, unusual, noise, z, parameters)
+    return PairDraws(psi, unusual, noise, z, parameters)
 
 
 def estimands_of(
@@ -249,12 +172,10 @@ def estimands_of(
     """All that is reported, in units of the scores; ``winner`` is the public one (of each draw).
 
     ``skill`` and ``expected_private`` (D, k); ``best``, which distinct pair is best, and the others
-    (D,): ``theta_sota``, ``winner_skill``, ``winner_new_score``, ``best_new_score``, ``rho``,
-    ``public_se``, ``private_se``, ``residual_sd``, ``noise_ratio``, ``outliers``, ``board_shift``,
-    ``score_shift`` (at the public winner), and with submissions ``submission_luck`` and
-    ``submission_slope``.
+    (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at the
+    public winner.
     """
-    pairs, score = fit.pairs, fit.pairs.coordinate.to_score
+    pairs, score = fit.evidence, fit.evidence.coordinate.to_score
     every, sd, error = shift_components(pairs, fit.priors, noise)
     log_weight = log_shift_prior(pairs, fit.priors, noise)
     weight = np.cumsum(np.exp(log_weight - log_weight.max(axis=1, keepdims=True)), axis=1)
@@ -298,10 +219,10 @@ def gains_of(fit: PairFit, draws: PairDraws) -> Draws:
 
     And the probability that such a difference is unusual.
     """
-    pairs, noise, score = fit.pairs, draws.noise, fit.pairs.coordinate.to_score
-    expected = pairs.y - noise.shift[:, None]
+    pairs, noise, score = fit.evidence, draws.noise, fit.evidence.coordinate.to_score
+    expected = pairs.private - noise.shift[:, None]
     expected = expected + (noise.luck * noise.public_sd)[:, None] * pairs.maxima[0][pairs.kind]
-    return {"public_gain": score(pairs.x) - score(expected), "unusual": draws.unusual}
+    return {"public_gain": score(pairs.public) - score(expected), "unusual": draws.unusual}
 
 
 def draw_prior(
@@ -309,64 +230,46 @@ def draw_prior(
 ) -> tuple[Parameters, Noise, FloatArray, FloatArray]:
     """Fields and noise from the prior: parameters, noise, psi (D, k) and both scores (D, k, 2)."""
     parameters = Parameters.from_prior(fit, np.zeros(draws, np.int64), rng)
-    noise, scale = prior_noise(fit, draws, rng), fit.scale
+    scale, low, high = fit.scale, *fit.evidence.y[[0, -1]]
     far = 4 * scale.location_sd + 4 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
-    low = fit.y[0] if fit.pairs.cut is not None else min(fit.y[0], scale.location - far)
-    y = np.linspace(low, max(fit.y[-1], scale.location + far), _PRIOR_NODES)
+    low = low if fit.evidence.is_cut else min(low, scale.location - far)
+    y = np.linspace(low, max(high, scale.location + far), _PRIOR_NODES)
     density = np.empty((draws, y.size))
     for _, f, rows in parameters.cells(fit):
-        points, family = parameters.points(fit, rows), FAMILIES[fit.families[f]]
+        points, family = parameters.points(fit, rows), fit.shapes[fit.families[f]]
         density[rows] = shape_density(y, True, scale, family, points)[0]
-    psi, scores = draw_boards(fit, noise, y, density, rng)
-    return parameters, noise, psi, scores
-
-
-def prior_noise(fit: PairFit, draws: int, rng: np.random.Generator) -> Noise:
-    """Noise from its prior; of the slope what the scores say."""
-    pairs, names = fit.pairs, unknowns(fit.pairs, fit.priors)
-    noise = noise_at(pairs, fit.priors, rng.standard_normal((draws, len(names))))
-    _, sd, _ = shift_components(pairs, fit.priors, noise)
-    sd = sd[np.arange(draws), rng.integers(sd.shape[1], size=draws)]
-    return replace(
-        noise,
-        slope=np.resize(fit.noise_nodes.noise.slope, draws),
-        shift=sd * rng.standard_normal(draws),
-        outliers=expit(OUTLIERS[0] + OUTLIERS[1] * rng.standard_normal(draws)),
-    )
+    return parameters, *draw_boards(fit, y, density, rng)
 
 
 def draw_boards(
-    fit: PairFit, noise: Noise, y: FloatArray, density: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Psi (D, k) of fresh teams that count, from densities (D, G) at y, and both scores."""
-    pairs, psi = fit.pairs, np.empty((len(density), fit.pairs.x.size))
-    u = pairs.coordinate.of_skill(fit.law.skill_at(y))
+    fit: PairFit, y: FloatArray, density: FloatArray, rng: np.random.Generator
+) -> tuple[Noise, FloatArray, FloatArray]:
+    """Noise from its prior, psi (D, k) of fresh teams that count, from densities (D, G) at y.
+
+    And both scores. Of the slope it is what the scores say.
+    """
+    pairs, size, names = fit.evidence, len(density), unknowns(fit.evidence, fit.priors)
+    noise = noise_at(pairs, fit.priors, rng.standard_normal((size, len(names))))
+    _, sd, _ = shift_components(pairs, fit.priors, noise)
+    sd = sd[np.arange(size), rng.integers(sd.shape[1], size=size)]
+    noise = replace(
+        noise,
+        slope=np.resize(fit.noise_nodes.noise.slope, size),
+        shift=sd * rng.standard_normal(size),
+        outliers=expit(OUTLIERS[0] + OUTLIERS[1] * rng.standard_normal(size)),
+    )
+    psi, u = np.empty((size, pairs.public.size)), pairs.coordinate.of_skill(pairs.law.skill_at(y))
     for row, mass in enumerate(density):
-        reach = np.ones((len(pairs.numbers), y.size))
-        if pairs.cut is not None:
-            reach = reach_at(pairs, noise[row], u)
+        reach = reach_at(pairs, noise[row], u) if pairs.is_cut else np.ones((len(pairs.numbers), 1))
         cdf = np.cumsum(mass * reach, axis=1)
-        psi[row] = invert_rows(cdf, rng.random(pairs.x.size), y, pairs.kind)
-    psi = pairs.coordinate.of_skill(fit.law.skill_at(psi)) + more_skill(pairs, noise)
-    return psi, draw_scores(pairs, noise, psi, rng)
+        psi[row] = invert_rows(cdf, rng.random(pairs.public.size), y, pairs.kind)
+    psi = pairs.coordinate.of_skill(pairs.law.skill_at(psi)) + more_skill(pairs, noise)
+    return noise, psi, draw_scores(pairs, noise, psi, rng)
 
 
 def more_skill(pairs: Pairs, noise: Noise) -> FloatArray:
     """What the skill of each pair has more for its number of submissions, (D, k)."""
     return noise.slope[:, None] * (pairs.maxima[0][pairs.kind] - pairs.typical_luck)
-
-
-def natural_parameters(fit: PairFit, parameters: Parameters) -> Draws:
-    """Place and width of the field by name, and the other numbers of its shape."""
-    t, law, scale = parameters.coordinates, fit.law, fit.scale
-    unit = float(law.location_at(np.ones(1))[0] - law.location_at(np.zeros(1))[0])
-    families = np.array([list(FAMILIES).index(name) for name in fit.families])
-    return {
-        "location": law.location_at(scale.place(t[:, 0])),
-        "spread": unit * scale.width(numpy_operations(), t[:, 1]),
-        **({"shape": t[:, 2:]} if t.shape[1] > 2 else {}),
-        "family": families[parameters.family],
-    }
 
 
 def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
@@ -376,10 +279,10 @@ def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
             f"effective number of importance points is {fit.effective_size:.0f}, below "
             f"{_LEAST_SIZE:.0f}"
         )
-    pairs = fit.pairs
+    pairs = fit.evidence
     if pairs.errors is not None:
         allowed = float(np.hypot(*pairs.errors))
-        if pairs.base_sd > 1.15 * allowed * (1 + 2 / np.sqrt(pairs.x.size)):
+        if pairs.base_sd > 1.15 * allowed * (1 + 2 / np.sqrt(pairs.public.size)):
             yield (
                 f"differences of the teams have the robust standard deviation {pairs.base_sd:.3g}, "
                 f"more than the {allowed:.3g} that the standard errors allow at rho = 0"

@@ -157,41 +157,22 @@ def board_posterior(
     if evidence.has_luck:
         values["submission_luck"] = fit.nodes.draw_luck(skills.parameters.node, rng)
     if isinstance(data, Outcomes):
-        reasons = [*few_points(fit), *reasons_of_items(data, evidence)]
+        reasons = [*reasons_of_items(data, evidence)]
         notes = [*notes_of_items(data, evidence)]
     else:
-        reasons, notes = [*reasons_of(fit)], [*notes_of(fit)]
+        reasons, notes = [], [*notes_of(fit)]
+    reasons += reasons_of(fit)
     if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
         reasons.append("the priors of the field's place and width hardly allow these scores")
     return BoardPosterior(values, skills, tuple(reasons), tuple(notes), rng)
 
 
-@dataclass(frozen=True, eq=False)
-class BoardCheck:
-    """Observed statistics of the modelled part against replicated ones.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The statistics: quantiles of the modelled scores, and gaps from the best score to the
-        k-th next.
-    observed : ndarray, shape (K,)
-    replicated : ndarray, shape (draws, K)
-    """
-
-    names: tuple[str, ...]
-    observed: FloatArray
-    replicated: FloatArray
-
-    @property
-    def p_values(self) -> FloatArray:
-        """Share of replications at least as large, ties by half, shape (K,)."""
-        above = np.mean(self.replicated > self.observed, axis=0)
-        return above + np.mean(self.replicated == self.observed, axis=0) / 2
+type Check = tuple[list[str], FloatArray, FloatArray]
+"""Names of statistics; observed ones (K,) and those of replicates, (D, K)."""
 
 
-def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> BoardCheck:
-    """Compare the modelled part of the board with so many replicates of it.
+def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Check:
+    """Statistics of the modelled part of the board, and of so many replicates of it.
 
     Gaps and quantiles do not depend on the shift, which all entries share.
     """
@@ -200,35 +181,28 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Bo
     return compare_boards(observed, fresh_scores(fit, parameters, rng))
 
 
-def compare_boards(observed: FloatArray, boards: FloatArray) -> BoardCheck:
-    """Statistics of a board, (n,), and of its replicates, (D, n)."""
+def compare_boards(observed: FloatArray, boards: FloatArray) -> Check:
+    """Quantiles of a board (n,) and gaps from its best to the k-th next; of replicates (D, n)."""
     gaps = [k for k in _GAPS if k < observed.size]
-    names = (*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps))
-    return BoardCheck(names, _statistics(observed, gaps), _statistics(boards, gaps))
+    names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
+
+    def statistics(scores: FloatArray) -> FloatArray:
+        ordered = np.sort(scores, axis=-1)[..., ::-1]
+        quantiles = np.moveaxis(np.quantile(ordered, _LEVELS, axis=-1), 0, -1)
+        return np.concatenate([quantiles, ordered[..., :1] - ordered[..., gaps]], axis=-1)
+
+    return names, statistics(observed), statistics(boards)
 
 
-def _statistics(scores: FloatArray, gaps: list[int]) -> FloatArray:
-    ordered = np.sort(scores, axis=-1)[..., ::-1]
-    quantiles = np.moveaxis(np.quantile(ordered, _LEVELS, axis=-1), 0, -1)
-    below = ordered[..., :1] - ordered[..., gaps]
-    return np.concatenate([quantiles, below], axis=-1)
-
-
-def few_points(fit: FieldFit) -> Iterator[str]:
-    """Why the importance sample cannot be trusted."""
+def reasons_of(fit: FieldFit) -> Iterator[str]:
+    """Why a result cannot be trusted."""
     if fit.effective_size < _LEAST_EFFECTIVE:
         yield (
             "importance sample of the hyperparameters has an effective size of "
             f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         )
-
-
-def reasons_of(fit: FieldFit) -> Iterator[str]:
-    """Why a result cannot be trusted."""
     board = fit.evidence.board
-    yield from few_points(fit)
-    perfect = 0 if board.has_own_errors else _perfect_entries(board)
-    if perfect:
+    if perfect := _perfect_entries(board) if fit.evidence.shares_scores else 0:
         yield (
             f"{counted(perfect, 'perfect score')} among {board.n_entries:,} entries on "
             f"{board.n_test:,} items, while no other comes near: the answers have probably leaked, "
@@ -238,84 +212,58 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
-    if board.metric == "score":
-        return 0
     law, scores = score_law(board), board.scores
     if isinstance(law, AucScoreLaw):
         perfect = scores >= 1 - law.table.lattice
-    else:
-        assert board.count_bounds is not None
+    elif board.count_bounds is not None:
         perfect = board.count_bounds[:, 1] >= board.n_test
+    else:
+        return 0
     if not perfect.any() or perfect.all():
         return 0
     typical = float(np.quantile(scores[~perfect], 0.9))
-    if board.metric == "auc":
-        apart = float(law.depth(np.array([typical]))[0])
-    else:
-        error = np.sqrt(max(typical * (1 - typical), 0.5 / board.n_test) / board.n_test)
-        apart = (1 - typical) / error
+    apart = float(law.depth(np.array([typical]))[0])
+    if board.metric == "accuracy":  # whose law has the error of the best score
+        apart = (1 - typical) / float(law.errors_at(law.inside(np.array([typical])))[0])
     return int(perfect.sum()) if apart > _LARGE_GAP else 0
 
 
 def notes_of(fit: FieldFit) -> Iterator[str]:
     """What a reader should know: what was left out, merged or unusual."""
-    evidence = fit.evidence
-    board, modelled = evidence.board, evidence.entries.size
+    evidence, board = fit.evidence, fit.evidence.board
     yield from board.notes
     if board.new == "tasks":
-        count = len(board.tasks)
-        yield f"the {count} tasks are the sample: errors are those of new tasks like them"
+        yield f"the {len(board.tasks)} tasks are the sample: errors are those of new tasks"
     elif board.tasks:
         words = tasks_in_words(len(board.tasks), board.averaging)
         yield f"scores are averages of {words}, with errors of new items of these tasks"
-    if modelled < board.n_entries:
+    if evidence.entries.size < board.n_entries:
         yield (
-            f"P(theta) is fitted to the best {modelled} of {board.n_entries} entries, the "
-            "others are too far below to be the best"
+            f"P(theta) is fitted to the best {evidence.entries.size} of {board.n_entries} entries, "
+            "the others are too far below to be the best"
         )
     if board.has_own_errors:
-        low, high = np.quantile(evidence.ratio[evidence.entries], [0, 1])
-        if high > 1.1 * low:
-            yield (
-                f"entries have errors of their own, {low:.2g} to {high:.2g} times the typical one "
-                "at the same score"
-            )
         return
     if evidence.has_luck:
-        yield _told_of_submissions(fit)
-    merged = int(evidence.copies.sum() - fit.copies.sum())
-    if merged:
-        fewer = (fit.copies < evidence.copies - 1e-9)[evidence.row]
-        spikes = np.unique(evidence.scores[evidence.entries[fewer]]).size
+        prior = fit.priors.submission_luck
+        middle, low, high = prior.quantile(np.array([0.5, 0.025, 0.975]))
+        luck = f"{middle:.2g}" if prior.is_fixed else f"{middle:.2f} ({low:.2f} to {high:.2f})"
         yield (
-            f"more entries share {counted(spikes, 'score')} than a smooth field explains: "
-            f"{counted(merged, 'entry counts', 'entries count')} as copies of others there"
+            f"every entry shows the best of its submissions, {np.median(board.submissions):,.0f} "
+            f"in the median: what luck of the choice is in the scores, by lambda {luck}, is taken "
+            "off"
         )
-    yield from _leading_gap(board)
-
-
-def _told_of_submissions(fit: FieldFit) -> str:
-    numbers, prior = fit.evidence.board.submissions, fit.priors.submission_luck
-    middle, low, high = prior.quantile(np.array([0.5, 0.025, 0.975]))
-    luck = f"{middle:.2g}" if prior.is_fixed else f"{middle:.2f} ({low:.2f} to {high:.2f})"
-    return (
-        f"every entry shows the best of its submissions, {np.median(numbers):,.0f} in the median: "
-        f"what luck of the choice is in the scores, by lambda {luck}, is taken off"
-    )
-
-
-def _leading_gap(board: Leaderboard) -> Iterator[str]:
-    """A gap below the first few entries that is large against the standard error."""
-    law, scores = score_law(board), board.scores
-    ordered = np.sort(scores)[::-1]
-    few = ordered[:11]
-    if few.size < 3:
-        return
-    gaps = np.diff(law.depth(few))
-    first = int(np.argmax(gaps))
-    if gaps[first] >= _LARGE_GAP and first + 1 <= ordered.size // 2:
+    if merged := int(evidence.copies.sum() - fit.copies.sum()):
         yield (
-            f"the best {'entry stands' if not first else f'{first + 1} entries stand'} "
-            f"{gaps[first]:.0f} standard errors above the next: "
-            "another kind of classifier, or a leak"
+            "more entries share a score than a smooth field explains: "
+            f"{counted(merged, 'entry counts', 'entries count')} as copies of others"
+        )
+    few = np.sort(board.scores)[::-1][:11]
+    gaps = np.diff(score_law(board).depth(few)) if few.size > 2 else np.zeros(1)
+    first = int(np.argmax(gaps))
+    if gaps[first] >= _LARGE_GAP and first + 1 <= board.n_entries // 2:
+        who = "entry stands" if first == 0 else f"{first + 1} entries stand"
+        yield (
+            f"the best {who} {gaps[first]:.0f} standard errors above the next: another kind of "
+            "classifier, or a leak"
         )

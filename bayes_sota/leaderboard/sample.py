@@ -6,16 +6,13 @@ The groups that ArviZ's checks need are drawn after the estimands, from the same
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.inference import Parameters, most_coordinates
+from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
@@ -27,30 +24,14 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.posterior import (
-    BoardCheck,
-    BoardPosterior,
-    board_posterior,
-    check_board,
-)
+from bayes_sota.leaderboard.posterior import BoardPosterior, Check, board_posterior, check_board
 from bayes_sota.leaderboard.predictive import fresh_scores, own_scores, prior_boards
-from bayes_sota.leaderboard.skills import Shared, draw_skills
+from bayes_sota.leaderboard.skills import draw_skills
 
-_NEW_SCORES = ("winner_new_score", "best_new_score")
-_SCORES = ("score", "sorted_score")
-_ESTIMANDS = (
-    "theta_sota",
-    "multiplicity_bias",
-    "expected_sota",
-    "winner_skill",
-    "rho",
-    "shift",
-    "submission_luck",
-    "n_above_sota",
-    "n_classifiers",
-)
-_OF_SCORES = {"theta_sota", "expected_sota", "winner_skill", "skill", *_NEW_SCORES, *_SCORES}
+NEW_SCORES = ("winner_new_score", "best_new_score")
+_OF_SCORES = {"theta_sota", "expected_sota", "winner_skill", "skill", "location", *NEW_SCORES}
 """Quantities in the units of the scores, which have the board's sign."""
 _DIMS = {
     "shape": ("shape_parameter",),
@@ -62,81 +43,6 @@ SINGLE = 8 << 20
 """Bytes of a log likelihood above which it is in single precision."""
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Draws of a board, chain after chain.
-
-    Attributes
-    ----------
-    fit : FieldFit
-    parameters : Parameters
-        Behind the draws.
-    chains : int
-    names : sequence of str
-        Of all classifiers.
-    psi : ndarray, shape (D, modelled classifiers), optional
-        Board-conditional skills behind the draws, where they were drawn.
-    """
-
-    fit: FieldFit
-    parameters: Parameters
-    chains: int
-    names: Sequence[str]
-    psi: FloatArray | None = None
-
-    @property
-    def modelled(self) -> list[str]:
-        """Names of the modelled entries."""
-        return [
-            name for name, kept in zip(self.names, self.fit.evidence.modelled, strict=True) if kept
-        ]
-
-    @property
-    def every(self) -> int:
-        """One of how many draws predictive groups keep."""
-        skills = 0 if self.fit.evidence.shares_scores else len(self.names)
-        widest = max(2 * len(self.modelled), skills)
-        return -(-8 * widest * self.parameters.node.size // LARGEST_GROUP)
-
-    def signed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The same with scores and skills in the sign of the metric, and the bias."""
-        board = self.fit.evidence.board
-        signed = {k: board.sign * v if k in _OF_SCORES else v for k, v in values.items()}
-        best = board.sign * values.get("observed_maximum", board.maximum)
-        return signed | {"multiplicity_bias": best - signed["theta_sota"]}
-
-    def with_field(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The same with the parameters of the model in product space."""
-        fit, coordinates = self.fit, self.parameters.coordinates
-        location = fit.evidence.board.sign * fit.location(coordinates)
-        shown: dict[str, Any] = {"location": location, "spread": fit.spread(coordinates)}
-        if len(fit.families) > 1:
-            shown["family"] = self.parameters.family
-        if coordinates.shape[1] > 2:
-            shown["shape"] = coordinates[:, 2:]
-        return {**values, **shown}
-
-    def dataset(self, values: Mapping[str, Any], draws: Any = None) -> xr.Dataset:
-        """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
-        labels: dict[Any, Any] = {
-            "shape_parameter": np.arange(2, most_coordinates(self.fit)),
-            "place": np.arange(1, len(self.modelled) + 1),
-            "classifier": list(self.names) if "skill" in values else self.modelled,
-        }
-        some = {} if draws is None else {"draw": draws}
-        return lay_out(values, self.chains, _DIMS, labels | some)
-
-    def observed(self) -> xr.Dataset:
-        """Scores of the modelled entries, in their order and sorted."""
-        evidence = self.fit.evidence
-        scores, sign = evidence.scores[evidence.modelled], evidence.board.sign
-        values = {"score": sign * scores, "sorted_score": sign * best_first(scores)}
-        dataset = xr.Dataset({name: (_DIMS[name], value) for name, value in values.items()})
-        return dataset.assign_coords(
-            classifier=self.modelled, place=np.arange(1, len(self.modelled) + 1)
-        )
-
-
 def sample_board(
     data: Leaderboard | Outcomes,
     priors: BoardPriors,
@@ -146,8 +52,7 @@ def sample_board(
     random_seed: Seed = DEFAULT_SEED,
     new_n_test: int | None = None,
     groups: Groups = "all",
-    model_name: str | None = None,
-    model_hash: str | None = None,
+    **provenance: Any,
 ) -> tuple[xr.DataTree, BoardPosterior]:
     """Exact posterior of a leaderboard with all its scores, or of answers or numbers per item.
 
@@ -163,130 +68,146 @@ def sample_board(
     groups : {"all", "estimands"}
         "estimands" leaves out what only checks of the model need: replicated scores, prior,
         log likelihood and log prior. All other draws are the same.
-    model_name, model_hash : str, optional
-        Recorded as attributes.
+    **provenance
+        ``model_name`` and ``model_hash``, recorded as attributes.
 
     Returns
     -------
     tree : DataTree
-        As of ``board_tree``; from items with ``skill`` of every classifier.
+        ``posterior``: estimands and parameters of the model, ``location`` and ``spread`` of the
+        field in log odds (in units of the score for the metric "score"), ``family``, an index into
+        the coordinate of ``constant_data``, and ``shape``, further standardised coordinates, those
+        that the family lacks from their prior; from items ``skill`` of every classifier.
+        ``predictions``: scores on fresh items. ``observed_data``, ``posterior_predictive``,
+        ``prior_predictive``: ``score`` of the modelled entries and ``sorted_score``.
+        ``predictive_check``: statistics of replicated boards. ``prior``, ``log_likelihood`` and
+        ``log_prior``, ``sample_stats`` (with weights of the families) and ``constant_data``, with
+        the scores of all entries.
     found : BoardPosterior
         The draws themselves.
     """
     rng, seed = resolve_seed(random_seed)
-    size = draws * chains
-    found = board_posterior(
-        data, priors, draws=size, random_seed=rng, new_n_test=new_n_test, every=False
-    )
-    values, psi = found.draws, None
-    if not found.fit.evidence.shares_scores:
-        values = values | {"skill": found.skills.of_all(rng).astype(np.float64)}
-        psi = found.skills.psi[:, found.skills.classifier]
-    provenance = describe_provenance(
-        (data,), priors, method="exact", seed=seed, model_name=model_name, model_hash=model_hash
-    )
-    attributes = provenance | {
+    settings: Any = {"random_seed": rng, "new_n_test": new_n_test, "every": False}
+    found = board_posterior(data, priors, draws=draws * chains, **settings)
+    fit, skills, values = found.fit, found.skills, dict(found.draws)
+    board, psi = fit.evidence.board, None
+    if not fit.evidence.shares_scores:
+        values["skill"] = skills.of_all(rng).astype(np.float64)
+        psi = skills.psi[:, skills.classifier]
+    check = check_dataset(check_board(fit, rng))
+    parameters = found.parameters.completed(fit, rng)
+    values = signed(board, values | field_values(fit, parameters))
+    new = {name: values.pop(name) for name in NEW_SCORES}
+    if isinstance(board.n_classifiers, int):
+        del values["n_classifiers"]
+    layout: Any = {"evidence": fit.evidence, "names": data.names, "chains": chains}
+    behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
+    made = {
+        "posterior": laid_out(values, **layout),
+        "predictions": laid_out(new, **layout),
+        "predictive_check": check,
+        "sample_stats": laid_out(behind, **layout),
+        **known_groups(fit, data.names),
+    }
+    notes = list(found.notes)
+    if groups == "all":
+        every = _thinning(fit, parameters.node.size)
+        made |= _checks(fit, parameters, values, psi, every, rng, layout)
+        mebibytes = f"{LARGEST_GROUP >> 20} MiB"
+        if every > 1:
+            notes.append(
+                f"prior and predictive groups keep one of {every} draws: all pass {mebibytes}"
+            )
+        if "log_likelihood" not in made:
+            notes.append(f"there is no group log_likelihood: it would pass {mebibytes}")
+    attributes = describe_provenance((data,), priors, method="exact", seed=seed, **provenance)
+    tree = result_tree(made, {
+        **attributes,
         "draws_are_independent": 1,
-        "effective_points": found.fit.effective_size,
+        "effective_points": fit.effective_size,
         "diagnostics_reasons": "; ".join(found.reasons),
-        "notes": "; ".join(note.replace("; ", ", ") for note in found.notes),
+        "notes": "; ".join(note.replace("; ", ", ") for note in notes),
         "new_n_test": int(new_n_test or 0),
         "rho_learnt": int(found.learns_rho),
+        "metric": board.metric,
+    })  # fmt: skip
+    return tree, found
+
+
+def signed(board: Leaderboard, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with skills and new scores in the sign of the metric, and the bias."""
+    shown = {name: board.sign * v if name in _OF_SCORES else v for name, v in values.items()}
+    best = shown.pop("observed_maximum", board.maximum)
+    return shown | {"multiplicity_bias": board.sign * best - shown["theta_sota"]}
+
+
+def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
+    """The parameters of the model in product space."""
+    t = parameters.coordinates
+    shown: dict[str, Any] = {"location": fit.location(t), "spread": fit.spread(t)}
+    shown |= {"family": parameters.family} if len(fit.families) > 1 else {}
+    return shown | ({"shape": t[:, 2:]} if t.shape[1] > 2 else {})
+
+
+def modelled_names(evidence: Evidence, names: Sequence[str]) -> list[str]:
+    """Names of the modelled entries."""
+    return [names[j] for j in evidence.entries]
+
+
+def laid_out(
+    values: Mapping[str, Any],
+    evidence: Evidence,
+    names: Sequence[str],
+    chains: int,
+    kept: Any = None,
+) -> xr.Dataset:
+    """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
+    labels: dict[Any, Any] = {
+        "place": np.arange(1, evidence.entries.size + 1),
+        "classifier": list(names) if "skill" in values else modelled_names(evidence, names),
     }
-    drawn = Drawn(found.fit, found.parameters, chains, data.names, psi)
-    behind = dict(zip(("point", "stratum"), found.parameters.behind, strict=True))
-    return board_tree(values, drawn, attributes, rng, behind, groups=groups), found
+    if "shape" in values:
+        labels["shape_parameter"] = np.arange(2, 2 + values["shape"].shape[1])
+    some = {} if kept is None else {"draw": kept}
+    return lay_out(values, chains, _DIMS, labels | some)
 
 
-def board_tree(
-    values: Mapping[str, FloatArray],
-    drawn: Drawn,
-    attributes: Mapping[str, Any],
-    rng: np.random.Generator,
-    sample_stats: Mapping[str, NDArray[Any]] = MappingProxyType({}),
-    *,
-    groups: Groups = "all",
-) -> xr.DataTree:
-    """DataTree of one board from draws.
-
-    Parameters
-    ----------
-    values : mapping of str to ndarray, shape (D, ...)
-    drawn : Drawn
-        Parameters behind the draws, with the exact fit.
-    attributes : mapping
-    rng : Generator
-        For replicated boards and draws from the prior.
-    sample_stats : mapping, optional
-        Which weighted point is behind each draw, (D,).
-    groups : {"all", "estimands"}
-        As in ``sample_board``.
-
-    Returns
-    -------
-    xarray.DataTree
-        ``posterior``: estimands and parameters of the model, ``location`` and ``spread`` of the
-        field in log odds (in units of the score for the metric "score"), ``family``, an index into
-        the coordinate of ``constant_data``, and ``shape``, further standardised coordinates, those
-        that the family lacks from their prior. ``predictions``: scores on fresh items.
-        ``observed_data``, ``posterior_predictive``, ``prior_predictive``: ``score`` of the
-        modelled entries and ``sorted_score``. ``predictive_check``: statistics of replicated
-        boards. ``prior``, ``log_likelihood`` and ``log_prior``, ``sample_stats`` (with weights of
-        the families) and ``constant_data``, with the scores of all entries.
-    """
-    fit, board = drawn.fit, drawn.fit.evidence.board
-    check = check_dataset(check_board(fit, rng))
-    drawn = replace(drawn, parameters=drawn.parameters.completed(fit, rng))
-    values = drawn.with_field(drawn.signed(values))
-    known = {"n_classifiers"} if isinstance(board.n_classifiers, int) else set()
-    names = [*_ESTIMANDS, "location", "spread", "family", "shape", "skill"]
-    names = [name for name in names if name in values and name not in known]
-    laid_out = {
-        "posterior": drawn.dataset({name: values[name] for name in names}),
-        "predictions": drawn.dataset({name: values[name] for name in _NEW_SCORES}),
-        "predictive_check": check,
-        "sample_stats": drawn.dataset(sample_stats),
-        "sample_stats/families": _family_dataset(fit),
-        "observed_data": drawn.observed(),
-        "constant_data": _constants(drawn),
-    }
-    attributes = {**attributes, "metric": board.metric}
-    if groups == "all":
-        laid_out |= checking_groups(drawn, values, names, rng)
-        told = [str(attributes.get("notes", "")), *notes_on_groups(drawn)]
-        attributes["notes"] = "; ".join(filter(None, told))
-    return result_tree(laid_out, attributes)
-
-
-def check_dataset(check: BoardCheck) -> xr.Dataset:
-    """Group ``predictive_check``."""
+def check_dataset(check: Check) -> xr.Dataset:
+    """Group ``predictive_check``; p is the share of replicates at least as large, ties by half."""
+    names, observed, replicated = check
+    p = ((replicated > observed) + 0.5 * (replicated == observed)).mean(axis=0)
     values = {
-        "observed": ("statistic", check.observed),
-        "replicated": (("replicate", "statistic"), check.replicated),
-        "p_value": ("statistic", check.p_values),
+        "observed": ("statistic", observed),
+        "replicated": (("replicate", "statistic"), replicated),
+        "p_value": ("statistic", p),
     }
-    return xr.Dataset(values, {"statistic": list(check.names)})
+    return xr.Dataset(values, {"statistic": names})
 
 
-def _family_dataset(fit: FieldFit) -> xr.Dataset:
-    table = {
-        "probability": ("family", fit.family_weights.mean(axis=1)),
-        "log_evidence": ("family", np.mean(fit.log_evidence, axis=1)),
-    }
-    return xr.Dataset(table, {"family": list(fit.families)}).sortby("probability", ascending=False)
-
-
-def _constants(drawn: Drawn) -> xr.Dataset:
-    evidence = drawn.fit.evidence
-    board = evidence.board
-    values: dict[str, Any] = {
+def known_groups(fit: FieldFit, names: Sequence[str]) -> dict[str, xr.Dataset]:
+    """Scores of the modelled entries, what else was known, and the weights of the families."""
+    evidence, board = fit.evidence, fit.evidence.board
+    scores = evidence.scores[evidence.entries]
+    observed = {"score": board.sign * scores, "sorted_score": board.sign * best_first(scores)}
+    coords = {"classifier": modelled_names(evidence, names), "place": 1 + np.arange(scores.size)}
+    constants: dict[str, Any] = {
         "observed_maximum": ((), float(board.sign * board.maximum)),
         "n_test": ((), float(board.n_test or 0)),
         "lower_is_better": ((), float(board.lower_is_better)),
         "modelled": ("classifier", evidence.modelled),
         "all_score": ("classifier", board.sign * evidence.scores),
     }
-    return xr.Dataset(values, {"classifier": list(drawn.names), "family": list(drawn.fit.families)})
+    families = {
+        "probability": ("family", fit.family_weights.mean(axis=1)),
+        "log_evidence": ("family", np.mean(fit.log_evidence, axis=1)),
+    }
+    of_family = {"family": list(fit.families)}
+    weights = xr.Dataset(families, of_family).sortby("probability", ascending=False)
+    return {
+        "observed_data": xr.Dataset({k: (_DIMS[k], v) for k, v in observed.items()}, coords),
+        "constant_data": xr.Dataset(constants, {"classifier": list(names)} | of_family),
+        "sample_stats/families": weights,
+    }
 
 
 def best_first(scores: FloatArray) -> FloatArray:
@@ -294,77 +215,64 @@ def best_first(scores: FloatArray) -> FloatArray:
     return np.sort(scores, axis=-1)[..., ::-1]
 
 
-def checking_groups(
-    drawn: Drawn, values: Mapping[str, FloatArray], names: Sequence[str], rng: np.random.Generator
+def _thinning(fit: FieldFit, draws: int) -> int:
+    """One of how many draws predictive groups keep."""
+    return -(-16 * fit.evidence.entries.size * draws // LARGEST_GROUP)
+
+
+def _checks(
+    fit: FieldFit,
+    parameters: Parameters,
+    values: Mapping[str, FloatArray],
+    psi: FloatArray | None,
+    every: int,
+    rng: np.random.Generator,
+    layout: dict[str, Any],
 ) -> dict[str, xr.Dataset]:
-    """Predictions, prior of the variables ``names``, log likelihood and log prior."""
-    fit, parameters = drawn.fit, drawn.parameters
-    each = np.arange(parameters.node.size).reshape(drawn.chains, -1)
-    kept = np.arange(0, each.shape[1], drawn.every)
+    """Replicated scores, boards from the prior, log likelihood and log prior."""
+    evidence, sign, chains = fit.evidence, fit.evidence.board.sign, layout["chains"]
+    each = np.arange(parameters.node.size).reshape(chains, -1)
+    kept = np.arange(0, each.shape[1], every)
     numbers = each[:, kept].ravel()
     some = parameters[numbers]
-    if drawn.psi is None:
+    if psi is None:
         skills = draw_skills(fit, some, rng, every=True)
-        psi = skills.psi[:, skills.classifier]
+        again = skills.psi[:, skills.classifier]
     else:
-        psi = drawn.psi[numbers]
-    again = {
-        "score": own_scores(fit, some, psi, rng),
+        again = psi[numbers]
+    replicates = {
+        "score": own_scores(fit, some, again, rng),
         "sorted_score": best_first(fresh_scores(fit, some, rng)),
     }
-    sign = fit.evidence.board.sign
-    before = _from_prior(drawn, numbers.size, rng)
-    groups = {
-        "prior": drawn.dataset({name: before[name] for name in names}, kept),
-        "prior_predictive": drawn.dataset({name: before[name] for name in _SCORES}, kept),
-        "posterior_predictive": drawn.dataset({k: sign * v for k, v in again.items()}, kept),
-        "log_prior": drawn.dataset(_log_prior(drawn, values)),
-    }
-    size = 4 * parameters.node.size * len(drawn.modelled)
-    if size <= LARGEST_GROUP:
-        dtype = np.float32 if 2 * size > SINGLE else np.float64
-        log_likelihood = fit.log_likelihood_of_entries(parameters, dtype)
-        groups["log_likelihood"] = drawn.dataset({"score": log_likelihood})
-    return groups
-
-
-def notes_on_groups(drawn: Drawn) -> list[str]:
-    """Which groups are thinned or left out."""
-    mebibytes, notes = f"{LARGEST_GROUP >> 20} MiB", []
-    if drawn.every > 1:
-        notes.append(
-            f"prior and predictive groups keep one of {drawn.every} draws: all pass {mebibytes}"
-        )
-    if 4 * drawn.parameters.node.size * len(drawn.modelled) > LARGEST_GROUP:
-        notes.append(f"there is no group log_likelihood: it would pass {mebibytes}")
-    return notes
-
-
-def _from_prior(drawn: Drawn, size: int, rng: np.random.Generator) -> dict[str, Any]:
-    """So many prior draws of all that a posterior may hold."""
-    fit = drawn.fit
-    rho = fit.priors.correlation.quantile(rng.random(size))
-    shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
-    known = {"rho": rho, "shift": shift}
-    if fit.evidence.has_luck:
-        known["submission_luck"] = fit.priors.submission_luck.quantile(rng.random(size))
-    node = fit.nodes.find(rho, known.get("submission_luck"))
-    before = replace(drawn, parameters=Parameters.from_prior(fit, node, rng))
-    return before.with_field(boards_before(before, (rho, shift), rng) | known)
-
-
-def boards_before(drawn: Drawn, shared: Shared, rng: np.random.Generator) -> dict[str, Any]:
-    """Estimands and scores of boards with these parameters, which are draws from a prior."""
-    boards = prior_boards(drawn.fit, drawn.parameters, shared, rng)
-    return drawn.signed(boards | {"sorted_score": best_first(boards["score"])})
-
-
-def _log_prior(drawn: Drawn, values: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """Of the family with its coordinates, and of rho and luck where they are not known."""
-    fit = drawn.fit
-    log_prior = {"coordinates": drawn.parameters.log_prior(fit)}
+    before = _prior(fit, numbers.size, rng)
+    boards = before.pop("score")
+    predicted = {"score": boards, "sorted_score": best_first(boards)}
+    log_prior = {"coordinates": parameters.log_prior(fit)}
     priors = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
     for name, prior in priors.items():
         if name in values and not prior.is_fixed:
             log_prior[name] = prior.log_density(values[name])
-    return log_prior
+    made = {
+        "prior": laid_out(before, **layout, kept=kept),
+        "log_prior": laid_out(log_prior, **layout),
+    }
+    scores = {"posterior_predictive": replicates, "prior_predictive": predicted}
+    for group, drawn in scores.items():
+        made[group] = laid_out({k: sign * v for k, v in drawn.items()}, **layout, kept=kept)
+    size = 4 * parameters.node.size * evidence.entries.size
+    if size <= LARGEST_GROUP:
+        dtype = np.float32 if 2 * size > SINGLE else np.float64
+        log_likelihood = fit.log_likelihood_of_entries(parameters, dtype)
+        made["log_likelihood"] = laid_out({"score": log_likelihood}, **layout)
+    return made
+
+
+def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:
+    """So many prior draws of the model's parameters, of the best and of the winner's skill."""
+    rho = fit.priors.correlation.quantile(rng.random(size))
+    shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
+    luck = fit.priors.submission_luck.quantile(rng.random(size)) if fit.evidence.has_luck else None
+    parameters = Parameters.from_prior(fit, fit.nodes.find(rho, luck), rng)
+    boards = prior_boards(fit, parameters, rho, shift, rng) | field_values(fit, parameters)
+    known = signed(fit.evidence.board, boards) | {"rho": rho, "shift": shift}
+    return known if luck is None else known | {"submission_luck": luck}

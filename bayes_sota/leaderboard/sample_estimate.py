@@ -1,62 +1,45 @@
-r"""Estimates of theta_sota by every route, and how they move with what is assumed.
+r"""Estimates of theta_sota by every route, of one board or many, and what they hinge on.
 
 ``tests/calibration/judged_boards.py`` judges them on boards that are drawn from the answers of real
 classifiers, ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model is found,
 ``tests/calibration/board_shapes.py`` judges simulated boards.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, TypeGuard
 
-import numpy as np
-import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.arguments import (
     COUNT,
     DEFAULT_SEED,
-    OPEN_SHARE,
+    SEED,
     check_choice,
-    generator_of,
     refuse_unused,
 )
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import shown_progress
+from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import (
-    BoardPriors,
-    FixedCorrelation,
-    MaximumPriors,
     Priors,
-    TriesPrior,
-    board_priors,
-    maximum_priors,
 )
-from bayes_sota.core.types import FloatArray, Groups, Seed
+from bayes_sota.core.text import digest_of
+from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.from_scores import check_luck
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.leaderboard.sample_pairs import estimate_paired
-from bayes_sota.leaderboard.skills import draw_posterior
-from bayes_sota.leaderboard.specification import Model, chosen_model, of_other_field
-from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.leaderboard.specification import Model, chosen_model
 from bayes_sota.maximum.sample import sample_exact, sample_nuts
-from bayes_sota.maximum.tables import default_reference_skill
 
 type Whole = Leaderboard | Outcomes
 type Data = Whole | BestScore
-type Row = tuple[str, float | str, Callable[[], FloatArray]]
-"""Assumption, its value, and what draws theta_sota."""
 Method = Literal["auto", "exact", "abc", "nuts"]
-_LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
-_RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
-_HIDDEN = 10.0  # times as many entries as are listed
 
 
 def estimate_sota(
@@ -156,8 +139,13 @@ def estimate(
 ) -> tuple[xr.DataTree, BoardPosterior | None]:
     """Result of ``estimate_sota``, with the draws of a board where more than the best is known."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
+    method = chosen.pop("method")
     if isinstance(board, PairedBoards):
-        return _of_pairs(board, chosen), None
+        check_choice("method", method or "auto", Literal["auto", "exact"])
+        taken = {name: chosen.pop(name) for name in _OF_PAIRS}
+        others = {k: v for k, v in chosen.items() if k not in ("cores", "progressbar")}
+        refuse_unused("two boards of the same teams", others)
+        return estimate_paired(board, **taken), None
     boards: Any = _boards(board)
     if chosen["new_n_test"] is not None:
         COUNT.check(chosen["new_n_test"], "new_n_test")
@@ -167,7 +155,7 @@ def estimate(
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
     builder = "leaderboard" if whole else "observed_maximum"
     spec = chosen_model(builder=builder, data=boards[0], **of_rho)
-    method = chosen["method"] or spec.sampler.method
+    method = method or spec.sampler.method
     check_choice("method", method, Method)
     settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
     settings |= {name: chosen[name] for name in ("random_seed", "new_n_test", "groups")}
@@ -188,14 +176,6 @@ def estimate(
         return sample_abc(boards, spec.priors, epsilon=chosen["epsilon"], **settings), None
     settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
     return sample_nuts(boards, spec.priors, **settings), None
-
-
-def _of_pairs(boards: PairedBoards, asked: dict[str, Any]) -> xr.DataTree:
-    check_choice("method", asked.pop("method") or "auto", Literal["auto", "exact"])
-    taken = {name: asked.pop(name) for name in _OF_PAIRS}
-    others = {k: v for k, v in asked.items() if k not in ("cores", "progressbar")}
-    refuse_unused("two boards of the same teams", others)
-    return estimate_paired(boards, **taken)
 
 
 def _boards(board: Data | Sequence[BestScore]) -> tuple[Data, ...]:
@@ -224,154 +204,50 @@ def is_whole(board: Data) -> TypeGuard[Whole]:
     return isinstance(board, Leaderboard | Outcomes)
 
 
-def sota_sensitivity(
-    board: BestScore | Sequence[BestScore],
+def estimate_many(
+    boards: Sequence[Any],
     *,
-    priors: Priors | None = None,
-    reference_skill: float | None = None,
-    ci_prob: float = 0.95,
-    draws: int = 4000,
-    random_seed: int | None = DEFAULT_SEED,
+    cores: int = 1,
+    random_seed: int = DEFAULT_SEED,
     progressbar: bool = False,
-) -> pd.DataFrame:
-    """How theta_sota moves with what is assumed rather than observed, by the exact route.
+    **settings: Any,
+) -> list[xr.DataTree]:
+    """State of the art of many boards, in their order.
 
-    The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
-    fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
-    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
-    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
-    of rho is of one.
+    Parameters
+    ----------
+    boards : sequence
+        Each as ``estimate_sota`` takes it.
+    cores : int
+        Processes. joblib starts them: inside ``joblib.parallel_config("dask")`` the workers of a
+        Dask cluster do the work.
+    random_seed : int
+        Each board gets a seed from this one and its place.
+    progressbar : bool
+    **settings
+        As ``estimate_sota`` takes them, the same for all boards.
 
-    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
-    alone; the luck of chosen submissions, where the board has some; more entries than are listed;
-    the spread ratio of the scores behind AUCs; the other kind of field.
-    ``progressbar`` shows how many are left.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
-        result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
-        boards, theta_sota is the first board's.
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> boards = [bs.Leaderboard([0.93, 0.90, 0.88], n_test=n) for n in (100, 500)]
+    >>> [tree["posterior"].sizes["draw"] for tree in bs.estimate_many(boards, draws=50)]
+    [50, 50]
     """
-    if isinstance(board, Outcomes):
-        raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    boards = (board,) if isinstance(board, BestScore) else tuple(board)
-    check_luck(priors, *boards)
-    shown: Any = {"ci_prob": ci_prob, "progressbar": progressbar}
-    first = boards[0]
-    if len(boards) == 1 and isinstance(first, Leaderboard):
-        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rng = generator_of(random_seed)
-        known = board_priors(priors)
-        found = board_posterior(first, known, draws=draws, random_seed=rng, every=False)
-        theta = first.sign * found.draws["theta_sota"]
-        return sensitivity_frame(theta, board_rows(found, draws, rng), **shown)
-    rows = maximum_rows(boards, maximum_priors(priors), reference_skill, draws, random_seed)
-    return sensitivity_frame(next(rows)[2](), rows, **shown)
-
-
-def sensitivity_frame(
-    theta: FloatArray, rows: Iterable[Row], *, ci_prob: float, progressbar: bool
-) -> pd.DataFrame:
-    """Frame of ``sota_sensitivity``, given draws of theta_sota as assumed and what draws others."""
-    each: list[Row] = [("as given", float("nan"), lambda: theta), *rows]
-    tails, table = [(1 - ci_prob) / 2, (1 + ci_prob) / 2], []
-    with shown_progress(len(each), "assumptions", show=progressbar) as advance:
-        for assumption, value, draw in each:
-            drawn = draw()
-            ends = np.quantile(drawn, tails).tolist()
-            mcse = float(drawn.std() / np.sqrt(drawn.size))
-            table.append((assumption, value, float(drawn.mean()), *ends, mcse))
+    SEED.check(random_seed, "random_seed")
+    work = [(board, seed_of(random_seed, place)) for place, board in enumerate(boards)]
+    trees: dict[int, xr.DataTree] = {}
+    with shown_progress(len(work), "boards", show=progressbar) as advance:
+        for place, tree in run_each(partial(_one_of_many, settings=settings), work, cores=cores):
+            trees[place] = tree
             advance()
-    return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
+    return [trees[place] for place in range(len(work))]
 
 
-def board_rows(found: BoardPosterior, draws: int, rng: np.random.Generator) -> Iterator[Row]:
-    """Rows for a board with scores.
-
-    They share the seed, so that they differ by what is assumed more than by chance.
-    """
-    fit, seed = found.fit.learning("nothing"), int(rng.integers(2**63))
-    board = fit.evidence.board
-    settings: Any = {"draws": draws, "random_seed": seed, "every": False}
-
-    def theta(assumed: Any) -> FloatArray:
-        return board.sign * draw_posterior(assumed, draws, np.random.default_rng(seed)).best
-
-    def fitted(boards: Any = (board,), priors: BoardPriors = fit.priors) -> FloatArray:
-        return board.sign * board_posterior(boards[0], priors, **settings).skills.best
-
-    if fit.nodes.cells > 1:
-        for rho in np.unique(fit.rho):
-            yield "rho", float(rho), partial(theta, fit.at_rho(rho))
-        learnt = fit.learning("rho")
-        value = float(learnt.node_weights @ fit.rho)
-        yield "rho learnt from the scores", value, partial(theta, learnt)
-    for family in fit.families if len(fit.families) > 1 else ():
-        yield "family", family, partial(theta, fit.of_family(family))
-    if not board.has_own_errors:
-        yield "n_classifiers", _HIDDEN, partial(fitted, _with_tries((board,), _HIDDEN))
-    yield from _rows_of_any((board,), fit.priors, fitted)
+def _one_of_many(work: tuple[Any, int], settings: dict[str, Any]) -> xr.DataTree:
+    return estimate_sota(work[0], random_seed=work[1], **settings)
 
 
-def maximum_rows(
-    boards: tuple[BestScore, ...],
-    priors: MaximumPriors,
-    reference_skill: float | None,
-    draws: int,
-    random_seed: int | None,
-) -> Iterator[Row]:
-    """Rows for maxima; the first is as given."""
-
-    def theta(
-        boards: tuple[BestScore, ...] = boards,
-        priors: MaximumPriors = priors,
-        theta0: float | None = reference_skill,
-    ) -> FloatArray:
-        settings: Any = {"draws": draws, "random_seed": random_seed, "reference_skill": theta0}
-        return sota_posterior(boards, priors, **settings).draws["theta_sota"][:, 0]
-
-    yield "as given", float("nan"), theta
-    for factor in (0.5, 2.0, 10.0):
-        yield "n_classifiers", factor, partial(theta, _with_tries(boards, factor))
-    theta0 = default_reference_skill(boards[0]) if reference_skill is None else reference_skill
-    accuracy = all(board.metric == "accuracy" for board in boards)
-    for factor in (0.5, 2.0) if accuracy else ():
-        odds = factor * theta0 / (1 - theta0)
-        yield "reference_skill", odds / (1 + odds), partial(theta, theta0=odds / (1 + odds))
-    rho = priors.correlation
-    for value in (0.0, 0.6, 0.9) if rho.is_fixed else rho.quantile([0.025, 0.5, 0.975]).tolist():
-        known = replace(priors, correlation=FixedCorrelation(value))
-        yield "rho", value, partial(theta, priors=known)
-    spread = priors.skill.spread
-    ends = spread if isinstance(spread, tuple) else (spread / 2, min(spread * 2, 4.9))
-    for value in ends:
-        skill = replace(priors.skill, spread=value)
-        yield "spread", value, partial(theta, priors=replace(priors, skill=skill))
-    yield from _rows_of_any(boards, priors, theta)
-
-
-def _rows_of_any(
-    boards: Sequence[BestScore], priors: Any, draw: Callable[..., FloatArray]
-) -> Iterator[Row]:
-    """Rows that maxima and whole boards have, given what draws theta_sota of boards and priors."""
-    for luck in _LUCKS if any(board.has_submissions for board in boards) else ():
-        known = replace(priors, submission_luck=FixedCorrelation(luck))
-        yield "submission_luck", luck, partial(draw, priors=known)
-    for ratio in _RATIOS if all(board.metric == "auc" for board in boards) else ():
-        if ratio != boards[0].spread_ratio:
-            others = tuple(board.copy_with(spread_ratio=ratio) for board in boards)
-            yield "spread_ratio", ratio, partial(draw, others)
-    for kind, other in of_other_field(priors):
-        yield "field", kind, partial(draw, priors=other)
-
-
-def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:
-    """The same boards with so many times as many classifiers."""
-    tries = [b.n_classifiers for b in boards]
-    times = [
-        t.scaled(factor) if isinstance(t, TriesPrior) else max(1, round(t * factor)) for t in tries
-    ]
-    return tuple(b.with_tries(t) for b, t in zip(boards, times, strict=True))
+def seed_of(random_seed: int, name: object) -> int:
+    """Seed of one board, whatever the other boards are."""
+    return int(digest_of(random_seed, name), 16) >> 1

@@ -1,38 +1,30 @@
 """Two boards of the same teams: posterior draws as a DataTree.
 
 Draws come from weighted points (``importance_effective_size``) and are laid out as chains, so that
-every ArviZ function works. ``complete_paired`` makes the same tree of draws of the model of PyMC:
-given the place and width of the field, noise and skills are drawn as in the exact route.
+every ArviZ function works.
 """
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from scipy.special import softmax
 from scipy.stats import spearmanr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
-from bayes_sota.core.priors import MaximumPriors, Priors
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
-    check_trace,
-    describe_completed,
     describe_provenance,
     lay_out,
-    model_groups,
-    model_of,
     resolve_seed,
     result_tree,
 )
-from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.types import FloatArray, Groups, Seed
+from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.from_scores import check_luck
-from bayes_sota.leaderboard.pairs import Pairs, draw_scores
+from bayes_sota.leaderboard.pairs import draw_scores
 from bayes_sota.leaderboard.pairs_noise import log_shift_prior
 from bayes_sota.leaderboard.pairs_posterior import (
     Draws,
@@ -40,24 +32,21 @@ from bayes_sota.leaderboard.pairs_posterior import (
     PairFit,
     draw_pairs,
     draw_prior,
-    draw_psi,
     estimands_of,
     fit_pairs,
     gains_of,
-    natural_parameters,
     reasons_of,
 )
+from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
 if TYPE_CHECKING:
-    import pymc as pm
+    pass
 
 LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
-_NEW_SCORES = ("winner_new_score", "best_new_score")
-_GAINS = ("public_gain", "unusual")
-_OF_TEAMS = ("skill", "expected_private", *_GAINS)
+_TEAMS = ("skill", "expected_private", "public_gain", "unusual")
 _DIMENSIONS = {
-    **dict.fromkeys(_OF_TEAMS, ("classifier",)),
+    **dict.fromkeys((*_TEAMS, "likelihood"), ("classifier",)),
     "score": ("classifier", "board"),
     "shape": ("shape_parameter",),
 }
@@ -138,189 +127,92 @@ def estimate_paired(
     rng, seed = resolve_seed(random_seed)
     fit = fit_pairs(boards, spec.priors, rng, top)
     drawn = draw_pairs(fit, sizes["draws"] * sizes["chains"], rng)
-    made = _groups(fit, drawn, sizes["chains"], rng, groups)
-    correlation = MaximumPriors(correlation=spec.priors.correlation)
-    provenance: dict[str, Any] = describe_provenance(
-        (), correlation, method="exact", seed=seed, **spec.provenance
+    made = _groups(fit, drawn, sizes["chains"], rng)
+    if groups == "all":
+        made |= _checks(fit, drawn, sizes["chains"], rng)
+    provenance = describe_provenance(
+        (boards,), spec.priors, method="exact", seed=seed, **spec.provenance
     )
-    provenance |= {
+    return result_tree(made, _facts(fit) | provenance | {
         "skill_family": "averaged",
         "log_evidence": fit.log_evidence_of_all,
         "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in fit.shape_weights.items()),
         "importance_effective_size": fit.effective_size,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(reasons_of(fit, drawn)),
-    }
-    return result_tree(made, _described(fit, provenance))
-
-
-def complete_paired(
-    trace: xr.DataTree,
-    boards: PairedBoards,
-    model: "pm.Model | None" = None,
-    priors: Priors | PairedPriors | None = None,
-    *,
-    top: float | None = None,
-    random_seed: Seed = DEFAULT_SEED,
-) -> xr.DataTree:
-    """Tree of skills, estimands and checks of draws from ``build_paired``, extended or not.
-
-    Parameters
-    ----------
-    trace : DataTree
-    boards : PairedBoards
-        What the model is of.
-    model : pm.Model, optional
-        The extended model; default that of the ``with`` block, else that of ``build_paired``.
-    priors, top
-        As given to ``build_paired``.
-    random_seed : int, SeedSequence, Generator or None
-
-    Returns
-    -------
-    xarray.DataTree
-        The groups of ``estimate_paired`` without ``family``, with the sampler's statistics; other
-        variables of the model with their prior and log likelihood.
-
-    Raises
-    ------
-    InputError
-        A trace of another model, other boards or another schema; variables that are missing.
-    """
-    import pymc as pm
-
-    from bayes_sota.leaderboard.models_pairs import build_paired, family_of, model_fit
-
-    check_trace(trace)
-    current = model if model is not None else pm.Model.get_context(error_if_none=False)
-    index = dataset_of(trace, "constant_data").get("family")
-    family = family_of(current, None if index is None else int(index))
-    fit = model_fit(boards, priors, family, top)
-    chosen = model_of(
-        trace, current, lambda: build_paired(boards, priors, family=family, top=top), boards
-    )
-    _check_model(chosen, fit.pairs)
-    rng, seed = resolve_seed(random_seed)
-    posterior = trace["posterior"].to_dataset()
-    points = _coordinates(fit, posterior)
-    drawn = draw_psi(fit, _at_nodes(fit, points, rng), rng)
-    groups = _groups(fit, drawn, posterior.sizes["chain"], rng, "all")
-    del groups["posterior"]["family"], groups["prior"]["family"]
-    groups["sample_stats"] = dataset_of(trace, "sample_stats")
-    groups["posterior"] = _joined(posterior, groups["posterior"])
-    if current is not None:
-        others = model_groups(chosen, trace, rng, ["score"])
-        for name in ("prior", "log_prior", "log_likelihood", "posterior_predictive"):
-            own = others.get(name, xr.Dataset())
-            groups[name] = own if name == "prior" else _joined(own, groups[name])
-    attributes = describe_completed(trace, chosen, groups, seed)
-    return result_tree(groups, _described(fit, attributes | {"skill_family": family}))
-
-
-def _joined(first: xr.Dataset, second: xr.Dataset) -> xr.Dataset:
-    """Variables of both; those of the first win."""
-    second = second.drop_vars([name for name in second.data_vars if name in first])
-    if not len(first):
-        return second
-    return first.merge(second.assign_coords(chain=first["chain"], draw=first["draw"]))
-
-
-def _coordinates(fit: PairFit, draws: xr.Dataset) -> FloatArray:
-    """Standard normal coordinates (D, P) of the field's variables."""
-    law, scale = fit.law, fit.scale
-    zero, unit = (float(law.location_at(np.array([at]))[0]) for at in (0.0, 1.0))
-    location, spread = (draws[name].values.ravel() for name in ("location", "spread"))
-    columns = scale.coordinates((location - zero) / (unit - zero), np.log(spread / (unit - zero)))
-    shape = draws["shape"].transpose(..., "shape_parameter").values if "shape" in draws else None
-    others = np.empty((location.size, 0)) if shape is None else shape.reshape(location.size, -1)
-    return np.column_stack([*columns, others])
-
-
-def _at_nodes(fit: PairFit, points: FloatArray, rng: np.random.Generator) -> Parameters:
-    """Parameters of one family with a node of the noise, drawn given the scores."""
-    weights = softmax(fit.log_likelihood(fit.families[0], points), axis=1).cumsum(axis=1)
-    node = np.sum(weights < rng.random((len(points), 1)) * weights[:, -1:], axis=1)
-    return Parameters(np.zeros(len(points), np.int64), node, points)
-
-
-def _check_model(model: "pm.Model", pairs: Pairs) -> None:
-    """Refuse a model without what the skills need, or of other boards."""
-    missing = [name for name in ("location", "spread", "score") if name not in model.named_vars]
-    if missing:
-        raise InputError(f"the model has no {', '.join(missing)}, which the skills need")
-    stored = model.rvs_to_values[model["score"]].eval()
-    if not np.array_equal(stored, pairs.scores):
-        raise InputError("the model is of other boards: its scores differ, or top does")
+    })  # fmt: skip
 
 
 def _groups(
-    fit: PairFit, drawn: PairDraws, chains: int, rng: np.random.Generator, groups: Groups
+    fit: PairFit, drawn: PairDraws, chains: int, rng: np.random.Generator
 ) -> dict[str, xr.Dataset]:
-    """All groups of a tree."""
-    pairs, boards, noise = fit.pairs, fit.pairs.boards, drawn.noise
-    size, parameters = drawn.psi.shape[0], drawn.parameters.completed(fit, rng)
+    """Estimands, predictions and what was known."""
+    pairs, boards = fit.evidence, fit.evidence.boards
+    parameters = drawn.parameters.completed(fit, rng)
     first = int(pairs.group[np.searchsorted(pairs.kept, boards.public_winner)])
-    draws = estimands_of(fit, noise, drawn.psi, first, rng)
-    named = natural_parameters(fit, parameters)
-    new = {name: draws[name] for name in _NEW_SCORES} | gains_of(fit, drawn)
+    draws = estimands_of(fit, drawn.noise, drawn.psi, first, rng)
+    new = {name: draws.pop(name) for name in NEW_SCORES} | gains_of(fit, drawn)
     behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
-    made = {
-        "posterior": _laid_out(
-            pairs, _estimands(pairs, draws | named, boards.public.max()), chains
-        ),
-        "predictions": _laid_out(pairs, new, chains),
-        "sample_stats": _laid_out(pairs, behind, chains),
-        **_data(fit),
+    values = {
+        "posterior": _named(fit, draws, parameters, boards.public.max()),
+        "predictions": new,
+        "sample_stats": behind,
     }
-    if groups == "estimands":
-        return made
+    return {name: _laid_out(fit, v, chains) for name, v in values.items()} | _known(fit)
+
+
+def _checks(
+    fit: PairFit, drawn: PairDraws, chains: int, rng: np.random.Generator
+) -> dict[str, xr.Dataset]:
+    """Prior, replicates, log likelihood and log prior."""
+    pairs, noise, size = fit.evidence, drawn.noise, len(drawn.psi)
     every = -(-16 * pairs.kept.size * size // LARGEST_GROUP)
     some = np.arange(size).reshape(chains, -1)[:, ::every].ravel()
-    scores = draw_scores(pairs, noise[some], drawn.psi[some], rng)
-    log_p = drawn.log_likelihood / np.bincount(pairs.group)
-    before, of_noise, psi, prior_scores = draw_prior(fit, some.size, rng)
-    winner = prior_scores[..., 0].argmax(axis=1)
-    printed = pairs.coordinate.printed(prior_scores)
-    prior = estimands_of(fit, of_noise, psi, winner, rng) | natural_parameters(fit, before)
+    printed, count = pairs.coordinate.printed, pairs.n_counted
+    before, of_noise, psi, scores = draw_prior(fit, some.size, rng)
+    prior = estimands_of(fit, of_noise, psi, scores[..., 0].argmax(axis=1), rng)
+    prior = {name: v for name, v in prior.items() if name not in NEW_SCORES}
     log_noise = np.logaddexp.reduce(log_shift_prior(pairs, fit.priors, noise), axis=1)
-    log_noise -= 0.5 * np.sum(drawn.z**2, axis=1)
-    made |= {
-        "prior": _laid_out(pairs, _estimands(pairs, prior, printed[..., 0].max(axis=1)), chains),
-        "prior_predictive": _laid_out(pairs, {"score": printed}, chains),
-        "posterior_predictive": _laid_out(
-            pairs, {"score": pairs.coordinate.printed(scores)}, chains
-        ),
-        "log_prior": _laid_out(
-            pairs, {"field": parameters.log_prior(fit), "noise": log_noise}, chains
-        ),
+    again = draw_scores(pairs, noise[some], drawn.psi[some], rng)
+    best = printed(scores)[..., 0].max(axis=1)
+    values: dict[str, Draws] = {
+        "prior": _named(fit, prior, before, best),
+        "prior_predictive": {"score": printed(scores)},
+        "posterior_predictive": {"score": printed(again)},
+        "log_prior": {
+            "field": drawn.parameters.log_prior(fit),
+            "noise": log_noise - 0.5 * np.sum(drawn.z**2, axis=1),
+        },
     }
-    likelihood = log_p[:, pairs.group].reshape(chains, -1, pairs.kept.size)
-    if 4 * likelihood.size <= LARGEST_GROUP:
-        values = xr.Dataset({"score": (("chain", "draw", "classifier"), likelihood)})
-        values = values.assign_coords(made["posterior"][["chain", "draw", "classifier"]].coords)
-        made["log_likelihood"] = values
-    return made
+    if 4 * size * pairs.kept.size <= LARGEST_GROUP:
+        each = np.zeros((size, pairs.public.size))
+        each[:, :count] = fit.log_likelihood_of_entries(drawn.parameters)
+        values["log_likelihood"] = {"likelihood": (each / np.bincount(pairs.group))}
+    groups = {name: _laid_out(fit, v, chains) for name, v in values.items()}
+    if "log_likelihood" in groups:
+        groups["log_likelihood"] = groups["log_likelihood"].rename(likelihood="score")
+    return groups
 
 
-def _estimands(pairs: Pairs, draws: Draws, best_public: Any) -> Draws:
-    """All but new scores; ``best`` is the first kept team with the best pair."""
-    firsts = np.unique(pairs.group, return_index=True)[1]
-    estimated = {name: value for name, value in draws.items() if name not in _NEW_SCORES}
+def _named(fit: PairFit, draws: Draws, parameters: Parameters, best_public: Any) -> Draws:
+    """Estimands and parameters of the field; ``best`` is the first kept team with the best pair."""
+    firsts = np.unique(fit.evidence.group, return_index=True)[1]
     bias = best_public - draws["theta_sota"]
-    return estimated | {"multiplicity_bias": bias, "best": firsts[draws["best"]]}
+    named = draws | {"multiplicity_bias": bias, "best": firsts[draws["best"]]}
+    return named | field_values(fit, parameters)
 
 
-def _laid_out(pairs: Pairs, values: Draws, chains: int) -> xr.Dataset:
+def _laid_out(fit: PairFit, values: Draws, chains: int) -> xr.Dataset:
     """Variables of the kept teams from draws (D, ...), those of teams of the distinct pairs."""
-    team = (*_OF_TEAMS, "score")
-    spread = {name: v[:, pairs.group] if name in team else v for name, v in values.items()}
+    pairs, of_teams = fit.evidence, (*_TEAMS, "likelihood", "score")
+    spread = {name: v[:, pairs.group] if name in of_teams else v for name, v in values.items()}
     names = [pairs.boards.names[i] for i in pairs.kept]
     return lay_out(spread, chains, _DIMENSIONS, {"classifier": names, "board": list(BOARDS)})
 
 
-def _data(fit: PairFit) -> dict[str, xr.Dataset]:
+def _known(fit: PairFit) -> dict[str, xr.Dataset]:
     """Observed scores of the kept teams, and what was known."""
-    pairs, boards = fit.pairs, fit.pairs.boards
+    pairs, boards = fit.evidence, fit.evidence.boards
     coords: dict[str, Any] = {
         "classifier": [boards.names[i] for i in pairs.kept],
         "board": list(BOARDS),
@@ -336,20 +228,18 @@ def _data(fit: PairFit) -> dict[str, xr.Dataset]:
         values["expected_luck"] = ("classifier", pairs.maxima[0][pairs.kind][pairs.group])
         quantiles = fit.priors.submission_luck.quantile(np.array(LEVELS))
         values["submission_luck_prior"] = ("level", quantiles)
-        coords |= {"level": list(LEVELS)}
+        coords["level"] = list(LEVELS)
     for name, pair in (("n_test", boards.n_test), ("standard_error", boards.standard_errors)):
         if pair is not None:
             values[name] = ("board", list(pair))
-    return {"observed_data": observed, "constant_data": xr.Dataset(values, coords)}
+    constants = xr.Dataset(values, coords | {"family": list(fit.families)})
+    return {"observed_data": observed, "constant_data": constants}
 
 
-def _described(fit: PairFit, provenance: dict[str, Any]) -> dict[str, Any]:
+def _facts(fit: PairFit) -> dict[str, Any]:
     """Attributes that any route to a posterior of two boards has."""
-    pairs, boards, priors = fit.pairs, fit.pairs.boards, fit.priors
+    pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.priors
     return {
-        **provenance,
-        "priors": repr(priors),
-        "data_hash": boards.data_hash(),
         "luck_learnt": int(boards.has_submissions and not priors.submission_luck.is_fixed),
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
         "noise_known": int(boards.noise_is_known),
@@ -358,6 +248,6 @@ def _described(fit: PairFit, provenance: dict[str, Any]) -> dict[str, Any]:
         "public_winner": boards.names[boards.public_winner],
         "n_teams": boards.n_entries,
         "n_kept": int(pairs.kept.size),
-        "n_distinct": int(pairs.x.size),
+        "n_distinct": int(pairs.public.size),
         "rank_correlation": float(spearmanr(boards.public, boards.private).statistic),
     }

@@ -1,13 +1,12 @@
 r"""Result of a whole board from any trace of its model, whose shape is one.
 
-``complete`` gives the estimands of a trace. Each draw belongs to the cell of rho of the exact route
-that its rho lies in; skills and scores on fresh items are drawn given its parameters as there, with
-rho and the shift of the draw. ``tests/leaderboard/test_sample_trace.py`` holds NUTS against the
-exact route.
+``complete`` gives the estimands of a trace. Skills are drawn under the density that the model of
+the trace observes the scores with, at rho and the shift of each draw; the tables of the scores are
+those of the cell of rho that a draw lies in. ``tests/leaderboard/test_sample_trace.py`` holds NUTS
+against the exact route.
 """
 
-from collections.abc import Iterator
-from itertools import batched
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import xarray as xr
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
+from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import (
     check_trace,
@@ -33,20 +33,25 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
 from bayes_sota.leaderboard.sample import (
+    NEW_SCORES,
     SINGLE,
-    Drawn,
     best_first,
-    board_tree,
-    boards_before,
     check_dataset,
+    known_groups,
+    laid_out,
+    signed,
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.leaderboard.skills import Shared, Skills, draw_own_skills, draw_skills
+from bayes_sota.leaderboard.skills import (
+    Skills,
+    draw_tries,
+    expected_largest,
+    log_hidden,
+    wider_grid,
+)
 
 if TYPE_CHECKING:
     import pymc as pm
-
-_COMPARED, _NUMBERS = 5, 4_000_000  # draws that are compared, and numbers at a time
 
 
 def complete(
@@ -70,9 +75,7 @@ def complete(
         Whose model it is.
     model : pm.Model, optional
         An extended model; default that of the ``with`` block, or the model of the board. Log
-        likelihood, prior and replicated scores come from it, and where it observes the scores
-        under another density than that of its parameters, such as one of each entry, the skills
-        too: the group ``prior`` then has no estimands.
+        likelihood, prior and replicated scores come from it, and the density of the skills.
     priors, family, fit
         As in ``build_model``; the family by default that of the trace.
     new_n_test : int, optional
@@ -91,8 +94,8 @@ def complete(
     ------
     InputError
         A trace of another board or model, without the variables that theta_sota is computed from,
-        or of an extended model that is not given; a model with another density of a board with
-        unlisted classifiers, whose density it does not say.
+        or of an extended model that is not given; a model with a density for each entry of a board
+        with unlisted classifiers, whose density it does not say.
 
     Examples
     --------
@@ -112,7 +115,8 @@ def complete(
         raise InputError("the trace does not say of which shape it is: give it as family=")
     shape = fit_shape(board, priors, family=family or list(FAMILIES)[index], fit=fit)
     posterior = trace["posterior"].to_dataset()
-    needed = [*shape.parameters, *shape.shared_names]
+    free = () if shape.priors.correlation.is_fixed else ("rho",)
+    needed = [*shape.parameters, "shift", *free]
     missing = [name for name in needed if name not in posterior]
     if missing:
         raise InputError(
@@ -120,140 +124,127 @@ def complete(
             f"{', '.join(needed)}, which an extended model keeps under these names"
         )
     model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board)
-    drawn, shared = drawn_of_trace(shape, posterior)
-    fields = own_fields(shape, model, posterior)
-    parts = [
-        skills.estimands() | skills.new_scores(new_n_test, rng)
-        for skills in _skills(drawn, shared, fields, rng)
-    ]
-    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    skills = skills_of_trace(shape, model, posterior, rng)
+    values = signed(board, skills.estimands() | skills.new_scores(new_n_test, rng))
+    chains, same = posterior.sizes["chain"], {dim: posterior[dim] for dim in ("chain", "draw")}
+    new = {name: values.pop(name) for name in NEW_SCORES}
+    if isinstance(board.n_classifiers, int):
+        del values["n_classifiers"]
+    others = {name: value for name, value in values.items() if name not in posterior}
+    estimands = laid_out(others, shape.evidence, board.names, chains).assign_coords(same)
+    groups = {
+        "posterior": posterior.drop_attrs().assign(estimands.data_vars),
+        "predictions": laid_out(new, shape.evidence, board.names, chains),
+        "sample_stats": sampler_stats(trace),
+        **known_groups(shape, board.names),
+    }
+    _add_groups_of_model(groups, shape, model, trace, rng)
     sampled = describe_nuts(trace)
     reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
-    attributes = {
-        **describe_provenance((board,), shape.priors, method="nuts", seed=seed),
+    provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
+    return result_tree(groups, {
+        **provenance,
         **sampled,
         "diagnostics_reasons": "; ".join(filter(None, reasons)),
         "notes": "; ".join(notes_of(shape)),
         "skill_family": shape.shape.name,
         "new_n_test": int(new_n_test or 0),
         "rho_learnt": 0,
-        "own_density": int(fields is not None),
-    }
-    tree = board_tree(values, drawn, attributes, rng, groups="estimands")
-    groups = {
-        str(name): tree[name].to_dataset() for name in (*tree.children, "sample_stats/families")
-    }
-    kept = posterior.drop_attrs()
-    others = [name for name in groups["posterior"] if name not in kept and name != "shape"]
-    same = {dim: kept[dim] for dim in ("chain", "draw")}
-    estimands = groups["posterior"][others].assign_coords(same)
-    groups["posterior"] = kept.assign(estimands.data_vars)
-    groups |= _groups_of_model(model, trace, shape, groups, rng, own=fields is not None)
-    groups["sample_stats"] = sampler_stats(trace)
-    return result_tree(groups, attributes | {"metric": board.metric})
+        "metric": board.metric,
+    })  # fmt: skip
 
 
-def drawn_of_trace(shape: ShapeFit, posterior: xr.Dataset) -> tuple[Drawn, Shared]:
-    """Draws of the model as parameters of the exact route, with rho and the shift of each."""
-    chains, size = posterior.sizes["chain"], posterior.sizes["chain"] * posterior.sizes["draw"]
-    names = (*shape.parameters, *shape.shared_names)
-    values = {name: posterior[name].values.reshape(size) for name in names}
-    coordinates = np.stack(shape.standardised(*(values[n] for n in shape.parameters)), axis=1)
-    rho = values.get("rho", np.full(size, shape.rho[0]))
-    luck = values["submission_luck"] if shape.has_free_luck else None
-    node = shape.nodes.find(rho, luck)
-    parameters = Parameters(np.zeros(size, dtype=np.int64), node, coordinates)
-    return Drawn(shape, parameters, chains, shape.evidence.board.names), (rho, values["shift"])
+def skills_of_trace(
+    fit: ShapeFit, model: "pm.Model", posterior: xr.Dataset, rng: np.random.Generator
+) -> Skills:
+    """Skills of all modelled classifiers at each draw of a trace."""
+    size = posterior.sizes["chain"] * posterior.sizes["draw"]
+    rho = posterior["rho"].values.ravel() if "rho" in posterior else np.full(size, fit.rho[0])
+    densities = _densities(model, posterior)
+    return draw_own_skills(fit, densities, rho, posterior["shift"].values.ravel(), rng)
 
 
-def _skills(
-    drawn: Drawn, shared: Shared, fields: Iterator[FloatArray] | None, rng: np.random.Generator
-) -> Iterator[Skills]:
-    """Skills given the field of the parameters, or given others, some draws at a time."""
-    if fields is None:
-        yield draw_skills(drawn.fit, drawn.parameters, rng, shared=shared)
-        return
-    start = 0
-    for block in fields:
-        some = slice(start, start + len(block))
-        own = shared[0][some], shared[1][some]
-        yield draw_own_skills(drawn.fit, drawn.parameters[some], block, own, rng)
-        start += len(block)
-
-
-def own_fields(
-    fit: ShapeFit, model: "pm.Model", posterior: xr.Dataset
-) -> Iterator[FloatArray] | None:
-    """Log densities under which a model observes the scores, (k, G) or (k, n, G), in blocks.
-
-    None where they are those of the model's parameters.
-
-    Raises
-    ------
-    InputError
-        There are others, and also unlisted classifiers, of which the model says nothing; or
-        ``score`` is not observed by ``observe_scores``.
-    """
+def _densities(model: "pm.Model", posterior: xr.Dataset) -> Iterator[FloatArray]:
+    """Log density that a model observes the scores with at each draw, (1, G) or (E, G)."""
     import pytensor
-
-    from bayes_sota.leaderboard.models import field_log_density
 
     score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
     of_score: tuple[Any, ...] = () if score is None else score.op.dist_params(score)
     if len(of_score) not in (2, 3) or of_score[0].ndim not in (1, 2):
         raise InputError("the model must observe score by observe_scores: theta_sota needs it")
-    usual = field_log_density(fit, *(model[name] for name in fit.parameters))
+    known: Any = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
+    density = pytensor.function(model.free_RVs, of_score[0], **known)
     values = [posterior[v.name].values for v in model.free_RVs]
     values = [v.reshape(-1, *v.shape[2:]) for v in values]
-    known: Any = {"mode": "FAST_COMPILE", "on_unused_input": "ignore"}
-    both = pytensor.function(model.free_RVs, [of_score[0], usual], **known)
-    few = np.linspace(0, len(values[0]) - 1, _COMPARED).astype(np.int64)
-    pairs = (both(*(v[d] for v in values)) for d in few)
-    if all(np.allclose(ours, theirs, atol=1e-8) for ours, theirs in pairs):
-        return None
-    if fit.evidence.board.is_partial:
-        raise InputError(
-            "the model observes the scores under densities of its own, and the board has "
-            "classifiers that are not listed: theta_sota needs theirs as well"
-        )
-    alone = pytensor.function(model.free_RVs, of_score[0], **known)
-    each = (alone(*draw) for draw in zip(*values, strict=True))
-    size = max(1, _NUMBERS // int(np.size(alone(*(v[0] for v in values)))))
-    return (np.stack(block) for block in batched(each, size))
+    return (np.atleast_2d(density(*draw)) for draw in zip(*values, strict=True))
 
 
-def _groups_of_model(
+@one_thread()
+def draw_own_skills(
+    fit: ShapeFit,
+    log_densities: Iterable[FloatArray],
+    rho: FloatArray,
+    shift: FloatArray,
+    rng: np.random.Generator,
+) -> Skills:
+    """Skills where each draw has a density of its own, or one for each entry.
+
+    Log densities are (1, G) or (E, G), per unit of the grid; beyond it they are continued as
+    parabolas, as those of normal edges are. All modelled classifiers are listed.
+    """
+    evidence, y, size = fit.evidence, fit.evidence.y, rho.size
+    classifier, row, entry = fit.classifiers
+    every_y, widths = wider_grid(evidence)
+    away, every_psi = every_y[y.size :] - y[-1], evidence.law.skill_at(every_y)
+    psi, fresh, others = np.empty((size, row.size)), np.empty(size), np.full(size, -np.inf)
+    node, tries = fit.nodes.find(rho), draw_tries(fit, size, rng)
+    for d, log_density in enumerate(log_densities):
+        table, listed = fit.tables[node[d]], len(log_density) > 1
+        own = log_density[entry] if listed else log_density
+        own = own - (own.max(axis=1, keepdims=True) if evidence.is_cut else 0.0)
+        shape = np.exp(own)
+        density = fit.strangers.join(shape)
+        cdf = np.cumsum(density * table.score[row], axis=1)
+        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random((row.size, 1)), y)[:, 0])
+        bend = np.minimum(own[:, -1] - 2 * own[:, -2] + own[:, -3], 0.0) / evidence.step**2
+        slope = (own[:, -1] - own[:, -2]) / evidence.step + bend * evidence.step / 2
+        beyond = np.exp(own[:, -1:] + slope[:, None] * away + bend[:, None] * away**2 / 2)
+        mass = np.concatenate([shape * table.typical, beyond], axis=1) * widths
+        fresh[d] = expected_largest(mass, fit.copies.sum() / len(mass), every_psi)
+        if evidence.board.is_partial:
+            if listed:
+                raise InputError(
+                    "the model observes the scores under densities of their own, and the board has "
+                    "classifiers that are not listed: theta_sota needs theirs as well"
+                )
+            hidden = np.exp(log_hidden(fit, table, density, tries[[d]]))
+            at = invert_rows(hidden, rng.random((1, 1)), y)[0]
+            others[d] = evidence.law.skill_at(at)[0]
+    parameters = Parameters(np.zeros(size, np.int64), node, np.zeros((size, 2)))
+    return Skills(fit, parameters, classifier, psi, others, fresh, rho, shift, tries)
+
+
+def _add_groups_of_model(
+    groups: dict[str, xr.Dataset],
+    fit: ShapeFit,
     model: "pm.Model",
     trace: xr.DataTree,
-    shape: ShapeFit,
-    groups: dict[str, xr.Dataset],
     rng: np.random.Generator,
-    *,
-    own: bool,
-) -> dict[str, xr.Dataset]:
-    """What the model gives, with the estimands of its prior where its field is ours."""
-    board = shape.evidence.board
+) -> None:
+    """Prior, replicated scores with their check, log likelihood and log prior."""
+    sign, place = fit.evidence.board.sign, groups["observed_data"]["place"]
     found = model_groups(model, trace, rng)
-    extended = {v.name for v in model.free_RVs} - {*shape.parameters, *shape.shared_names}
-    if not own:
-        before, shared = drawn_of_trace(shape, found["prior"])
-        simulated = before.dataset(boards_before(before, shared, rng))
-        others = [name for name in groups["posterior"] if name not in found["prior"]]
-        found["prior"] = found["prior"].assign(simulated[others].data_vars)
-        if not extended:
-            found["prior_predictive"]["score"] = simulated["score"]
-    if own or extended:
-        scores = found["posterior_predictive"]["score"].values
-        boards = board.sign * scores.reshape(-1, scores.shape[-1])
-        observed = shape.evidence.scores[shape.evidence.entries]
-        found["predictive_check"] = check_dataset(compare_boards(observed, boards))
-    place = groups["observed_data"]["place"]
+    scores = sign * found["posterior_predictive"]["score"].values
+    observed = fit.evidence.scores[fit.evidence.entries]
+    check = compare_boards(observed, scores.reshape(-1, scores.shape[-1]))
     for name in ("prior_predictive", "posterior_predictive"):
-        ordered = board.sign * best_first(board.sign * found[name]["score"].values)
+        ordered = sign * best_first(sign * found[name]["score"].values)
         with_place = found[name].assign(sorted_score=(("chain", "draw", "place"), ordered))
         found[name] = with_place.assign_coords(place=place)
     theirs = dataset_of(trace, "observed_data").drop_vars("score", errors="ignore")
-    found["observed_data"] = xr.merge([groups["observed_data"], theirs])
     dtype = np.float32 if found["log_likelihood"].nbytes > SINGLE else np.float64
-    found["log_likelihood"] = found["log_likelihood"].astype(dtype)
-    return found
+    groups |= found | {
+        "observed_data": xr.merge([groups["observed_data"], theirs]),
+        "log_likelihood": found["log_likelihood"].astype(dtype),
+        "predictive_check": check_dataset(check),
+    }

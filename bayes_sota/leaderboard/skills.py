@@ -14,7 +14,7 @@ disagree have one skill.
 ``tests/leaderboard/test_skills.py`` compares with quadrature, linear algebra and simulated boards.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -31,7 +31,6 @@ REPEATS = 4  # draws per set of parameters
 LEADERS = 40  # classifiers that could get the best score on a fresh test set
 _NUMBERS, _ROWS = 4_000_000, 50  # of an array at a time
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
-_KNOTS, _MOST_NODES = 400, 3000
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
 
@@ -160,15 +159,27 @@ class Skills:
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
         """True skills of all entries, (D, m); every modelled entry must have a column.
 
-        Entries below the modelled part keep their scores, hardly shrunk (``_Below``).
+        The shape is not fitted to entries below the modelled part: they are flat a priori, keep
+        their scores but for the luck of their submissions, and hardly jump at its end.
         """
-        evidence = self.fit.evidence
+        evidence, law = self.fit.evidence, self.fit.evidence.law
         skill = np.empty((len(self.theta), evidence.scores.size), np.float32)
         skill[:, evidence.entries] = self.theta[:, self.classifier]
-        if not evidence.modelled.all():
-            below = _Below(self.fit)
-            psi = below.draw(self.parameters, self.rho, rng)
-            skill[:, below.entries] = self.without_shift(psi, below.entries)
+        worst_first = evidence.loadings.order
+        below = worst_first[~evidence.modelled[worst_first]]
+        scores = evidence.scores[below]
+        for r, _, draws in self.parameters.cells(self.fit, _ROWS) if below.size else ():
+            variance = evidence.own(self.rho[draws, None], below)
+            if evidence.has_luck:
+                kinds = np.broadcast_to(evidence.kinds[below], variance.shape)
+                low = np.full(variance.shape, -np.inf)
+                noise = evidence.noise(float(self.fit.luck[r])).draw_above(low, kinds, rng)
+                error = law.errors_at(law.inside(scores)) * np.sqrt(variance)
+                psi = law.inside(scores - error * noise)
+            else:
+                psi = law.draw_psi(scores, variance, rng)
+            moved = evidence.moved(self.rho[draws], self.shift[draws], below)
+            skill[draws[:, None], below] = law.remove_shift(psi, moved)
         return skill
 
 
@@ -182,10 +193,6 @@ def draw_posterior(
     return draw_skills(fit, chosen, rng, every=every)
 
 
-type Shared = tuple[FloatArray, FloatArray]
-"""Rho and the standardised shift of each draw, (D,) each."""
-
-
 @one_thread()
 def draw_skills(
     fit: FieldFit,
@@ -193,7 +200,6 @@ def draw_skills(
     rng: np.random.Generator,
     *,
     every: bool = False,
-    shared: Shared | None = None,
 ) -> Skills:
     """Skills given the parameters of the field, one draw for each.
 
@@ -205,20 +211,16 @@ def draw_skills(
     rng : Generator
     every : bool
         Whether all modelled classifiers are drawn, not only the leaders and the best of the others.
-    shared : (ndarray, ndarray), optional
-        Rho and shift of each draw, (D,); default drawn from their priors.
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
-    shared = draw_shared(fit, parameters, rng) if shared is None else shared
+    shared = draw_shared(fit, parameters, rng)
     classifier, row, first = fit.classifiers
     columns = row.size if every or not evidence.shares_scores else min(row.size, LEADERS)
     row = row[-columns:]  # the last rows have the best scores
     rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
     tries, psi = draw_tries(fit, size, rng), np.empty((size, columns))
     others, fresh = np.full(size, -np.inf), np.empty(size)
-    width = _HIGHER / _BEYOND  # of cells above the grid: of a wide field the best may lie there
-    beyond = evidence.y[-1] + evidence.step / 2 + width * (np.arange(_BEYOND) + 0.5)
-    every_y = np.append(evidence.y, beyond)
+    every_y, widths = wider_grid(evidence)
     block = int(np.clip(_NUMBERS // (evidence.y.size * copies.size), 4, 200))
     for r, f, draws in parameters.cells(fit, block):
         points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
@@ -231,7 +233,7 @@ def draw_skills(
         rows = at[:, None] * copies.size + row
         y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
         psi[draws] = evidence.law.skill_at(y)
-        mass = every_shape * np.append(evidence.step * table.typical, np.full(_BEYOND, width))
+        mass = every_shape * np.append(table.typical, np.ones(_BEYOND)) * widths
         fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
         if rest.any() or evidence.board.is_partial:
             log_cdf = _log_cdf_of_best(cdf, rest)[at]
@@ -242,33 +244,17 @@ def draw_skills(
     return Skills(fit, parameters, index, psi, others, fresh, *shared, tries)
 
 
-@one_thread()
-def draw_own_skills(
-    fit: FieldFit,
-    parameters: Parameters,
-    log_density: FloatArray,
-    shared: Shared,
-    rng: np.random.Generator,
-) -> Skills:
-    """Skills where each entry, or each draw, has a density that the parameters do not say.
-
-    ``log_density`` is (D, G) or (D, E, G), per unit of the grid; all classifiers are listed.
-    """
-    evidence, y = fit.evidence, fit.evidence.y
-    classifier, row, entry = fit.classifiers
-    psi, fresh = np.empty((len(log_density), row.size)), np.empty(len(log_density))
-    for d, (own, r) in enumerate(zip(log_density, parameters.node, strict=True)):
-        own = np.broadcast_to(own, (evidence.row.size, y.size))[entry]
-        top = own.max(axis=1, keepdims=True) if evidence.is_cut else 0.0
-        shape, table = np.exp(own - top), fit.tables[r]
-        cdf = np.cumsum(fit.strangers.join(shape) * table.score[row], axis=1)
-        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random((row.size, 1)), y)[:, 0])
-        fresh[d] = _expected_largest(shape * table.typical, evidence.psi)
-    others, tries = np.full(len(psi), -np.inf), draw_tries(fit, len(psi), rng)
-    return Skills(fit, parameters, classifier, psi, others, fresh, *shared, tries)
+def wider_grid(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
+    """The grid with cells above it, where the best of a wide field may lie, and all widths."""
+    width = _HIGHER / _BEYOND
+    beyond = evidence.y[-1] + evidence.step / 2 + width * (np.arange(_BEYOND) + 0.5)
+    widths = np.repeat([evidence.step, width], [evidence.y.size, _BEYOND])
+    return np.append(evidence.y, beyond), widths
 
 
-def draw_shared(fit: FieldFit, parameters: Parameters, rng: np.random.Generator) -> Shared:
+def draw_shared(
+    fit: FieldFit, parameters: Parameters, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
     """Rho within the cells of nodes, and the shift, from their priors.
 
     Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
@@ -333,71 +319,21 @@ def _from_above(mass: FloatArray) -> FloatArray:
     return np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
 
 
-def expected_best(density: FloatArray, count: float, psi: FloatArray) -> FloatArray:
-    """Expected best psi of fields of so many draws from densities on a grid, (N,)."""
-    above = _from_above(density)
+def expected_largest(mass: FloatArray, count: float, psi: FloatArray) -> float:
+    """Expected largest psi of ``count`` draws from each of several masses on a grid (k, G)."""
+    log_cdf = np.sum(_log_cdfs(mass, count), axis=0)
+    return float(np.diff(np.exp(log_cdf), prepend=0.0) @ psi)
+
+
+def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray:
+    """Expected best psi of fields of so many draws from masses on a grid (N, G), (N,)."""
+    best = np.diff(np.exp(_log_cdfs(mass, count)), axis=1, prepend=0.0)
+    return best @ psi / np.maximum(best.sum(axis=1), _TINY)
+
+
+def _log_cdfs(mass: FloatArray, count: float) -> FloatArray:
+    """Log cdf of the best of so many draws from each row."""
+    above = _from_above(mass)
     beyond = np.append(above[:, 1:], np.zeros((len(above), 1)), axis=1)
     beyond = beyond / np.maximum(above[:, :1], _TINY)
-    log_cdf = count * np.log1p(-np.minimum(beyond, 1 - 1e-12))
-    mass = np.diff(np.exp(log_cdf), axis=1, prepend=0.0)
-    return mass @ psi / np.maximum(mass.sum(axis=1), _TINY)
-
-
-def _expected_largest(mass: FloatArray, psi: FloatArray) -> float:
-    """Expected largest of one new psi from each row of masses on a grid."""
-    cdf = np.cumsum(mass, axis=1)
-    largest = np.exp(np.sum(np.log(np.maximum(cdf / cdf[:, -1:], _TINY)), axis=0))
-    return float(np.diff(largest, prepend=0.0) @ psi)
-
-
-class _Below:
-    """Entries below the modelled part, on a grid that reaches down to them.
-
-    The shape is not fitted to them: it counts as far as it falls, and is held at its greatest value
-    below its mode and below the modelled part (flat in log odds). So nothing jumps where the
-    modelled part ends, and entries far below keep their scores, not shrunk. Each has the law of the
-    nearest of a few entries of its kind, moved by their distance.
-    """
-
-    def __init__(self, fit: FieldFit) -> None:
-        """Choose the few, and their grid."""
-        self.fit, evidence, law = fit, fit.evidence, fit.evidence.law
-        worst_first = evidence.loadings.order
-        self.entries = worst_first[~evidence.modelled[worst_first]]
-        values = evidence.scores[self.entries] * law.unit
-        place, errors = law.places(values)
-        kinds = evidence.kinds[self.entries] if evidence.has_luck else 0 * self.entries
-        width = max(float(np.ptp(place)), 1e-9) * np.unique(kinds).size / _KNOTS
-        bins = np.stack([kinds, np.floor((place - place.min()) / width).astype(np.int64)])
-        _, knot, self.knot = np.unique(bins, axis=1, return_index=True, return_inverse=True)
-        self.knot = self.knot.ravel()
-        self.moved = place - place[knot][self.knot]
-        error = min(float(errors.max()), 1.0)
-        low, high = place.min() - 6 * error, min(float(evidence.y[-1]), place.max() + 8 * error)
-        nodes = int(np.clip((high - low) / evidence.step, 60, _MOST_NODES))
-        self.y = np.linspace(low, high, nodes)
-        edge = law.places(evidence.values[:1])[0][0]
-        self.edge = min(int(np.searchsorted(self.y, edge)), nodes - 1)  # of the modelled part
-        number, entries = np.arange(knot.size), self.entries[knot]
-        self.evidence = replace(
-            evidence, entries=entries, row=number, values=values[knot], kind=kinds[knot], y=self.y
-        )
-
-    def draw(self, parameters: Parameters, rho: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Psi of the entries given the parameters of the field, (D, k)."""
-        evidence, law = self.evidence, self.fit.evidence.law
-        if not self.fit.evidence.shares_scores:  # flat and not shrunk
-            variance = evidence.own(rho[:, None], self.entries)
-            return law.draw_psi(evidence.scores[self.entries], variance, rng)
-        psi = np.empty((rho.size, self.entries.size))
-        wide = replace(self.fit, evidence=evidence)
-        for r, f, draws in parameters.cells(self.fit, 200):
-            points = np.unique(parameters.points(self.fit, draws), axis=0)
-            shape = wide.density(wide.families[f], points, strangers=False)
-            held = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
-            held[:, : self.edge] = held[:, self.edge, None]
-            cdf = np.cumsum(held.mean(axis=0) * wide.tables[r].score, axis=1)
-            level = _levels(self.fit.evidence, draws.size, self.entries, self.entries.size, rng)
-            y = invert_rows(cdf, level, self.y, np.broadcast_to(self.knot, level.shape))
-            psi[draws] = law.skill_at(y + self.moved)
-        return psi
+    return count * np.log1p(-np.minimum(beyond, 1 - 1e-12))

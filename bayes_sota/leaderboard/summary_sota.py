@@ -10,7 +10,6 @@ from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import (
     diagnose,
-    draws_of,
     estimand_summary,
     how_drawn,
     observed_maximum_of,
@@ -31,14 +30,8 @@ from bayes_sota.core.text import (
 )
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.sample_estimate import (
-    Data,
-    board_rows,
-    estimate,
-    is_whole,
-    sensitivity_frame,
-    sota_sensitivity,
-)
+from bayes_sota.leaderboard.sample_estimate import Data, estimate, is_whole
+from bayes_sota.leaderboard.sample_sensitivity import board_sensitivity, sota_sensitivity
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import (
     answers_of,
@@ -146,8 +139,7 @@ def report_sota(
             known |= {"reference_skill": reference_skill, "draws": 1000}
             frame = sota_sensitivity(boards, priors=spec.priors, **known)
         else:
-            theta, rng = draws_of(tree, "theta_sota"), generator_of(DEFAULT_SEED)
-            frame = sensitivity_frame(theta, board_rows(found, _ROW_DRAWS, rng), **known)
+            frame = board_sensitivity(found, _ROW_DRAWS, generator_of(DEFAULT_SEED), **known)
         rows = rows_of(frame.iloc[1:])
     told = [
         answers_of(tree if found is None else found, above, new_score, new_n_test, k)

@@ -29,9 +29,9 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
-from bayes_sota.leaderboard.sample_trace import drawn_of_trace
+from bayes_sota.leaderboard.sample_trace import skills_of_trace
 from bayes_sota.leaderboard.shapes import FAMILIES
-from bayes_sota.leaderboard.skills import draw_posterior, draw_skills
+from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import load_model
 
 SEEDS = (1, 2, 3, 4)
@@ -176,9 +176,8 @@ def compare_board(board: Leaderboard, families: tuple[str, ...], points: int, ca
         model = build_model(board, family=family, fit=shape)
         for seed, trace, seconds in sampled(model, start_values(shape), NUTS):
             posterior = trace["posterior"].to_dataset()
-            drawn, shared = drawn_of_trace(shape, posterior)
             rng = np.random.default_rng(seed)
-            skills = draw_skills(shape, drawn.parameters, rng, shared=shared)
+            skills = skills_of_trace(shape, model, posterior, rng)
             ours = skills.estimands() | skills.new_scores(None, rng)
             ours |= {name: posterior[name].values.ravel() for name in shape.parameters}
             found = Agreement.of(trace, ours, reference, seconds)

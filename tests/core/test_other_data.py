@@ -56,13 +56,6 @@ class Case:
     others: dict[str, Any]
 
 
-class PairedRoom:
-    """Model and results of two boards, under the names of the other rooms."""
-
-    build_model = staticmethod(bs.leaderboard.build_paired)
-    complete = staticmethod(bs.leaderboard.complete_paired)
-
-
 CASES = {
     "leaderboard": Case(
         bs.leaderboard,
@@ -81,15 +74,6 @@ CASES = {
             "score": best("0.97"),
             "n_test": best(n_test=400),
             "classifiers": best(n_classifiers=60),
-        },
-    ),
-    "paired": Case(
-        PairedRoom,
-        pair(),
-        {
-            "scores": pair(private=[0.7, 0.72, 0.85, 0.81, 0.65]),
-            "order": pair(PUBLIC[::-1], PRIVATE[::-1]),
-            "n_test": pair(n_test=(1000, 2000)),
         },
     ),
     "items": Case(

@@ -12,7 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.fit_shape import fit_shape, replicate_scores
+from bayes_sota.leaderboard.fit_shape import fit_shape
 from bayes_sota.leaderboard.models import (
     _log_evidence,
     _log_ndtr,
@@ -22,6 +22,7 @@ from bayes_sota.leaderboard.models import (
     score_log_probability,
     start_values,
 )
+from bayes_sota.leaderboard.predictive import replicate_scores
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
 pytestmark = [
@@ -167,7 +168,7 @@ def test_replicated_boards_follow_the_density(fits, kind):
     density = field_log_density(shape, *shape.natural_points[0]).eval(**UNOPTIMISED)
     rng, evidence, rho = np.random.default_rng(3), shape.evidence, 0.8
     boards = np.stack([replicate_scores(shape, density, rho, rng) for _ in range(2000)])
-    weights = (shape.density("", shape.points[0].points[:1])[0]) * evidence.at(rho).typical
+    weights = (shape.density("normal", shape.points[0].points[:1])[0]) * evidence.at(rho).typical
     weights /= weights.sum()
     own = evidence.law.errors_at(evidence.psi) * np.sqrt(1 - rho**2)
     mean = evidence.board.sign * weights @ evidence.psi

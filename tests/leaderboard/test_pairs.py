@@ -20,7 +20,7 @@ from bayes_sota.leaderboard.pairs import (
     draw_scores,
     reach_at,
 )
-from bayes_sota.leaderboard.pairs_noise import Nodes, Shift
+from bayes_sota.leaderboard.pairs_noise import NoiseNodes, Shift
 
 
 def noise_of(size: int = 1, **values: float) -> Noise:
@@ -52,7 +52,7 @@ def test_tables_are_densities_of_simulated_scores(luck: float) -> None:
     draws = draw_scores(pairs, noise_of(5_000, luck=luck), np.full((5_000, 40), 0.8), rng)
     middle = (edges[1:] + edges[:-1]) / 2
     x, y = (v.ravel() for v in np.meshgrid(middle, middle))
-    on_grid = replace(pairs, x=x, y=y, kind=np.zeros(x.size, np.int64), n_counted=x.size)
+    on_grid = replace(pairs, public=x, private=y, kind=np.zeros(x.size, np.int64), n_counted=x.size)
     vars(on_grid)["ranges"] = pairs.ranges
     mass = densities(on_grid, noise_of(luck=luck)[0], np.array([0.8]))[:, 0] * 0.001**2
     assert mass.sum() == pytest.approx(1, abs=0.01)
@@ -66,7 +66,7 @@ def test_unusual_share_of_flat_skills_by_hand() -> None:
     """A mixture of normals, and scores that say nothing."""
     pairs = Pairs.of(boards(100), top=0.3)
     _, unusual = draw_alone(pairs, noise_of(), np.random.default_rng(0))
-    x, y = pairs.x, pairs.y
+    x, y = pairs.public, pairs.private
     parts, widths = (0.95, 0.05), (1.0, WIDE)
     each = [
         (1 - FLAT) ** 2 * p * q * norm.pdf(y - x - 0.003, 0, np.hypot(0.01 * a, 0.02 * b))
@@ -95,8 +95,8 @@ def test_the_shift_of_normal_differences_in_closed_form() -> None:
     """With few outliers and offsets: a normal mean with a normal prior."""
     pairs = Pairs.of(boards(200, standard_errors=(0.015, 0.03)), top=1.0)
     priors = PairedPriors(FixedCorrelation(0.7), offsets=(0.0,))
-    nodes = Nodes.of(pairs, priors)
-    d, own = pairs.y - pairs.x, nodes.noise.difference_sd[0] ** 2 / 200
+    nodes = NoiseNodes.of(pairs, priors)
+    d, own = pairs.private - pairs.public, nodes.noise.difference_sd[0] ** 2 / 200
     prior = 0.7**2 * (0.015**2 + 0.03**2)
     mean = float(d.mean()) * prior / (prior + own)
     found = Shift.at(pairs, priors, nodes.noise[[0]])
@@ -116,7 +116,7 @@ def test_the_share_of_wide_residuals_is_that_of_a_fine_grid() -> None:
     density = FLAT * (1 / pairs.ranges[0] + 1 / pairs.ranges[1])
     for p, a in ((1 - shares, 1.0), (shares, WIDE)):
         for q, b in ((1 - shares, 1.0), (shares, WIDE)):
-            own = norm.pdf(pairs.y - pairs.x - shift, 0, np.hypot(0.01 * a, 0.02 * b))
+            own = norm.pdf(pairs.private - pairs.public - shift, 0, np.hypot(0.01 * a, 0.02 * b))
             density = density + (1 - FLAT) ** 2 * (p * q)[:, None] * own
     log_p = np.log(density).sum(axis=1) + norm.logpdf(np.log(shares / (1 - shares)), -4, 1.5)
     weight = np.exp(log_p - log_p.max()) / (shares * (1 - shares))  # of odds that are normal
@@ -127,8 +127,8 @@ def test_copies_count_once() -> None:
     x, y = np.random.default_rng(7).normal(0.8, 0.02, (2, 60))
     copied = bs.PairedBoards(np.r_[x, np.full(40, x[0])], np.r_[y, np.full(40, y[0])])
     merged = Pairs.of(copied, top=1.0)
-    assert (merged.kept.size, merged.x.size, merged.n_below) == (100, 60, 0)
-    np.testing.assert_array_equal(merged.x[merged.group], copied.public)
+    assert (merged.kept.size, merged.public.size, merged.n_below) == (100, 60, 0)
+    np.testing.assert_array_equal(merged.public[merged.group], copied.public)
 
 
 def test_selection_keeps_the_top_of_either_board_and_counts_by_the_mean() -> None:
@@ -154,7 +154,7 @@ def test_errors_of_unequal_size_do_not_move_the_shift() -> None:
         x, y = psi + 0.02 * rng.standard_normal(400), psi + 0.004 * rng.standard_normal(400)
         pairs = Pairs.of(bs.PairedBoards(x, y))
         noise = noise_of(public_sd=0.02, private_sd=0.004, shift=0.0)
-        raw = (pairs.y - pairs.x)[: pairs.n_counted]
+        raw = (pairs.private - pairs.public)[: pairs.n_counted]
         found.append([raw.mean(), pairs.differences(noise)[0].mean()])
     raw, corrected = np.mean(found, axis=0)
     assert raw < -0.004

@@ -48,7 +48,7 @@ def fitted(boards: PairedBoards, seed: int = 0, priors=None) -> tuple[dict, tupl
     rng = np.random.default_rng(seed)
     fit = fit_pairs(boards, priors, rng)
     drawn = draw_pairs(fit, 800, rng)
-    winner = int(fit.pairs.group[np.searchsorted(fit.pairs.kept, boards.public_winner)])
+    winner = int(fit.evidence.group[np.searchsorted(fit.evidence.kept, boards.public_winner)])
     draws = estimands_of(fit, drawn.noise, drawn.psi, winner, rng)
     return draws, tuple(reasons_of(fit, drawn))
 

@@ -15,6 +15,7 @@ from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelatio
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.posterior import board_posterior, check_board
+from bayes_sota.leaderboard.sample import check_dataset
 from bayes_sota.maximum.score_laws import score_law
 
 NORMAL = BoardPriors(families=("normal",))
@@ -213,7 +214,8 @@ def test_replicated_boards_are_like_boards_of_the_model():
         families=("normal",),
     )  # fmt: skip
     fit = fit_field(evidence_of(entries), priors, np.random.default_rng(0))
-    assert np.all(np.abs(check_board(fit, np.random.default_rng(1)).p_values - 0.5) < 0.49)
+    p = check_dataset(check_board(fit, np.random.default_rng(1)))["p_value"]
+    assert np.all(np.abs(p - 0.5) < 0.49)
     theta = board_posterior(entries, priors, random_seed=1).draws
     assert abs(theta["theta_sota"].mean() - psi.max()) < 2.5 * theta["theta_sota"].std()
 
