@@ -1,110 +1,85 @@
-"""What a user types and gets back: keys, exit codes, one line for bad input."""
+"""``maximum``, ``sota``, ``board`` and ``paired``: numbers, keys, files, exit codes."""
 
-import re
-from pathlib import Path
+import json
 
 import numpy as np
 import pytest
 from data.files import run, run_json
-from scipy import stats
 
-BOARD = ("sota", "--maximum", "0.98", "--n-test", "200", "--classifiers", "50", "--seed", "1")
+import bayes_sota as bs
+from bayes_sota.core.sample import read_result
+from bayes_sota.core.schema import ATTRIBUTES, GROUPS
+
+BEST = ("sota", "--maximum", "0.98", "--n-test", 200, "--classifiers", 50, "--seed", 1)
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}
+TOP = (1000 * 0.9 + 0.8) / 1001  # the expected best of a thousand skills from 0.8 to 0.9
 
 
-@pytest.mark.slow
-def test_maximum_of_aucs(capsys: pytest.CaptureFixture[str]) -> None:
-    command = (
-        "maximum", "--metric", "auc", "--n-test", "3000", "--n-positive", "51", "--classifiers",
-        "1000", "--theta", "0.9",
-    )  # fmt: skip
-    law = run_json(capsys, *command)
-    assert law["expected_maximum"] == pytest.approx(0.9566, abs=1e-4)
-    assert law["n_positive"] == 51
-    correlated = run_json(capsys, *command, "--correlation", "0.6")
-    assert 0.9 < correlated["expected_maximum"] < law["expected_maximum"]
-
-
-@pytest.mark.slow
-def test_maximum_of_uniform_aucs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Against simulated scores of the classifiers above .8; the others never lead."""
-    command = (
-        "maximum", "--metric", "auc", "--n-test", "3000", "--n-positive", "51", "--classifiers",
-        "1000", "--uniform", "0.6", "0.9",
-    )  # fmt: skip
-    law = run_json(capsys, *command)
-    assert law["theta_sota"] == pytest.approx((1000 * 0.9 + 0.6) / 1001)
-    assert law["expected_maximum"] == pytest.approx(0.93863, abs=1e-5)
-    rng = np.random.default_rng(0)
-    best = []
-    for _ in range(40):
-        skills = rng.uniform(0.8, 0.9, rng.binomial(1000, 1 / 3))
-        positive = stats.norm.ppf(skills)[:, None] * 2**0.5 + rng.standard_normal((skills.size, 51))
-        negative = np.sort(rng.standard_normal((skills.size, 2949)), axis=1)
-        below = [np.searchsorted(n, p).sum() for n, p in zip(negative, positive, strict=True)]
-        best.append(max(below) / (51 * 2949))
-    assert np.mean(best) == pytest.approx(law["expected_maximum"], abs=4 * np.std(best) / 40**0.5)
-    assert np.std(best) == pytest.approx(law["sd"], rel=0.4)  # 3.5 standard errors
-
-
-def test_maximum_gives_row_3_of_table_1(capsys: pytest.CaptureFixture[str]) -> None:
-    law = run_json(
-        capsys, "maximum", "--n-test", "3000", "--classifiers", "1000", "--theta", "0.9",
-        "--correlation", "0.6",
-    )  # fmt: skip
-    assert law["schema_version"] == "2"
-    assert law["theta_sota"] == 0.9
-    assert law["expected_maximum"] == pytest.approx(0.9140, abs=5e-5)
-    assert law["sd"] == pytest.approx(0.0035, abs=5e-5)
-    assert law["interval"][1] == pytest.approx(0.9207, abs=5e-5)
-    assert law["bias"] == pytest.approx(law["expected_maximum"] - 0.9)
-
-
-@pytest.mark.parametrize(("options", "said"), [((), True), (("--correlation", "0"), False)])
-def test_independent_classifiers_are_an_assumption_that_is_said(capsys, options, said) -> None:
-    command = ("maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9", *options)
-    notes = run_json(capsys, *command)["notes"]
-    assert (len(notes) == 1 and "independent (rho 0)" in notes[0]) is said
-    out = run(capsys, *command)[1]
-    assert ("Note: the classifiers are taken as independent" in out) is said
-    assert re.search(r"reference classifier \(rho\) +0 *\n", out)
-    assert "Note:" not in run(capsys, *command, "--quiet")[1]
-
-
-def test_uniform_skills(capsys: pytest.CaptureFixture[str]) -> None:
-    """theta_sota is the expected best skill."""
-    command = ("maximum", "--n-test", "3000", "--classifiers", "1000", "--uniform", "0.8", "0.9")
-    assert run_json(capsys, *command)["theta_sota"] == pytest.approx((1000 * 0.9 + 0.8) / 1001)
-
-
-LAW = ("maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9")
-AUC_LAW = (*LAW, "--metric", "auc", "--n-positive", "40")
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A board, one with leaked answers, and two boards."""
+    folder, rng = tmp_path_factory.mktemp("boards"), np.random.default_rng(4)
+    theta = 0.8 - 0.05 * rng.exponential(size=36)
+    public, private = (rng.binomial(n, theta) / n for n in (500, 1500))
+    rows = {
+        "teams": [*((f"team {k}", f"{k / 500:.3f}") for k in range(400, 460, 3)),
+                  ("=1+1[red]", "0.922")],
+        "leak": [*enumerate(rng.binomial(2000, 0.8, 30) / 2000), ("x", 1.0)],
+        "paired": [(f"[bold]t{i}", a, b) for i, (a, b) in enumerate(np.c_[public, private])],
+    }  # fmt: skip
+    for name, table in rows.items():
+        header = ["team", "public_score", "private_score"] if name == "paired" else ["team,score"]
+        lines = [",".join(map(str, row)) for row in (header, *table)]
+        (folder / f"{name}.csv").write_text("\n".join(lines))
+    return folder
 
 
 @pytest.mark.parametrize(
-    "command",
-    [pytest.param(LAW, id="accuracy"), pytest.param(AUC_LAW, id="auc", marks=pytest.mark.slow)],
+    ("options", "expected"),
+    [
+        ("--theta 0.9 --correlation 0.6", (0.9, 0.9140, 0.0035, 0.9207)),  # row 3 of Table 1
+        ("--uniform 0.8 0.9", (TOP, None, None, None)),
+        ("--theta 0.9 --metric auc --n-positive 51", (0.9, 0.9566, None, None)),
+        ("--uniform 0.6 0.9 --metric auc --n-positive 51", (TOP - 0.2 / 1001, 0.93863, None, None)),
+    ],
 )
-def test_the_figure_of_a_law_has_the_printed_numbers(capsys, monkeypatch, command) -> None:
-    kept: list = []
+def test_laws_of_a_maximum(capsys, options, expected):
+    law = run_json(capsys, *f"maximum --n-test 3000 --classifiers 1000 {options}".split())
+    found = law["theta_sota"], law["expected_maximum"], law["sd"], law["interval"][1]
+    for number, wanted in zip(found, expected, strict=True):
+        assert wanted is None or number == pytest.approx(wanted, abs=5e-5)
+    assert law["bias"] == pytest.approx(law["expected_maximum"] - law["theta_sota"])
+
+
+LAW = "maximum --n-test 300 --classifiers 10 --theta 0.9"
+
+
+@pytest.mark.parametrize(("options", "said"), [("", True), (" --correlation 0", False)])
+def test_independent_classifiers_are_an_assumption_that_is_said(capsys, options, said):
+    command = (LAW + options).split()
+    assert ("independent (rho 0)" in "".join(run_json(capsys, *command)["notes"])) is said
+    assert ("Note: the classifiers are taken as independent" in run(capsys, *command)[1]) is said
+    assert "Note:" not in run(capsys, *command, "--quiet")[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", ["", " --metric auc --n-positive 40"])
+def test_the_figure_of_a_law_has_the_printed_numbers(capsys, monkeypatch, options):
+    kept = []
     monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda figure, _: kept.append(figure))
-    printed = run_json(capsys, *command, "--prob", "0.8", "--save", "law.png")
+    command = f"{LAW}{options} --prob 0.8 --save law.png"
+    printed = run_json(capsys, *command.split())
     marks = {name: kept[0].viz[name]["pmf"].item() for name in ("expected_maximum", "interval")}
     assert list(marks["expected_maximum"].get_xdata()) == [printed["expected_maximum"]] * 2
     assert list(marks["interval"].get_xdata()) == printed["interval"]
 
 
-def test_sota_has_the_keys_of_the_interface(capsys: pytest.CaptureFixture[str]) -> None:
-    result = run_json(capsys, *BOARD)
-    for name in (
-        "theta_sota", "expected_sota", "winner_skill", "winner_new_score", "best_new_score",
-    ):  # fmt: skip
+def test_sota_of_a_best_score(capsys):
+    result = run_json(capsys, *BEST)
+    for name in ("expected_sota", "winner_skill", "winner_new_score", "best_new_score"):
         assert set(result[name]) == SUMMARY
-    assert result["method"] == "exact"
-    assert (result["n_test"], result["n_classifiers"], result["seed"]) == (200, 50, 1)
-    assert result["n_test_source"] == "given"
-    assert result["n_above_sota"] is None
-    assert result["rho"]["learnt"] is False
+    assert (result["method"], result["n_test"], result["n_test_source"]) == ("exact", 200, "given")
+    assert (result["n_classifiers"], result["seed"], result["n_above_sota"]) == (50, 1, None)
     assert result["diagnostics"]["ok"] is True
     assert result["bias"] == pytest.approx(0.98 - result["theta_sota"]["mean"])
     assert result["winner_skill"]["mean"] < result["theta_sota"]["mean"] < 0.98
@@ -112,17 +87,12 @@ def test_sota_has_the_keys_of_the_interface(capsys: pytest.CaptureFixture[str]) 
     assert tries == [0.5, 2.0, 10.0]
 
 
-def test_the_same_seed_gives_the_same_numbers_and_the_file_holds_them(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    from bayes_sota.core.sample import read_result
-
-    path, short = tmp_path / "result.nc", (*BOARD, "--quiet")
+def test_the_same_seed_gives_the_same_numbers_and_the_file_holds_them(capsys, tmp_path):
+    path, short = tmp_path / "result.nc", (*BEST, "--quiet")
     first = run_json(capsys, *short)
-    assert run_json(capsys, *short, "--save", str(path)) == first
+    assert run_json(capsys, *short, "--save", path) == first
     tree = read_result(path)
-    mean = float(tree["posterior"]["theta_sota"].mean())
-    assert mean == pytest.approx(first["theta_sota"]["mean"])
+    assert tree["posterior"]["theta_sota"].mean() == pytest.approx(first["theta_sota"]["mean"])
     assert tree.attrs["random_seed"] == "1"
     assert [p.name for p in tmp_path.iterdir()] == ["result.nc"]
     (low, high), (left, right) = (
@@ -131,49 +101,84 @@ def test_the_same_seed_gives_the_same_numbers_and_the_file_holds_them(
     assert low < left < right < high
 
 
-MANY = "sota --maximum 0.98 --n-test 200 --classifiers"
-GIVEN = f"{MANY} 50"
-AUCS = "maximum --metric auc --n-test 100 --classifiers 9 --theta 0.9"
-LAW = "maximum --n-test 100 --classifiers 10"
-REFUSED = f"""
-sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
-sota --maximum 1.2 --n-test 200 --classifiers 50 | percent
-sota --maximum -0.1 --n-test 200 --classifiers 50 | from 0 to 1, got -0.1
-sota --maximum abc --n-test 200 --classifiers 50 | number
-sota --maximum nan --n-test 200 --classifiers 50 | is missing: a number
-sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
-sota --maximum 0.98 --n-test -5 --classifiers 50 | from 1 to
-sota --maximum 0.98 --n-test x --classifiers 50 | whole number
-{MANY} 0 | from 1 to
-{MANY} a:b | range A:B
-{MANY} 50:10 | low < high
-sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
-sota --maximum 0.98 --n-test 200 | --classifiers
-sota --n-test 200 --classifiers 5 | --maximum
-{GIVEN} --prob 95 | 0.95
-{GIVEN} --model nothing-like-it | nothing-like-it
-{GIVEN} --save /no/such/directory/x.nc | does not exist
-{GIVEN} --method magic | magic
-{LAW} --theta 90 | 0.9
-{LAW} --theta 0.9 --uniform 0.1 0.2 | either
-{LAW} | either
-{LAW} --uniform 0.5 0.9 --correlation 0.9 | feasible are correlations in [0,
-{LAW} --uniform 0.9 0.5 | low < high
-{AUCS} | --n-positive is missing: how many test items are positive
-{AUCS} --n-positive 1 | --n-positive must be a whole number from 2 to 98
-{AUCS} --n-positive 99 | from 2 to 98, got 99
-{AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1
-{AUCS} --n-positive 20 --theta 0.4 | worse than chance
-"""
+def test_sota_of_a_board_in_shell_and_python(capsys, files):
+    result = run_json(capsys, "sota", files / "teams.csv", "--n-test", 500, "--seed", 1)
+    assert {"rho", "family", "n_classifiers"} <= set(result["sensitivity"])
+    assert sum(result["families"].values()) == pytest.approx(1)
+    assert result["theta_sota"]["mean"] < result["observed_maximum"]
+    board = bs.read_leaderboard(files / "teams.csv", n_test=500)
+    report = bs.leaderboard.report_sota(board, random_seed=1, sensitivity=False)
+    same = result.keys() - {"schema_version", "sensitivity", "text"}
+    assert {key: report.to_dict()[key] for key in same} == {key: result[key] for key in same}
+    assert report.to_csv().startswith("quantity,mean,median,sd,lower,upper,mcse\ntheta_sota,")
+    assert "| theta\\_sota | 0." in report.to_markdown()
 
 
-@pytest.mark.parametrize("line", REFUSED.strip().splitlines())
-def test_bad_input_is_one_line_and_exit_code_2(
-    capsys: pytest.CaptureFixture[str], line: str
-) -> None:
-    words, _, expected = line.partition(" | ")
-    code, out, err = run(capsys, *words.split())
-    assert (code, out) == (2, "")
-    assert err.startswith("error: ")
-    assert err.count("\n") == 1
-    assert expected in err
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("--maximum 0.81 --metric score --standard-error 0.01 --classifiers 30",
+         "with a standard error of 0.01"),
+        ("--maximum 0.91 --n-test 500 --classifiers 5:50",
+         "of about 16 classifiers is 0.91, read as 453 to 457 right"),
+        ("--maximum 1 --n-test 1 --classifiers 10", "read as 1 right answer of 1"),
+    ],
+)  # fmt: skip
+def test_how_a_best_score_was_read_is_said(capsys, typed, words):
+    code, out, error = run(capsys, "sota", *typed.split(), "--seed", 1, "--quiet")
+    assert (code, error, words in out) == (0, "", True)
+
+
+@pytest.mark.slow
+def test_leaked_answers_exit_with_1(capsys, files):
+    code, out, error = run(capsys, "board", files / "leak.csv", "--n-test", 2000, "--json")
+    assert (code, "probably leaked" in error) == (1, True)
+    assert "leaked" in json.loads(out)["diagnostics"]["reasons"][0]
+
+
+@pytest.mark.slow
+def test_board_prints_a_short_table_and_writes_all_entries(capsys, files, tmp_path):
+    base, target = ("board", files / "teams.csv", "--n-test", 500), tmp_path / "table.csv"
+    result = run_json(capsys, *base)
+    first = result["entries"][0]
+    assert first["name"] == "=1+1[red]"
+    assert {"name", "score", "skill", "rank_interval", "p_best", "tied_with_best"} <= set(first)
+    assert first["skill"]["interval"][0] < first["skill"]["mean"] < first["score"]
+    assert sum(entry["p_best"] for entry in result["entries"]) == pytest.approx(1, abs=1e-4)
+    assert (result["n_test"], result["n_test_source"], result["prob"]) == (500, "given", 0.95)
+    out = run(capsys, *base, "--top", 4, "--save", target)[1]
+    for words in ("21 entries; 17 more with --top", "=1+1[red]", "team 457", "Note: "):
+        assert words in out
+    assert "team 400" not in out
+    assert "Note: " not in run(capsys, *base, "--quiet")[1]
+    content = target.read_text()
+    assert all(f"team {k}" in content for k in range(400, 460, 3))
+    assert "1,'=1+1[red],0.922," in content
+
+
+@pytest.mark.slow
+def test_paired(capsys, files, tmp_path):
+    sizes, path = ("--n-test-public", 500, "--n-test-private", 1500), tmp_path / "known.nc"
+    saved = ("--save", path, "--save", tmp_path / "a.svg")
+    result = run_json(capsys, "paired", files / "paired.csv", *sizes, *saved)
+    tree = read_result(path)
+    assert (result["n_test"], result["rho"]["learnt"]) == ([500, 1500], True)
+    assert result["model"] == tree.attrs["model_name"] == "paired-boards"
+    assert tree.attrs["model_hash"] == bs.load_model("paired-boards").specification_hash
+    winner = result["public_winner"]
+    assert winner["shrinkage"] == pytest.approx(winner["public_score"] - winner["expected_private"])
+    assert result["diagnostics"]["ok"]
+    board = bs.read_paired_boards(files / "paired.csv", n_test=(500, 1500))
+    report = bs.leaderboard.describe_paired(tree, board)
+    assert report.to_dict()["best"] == result["best"]
+    assert report.to_csv().startswith("quantity,mean,lower,upper\ntheta_sota,")
+    assert set(tree.children) <= set(GROUPS)
+    assert set(ATTRIBUTES) <= set(tree.attrs)
+    assert tree["predictions"]["public_gain"].shape == tree["posterior"]["skill"].shape
+    assert tree["posterior_predictive"]["score"].dims[2:] == ("classifier", "board")
+    theta, skill = (tree["posterior"][name].values for name in ("theta_sota", "skill"))
+    assert np.all(theta >= skill.max(axis=-1) - 1e-12)
+    drawn = bs.plot_sota(tree, backend="none").viz
+    line, label = (drawn[f"observed_maximum{x}"]["posterior"].item() for x in ("", "_label"))
+    assert line["x"] == result["observed_maximum"] == winner["public_score"]
+    assert label["string"].startswith("best public score")

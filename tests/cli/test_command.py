@@ -1,38 +1,41 @@
-"""Every command: its files do not destroy each other, its errors are one line about its options."""
+"""Every command: its options, seeds and files, and one line for whatever goes wrong."""
 
+import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from data.files import run
 
-from bayes_sota.cli import main
+import bayes_sota as bs
 from bayes_sota.cli.commands import cli
 from bayes_sota.cli.options import Command, InputFile, hidden
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 
 
-def commands(group: click.Group = cli) -> Iterator[tuple[str, click.Command]]:
+def leaves(group, *words):
+    """Commands by their names, those in groups too."""
     for name in group.list_commands(click.Context(group)):
         found = group.get_command(click.Context(group), name)
         if isinstance(found, click.Group):
-            yield from ((f"{name} {inner}", command) for inner, command in commands(found))
-        elif found is not None:
-            yield name, found
+            yield from leaves(found, *words, name)
+        else:
+            yield " ".join((*words, name)), found
 
 
-def complaint(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
-    """Exit code and the one line of a command that fails."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    return int(stop.value.code or 0), err
+COMMANDS = dict(leaves(cli))
+SEEDED = {name for name, found in COMMANDS.items() if any(p.name == "seed" for p in found.params)}
 
 
-@pytest.mark.parametrize(("name", "found"), list(commands()))
-def test_every_command_checks_its_files_and_its_numbers(name: str, found: click.Command) -> None:
+def shown_options(command):
+    return [p for p in command.params if isinstance(p, click.Option) and not hidden(p)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_checks_its_files_and_its_numbers(name):
+    found = COMMANDS[name]
     assert isinstance(found, Command)
     assert len(set(found.endings)) == len(found.endings) >= 6
     for param in found.params:
@@ -42,39 +45,92 @@ def test_every_command_checks_its_files_and_its_numbers(name: str, found: click.
         assert not bare, param.name
 
 
-def test_options_are_few() -> None:
+def test_options_are_few():
     """What people can type is the contract: at most 22 for a command (``sota`` 24), 90 names."""
     names = set()
-    for name, found in commands():
-        shown = [p for p in found.params if isinstance(p, click.Option) and not hidden(p)]
-        shown = [p for p in shown if p.name != "help_all"]
+    for name, found in COMMANDS.items():
+        shown = [p for p in shown_options(found) if p.name != "help_all"]
         names |= {option for p in shown for option in (*p.opts, *p.secondary_opts)}
         assert len(shown) <= (24 if name == "sota" else 22), name
     assert len(names) <= 90
 
 
-def test_help_has_what_everyone_needs_and_help_all_the_rest(capsys) -> None:
-    texts = []
-    for word in ("--help", "--help-all"):
-        with pytest.raises(SystemExit) as stop:
-            main(["sota", word])
-        assert not stop.value.code
-        texts.append(capsys.readouterr().out)
-    assert "--help-all shows" in texts[0]
-    assert [("--n-classes" in text, "--maximum" in text) for text in texts] == [
-        (False, True),
-        (True, True),
-    ]
+def test_help_has_what_everyone_needs_and_help_all_the_rest(capsys):
+    few, whole = (run(capsys, "sota", word)[1] for word in ("--help", "--help-all"))
+    assert "--help-all shows" in few
+    shown = [("--n-classes" in text, "--maximum" in text) for text in (few, whole)]
+    assert shown == [(False, True), (True, True)]
 
 
-def test_any_command_takes_what_all_share_and_notes_what_changes_nothing(capsys) -> None:
-    shared = ("--use", "a", "--seed", "1", "--top", "3", "--prob", "0.9", "--higher-is-better")
-    with pytest.raises(SystemExit) as stop:
-        main(["score", "--right", "48", "--n-test", "50", *shared])
-    assert not stop.value.code
-    error = capsys.readouterr().err
+def test_any_command_takes_what_all_share_and_notes_what_changes_nothing(capsys):
+    shared = ("--use", "a", "--seed", 1, "--top", 3, "--prob", "0.9", "--higher-is-better")
+    code, _, error = run(capsys, "score", "--right", 48, "--n-test", 50, *shared)
+    assert code == 0
     assert "note: no effect on score: --seed\n" in error
     assert "note: no effect on --right: --use, --higher-is-better\n" in error
+    assert run(capsys, "score", "--right", 48, "--n-test", 50, *shared, "--quiet")[2] == ""
+
+
+# {x} is a file of the fixture option_inputs; every command that draws
+DRAWN = (
+    "sota --maximum 0.9 --n-test 300 --classifiers 20",
+    "sota {board.csv} --n-test 500",
+    "sota {answers.csv}",
+    "board {board.csv} --n-test 500",
+    "board {answers.csv}",
+    "paired {public.csv} --private-file {private.csv}",
+    "claim responses {answers.csv}",
+    "epp {rounds.csv}",
+    "cv judge {repeats.csv}",
+    "cv run {numbers.csv} --column target=label --learners nb,tree --folds 2 --iterations 2",
+    "batch {board.csv} --n-test 500 --output-dir {OUT}",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("base", DRAWN)
+def test_the_next_person_gets_the_same_without_a_seed(base, capsys, option_inputs, tmp_path):
+    def answered(folder, *more):
+        places = {"{OUT}": str(tmp_path / folder)}
+        words = [places.get(word, word) for word in base.split()]
+        words = [str(option_inputs / word[1:-1]) if word[0] == "{" else word for word in words]
+        return run(capsys, *words, *more)[1].replace(str(tmp_path / folder), "")
+
+    page = tmp_path / "page.html"
+    first = answered("first", "--save", page)
+    assert f"--seed {DEFAULT_SEED}" in page.read_text(encoding="utf-8")
+    assert first == answered("typed", "--seed", DEFAULT_SEED)
+    assert f"Seed {DEFAULT_SEED}; --seed N draws others." in first
+    one, other = (
+        json.loads(answered(str(seed), "--json", "--seed", seed)) for seed in (DEFAULT_SEED, 1)
+    )
+    assert (one["seed"], other["seed"]) == (DEFAULT_SEED, 1)
+    assert one != other | {"seed": DEFAULT_SEED}
+
+
+def test_every_command_that_draws_is_tried():
+    drawing = {
+        name for name in SEEDED if any(p.name == "seed" for p in shown_options(COMMANDS[name]))
+    }
+    tried = {name for name in drawing if any(base.startswith(f"{name} ") for base in DRAWN)}
+    # Claims draw for --save alone; the demo compiles a model.
+    assert drawing - tried == {"claim classification", "claim segmentation", "demo"}
+
+
+def test_functions_have_the_same_default():
+    board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
+    first, again = (bs.estimate_sota(board, draws=50) for _ in range(2))
+    fresh = bs.estimate_sota(board, draws=50, random_seed=None)
+    assert first.attrs["random_seed"] == str(DEFAULT_SEED) != fresh.attrs["random_seed"]
+    assert first["posterior"].to_dataset().equals(again["posterior"].to_dataset())
+
+
+@pytest.mark.parametrize("name", sorted(SEEDED))
+@pytest.mark.parametrize("seed", ["-1", str(2**63), "1" * 400])
+def test_a_seed_out_of_range(capsys, name, seed):
+    code, out, error = run(capsys, *name.split(), "--seed", seed)
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert "--seed" in error or "Missing argument" in error
 
 
 @pytest.mark.parametrize(
@@ -85,74 +141,41 @@ def test_any_command_takes_what_all_share_and_notes_what_changes_nothing(capsys)
         ("sota x.csv --save no/x.csv", "does not exist"),
     ],
 )
-def test_what_cannot_be_written_is_refused_first(capsys, tmp_path, monkeypatch, line, told) -> None:
+def test_what_cannot_be_written_is_refused_first(capsys, tmp_path, monkeypatch, line, told):
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("nothing that could be read")
-    code, error = complaint(capsys, *line.split())
-    assert (code, told in error) == (2, True)
+    code, out, error = run(capsys, *line.split())
+    assert (code, out, error.count("\n"), told in error) == (2, "", 1, True)
 
 
 @pytest.mark.parametrize("link", [None, os.symlink, os.link])
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        ("board INPUT --n-test 10 --save OUTPUT", "b.csv"),
-        ("sota INPUT --n-test 10 --save OUTPUT", "b.nc"),
-        ("sota --model INPUT --save OUTPUT", "m.nc"),
-        ("paired INPUT --save OUTPUT", "b.nc"),
-        ("paired other.csv --private-file INPUT --save OUTPUT", "b.nc"),
-        ("claim responses INPUT --save OUTPUT", "b.png"),
-        ("claim responses INPUT other.csv --save OUTPUT", "b.nc"),
-        ("claim batch INPUT --save OUTPUT", "b.csv"),
-        ("epp INPUT --save OUTPUT", "b.csv"),
+        ("board INPUT --n-test 10", "b.csv"),
+        ("sota INPUT --n-test 10", "b.nc"),
+        ("sota --model INPUT", "m.nc"),
+        ("paired INPUT", "b.nc"),
+        ("paired other.csv --private-file INPUT", "b.nc"),
+        ("claim responses INPUT", "b.png"),
+        ("claim responses INPUT other.csv", "b.nc"),
+        ("claim batch INPUT", "b.csv"),
+        ("epp INPUT", "b.csv"),
     ],
 )
-def test_what_is_read_is_not_written_over(
-    capsys, tmp_path: Path, monkeypatch, line, name, link
-) -> None:
+def test_what_is_read_is_not_written_over(capsys, tmp_path, monkeypatch, line, name, link):
     monkeypatch.chdir(tmp_path)
     Path("other.csv").touch()
-    source = tmp_path / name
-    source.write_text("as it was")
-    target = source if link is None else tmp_path / f"link-{name}"
+    Path(name).write_text("as it was")
+    target = name if link is None else f"link-{name}"
     if link is not None:
-        link(source, target)
-    code, error = complaint(
-        capsys, *line.replace("INPUT", str(source)).replace("OUTPUT", str(target)).split()
-    )
-    assert (code, source.read_text()) == (2, "as it was")
+        link(name, target)
+    code, _, error = run(capsys, *line.replace("INPUT", name).split(), "--save", target)
+    assert (code, error.count("\n"), Path(name).read_text()) == (2, 1, "as it was")
     assert "would overwrite the input" in error
 
 
-LAW = ["maximum", "--n-test", "300", "--classifiers", "10", "--theta", "0.9"]
-
-
-@pytest.mark.parametrize(
-    ("line", "told", "hidden"),
-    [
-        ("sota board.csv --n-test 10 --classifiers 1", "--classifiers must be", "n_classifiers"),
-        ("board board.csv --metric score", "need --standard-error,", "standard_error"),
-        ("claim classification --accuracy 0.9 0.8 --n-test 1", "--n-test must", "n_test"),
-        ("claim batch board.csv --group-by x", "", "group_by"),
-    ],
-)
-def test_errors_of_commands_name_options(capsys, tmp_path, monkeypatch, line, told, hidden) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("board.csv").write_text("team,score\na,0.9\nb,0.8\n")
-    code, error = complaint(capsys, *line.split())
-    assert code == 2
-    assert told in error
-    assert hidden not in error
-
-
-@pytest.mark.parametrize(
-    "name", [n for n, c in commands() if any(p.name == "seed" for p in c.params)]
-)
-@pytest.mark.parametrize("seed", ["-1", str(2**63), "1" * 400])
-def test_a_seed_out_of_range(capsys: pytest.CaptureFixture[str], name: str, seed: str) -> None:
-    code, error = complaint(capsys, *name.split(), "--seed", seed)
-    assert code == 2
-    assert "--seed" in error or "Missing argument" in error
+LAW = ("maximum", "--n-test", 300, "--classifiers", 10, "--theta", "0.9")
 
 
 @pytest.mark.parametrize(
@@ -167,22 +190,15 @@ def test_a_seed_out_of_range(capsys: pytest.CaptureFixture[str], name: str, seed
         (OSError(28, "No space left on device"), 2, "No space left on device"),
     ],
 )
-def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told) -> None:
-    def fail(**_: object) -> None:
+def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told):
+    def fail(**_):
         raise problem
 
     monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", fail)
-    found, error = complaint(capsys, *LAW)
-    assert found == code
-    assert error.startswith("error: ")
+    found, out, error = run(capsys, *LAW)
+    assert (found, out, error[:7]) == (code, "", "error: ")
     assert told in error
     assert len(error) < 1000
     assert error[:-1].isprintable()
-
-
-def test_the_traceback_of_a_bug_is_shown_on_request(capsys, monkeypatch) -> None:
     monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
-    monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", lambda **_: 1 / 0)
-    with pytest.raises(SystemExit):
-        main(LAW)
-    assert "Traceback" in capsys.readouterr().err
+    assert ("Traceback" in run(capsys, *LAW)[2]) == ("this is a bug" in error)

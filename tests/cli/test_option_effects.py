@@ -6,16 +6,13 @@ the table. What cannot show in a result is named in ``SILENT`` with the reason.
 """
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import click
 import pytest
+from cli.test_command import COMMANDS, shown_options
 from data.files import run
 
-from bayes_sota.cli.commands import cli
-from bayes_sota.cli.options import FOLDER, hidden
+from bayes_sota.cli.options import FOLDER
 
 SILENT = {
     "--help-all": "it shows the help",
@@ -42,135 +39,94 @@ BASES = (
     "claim batch {claims.csv}",
     "claim batch {means.csv}",
 )
-# values that are tried on every input; several where one could be what is taken anyway
-VALUES: dict[str, tuple[str, ...]] = {
-    "--accuracy": ("0.91 0.87",), "--average": ("items",),
-    "--best-of": ("3",),
-    "--column": ("unit=item", "entry=item", "task=fold", "task=topic"), "--congruence": ("0.85",),
-    "--cost-per-item": ("3",), "--cost-per-run": ("2",), "--gap": ("0.03",),
-    "--leave-out": ("x", "a"), "--level": ("0.2",),
-    "--mean": ("0.82 0.8",), "--metric": ("accuracy", "auc", "score"), "--n-positive": ("60", "22"),
-    "--pairwise-correlation": ("0.3", "0.35"), "--power": ("0.9",), "--prob": ("0.5",),
-    "--right": ("9",), "--rope": ("0.01",),
-    "--sd-difference": ("0.2",), "--seed": ("2",),
-    "--spread-ratio": ("1.5", "0.4"), "--theta": ("0.85",), "--top": ("2", "0.9"),
-    "--uniform": ("0.7 0.9",), "--use": ("x", "b,c", "x,z"),
-}  # fmt: skip
-OWN = {  # of one command
-    ("score", "--metric"): ("pass@2",), ("score", "--n-test"): ("60",),
-    ("maximum", "--classifiers"): ("25",), ("maximum", "--n-test"): ("70", "400"),
-    ("maximum", "--correlation"): ("0.4",),
-    ("claim plan", "--sd"): ("0.2 0.1",), ("claim plan", "--n-test"): ("60",),
-    ("claim plan", "--pair"): ("y z",),
-    ("claim segmentation", "--sd"): ("0.2 0.1",), ("claim segmentation", "--n-test"): ("50",),
-    ("claim classification", "--n-test"): ("400",), ("claim classification", "--names"): ("x y",),
-    ("claim segmentation", "--names"): ("x y",), ("claim batch", "--level"): ("0.2",),
-}  # fmt: skip
-READ = {"--pilot": "exam.csv"}
+# values that are tried on every input, or for one command; several where one could be what is taken
+# anyway
+VALUES = dict(line.split(": ") for line in """
+--accuracy: 0.91 0.87
+--average: items
+--best-of: 3
+--classifiers: 25
+--column: unit=item|entry=item|task=fold|task=topic
+--congruence: 0.85
+--correlation: 0.4
+--cost-per-item: 3
+--cost-per-run: 2
+--gap: 0.03
+--leave-out: x|a
+--level: 0.2
+--mean: 0.82 0.8
+--metric: accuracy|auc|score
+--n-positive: 60|22
+--names: x y
+--n-test: 70|400
+--pair: y z
+--pairwise-correlation: 0.3|0.35
+--pilot: {exam.csv}
+--power: 0.9
+--prob: 0.5
+--right: 9
+--rope: 0.01
+--save: OUT/x.csv
+--sd: 0.2 0.1
+--sd-difference: 0.2
+--seed: 2
+--spread-ratio: 1.5|0.4
+--theta: 0.85
+--top: 2|0.9
+--uniform: 0.7 0.9
+--use: x|b,c|x,z
+score --metric: pass@2
+""".strip().splitlines())  # fmt: skip
 
 
-def leaves(group: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    if isinstance(group, click.Group):
-        for name in group.list_commands(click.Context(group)):
-            yield from leaves(group.get_command(click.Context(group), name), (*words, name))
-    else:
-        yield " ".join(words), group
+def flag_of(option):
+    return max(option.opts, key=len)
 
 
-COMMANDS = dict(leaves(cli))
-
-
-def command_of(base: str) -> str:
-    return max((name for name in COMMANDS if f"{base} ".startswith(f"{name} ")), key=len)
-
-
-def given_values(name: str, option: click.Option, inputs: Path, out: Path) -> list[list[str]]:
+def given_values(name, option):
     """Arguments that give an option to a command, one list for each value."""
-    flag = max(option.opts, key=len)
+    flag = flag_of(option)
     if option.is_flag:
         return [[flag]]
     if isinstance(option.type, click.Choice):
         return [[flag, str(choice)] for choice in option.type.choices]
-    if flag == "--save":
-        return [[flag, str(out / "x.csv")]]
     if option.type is FOLDER:
-        return [[flag, str(out / "made")]]
-    if flag in READ:
-        return [[flag, str(inputs / READ[flag])]]
-    values = OWN.get((name, flag)) or VALUES[flag]
-    return [[flag, *value.split()] for value in values]
+        return [[flag, "OUT/made"]]
+    values = VALUES.get(f"{name} {flag}") or VALUES[flag]
+    return [[flag, *value.split()] for value in values.split("|")]
 
 
-def arguments_of(base: str, inputs: Path, flag: str = "") -> list[str]:
-    """Arguments of a base, without those of one option."""
-    words = [str(inputs / word[1:-1]) if word[0] == "{" else word for word in base.split()]
-    if flag in words:
-        end = start = words.index(flag)
-        end += 1
-        while end < len(words) and not words[end].startswith("--"):
-            end += 1
-        words = words[:start] + words[end:]
-    return words
-
-
-def as_json(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, Any]:
-    """Exit code, and the JSON object without its seed."""
-    code, out, error = run(capsys, *arguments, "--json")
-    found = json.loads(out) if out else None
-    if "note: no effect on" in error:
-        return code, {"note": error}
-    if found:
-        found.pop("seed", None)
-        found.pop("text", None)  # which names the seed
-    return code, found
-
-
-def as_text(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
-    """Printed text without the line of the seed."""
-    return run(capsys, *arguments)[1].split("Seed ")[0]
-
-
-def without_effect(base: str, capsys: Any, inputs: Path, out: Path) -> list[str]:
-    """Options that were accepted and changed nothing, with all of their values."""
-    name, silent = command_of(base), []
-    code, plain = as_json(capsys, arguments_of(base, inputs))
-    assert code in (0, 1), base
-    text = as_text(capsys, arguments_of(base, inputs))
-
-    def acts(flag: str, given: list[str]) -> bool:
-        arguments = [*arguments_of(base, inputs, flag), *given]
-        code, found = as_json(capsys, arguments)
-        changed = code == 2 or found != plain or any(out.iterdir())
-        for path in sorted(out.rglob("*"), reverse=True):
-            path.unlink() if path.is_file() else path.rmdir()
-        return changed or as_text(capsys, arguments) != text
-
-    for option in COMMANDS[name].params:
-        flag = max(option.opts, key=len)
-        if not isinstance(option, click.Option) or hidden(option) or flag in SILENT:
-            continue
-        values = given_values(name, option, inputs, out)
-        if flag in arguments_of(base, inputs):
-            values.append([])  # without it
-        if values and not any(acts(flag, given) for given in values):
-            silent.append(flag)
-    return silent
-
-
-def test_every_option_has_values(tmp_path: Path) -> None:
-    lacking = []
-    for name in sorted({command_of(base) for base in BASES}):
-        for option in COMMANDS[name].params:
-            flag = max(option.opts, key=len)
-            if isinstance(option, click.Option) and not hidden(option) and flag not in SILENT:
-                try:
-                    assert given_values(name, option, tmp_path, tmp_path)
-                except (KeyError, AssertionError):
-                    lacking.append((name, flag))
-    assert lacking == []
+def without(words, flag):
+    """The words without an option and its values."""
+    if flag not in words:
+        return words
+    start = words.index(flag)
+    ends = (k for k, word in enumerate(words) if k > start and word.startswith("--"))
+    return words[:start] + words[next(ends, len(words)) :]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("base", BASES)
-def test_options_change_something(base: str, capsys, option_inputs: Path, tmp_path: Path) -> None:
-    assert without_effect(base, capsys, option_inputs, tmp_path) == []
+def test_options_change_something(base, capsys, option_inputs, tmp_path):
+    def answer(words):
+        """JSON and text without the seed; or that it was refused, wrote files, or has a note."""
+        words = [str(option_inputs / w[1:-1]) if w[0] == "{" else w for w in words]
+        words = [w.replace("OUT", str(tmp_path)) for w in words]
+        code, out, error = run(capsys, *words, "--json")
+        made = sorted(tmp_path.rglob("*"), reverse=True)
+        for path in made:
+            path.unlink() if path.is_file() else path.rmdir()
+        if code == 2 or made or "note: no effect on" in error:
+            return "refused, written, or noted"
+        found = json.loads(out) | {"seed": None, "text": None}  # which names the seed
+        return found, run(capsys, *words)[1].split("Seed ")[0]
+
+    words, silent = base.split(), []
+    name = max((name for name in COMMANDS if f"{base} ".startswith(f"{name} ")), key=len)
+    plain = answer(words)
+    for option in shown_options(COMMANDS[name]):
+        if (flag := flag_of(option)) not in SILENT:
+            values = given_values(name, option) + [[]] * (flag in words)
+            if all(answer([*without(words, flag), *given]) == plain for given in values):
+                silent.append(flag)
+    assert silent == []

@@ -1,7 +1,5 @@
 """Parameters of the priors mean what their docstrings say."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -23,16 +21,16 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit, logit
 
-FAMILIES = [(LogitNormalSkill, LogitNormal), (BetaSkill, Beta), (UniformSkill, Uniform)]
 
-
-@pytest.mark.parametrize(("prior_type", "distribution_type"), FAMILIES)
-def test_each_prior_makes_its_family(prior_type, distribution_type):
+@pytest.mark.parametrize(
+    ("prior_type", "family"),
+    [(LogitNormalSkill, LogitNormal), (BetaSkill, Beta), (UniformSkill, Uniform)],
+)
+def test_each_prior_makes_its_family(prior_type, family):
     prior = prior_type(typical=0.9, spread=0.1)
     distribution = prior.distribution(prior.location_mean, np.exp(prior.log_spread_mean))
-    assert isinstance(distribution, distribution_type)
-    middle = distribution.skill(distribution.isf(0.5))
-    assert float(middle) == pytest.approx(0.9, abs=0.002)
+    assert isinstance(distribution, family)
+    assert distribution.skill(distribution.isf(0.5)) == pytest.approx(0.9, abs=0.002)
 
 
 def test_typical_and_spread_are_central_95_percent_intervals():
@@ -40,8 +38,7 @@ def test_typical_and_spread_are_central_95_percent_intervals():
     location, spread = prior.draw(np.random.default_rng(0), 200_000)
     np.testing.assert_allclose(np.quantile(expit(location), [0.025, 0.975]), [0.8, 0.95], atol=2e-3)
     np.testing.assert_allclose(np.quantile(spread, [0.025, 0.975]), [0.1, 0.4], rtol=0.02)
-    assert not prior.location_is_fixed
-    assert not prior.spread_is_fixed
+    assert (prior.location_is_fixed, prior.spread_is_fixed) == (False, False)
 
 
 def test_from_range_puts_95_percent_of_the_classifiers_there():
@@ -49,20 +46,15 @@ def test_from_range_puts_95_percent_of_the_classifiers_there():
     field = prior.distribution(prior.location_mean, np.exp(prior.log_spread_mean))
     ends = field.skill(field.isf(np.array([0.975, 0.025])))
     np.testing.assert_allclose(ends, [0.7, 0.95], atol=1e-12)
-    assert isinstance(prior.typical, tuple)
-    assert isinstance(prior.spread, tuple)
-    quarter = (logit(0.95) - logit(0.7)) / 4
-    np.testing.assert_allclose(
-        logit(prior.typical), (logit(0.95) + logit(0.7)) / 2 + np.array([-1, 1]) * quarter
-    )
+    low, high = logit(np.array([0.7, 0.95]))
+    quarter = np.array([-1, 1]) * (high - low) / 4
+    np.testing.assert_allclose(logit(np.array(prior.typical)), (low + high) / 2 + quarter)
     assert prior.spread[1] / prior.spread[0] == pytest.approx(4)
 
 
 NAN = float("nan")
-TYPICAL, SPREAD = (
-    "typical must be an accuracy in",
-    "spread must be a standard deviation of log odds",
-)
+TYPICAL = "typical must be an accuracy in"
+SPREAD = "spread must be a standard deviation of log odds"
 IMPOSSIBLE = [
     (LogitNormalSkill, ((0.9, 0.8),), "typical must be an increasing pair"),
     (LogitNormalSkill, ((0.8, 0.9, 0.95),), TYPICAL),
@@ -76,6 +68,11 @@ IMPOSSIBLE = [
     *((BetaCorrelation, x, "must be positive") for x in ((0.0, 1.0), (1.0, np.inf), (-1.0, 1.0))),
     *((UniformTries, x, f"got {x[0]}:{x[1]}") for x in ((0, 5), (5, 5), (6, 5))),
     *((LogNormalTries, x, "median >= 1 and factor > 1") for x in ((0.5, 3.0), (10.0, 1.0))),
+    (maximum_priors, (Priors(families=("normal",)),), "families has no effect on a maximum"),
+    (maximum_priors, (BoardPriors(),), "must be Priors, got BoardPriors"),
+    (board_priors, (MaximumPriors(),), "must be Priors, got MaximumPriors"),
+    (board_priors, (Priors(BetaSkill()),), "LogitNormalSkill.*not BetaSkill"),
+    (board_priors, (Priors(LogitNormalSkill(spread=0.2)),), "must be a pair, got 0.2"),
 ]
 
 
@@ -85,22 +82,18 @@ def test_impossible_parameters_are_refused(make, given, message):
         make(*given)
 
 
-def test_default_correlation_is_what_its_docstring_says():
-    prior = BetaCorrelation()
+def test_quantiles_of_correlations_and_tries():
     q = np.array([0.025, 0.5, 0.975])
-    np.testing.assert_allclose(prior.quantile(q), stats.beta(5.7, 2.6).ppf(q), rtol=1e-10)
-    np.testing.assert_allclose(prior.quantile(q[[0, 2]]).round(2), [0.36, 0.93])
+    found = BetaCorrelation().quantile(q)  # the docstring has its interval and mean
+    np.testing.assert_allclose(found, stats.beta(5.7, 2.6).ppf(q), rtol=1e-10)
+    np.testing.assert_allclose(found[[0, 2]].round(2), [0.36, 0.93])
     assert round(stats.beta(5.7, 2.6).mean(), 2) == 0.69
-    assert not prior.is_fixed
-
-
-def test_quantiles_of_tries_are_uniform_on_the_logarithm_or_within_the_factor():
     np.testing.assert_allclose(UniformTries(10, 1000).quantile([0, 0.5, 1]), [10, 100, 1000])
-    prior = LogNormalTries(1000, factor=4)
-    np.testing.assert_allclose(prior.quantile([0.025, 0.5, 0.975]), [250, 1000, 4000], rtol=1e-9)
+    tries = LogNormalTries(1000, factor=4).quantile(q)
+    np.testing.assert_allclose(tries, [250, 1000, 4000], rtol=1e-9)
 
 
-def test_one_kind_of_priors_serves_a_maximum_and_a_board() -> None:
+def test_one_kind_of_priors_serves_a_maximum_and_a_board():
     skill = LogitNormalSkill(typical=(0.5, 0.9), spread=(0.1, 1.0))
     given = Priors(skill, FixedCorrelation(0.7))
     assert maximum_priors(given) == MaximumPriors(skill, FixedCorrelation(0.7))
@@ -108,18 +101,3 @@ def test_one_kind_of_priors_serves_a_maximum_and_a_board() -> None:
     assert board_priors(given) == board_priors(board) == board
     assert maximum_priors(None) == MaximumPriors(LogitNormalSkill(), BetaCorrelation())
     assert board_priors(Priors(families=("normal",))).families == ("normal",)
-
-
-@pytest.mark.parametrize(
-    ("resolve", "given", "message"),
-    [
-        (maximum_priors, Priors(families=("normal",)), "families has no effect on a maximum"),
-        (maximum_priors, BoardPriors(), "must be Priors, got BoardPriors"),
-        (board_priors, MaximumPriors(), "must be Priors, got MaximumPriors"),
-        (board_priors, Priors(BetaSkill()), "LogitNormalSkill.*not BetaSkill"),
-        (board_priors, Priors(LogitNormalSkill(spread=0.2)), "must be a pair, got 0.2"),
-    ],
-)
-def test_priors_that_do_not_fit(resolve: Any, given: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        resolve(given)

@@ -14,24 +14,22 @@ from bayes_sota.core.ranks import (
 )
 
 
-def ranks_of(values: np.ndarray) -> np.ndarray:
+def ranks_of(values):
     return np.argsort(np.argsort(-values, axis=-1), axis=-1) + 1
 
 
-def apart(m: int, error: float = 2**0.5) -> np.ndarray:
-    return error * (1 - np.eye(m))
+def apart(m):
+    return 2**0.5 * (1 - np.eye(m))
 
 
-def test_joint_sets_are_those_of_the_deepest_draws() -> None:
+def test_joint_sets_are_those_of_the_deepest_draws():
     """Depths and sets of four entries, one draw and one entry after the other."""
     rng = np.random.default_rng(0)
     rank = ranks_of(np.array([1.5, 0.7, 0.5, -1]) + rng.standard_normal((400, 4)))
-    depths = []
-    for draw in rank:
-        tails = [
-            min(np.mean(rank[:, j] <= draw[j]), np.mean(rank[:, j] >= draw[j])) for j in range(4)
-        ]
-        depths.append(min(tails))
+    depths = [
+        min(min(np.mean(r <= x), np.mean(r >= x)) for r, x in zip(rank.T, draw, strict=True))
+        for draw in rank
+    ]
     kept = rank[np.array(depths) >= sorted(depths)[int(0.1 * 399)]]
     expected = np.column_stack([kept.min(axis=0), kept.max(axis=0)])
     np.testing.assert_array_equal(joint_rank_sets(rank, 0.9), expected)
@@ -39,29 +37,25 @@ def test_joint_sets_are_those_of_the_deepest_draws() -> None:
     assert inside.all(axis=1).mean() >= 0.9
 
 
-def test_entries_that_are_alike_share_their_sets() -> None:
+def test_entries_that_are_alike_share_their_sets():
     rng = np.random.default_rng(1)
     rank = ranks_of(np.array([1.0, 1.0, 0.0]) + rng.standard_normal((500, 3)))
     sets = joint_rank_sets(rank, 0.8, [np.array([[0, 1]]), np.array([[2]])])
     np.testing.assert_array_equal(sets[0], sets[1])
 
 
-def test_a_certain_order_has_sets_of_one_rank() -> None:
-    for order in permutations(range(3)):
-        rank = np.array([order] * 20) + 1
-        assert joint_rank_sets(rank, 0.95).tolist() == [[r, r] for r in rank[0]]
-        score = -100.0 * rank[0]
-        noise = np.random.default_rng(0).standard_normal((500, 3))
-        found = stepwise_rank_sets(score, apart(3), noise, 0.95)
-        assert found.tolist() == [[r, r] for r in rank[0]]
+@pytest.mark.parametrize("order", list(permutations([1, 2, 3])))
+def test_a_certain_order_has_sets_of_one_rank(order):
+    alone = [[rank, rank] for rank in order]
+    assert joint_rank_sets(np.array([order] * 20), 0.95).tolist() == alone
+    noise = np.random.default_rng(0).standard_normal((500, 3))
+    assert stepwise_rank_sets(-100.0 * np.array(order), apart(3), noise, 0.95).tolist() == alone
 
 
-def stepwise_by_pairs(
-    scores: np.ndarray, errors: np.ndarray, noise: np.ndarray, prob: float
-) -> np.ndarray:
+def stepwise_by_pairs(scores, errors, noise, prob):
+    """One pair after the other, until no further one is separated."""
     m = scores.size
-    left = [(j, k) for j in range(m) for k in range(m) if j != k]
-    above: list[tuple[int, int]] = []
+    left, above = [(j, k) for j in range(m) for k in range(m) if j != k], []
     while left:
         largest = np.max([(noise[:, j] - noise[:, k]) / errors[j, k] for j, k in left], axis=0)
         critical = np.quantile(largest, prob)
@@ -75,27 +69,24 @@ def stepwise_by_pairs(
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_stepwise_sets_are_those_of_all_pairs(seed: int) -> None:
+def test_stepwise_sets_are_those_of_all_pairs(seed):
     """The loops over pairs, blocks of entries, and neighbours give the same sets."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(0, [1, 3, 6][seed % 3], size=7)
     noise = rng.standard_normal((300, 7)).astype(np.float32)
-    expected = stepwise_by_pairs(scores, apart(7), noise, 0.9)
-    np.testing.assert_array_equal(stepwise_rank_sets(scores, apart(7), noise, 0.9), expected)
-    np.testing.assert_array_equal(
-        stepwise_rank_sets_of_equal_errors(scores, 2**-0.5 * noise, 0.9),
-        stepwise_rank_sets(scores, apart(7), 2**-0.5 * noise, 0.9),
-    )
+    same = np.testing.assert_array_equal
+    found, half = stepwise_rank_sets(scores, apart(7), noise, 0.9), 2**-0.5 * noise
+    same(found, stepwise_by_pairs(scores, apart(7), noise, 0.9))
+    found = stepwise_rank_sets_of_equal_errors(scores, half, 0.9)
+    same(found, stepwise_rank_sets(scores, apart(7), half, 0.9))
     errors = np.hypot(*np.meshgrid(own := rng.uniform(0.5, 2, 7), own))
     np.fill_diagonal(errors, 0)
-    np.testing.assert_array_equal(
-        stepwise_rank_sets(scores, errors, own * noise, 0.9),
-        stepwise_by_pairs(scores, errors, own * noise, 0.9),
-    )
+    found = stepwise_rank_sets(scores, errors, own * noise, 0.9)
+    same(found, stepwise_by_pairs(scores, errors, own * noise, 0.9))
 
 
 @pytest.mark.parametrize("m", [2, 6, 40])
-def test_equal_entries_are_rarely_told_apart(m: int) -> None:
+def test_equal_entries_are_rarely_told_apart(m):
     """A single rejection among equal entries is an error: its chance is 1 - prob."""
     rng = np.random.default_rng(m)
     wrong = 0
@@ -106,8 +97,7 @@ def test_equal_entries_are_rarely_told_apart(m: int) -> None:
     assert wrong / 1000 == pytest.approx(0.1, abs=4 * (0.1 * 0.9 / 1000) ** 0.5)
 
 
-def test_tiers_and_neighbours() -> None:
+def test_tiers_and_neighbours():
     sets = np.array([[1, 2], [1, 3], [2, 4], [3, 4], [5, 6], [5, 6]])
-    assert tiers(sets).tolist() == [1, 1, 2, 2, 3, 3]
-    assert separated_neighbours(sets) == 1
+    assert (tiers(sets).tolist(), separated_neighbours(sets)) == ([1, 1, 2, 2, 3, 3], 1)
     assert tiers(np.array([[1, 3], [2, 3], [4, 4], [4, 4]])).tolist() == [1, 2, 3, 3]

@@ -1,16 +1,10 @@
-"""Three families of skills against numerical integration on their log odds."""
+"""Three families of skills against SciPy and numerical integration."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.core.skills import (
-    Beta,
-    LogitNormal,
-    Uniform,
-    expit,
-    logit,
-)
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit, logit
 
 FAMILIES = {
     "logit-normal": LogitNormal(2.0, 0.3),
@@ -57,7 +51,11 @@ def some_points(distribution):
 
 @every_family
 def test_density_tails_and_quantiles_agree_with_scipy(distribution):
-    twin, c = scipy_twin(distribution), some_points(distribution)
+    twin, q = scipy_twin(distribution), np.array([0.99, 0.5, 0.01, 1e-4, 1e-8])
+    found = distribution.isf(q)
+    # where rounding of c alone changes sf, an absolute comparison on the coordinate is the fair one
+    np.testing.assert_allclose(twin.isf(q), found, rtol=0, atol=1e-6 * np.ptp(found))
+    c = some_points(distribution)
     c = c[distribution.skill(c) < 1]
     # SciPy's density of a narrow Beta has another constant: log-beta cancels at a + b = 5e7
     skill = distribution.skill(c)
@@ -65,27 +63,19 @@ def test_density_tails_and_quantiles_agree_with_scipy(distribution):
     density = distribution.axis_density(distribution.axis_from_skill(skill))
     np.testing.assert_allclose(density, twin.pdf(c) * slope, rtol=1e-6)
     np.testing.assert_allclose(distribution.sf(c), twin.sf(c), rtol=1e-9, atol=1e-300)
-
-
-@every_family
-def test_isf_inverts_sf(distribution):
-    q = np.array([0.99, 0.5, 0.01, 1e-4, 1e-8])
-    width = float(distribution.isf(1e-8) - distribution.isf(0.99))
-    c = distribution.isf(q)
-    assert np.all(np.diff(c) >= 0)
-    # where rounding of c alone changes sf, an absolute comparison on the coordinate is the fair one
-    np.testing.assert_allclose(scipy_twin(distribution).isf(q), c, rtol=0, atol=1e-6 * width)
+    np.testing.assert_allclose(distribution.skill(distribution.from_skill(skill)), skill, 1e-12)
 
 
 @every_family
 def test_excess_is_the_integral_of_the_survival_function(distribution):
     c = some_points(distribution)
     points, weights = fine_grid(distribution)
+    narrow_beta = isinstance(distribution, Beta) and distribution.a > 1e6
+    assert weights.sum() == pytest.approx(1, abs=1e-6 if narrow_beta else 1e-10)
     direct = np.array([weights @ np.maximum(points - value, 0) for value in c])
-    scale = float(np.ptp(c))
     # the integrand has a corner, the composite rule an error of about (cell / scale) ** 2
     above, excess = distribution.tail(c)
-    np.testing.assert_allclose(excess, direct, rtol=0, atol=3e-5 * scale)
+    np.testing.assert_allclose(excess, direct, rtol=0, atol=3e-5 * np.ptp(c))
     np.testing.assert_allclose(above, distribution.sf(c), rtol=1e-14)
 
 
@@ -95,8 +85,7 @@ def test_hat_weights_give_expectations_of_piecewise_linear_functions(distributio
     low, high = distribution.isf(0.999), distribution.isf(1e-4)
     nodes = np.linspace(float(low), float(high), count)
     weights = distribution.hat_weights(nodes)
-    assert weights.shape == (count,)
-    assert weights.min() >= 0
+    assert (weights.shape, weights.min() >= 0) == ((count,), True)
     assert weights.sum() == pytest.approx(1, abs=1e-9)
     points, mass = fine_grid(distribution)
     values = np.cos(3 * (nodes - nodes[0]) / (nodes[-1] - nodes[0]))
@@ -126,9 +115,7 @@ def expected_maximum_by_integration(distribution, m):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "m", [2, 1e5, *(pytest.param(m, marks=pytest.mark.slow) for m in (1, 10, 1000))]
-)
+@pytest.mark.parametrize("m", [1, 2, 10, 1000, 1e5])
 @pytest.mark.parametrize("spread", [1e-6, 1e-3, 0.3, 2.0])
 @pytest.mark.parametrize("location", [-1.0, 2.0, 6.0])
 @pytest.mark.parametrize("family", [LogitNormal, Beta.from_location_spread])
@@ -141,36 +128,15 @@ def test_expected_maximum(family, location, spread, m):
 @pytest.mark.parametrize("m", [1, 5, 1000, 100_000])
 def test_expected_maximum_of_uniform_skills_is_the_papers_formula(m):
     low, high = 0.875, 0.9
-    field = Uniform(low, high)
     t, weights = composite(low, high, 20_000, 10)
     share = weights @ ((t - low) / (high - low)) ** m
-    assert field.expected_maximum(m) == pytest.approx(high - share, abs=1e-12)
+    assert Uniform(low, high).expected_maximum(m) == pytest.approx(high - share, abs=1e-12)
 
 
-@every_family
-def test_axis_carries_all_the_mass(distribution):
-    _, weights = fine_grid(distribution)
-    narrow_beta = isinstance(distribution, Beta) and distribution.a > 1e6
-    assert weights.sum() == pytest.approx(1, abs=1e-6 if narrow_beta else 1e-10)
-    assert distribution.axis_resolution() > 0
-
-
-@every_family
-def test_axis_and_coordinate_are_inverse_to_skill(distribution):
-    low, high = distribution.axis_support()
-    u = np.linspace(low, high, 9)[1:-1]
-    skill = distribution.axis_skill(u)
-    inner = (skill > 1e-9) & (skill < 1 - 1e-7)
-    np.testing.assert_allclose(distribution.axis_from_skill(skill)[inner], u[inner], rtol=1e-6)
-    c = distribution.from_skill(skill[inner])
-    np.testing.assert_allclose(distribution.skill(c), skill[inner], rtol=1e-12)
-
-
-@pytest.mark.parametrize("family", [LogitNormal, Beta.from_location_spread,
-                                    Uniform.from_location_spread])  # fmt: skip
+@pytest.mark.parametrize("family", [LogitNormal, Beta, Uniform])
 def test_location_and_spread_mean_the_same_in_every_family(family):
     location, spread = 1.5, 0.05
-    distribution = family(location, spread)
+    distribution = getattr(family, "from_location_spread", family)(location, spread)
     rng = np.random.default_rng(0)
     skill = distribution.skill(distribution.isf(rng.random(200_000)))
     assert logit(skill).mean() == pytest.approx(location, abs=0.003)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from arviz_stats.base.stats_utils import get_decimal_places_from_se
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
@@ -14,6 +15,7 @@ NAMES = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
     "best_new_score", "rho",
 )  # fmt: skip
+INDEPENDENT = {"draws_are_independent": 1}
 
 
 @pytest.fixture(scope="module")
@@ -22,110 +24,106 @@ def tree():
     return bs.estimate_sota(board, random_seed=3)
 
 
-def test_summary_is_what_numpy_says(tree) -> None:
+def test_summary_is_what_numpy_says(tree):
     draws = tree["posterior"]["theta_sota"].values.ravel()
     table = bs.summarize(tree, ci_prob=0.9)
     assert list(table.index) == list(NAMES)
     row = table.loc["theta_sota"]
-    assert row["mean"] == pytest.approx(draws.mean())
-    assert row["sd"] == pytest.approx(draws.std(ddof=1))
-    assert (row["lower"], row["upper"]) == pytest.approx(tuple(np.quantile(draws, [0.05, 0.95])))
+    expected = [draws.mean(), draws.std(ddof=1), *np.quantile(draws, [0.05, 0.95])]
+    assert row[["mean", "sd", "lower", "upper"]].tolist() == pytest.approx(expected)
     shared = tuple(tree["sample_stats"][name].values.ravel() for name in ("point", "stratum"))
-    assert row["mcse"] == pytest.approx(float(cluster_mcse(draws.ravel(), *shared)))
+    assert row["mcse"] == pytest.approx(float(cluster_mcse(draws, *shared)))
     assert 1 < row["mcse"] / (draws.std(ddof=1) / np.sqrt(draws.size)) < 1.6
 
 
 @pytest.mark.slow
-def test_boards_get_a_row_each() -> None:
+def test_boards_get_a_row_each():
     boards = [
         bs.BestScore("0.9", n_test=500, n_classifiers=20, name="first"),
         bs.BestScore("0.8", n_test=300, n_classifiers=(10, 40), name="second"),
     ]
     table = bs.summarize(bs.estimate_sota(boards, draws=200, random_seed=0))
     assert {"theta_sota[first]", "theta_sota[second]", "rho"} <= set(table.index)
-    assert "rho[first]" not in table.index
     assert 10 <= table.loc["n_classifiers[second]", "mean"] <= 40
 
 
-def test_diagnostics_find_chains_that_disagree(tree) -> None:
+def test_diagnostics_find_chains_that_disagree(tree):
     assert bs.diagnose(tree)["ok"] is True
     broken = tree.copy(deep=True)
     broken.attrs["draws_are_independent"] = 0
     broken["posterior"]["theta_sota"].values[0] -= 0.05
     found = bs.diagnose(broken)
-    assert found["ok"] is False
-    assert "r_hat" in found["reasons"][0]
+    assert (found["ok"], "r_hat" in found["reasons"][0]) == (False, True)
 
 
-def test_share_of_draws_above_a_skill(tree) -> None:
+def test_share_of_draws_above_a_skill(tree):
     draws = tree["posterior"]["theta_sota"].values.ravel()
     found = bs.core.probability_above(tree, 0.97)
     p = np.mean(draws > 0.97)
     assert found["probability"] == pytest.approx(p)
     assert 1 < found["mcse"] / np.sqrt(p * (1 - p) / draws.size) < 1.6
-    none, all_ = (bs.core.probability_above(tree, t) for t in (1.0, 0.0))
-    assert (none["probability"], all_["probability"]) == (0.0, 1.0)
-    error = pytest.approx(share_mcse(0.0, draws.size))
-    assert (none["mcse"], all_["mcse"]) == (error, error)
-    seldom = {"draws_are_independent": 1, "importance_effective_size": 100}
+    for threshold, share in ((1.0, 0.0), (0.0, 1.0)):
+        found = bs.core.probability_above(tree, threshold)
+        assert found["probability"] == share
+        assert found["mcse"] == pytest.approx(share_mcse(0.0, draws.size))
+    seldom = INDEPENDENT | {"importance_effective_size": 100}
     few = weighted_chance(np.zeros((4, 1000)), seldom)["mcse"]
     assert few == pytest.approx(share_mcse(0.0, 4000 / 41))
 
 
-def test_draws_that_agree_are_not_certain() -> None:
-    independent = {"draws_are_independent": 1}
-    for p in (0.0, 0.3, 1.0):
-        assert weighted_chance(np.full((1, 1), p), independent)["mcse"] > 0.3
-    many = weighted_chance(np.full((4, 1000), 0.3), independent)
-    assert many["mcse"] < 0.001  # the probability given each draw is 0.3
+@pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
+def test_draws_that_agree_are_not_certain(p):
+    assert weighted_chance(np.full((1, 1), p), INDEPENDENT)["mcse"] > 0.3
+    points = (np.repeat(np.arange(100), 4), np.zeros(400))
+    error = weighted_chance(np.full((4, 100), p), INDEPENDENT, points=points)["mcse"]
+    assert 0 < error < (0.25 / 400) ** 0.5
 
 
-def test_dependent_draws_and_few_points_are_less_sure(tree) -> None:
+def test_dependent_draws_and_few_points_are_less_sure(tree):
     """Copies of one chain, and draws of weighted points, say less than independent draws."""
     theta = tree["posterior"]["theta_sota"].values
     above = np.repeat((theta > 0.97).astype(float)[:, ::10], 10, axis=1)
     facts = [{"draws_are_independent": k} for k in (1, 0)]
     independent, dependent = (weighted_chance(above, fact)["mcse"] for fact in facts)
     assert dependent == pytest.approx(10**0.5 * independent, rel=0.3)
-    points = {"draws_are_independent": 1, "importance_effective_size": above.size}
+    points = INDEPENDENT | {"importance_effective_size": above.size}
     assert weighted_chance(above, points)["mcse"] == pytest.approx(2**0.5 * independent)
+    shared = np.repeat(np.random.default_rng(0).random(100), 4).reshape(4, 100)
+    of_points = (np.repeat(np.arange(100), 4), np.zeros(400))
+    alone, together = (
+        weighted_chance(shared, INDEPENDENT, points=given)["mcse"] for given in (None, of_points)
+    )
+    assert together == pytest.approx(2 * alone, rel=0.02)
 
 
-def test_other_results_name_the_table_that_they_have() -> None:
+def drawn(name, dim, labels):
+    """A result of two chains with draws of one variable, and their means."""
     draws = np.random.default_rng(0).normal(size=(2, 50, 2))
-    content = xr.Dataset({"mine": (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
-    tree = xr.DataTree.from_dict({"posterior": content})
-    with pytest.raises(InputError, match="no theta_sota: var_names chooses of mine"):
-        bs.summarize(tree)
-    tree.attrs["draws_are_independent"] = 1
-    rows = bs.summarize(tree, var_names=["mine"])
-    assert list(rows.index) == ["mine[a]", "mine[b]"]
-    assert rows["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())
+    content = xr.Dataset({name: (("chain", "draw", dim), draws)}, {dim: labels})
+    return xr.DataTree.from_dict({"posterior": content}), draws
 
 
-def test_skills_of_players_are_estimands() -> None:
-    draws = np.random.default_rng(0).normal(size=(2, 50, 2))
-    content = xr.Dataset({"epp": (("chain", "draw", "player"), draws)}, {"player": ["a", "b"]})
-    content["skill_sd"] = content["epp"].std("player")
-    table = bs.summarize(xr.DataTree.from_dict({"posterior": content}))
+def test_players_and_claims_are_estimands_and_others_by_name():
+    tree, draws = drawn("epp", "player", ["a", "b"])
+    table = bs.summarize(tree)
     assert list(table.index) == ["epp[a]", "epp[b]", "p_best[a]", "p_best[b]"]
     best = np.mean(draws[..., 0] > draws[..., 1])
     expected = [*draws.mean(axis=(0, 1)), best, 1 - best]
     assert table["mean"].tolist() == pytest.approx(expected)
+    tree, draws = drawn("difference", "claim", [1, 2])
+    tree["posterior"]["congruence"] = tree["posterior"]["difference"] ** 2
+    means = bs.summarize(tree)["mean"]
+    expected = dict(zip(["difference[1]", "difference[2]"], draws.mean(axis=(0, 1)), strict=True))
+    assert means.to_dict() == pytest.approx(expected)
+    tree, draws = drawn("mine", "player", ["a", "b"])
+    with pytest.raises(InputError, match="no theta_sota: var_names chooses of mine"):
+        bs.summarize(tree)
+    means = bs.summarize(tree, var_names=["mine"])["mean"]
+    expected = dict(zip(["mine[a]", "mine[b]"], draws.mean(axis=(0, 1)), strict=True))
+    assert means.to_dict() == pytest.approx(expected)
 
 
-def test_differences_of_claims_are_estimands() -> None:
-    draws = np.random.default_rng(0).normal(size=(2, 50, 2))
-    content = xr.Dataset({"difference": (("chain", "draw", "claim"), draws)}, {"claim": [1, 2]})
-    content["congruence"] = content["difference"] ** 2
-    table = bs.summarize(xr.DataTree.from_dict({"posterior": content}))
-    assert list(table.index) == ["difference[1]", "difference[2]"]
-    assert table["mean"].tolist() == pytest.approx(draws.mean(axis=(0, 1)).tolist())
-
-
-def test_digits_are_those_of_arviz_and_never_more_than_two_of_the_sd() -> None:
-    from arviz_stats.base.stats_utils import get_decimal_places_from_se
-
+def test_digits_are_those_of_arviz_and_never_more_than_two_of_the_sd():
     for mcse in np.geomspace(1.1e-7, 0.04, 300):
         assert decimals_for(1e-6, mcse) == np.clip(get_decimal_places_from_se(mcse), 1, 7)
     cases = [
@@ -144,25 +142,12 @@ def test_digits_are_those_of_arviz_and_never_more_than_two_of_the_sd() -> None:
         (0.0004, np.inf, "0.0004"), (0.0, np.inf, "< 0.0001"), (1.0, np.inf, "> 0.999"),
     ],
 )  # fmt: skip
-def test_shares_of_draws_have_the_digits_of_their_error(p: float, draws: float, shown: str) -> None:
+def test_shares_of_draws_have_the_digits_of_their_error(p, draws, shown):
     assert chance(p, share_mcse(p, draws) if np.isfinite(draws) else 0.0) == shown
 
 
-def test_the_error_of_a_share_is_that_of_repeated_draws() -> None:
+def test_the_error_of_a_share_is_that_of_repeated_draws():
     shares = np.random.default_rng(0).binomial(400, 0.3, 4000) / 400
     assert np.mean([share_mcse(p, 400) for p in shares]) == pytest.approx(shares.std(), rel=0.05)
     upper = 2 * share_mcse(0.0, 400)  # the bound of no draws: the rule of three, 3 / 400
     assert upper == pytest.approx(3 / 400, rel=0.1)
-
-
-def test_chances_that_agree_have_the_error_of_a_share() -> None:
-    points = (np.repeat(np.arange(100), 4), np.zeros(400))
-    for p in (0.3, 0.1 + 0.2, 1 / 3):
-        found = weighted_chance(np.full((4, 100), p), {"draws_are_independent": 1}, points=points)
-        assert 0 < found["mcse"] < (p * (1 - p) / 400) ** 0.5
-    shared = np.repeat(np.random.default_rng(0).random(100), 4).reshape(4, 100)
-    alone, together = (
-        weighted_chance(shared, {"draws_are_independent": 1}, points=given)["mcse"]
-        for given in (None, points)
-    )
-    assert together == pytest.approx(2 * alone, rel=0.02)

@@ -1,4 +1,6 @@
-"""What a model gives for a trace, and which traces it refuses."""
+"""What a model gives for a trace, against formulas, and which traces it refuses."""
+
+from functools import cache
 
 import numpy as np
 import pymc as pm
@@ -7,72 +9,92 @@ import xarray as xr
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import check_trace, model_groups, model_of, sampler_stats
+from bayes_sota.core.sample import (
+    check_trace,
+    describe_nuts,
+    model_groups,
+    model_of,
+    sampler_stats,
+)
 
-DATA = np.array([0.3, -0.2, 1.1])
+SEEN = np.array([0.3, -1.0, 2.0])
 
 
-def build() -> pm.Model:
-    with pm.Model(coords={"case": [0, 1, 2]}) as model:
-        mean = pm.Normal("mean", 0, 2)
-        pm.Normal("score", mean, 1, observed=DATA, dims="case")
-        pm.Poisson("count", 3, observed=2)
+def build():
+    with pm.Model(coords={"case": list("abc")}) as model:
+        centre = pm.Normal("centre", 0, 2)
+        pm.Normal("seen", centre, 0.5, observed=SEEN, dims="case")
+        pm.Multinomial("pair", 3, [0.4, 0.6], observed=[[1, 2]])
+        pm.Potential("positive", -pm.math.sqr(centre - 1))
     return model
 
 
-def trace(**more: np.ndarray) -> xr.DataTree:
-    draws = {"mean": np.random.default_rng(0).normal(0.4, 0.5, (2, 50)), **more}
+model = cache(build)
+
+
+def trace(**more):
+    draws = {"centre": np.random.default_rng(0).normal(size=(2, 50)), **more}
     posterior = xr.Dataset({name: (("chain", "draw"), values) for name, values in draws.items()})
     return xr.DataTree.from_dict({"posterior": posterior})
 
 
-def test_groups_are_those_of_the_model() -> None:
-    found = model_groups(build(), trace(), np.random.default_rng(1))
+def groups(**options):
+    return model_groups(model(), trace(), np.random.default_rng(1), **options)
+
+
+def test_densities_are_those_of_the_formulas_and_potentials_warn_nobody():
+    """A warning would be an error."""
+    found, centre = groups(), trace()["posterior"]["centre"].values
     names = {"prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior"}
     assert set(found) == names
-    mean = trace()["posterior"]["mean"]
-    expected = stats.norm.logpdf(DATA, mean.values[..., None], 1)
-    np.testing.assert_allclose(found["log_likelihood"]["score"], expected)
-    np.testing.assert_allclose(found["log_prior"]["mean"], stats.norm(0, 2).logpdf(mean))
-    assert found["posterior_predictive"]["score"].dims == ("chain", "draw", "case")
-    assert found["prior"]["mean"].size == 100
+    np.testing.assert_allclose(found["log_prior"]["centre"], stats.norm(0, 2).logpdf(centre))
+    likelihood, replicated = found["log_likelihood"], found["posterior_predictive"]
+    expected = stats.norm.logpdf(SEEN, centre[..., None], 0.5)
+    np.testing.assert_allclose(likelihood["seen"], expected)
+    assert replicated["seen"].dims == ("chain", "draw", "case")
+    assert (likelihood["pair"].shape, replicated["pair"].shape) == ((2, 50, 1), (2, 50, 1, 2))
+    assert likelihood["seen"].dtype == np.float64
+    assert found["prior"].sizes["draw"] == 100
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(2400, {"seen", "pair"}), (2000, {"pair"})])
+def test_large_likelihoods_are_left_out(monkeypatch, limit, kept):
+    """Of 300 numbers in "seen" and 100 observations in "pair"."""
+    monkeypatch.setattr("bayes_sota.core.sample.LARGEST_GROUP", limit)
+    assert set(groups()["log_likelihood"]) == kept
 
 
 @pytest.mark.slow
-def test_replicates_that_the_caller_draws_are_left_out() -> None:
-    rng = np.random.default_rng(1)
-    found = model_groups(build(), trace(), rng, replicated=("score",))
+def test_replicates_that_the_caller_draws_are_left_out():
+    found = groups(replicated=("seen",))
     for group in ("prior_predictive", "posterior_predictive"):
-        assert set(found[group].data_vars) == {"count"}
-    assert set(found["log_likelihood"].data_vars) == {"score", "count"}
-    found = model_groups(build(), trace(), rng, replicated=("score", "count"))
-    assert set(found) == {"prior", "log_likelihood", "log_prior"}
+        assert set(found[group].data_vars) == {"pair"}
+    assert set(found["log_likelihood"].data_vars) == {"seen", "pair"}
 
 
-def test_the_model_is_the_given_one_that_of_the_block_or_built() -> None:
-    assert set(model_of(trace(), None, build).named_vars) == {"mean", "score", "count"}
-    with build() as model:
+def test_the_model_is_the_given_one_that_of_the_block_or_built():
+    assert set(model_of(trace(), None, build).named_vars) >= {"centre", "seen", "pair"}
+    longer = trace(more=np.zeros((2, 50)))
+    with build() as extended:
         pm.Normal("more")
-        assert model_of(trace(more=np.zeros((2, 50))), None, build) is model
+        assert model_of(longer, None, build) is extended
     with pytest.raises(InputError, match="has more, which the model of the data lacks"):
-        model_of(trace(more=np.zeros((2, 50))), None, build)
+        model_of(longer, None, build)
     with pytest.raises(InputError, match="lacks more"):
-        model_of(trace(), model, build)
+        model_of(trace(), extended, build)
 
 
-def test_chains_of_different_length_are_refused() -> None:
-    draws = trace()["posterior"]["mean"].values.copy()
+def test_chains_of_different_length_are_refused():
+    draws = trace()["posterior"]["centre"].values.copy()
     draws[1, 40:] = np.nan
     with pytest.raises(InputError, match="chains of different length"):
-        check_trace(trace(mean=draws))
+        check_trace(trace(centre=draws))
 
 
-def test_statistics_of_the_sampler_are_kept_but_for_texts() -> None:
-    stats_of = {
-        "diverging": (("chain", "draw"), np.zeros((2, 3), bool)),
-        "message": (("chain", "draw"), np.full((2, 3), None, object)),
-    }
-    tree = xr.DataTree.from_dict({"sample_stats": xr.Dataset(stats_of, attrs={"by": "x"})})
-    found = sampler_stats(tree)
-    assert set(found.data_vars) == {"diverging"}
-    assert found.attrs == {}
+def test_statistics_of_any_sampler_are_kept_but_for_texts():
+    assert describe_nuts(trace())["divergences"] == 0  # a sampler that has none
+    given = {"diverging": np.eye(2, 50) > 0, "message": np.full((2, 50), None, object)}
+    stated = xr.Dataset({name: (("chain", "draw"), v) for name, v in given.items()})
+    tree = xr.DataTree.from_dict({"posterior": trace()["posterior"], "sample_stats": stated})
+    assert describe_nuts(tree)["divergences"] == 2
+    assert set(sampler_stats(tree).data_vars) == {"diverging"}

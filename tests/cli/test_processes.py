@@ -1,0 +1,86 @@
+"""How a run ends, and what a process needs from its surroundings."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+from data.files import run
+
+ODD = """
+import sys
+import click
+from bayes_sota.cli import commands, main
+@click.command()
+@click.argument("times", type=int)
+def odd(times):
+    import warnings
+    warnings.warn("nobody should see this")
+    click.echo("Zo\\u00eb \\u4e2d \\udc80 " * times)
+commands.cli.add_command(odd, "odd")
+main()
+"""
+
+
+def python(*words, **options):
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, **options)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_package_runs_as_a_module_and_tells_versions():
+    told = python("-m", "bayes_sota", "--version").splitlines()
+    assert told[0] == f"bayes_sota {version('bayes-sota')}"
+    assert f"PyMC {version('pymc')}" in told
+
+
+DRAWING = ("pymc", "pytensor", "arviz", "matplotlib")
+
+
+@pytest.mark.parametrize(
+    ("line", "heavy"),
+    [
+        ("--help", ("scipy", "pandas", "xarray", *DRAWING)),
+        ("sota --help", ("pandas", *DRAWING)),
+        ("maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5 --json",
+         ("scipy", "pandas", "xarray", *DRAWING)),
+        ("score --right 48 --n-test 50", DRAWING),
+        ("claim classification --accuracy 0.9 0.88 --n-test 500", ("pandas", "xarray", *DRAWING)),
+        ("inspect {board.csv}", DRAWING),
+        ("board {board.csv} --n-test 500 --json", ("xarray", *DRAWING)),
+        ("epp {rounds.csv} --json", DRAWING),
+    ],
+)  # fmt: skip
+def test_a_command_loads_what_it_needs(line, heavy, option_inputs):
+    words = [str(option_inputs / word[1:-1]) if word[0] == "{" else word for word in line.split()]
+    code = (
+        f"import sys\nfrom bayes_sota.cli import main\ntry:\n    main({words!r})\n"
+        "except SystemExit as stop:\n    assert not stop.code\n"
+        f"print([m for m in {heavy!r} if m in sys.modules])"
+    )
+    assert python("-c", code).splitlines()[-1] == "[]"
+
+
+def test_an_interrupted_run_is_one_line_and_exit_code_130(capsys, monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayes_sota.cli.options.deliver", pressed)
+    assert run(capsys, "score", "--right", 48, "--n-test", 50)[::2] == (130, "error: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("coding", "shown"), [("ascii", "?"), ("latin-1", "\\udc80"), ("utf-8", "\\udc80")]
+)
+def test_names_that_a_terminal_cannot_show(coding, shown):
+    environment = {**os.environ, "PYTHONIOENCODING": coding}
+    out = python("-c", ODD, "odd", "1", errors="replace", env=environment)
+    assert (out[:2], shown in out) == ("Zo", True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_output_that_nobody_reads_any_more():
+    command = f'"{sys.executable}" -c "$0" odd 20000 | true; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", command, ODD], capture_output=True, timeout=30)
+    assert (done.returncode, done.stderr) == (141, b"")
