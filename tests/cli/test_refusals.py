@@ -17,7 +17,6 @@ FILES = {
     "lone.csv": "model,acc\na,0.9\n",
     "unnamed.csv": ",law,art\nx,0.9,0.8\ny,0.7,0.6\n",
     "leader.csv": "round,a,b\n1,0.9,0.8\n2,0.9,0.8\n3,0.7,0.6\n",
-    "averaged.csv": "name,accuracy_a,accuracy_b,n_test\nx,0.913,0.9,100\n",
 }
 MAXIMUM = "sota --maximum 0.98 --n-test 200 --classifiers 50"
 AUC = "sota --metric auc --n-test 100 --classifiers 9"
@@ -107,7 +106,6 @@ epp rounds.csv battles.csv | files of one kind can be joined, not
 epp rounds.csv pair.csv | files of one kind can be joined, not
 epp rounds.csv lone.csv | files of one kind can be joined, not
 claim classification --accuracy 0.9 0.8 --n-test 1 | --n-test must
-claim batch averaged.csv | no whole number of 100 items gives accuracy_a as printed, 0.913
 claim batch teams.csv --group-by x | No such option '--group-by'
 """
 PYTHON_NAMES = re.compile("n_test|n_classifiers|standard_error|group_by|n_positive")
@@ -147,7 +145,6 @@ def test_inspect_is_not_advised_of_what_it_cannot_open(capsys, tmp_path, command
     [
         ("epp unnamed.csv --column entry= --penalty 0.5", "2 players, 2 rounds"),
         ("board pair.csv --use private --n-test 100", '"pair" b has the best score, 0.85'),
-        ("claim batch averaged.csv --any-accuracy", "1 claim"),
     ],
 )
 def test_what_the_line_advises_works(capsys, folder, monkeypatch, line, told):

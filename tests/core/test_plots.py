@@ -16,7 +16,6 @@ from bayes_sota.core.plots import (
     plot_lines,
     save_figure,
 )
-from bayes_sota.maximum.plots import plot_maximum_law
 
 LAW = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
 ROOMS = [value for value in (getattr(bs, name) for name in bs.__all__) if inspect.ismodule(value)]
