@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import rankdata
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError, listed
@@ -142,14 +143,8 @@ def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
     >>> ranks_of_rounds(np.array([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
     [[1, 0, 0], [0, -1, 1]]
     """
-    order = np.argsort(scores, axis=-1, kind="stable")  # missing ones last
-    ordered = np.take_along_axis(scores, order, axis=-1)
-    places = np.zeros(scores.shape, np.int32)
-    places[..., 1:] = np.cumsum(ordered[..., 1:] != ordered[..., :-1], axis=-1)
-    ranks = np.empty_like(places)
-    np.put_along_axis(ranks, order, places, axis=-1)
-    ranks[np.isnan(scores)] = ABSENT
-    return ranks
+    ranks = rankdata(scores, "dense", axis=-1, nan_policy="omit") - 1
+    return np.nan_to_num(ranks, nan=ABSENT).astype(np.int32)
 
 
 def _same_round(scores: FloatArray) -> MatchCounts:
