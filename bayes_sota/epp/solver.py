@@ -150,9 +150,10 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
     m, each = skills.size, _matches_of_every_pair(n_matches)
     if each:
         _, degree, scaled, inner, constant = _kernel(skills)
-        found = (scaled @ inner) @ scaled.T - 1 / (m * m * constant)
-        found.flat[:: m + 1] += 1 / degree
-        return np.asarray(found / each)
+        found = (scaled @ inner / each) @ scaled.T
+        found -= 1 / (m * m * constant * each)
+        found.flat[:: m + 1] += 1 / degree / each
+        return np.asarray(found)
     information = _moments(skills, n_matches)[1]
     constant = float(information.mean())  # rows of the Laplacian add up to zero
     inverse = np.linalg.inv(information)
