@@ -12,12 +12,14 @@ strongly connected (Ford 1957): from every player wins lead to every other.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import rankdata
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError, listed
@@ -97,8 +99,7 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
     if data.n_players > _MOST_PLAYERS:
         raise InputError(
             f"a tournament of {data.n_players:,} players: at most {_MOST_PLAYERS:,} are compared, "
-            "every one with every other; leave out players, or turn "
-            "the table if its rounds are in columns"
+            "every one with every other; leave out players, or turn the table if rounds are columns"
         )
     if isinstance(data, Matches):
         return _listed(data)
@@ -142,14 +143,8 @@ def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
     >>> ranks_of_rounds(np.array([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
     [[1, 0, 0], [0, -1, 1]]
     """
-    order = np.argsort(scores, axis=-1, kind="stable")  # missing ones last
-    ordered = np.take_along_axis(scores, order, axis=-1)
-    places = np.zeros(scores.shape, np.int32)
-    places[..., 1:] = np.cumsum(ordered[..., 1:] != ordered[..., :-1], axis=-1)
-    ranks = np.empty_like(places)
-    np.put_along_axis(ranks, order, places, axis=-1)
-    ranks[np.isnan(scores)] = ABSENT
-    return ranks
+    ranks = rankdata(scores, "dense", axis=-1, nan_policy="omit") - 1
+    return np.nan_to_num(ranks, nan=ABSENT).astype(np.int32)
 
 
 def _same_round(scores: FloatArray) -> MatchCounts:
@@ -194,23 +189,22 @@ def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
     >>> doubled_scores_below(scores, np.array([0, 1, 0])).tolist()
     [[4, 2], [2, 1]]
     """
-    players = np.nonzero(~np.isnan(scores))[1]
-    flat = scores[~np.isnan(scores)]
+    rounds, m = scores.shape
+    players, flat = np.nonzero(~np.isnan(scores))[1], scores[~np.isnan(scores)]
     order = np.argsort(flat, kind="stable")
-    starts = np.flatnonzero(np.diff(flat[order], prepend=-np.inf) > 0)
-    found = np.zeros((int(groups.max()) + 1, scores.shape[1]), np.int64)
-    passed = np.zeros(scores.shape[1], np.int64)  # twice the scores below
-    for level in np.split(order, starts[starts > 0]):
-        if level.size == 1:
-            player = players[level[0]]
-            passed[player] += 1
-            found[groups[level[0]]] += passed
-            passed[player] += 1
+    small: Any = np.int32 if 2 * rounds * max(rounds, m) < 2**31 else np.int64
+    found, passed = np.zeros((int(groups.max()) + 1, m), small), np.zeros(m, small)
+    owners, keys = players[order].tolist(), groups[order].tolist()
+    ends = np.flatnonzero(np.diff(flat[order], append=np.inf) > 0) + 1
+    for start, end in pairwise([0, *ends.tolist()]):  # passed: twice the scores below
+        if end == start + 1:
+            passed[owners[start]] += 1
+            found[keys[start]] += passed
+            passed[owners[start]] += 1
             continue
-        here = np.bincount(players[level], minlength=passed.size)
-        times = np.bincount(groups[level], minlength=len(found))
-        reached = np.flatnonzero(times)
-        found[reached] += np.outer(times[reached], passed + here)
+        here = np.bincount(owners[start:end], minlength=m).astype(small)
+        reached, times = np.unique(keys[start:end], return_counts=True)
+        found[reached] += np.outer(times, passed + here).astype(small)
         passed += 2 * here
     return found
 

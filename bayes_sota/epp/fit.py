@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -38,118 +39,39 @@ from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
     Compared,
-    MatchCounts,
     MatchKind,
     count_matches,
     infinite_estimates,
     is_connected,
     nearest_player,
 )
-from bayes_sota.epp.rounds import (
-    ROUND_OFF,
-    bonferroni_critical,
-    cluster_scores,
-    clustered_covariance,
-    critical_values,
-    rank_intervals,
-)
+from bayes_sota.epp.estimate import ClusteredEstimate
+from bayes_sota.epp.rounds import ROUND_OFF, bonferroni_critical, critical_values, rank_intervals
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 IntervalKind = Literal["robust", "model", "simultaneous"]
+FACTS = {
+    "schema_version": SCHEMA_VERSION,
+    "method": "maximum likelihood",
+    "model_name": "bradley-terry",
+    "versions": f"bayes_sota {__version__}",
+}
 AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / log(10)
 _LEAST_PENALTY = 1e-6
-_ENOUGH_CLUSTERS = 3  # of two, a variance may be zero by chance
-
-
-@dataclass(frozen=True)
-class PairTest:
-    """Difference of two players' skills.
-
-    Attributes
-    ----------
-    players : (str, str)
-        A and B.
-    difference : float
-        Skill of A minus skill of B, in logits.
-    se, df, p_value : float
-        Standard error clustered by round, degrees of freedom, and two-sided p-value.
-    interval : (float, float)
-        Of the difference.
-    n_matches, points : int, float
-        Matches of A with B, and those that A won, a tie counted half.
-    win_probability : float
-        That A beats B in a round, by the skills, which rest on the matches with all others too.
-    win_probability_interval : (float, float)
-    se_model, wald_chi2, p_value_model : float
-        The same for independent matches, one degree of freedom.
-    lrt_chi2, lrt_p_value : float or None
-        Likelihood-ratio test for independent matches; None with a penalty.
-    paper_wald_chi2, paper_wald_p_value : float
-        Every match counted twice, two degrees of freedom: the published implementation's.
-    """
-
-    players: tuple[str, str]
-    difference: float
-    se: float
-    df: float
-    p_value: float
-    interval: tuple[float, float]
-    n_matches: int
-    points: float
-    win_probability: float
-    win_probability_interval: tuple[float, float]
-    se_model: float
-    wald_chi2: float
-    p_value_model: float
-    lrt_chi2: float | None
-    lrt_p_value: float | None
-    paper_wald_chi2: float
-    paper_wald_p_value: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BradleyTerryFit:
-    """Estimated skills (EPP meta-scores) of the players of one tournament.
-
-    Attributes
-    ----------
-    data : ScoreTable or Matches
-    kind : {"same-round", "all-rounds", "listed"}
-        What was compared.
-    counts : MatchCounts
-        As observed.
-    epp : ndarray, shape (m,)
-        Skills on the logit scale, mean zero; a difference is a log odds (Property 3.1).
-    connected : bool
-        Whether the estimates would be finite without a penalty.
-    penalty : float
-        Rounds of ties added.
-    test_fraction : float or None
-    """
-
-    data: ScoreTable | Matches
-    kind: MatchKind
-    counts: MatchCounts
-    epp: FloatArray
-    connected: bool
-    penalty: float
-    test_fraction: float | None
+class BradleyTerryFit(ClusteredEstimate):
+    """Estimated skills (EPP meta-scores), with their tests, intervals, ranks and deviance."""
 
     def __repr__(self) -> str:
         """Who leads."""
-        best = int(np.argmax(self.epp))
-        size = f"{len(self.players):,} players, {self.kind} matches"
-        return (
-            f"<BradleyTerryFit of {size}: {self.players[best]!r} leads, EPP {self.epp[best]:.3f}>"
-        )
-
-    @property
-    def players(self) -> Sequence[str]:
-        """Names."""
-        return self.data.players
+        best, m = int(np.argmax(self.epp)), len(self.players)
+        leads = f"{self.players[best]!r} leads, EPP {self.epp[best]:.3f}"
+        return f"<BradleyTerryFit of {m:,} players, {self.kind} matches: {leads}>"
 
     @property
     def tournament(self) -> str:
@@ -166,125 +88,6 @@ class BradleyTerryFit:
         """Rank by skill from 1, equal skills share the better one, (m,)."""
         losses = -np.round(self.epp, 9)
         return np.searchsorted(np.sort(losses), losses) + 1
-
-    @cached_property
-    def covariance_model(self) -> FloatArray:
-        """Covariance if all matches were independent, (m, m): far too small for rounds."""
-        matches = self.counts.with_ties(self.kind, self.penalty)[1]
-        return solver.model_covariance(self.epp, matches)
-
-    @cached_property
-    def cluster_scores(self) -> FloatArray | None:
-        """What each cluster adds to the estimating equations, (G, m); None if independent."""
-        if isinstance(self.data, Matches) and self.data.groups is None:
-            return None
-        return cluster_scores(self.data, self.kind, self.win_probabilities())
-
-    @cached_property
-    def influence(self) -> FloatArray | None:
-        """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
-        return None if self.cluster_scores is None else self.cluster_scores @ self.covariance_model
-
-    @cached_property
-    def matches_by_cluster(self) -> FloatArray:
-        """Matches of each player in each cluster, up to a factor, (G, m)."""
-        data = self.data
-        matches = np.zeros((data.n_clusters, len(self.players)))
-        if isinstance(data, Matches):
-            for players in (data.first, data.second):
-                np.add.at(matches, (data.clusters, players), 1)
-            return matches
-        played = data.present.astype(np.float64)
-        if self.kind == "same-round":  # a player alone in a round has no match
-            played *= np.maximum(data.present.sum(axis=1, keepdims=True) - 1, 0)
-        np.add.at(matches, data.clusters, played)
-        return matches
-
-    @cached_property
-    def clusters_of_players(self) -> NDArray[np.intp]:
-        """Clusters of rounds in which each player has matches, (m,)."""
-        return np.asarray(np.sum(self.matches_by_cluster > 0, axis=0), np.intp)
-
-    @property
-    def overlap(self) -> float:
-        r"""What overlapping training sets multiply variances by.
-
-        :math:`1 + R q / (1 - q)` for R splits that test a share q of the data (Nadeau & Bengio
-        2003, doi 10.1023/A:1024068626366); 1 for separate data.
-        """
-        return float(self.overlap_of(self.data.n_clusters))
-
-    def overlap_of(self, rounds: Any) -> FloatArray:
-        """The same for a player who has so many of the rounds."""
-        q = self.test_fraction or 0.0
-        return 1 + np.asarray(rounds) * q / (1 - q)
-
-    @property
-    def least_share(self) -> float:
-        """Least variance relative to independent matches.
-
-        Half of 3 / (m + 1), which independent matches have against the clustered ones of equal
-        players; all of it where clusters may show no variation although skills are uncertain.
-        """
-        few = self.data.n_clusters < _ENOUGH_CLUSTERS
-        return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
-
-    @cached_property
-    def covariance(self) -> FloatArray:
-        r"""Covariance of the skills, clustered by round, (m, m).
-
-        The scores of a player with n clusters, which add up to zero, are divided by
-        :math:`\sqrt{1 - 1/n}`; rounds that agree by chance leave no combination of skills less
-        variance than a share of that of independent matches (``clustered_covariance``): 1.5 / (m +
-        1), and all of it with two clusters, or where only a penalty makes estimates finite. A
-        player of one cluster has an infinite variance.
-        """
-        if self.cluster_scores is None:
-            return self.covariance_model
-        clusters = self.clusters_of_players
-        few = self.overlap_of(clusters) * clusters / np.maximum(clusters - 1, 1)
-        scores = self.cluster_scores * np.sqrt(few)
-        covariance = clustered_covariance(scores, self.covariance_model, self.least_share)
-        np.fill_diagonal(covariance, np.where(clusters > 1, np.diagonal(covariance), np.inf))
-        return covariance
-
-    @cached_property
-    def inflation(self) -> float:
-        r"""What clusters multiply the variance of independent matches by, at least 1.
-
-        .. math:: c = \frac{1}{m - 1} \frac{G}{G - 1} \sum_g u_g^T C u_g
-
-        the mean over all contrasts, times ``overlap``; about (m + 1) / 3 for the same-round matches
-        of equal players.
-        """
-        if self.cluster_scores is None or self.influence is None:
-            return self.overlap
-        clusters, m = self.cluster_scores.shape
-        trace = float(np.sum(self.cluster_scores * self.influence))
-        return self.overlap * max(clusters / (clusters - 1) * trace / (m - 1), 1.0)
-
-    @cached_property
-    def se(self) -> FloatArray:
-        """Standard error of each skill, clustered by round, (m,): root of the variance."""
-        return np.sqrt(np.diagonal(self.covariance))
-
-    @cached_property
-    def se_model(self) -> FloatArray:
-        """The same if all matches were independent, (m,)."""
-        return np.sqrt(np.diagonal(self.covariance_model))
-
-    @property
-    def df(self) -> NDArray[np.float64]:
-        r"""Degrees of freedom of each skill's t law, (m,).
-
-        One less than the effective number of clusters :math:`(\sum_g n_g)^2 / \sum_g n_g^2`, n_g
-        being the player's matches in each: all G where they have the same size.
-        """
-        if self.influence is None:
-            return np.full(len(self.players), np.inf)
-        played = self.matches_by_cluster
-        squares = np.maximum(np.sum(played**2, axis=0), 1.0)
-        return np.maximum(played.sum(axis=0) ** 2 / squares - 1, 0.0)
 
     def interval(self, ci_prob: float = 0.95, kind: IntervalKind = "robust") -> FloatArray:
         """Interval of each skill, (m, 2).
@@ -311,10 +114,6 @@ class BradleyTerryFit:
         i, j = nearest_player(self.players, a), nearest_player(self.players, b)
         return float(expit(self.epp[i] - self.epp[j]))
 
-    def win_probabilities(self) -> FloatArray:
-        """P(row beats column), 1/2 on the diagonal, (m, m)."""
-        return solver.win_probabilities(self.epp)
-
     def standard_errors_of_pairs(self) -> FloatArray:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
         return errors_of_differences(self.covariance)
@@ -330,8 +129,20 @@ class BradleyTerryFit:
         """Players that no other is certainly better than, (m,): they may be the best."""
         return self.rank_interval(ci_prob)[:, 0] == 1
 
-    def test(self, a: str, b: str, ci_prob: float = 0.95) -> PairTest:
+    def test(self, a: str, b: str, ci_prob: float = 0.95) -> SimpleNamespace:
         """Test that A and B have the same skill (Property 3.3).
+
+        Returns
+        -------
+        namespace
+            ``players``; ``difference`` of their skills with ``interval``, ``se`` clustered by
+            round, ``df`` and two-sided ``p_value``; ``n_matches`` of A with B, and the ``points``
+            of A, a tie counted half; ``win_probability`` of A by the skills, which rest on the
+            matches with all others too, and its ``win_probability_interval``. For independent
+            matches, one degree of freedom: ``se_model``, ``wald_chi2``, ``p_value_model``, and
+            ``lrt_chi2``, ``lrt_p_value`` of the likelihood ratio, None with a penalty. The
+            published implementation's, every match counted twice and two degrees of freedom:
+            ``paper_wald_chi2``, ``paper_wald_p_value``.
 
         Examples
         --------
@@ -354,7 +165,7 @@ class BradleyTerryFit:
         low, high = difference - half, difference + half
         wald = (difference / se_model) ** 2
         ratio = None if self.penalty else self._likelihood_ratio(i, j)
-        return PairTest(
+        return SimpleNamespace(
             players=(self.players[i], self.players[j]),
             difference=difference,
             se=se,
@@ -420,14 +231,15 @@ class BradleyTerryFit:
             "rank": ("player", self.rank),
             "deviance": self.deviance,
         }
-        facts = {
+        facts = FACTS | {
             "matches": self.kind,
             "data_hash": self.data.data_hash(),
             "penalty": self.penalty,
             "connected": int(self.connected),
         }
         point = xr.Dataset(numbers, coords={name: list(self.players) for name in two})
-        return estimates_tree(point, facts, observed_data=_observed_data(self.data))
+        groups = {"/": xr.Dataset(attrs=facts), "point_estimate": point}
+        return xr.DataTree.from_dict(groups | {"observed_data": _observed_data(self.data)})
 
 
 def fit_epp(
@@ -502,22 +314,6 @@ def fit_epp(
         raise infinite_estimates(counts.doubled_wins, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
-
-
-def estimates_tree(
-    point_estimate: "xr.Dataset", facts: dict[str, Any], **groups: "xr.Dataset"
-) -> "xr.DataTree":
-    """Estimates by maximum likelihood as a DataTree."""
-    import xarray as xr
-
-    known = {
-        "schema_version": SCHEMA_VERSION,
-        "method": "maximum likelihood",
-        "model_name": "bradley-terry",
-        "versions": f"bayes_sota {__version__}",
-    }
-    everything = {"/": xr.Dataset(attrs=known | facts), "point_estimate": point_estimate}
-    return xr.DataTree.from_dict(everything | groups)
 
 
 def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:

@@ -24,11 +24,10 @@ from typing import Any, Literal
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
-from numpy.typing import NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.builders import EppPriors, own_priors
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
@@ -38,7 +37,7 @@ from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.rankings import RoundOrders, order_rounds, ranking_log_likelihood
 
 RankingLikelihood = Literal["auto", "matches"]
-_PENALTY = 0.5  # rounds of ties: finite estimates for weights
+_PENALTY = 1e-6  # rounds of ties: finite estimates, for weights
 _CLEAR = 4.0  # squared spread of estimates per squared error, above which skills are centred
 
 
@@ -100,7 +99,7 @@ def build_model(
         raise InputError("covariates of rounds need rankings of rounds: matches have none")
     players = list(dict.fromkeys(name for table in tables for name in table.players))
     tournaments = [table.tournament for table in tables]
-    fits = [_finite_fit(table, test_fraction) for table in tables]
+    fits = [fit_epp(t, penalty=_PENALTY, test_fraction=test_fraction) for t in tables]
     weights = np.array([_weight(fit, ranked) for fit in fits])
     with pm.Model(coords={"player": players, "tournament": tournaments}) as model:
         centred = all(np.var(fit.epp) > _CLEAR * np.mean(fit.se**2) for fit in fits)
@@ -108,17 +107,16 @@ def build_model(
         skills = _tournament_skills(skills, len(tables), known.tournament_scale)
         weight = pm.Data("likelihood_weight", weights, dims="tournament")
         if ranked:
-            _observe_rankings(skills, tables, players, weight, round_covariates, known)
+            _observe_rankings(skills, tables, weight, round_covariates, known.slope_scale)
         else:
-            _observe_matches(skills, fits, players, weight)
+            _observe_matches(skills, fits, weight)
         add_digest(*tables)
     return model
 
 
 def checked_tables(data: Any) -> list[Any]:
     """Tournaments of data: ScoreTables or Matches under different names."""
-    single = isinstance(data, (ScoreTable, Matches)) or not isinstance(data, Iterable)
-    tables = [data] if single else list(data)
+    tables = list(data) if isinstance(data, Iterable) else [data]
     kinds = {type(table) for table in tables}
     if kinds not in ({ScoreTable}, {Matches}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
@@ -173,13 +171,6 @@ def build_design(covariates: Any, names: Sequence[str], kind: str) -> tuple[Floa
     return design - design.mean(axis=0), [*columns]
 
 
-def _finite_fit(table: ScoreTable | Matches, test_fraction: float | None) -> BradleyTerryFit:
-    try:
-        return fit_epp(table, test_fraction=test_fraction)
-    except InfiniteEstimateError:
-        return fit_epp(table, penalty=_PENALTY, test_fraction=test_fraction)
-
-
 def _weight(fit: BradleyTerryFit, ranked: bool) -> float:
     """Weight of the log-likelihood of one tournament."""
     if not ranked:
@@ -228,13 +219,10 @@ def _round_skills(skills: Any, covariates: Any, rounds: Sequence[str], scale: fl
 
 
 def _observe_rankings(
-    skills: Any,
-    tables: Sequence[ScoreTable],
-    players: Sequence[str],
-    weights: Any,
-    covariates: Any,
-    priors: EppPriors,
+    skills: Any, tables: Sequence[ScoreTable], weights: Any, covariates: Any, slope_scale: float
 ) -> None:
+    model = pm.modelcontext(None)
+    players = list(model.coords["player"])
     tournament = np.repeat(np.arange(len(tables)), [table.n_rounds for table in tables])
     ranks = np.full((tournament.size, len(players)), ABSENT, np.int64)
     for place, table in enumerate(tables):
@@ -242,10 +230,10 @@ def _observe_rankings(
         ranks[np.ix_(tournament == place, own)] = ranks_of_rounds(table.oriented)
     named = [(table.tournament, label) for table in tables for label in table.rounds]
     rounds = [f"{name}: {label}" if len(tables) > 1 else label for name, label in named]
-    pm.modelcontext(None).add_coord("round", rounds)
+    model.add_coord("round", rounds)
     setting, present = tournament, ranks != ABSENT
     if covariates is not None:
-        skills = _round_skills(skills[tournament], covariates, rounds, priors.slope_scale)
+        skills = _round_skills(skills[tournament], covariates, rounds, slope_scale)
         setting = np.arange(len(rounds))
     pm.Data("round_tournament", tournament, dims="round")
     orders = order_rounds(ranks)
@@ -272,11 +260,19 @@ def _observe_rankings(
     )
 
 
-def _observe_matches(
-    skills: Any, fits: Sequence[BradleyTerryFit], players: Sequence[str], weights: Any
-) -> None:
-    where, first, second, counts = _pairs_of(fits, players)
-    pm.modelcontext(None).add_coords({"pair": np.arange(len(where)), "outcome": ["won", "lost"]})
+def _observe_matches(skills: Any, fits: Sequence[BradleyTerryFit], weights: Any) -> None:
+    model, columns = pm.modelcontext(None), []
+    players = list(model.coords["player"])
+    for place, fit in enumerate(fits):
+        own = np.array([players.index(name) for name in fit.players])
+        first, second = np.nonzero(np.triu(fit.counts.n_matches))
+        wins = fit.counts.doubled_wins / 2
+        of_pairs = own[first], own[second], wins[first, second], wins[second, first]
+        columns.append([np.full(first.size, place), *of_pairs])
+    rows = np.hstack(columns)
+    where, first, second = rows[:3].astype(np.intp)
+    counts = rows[3:].T
+    model.add_coords({"pair": np.arange(len(where)), "outcome": ["won", "lost"]})
     places = {"pair_tournament": where, "pair_first": first, "pair_second": second}
     for name, values in places.items():
         pm.Data(name, values, dims="pair")
@@ -300,20 +296,3 @@ def _observe_matches(
         observed=pm.Data("counted", counts),
         dims=("pair", "outcome"),
     )
-
-
-def _pairs_of(
-    fits: Sequence[BradleyTerryFit], players: Sequence[str]
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], FloatArray]:
-    """Tournament, first and second player of each pair that met; matches won and lost, (n, 2)."""
-    columns = []
-    for place, fit in enumerate(fits):
-        own = np.array([players.index(name) for name in fit.players])
-        first, second = np.nonzero(np.triu(fit.counts.n_matches))
-        won, lost = (
-            fit.counts.doubled_wins[pair] / 2 for pair in ((first, second), (second, first))
-        )
-        where = np.full(first.size, place)
-        columns.append((where, own[first], own[second], np.column_stack([won, lost])))
-    where, first, second, counts = map(np.concatenate, zip(*columns, strict=True))
-    return where, first, second, counts

@@ -18,7 +18,7 @@ with refitted resamples, and measures how often true nulls are rejected.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,27 +32,7 @@ from bayes_sota.epp.fit import BradleyTerryFit, two_players
 from bayes_sota.epp.rounds import cluster_scores
 
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)
-_REPETITIONS = Range(100, 1_000_000, whole=True)
 _ENOUGH_CLUSTERS = 6
-
-
-@dataclass(frozen=True, eq=False)
-class MultiscaleTest:
-    """p-values of the hypotheses that A is no better than B.
-
-    Attributes
-    ----------
-    pairs : sequence of (str, str)
-        A and B.
-    pair_share : ndarray, shape (n_pairs,)
-        Share of resamples, of as many rounds as there are, in which the hypothesis is true.
-    pair_p_value : ndarray, shape (n_pairs,)
-        Small where A is better.
-    """
-
-    pairs: tuple[tuple[str, str], ...]
-    pair_share: FloatArray
-    pair_p_value: FloatArray
 
 
 def multiscale_test(
@@ -61,7 +41,7 @@ def multiscale_test(
     *,
     repetitions: int = 2000,
     random_seed: Seed = 0,
-) -> MultiscaleTest:
+) -> SimpleNamespace:
     """Resample rounds at ten scales, and test which of two players is better.
 
     Parameters
@@ -71,6 +51,12 @@ def multiscale_test(
     repetitions : int
         Resamples of each scale.
     random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    namespace
+        ``pair_p_value`` of the hypothesis that A is no better than B, pair by pair, small where A
+        is better; ``pair_share`` of resamples of as many rounds in which it is true.
 
     Raises
     ------
@@ -85,7 +71,7 @@ def multiscale_test(
     >>> bool(multiscale_test(fit, [("1", "4")]).pair_p_value[0] < 0.001)
     True
     """
-    _REPETITIONS.check(repetitions, "repetitions")
+    Range(100, 1_000_000, whole=True).check(repetitions, "repetitions")
     clusters = 0 if fit.influence is None else fit.data.n_clusters
     if fit.influence is None or clusters < _ENOUGH_CLUSTERS:
         raise InputError(
@@ -107,8 +93,7 @@ def multiscale_test(
         shares.append(np.mean((1 - gaps) / 2, axis=0))  # equals by half
     scales = sizes / (clusters - 1) * fit.overlap
     p_values = unbiased_p_values(shares, scales, repetitions)
-    names = tuple((fit.players[i], fit.players[j]) for i, j in zip(first, second, strict=True))
-    return MultiscaleTest(names, shares[SCALES.index(1.0)], p_values)
+    return SimpleNamespace(pair_share=shares[SCALES.index(1.0)], pair_p_value=p_values)
 
 
 def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) -> FloatArray:

@@ -15,10 +15,10 @@ those that are expected, the skills that were seen being drawn towards their mea
 size.
 """
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from bayes_sota.core.arguments import OPEN_SHARE, Range
@@ -30,43 +30,9 @@ STANDARD_ERROR = Range(0, 100, open_low=True)
 _DRAWS = 4_000
 
 
-@dataclass(frozen=True, eq=False)
-class RoundsPlan:
-    """Numbers of rounds, infinite where no number is enough.
-
-    Attributes
-    ----------
-    order : ndarray of int, shape (m,)
-        Places of the players, the best first.
-    expected : ndarray, shape (m,)
-        Expected skills.
-    for_error : ndarray, shape (m,)
-        Until the standard error of each skill is ``target_se``.
-    for_neighbours : ndarray, shape (m - 1,)
-        Until a test of the k-th and the next player in ``order`` tells them apart with a
-        probability ``power``, if they differ as expected.
-    for_best : float
-        Until the first of ``order`` has the highest estimated skill with probability ``ci_prob``,
-        if skills are as expected.
-    rounds : int
-        Rounds (clusters of rounds) that there are.
-    target_se, power, ci_prob : float
-    """
-
-    order: NDArray[np.intp]
-    expected: FloatArray
-    for_error: FloatArray
-    for_neighbours: FloatArray
-    for_best: float
-    rounds: int
-    target_se: float
-    power: float
-    ci_prob: float
-
-
 def plan_rounds(
     fit: BradleyTerryFit, target_se: float, *, power: float = 0.8, ci_prob: float = 0.95
-) -> RoundsPlan:
+) -> SimpleNamespace:
     r"""How many rounds it takes, from a pilot.
 
     Parameters
@@ -79,6 +45,16 @@ def plan_rounds(
         Of the tests of neighbours, each for itself.
     ci_prob : float
         Confidence of these tests, and probability that the best comes out first.
+
+    Returns
+    -------
+    namespace
+        Numbers of rounds, infinite where no number is enough: ``for_error`` (m,), until the
+        standard error of each skill is ``target_se``; ``for_neighbours`` (m - 1,), until a test of
+        the k-th and the next player in ``order`` tells them apart with a probability ``power``, if
+        they differ as expected; ``for_best``, until the first has the highest estimated skill with
+        probability ``ci_prob``. ``order`` are places of the players, the best first, ``expected``
+        their expected skills, ``rounds`` those that there are.
 
     Raises
     ------
@@ -115,7 +91,7 @@ def plan_rounds(
     confident = float(ndtri((1 + ci_prob) / 2))
     targets = (expected[first] - expected[second]) / (confident + float(ndtri(power)))
     errors = fit.standard_errors_of_pairs()[first, second]
-    return RoundsPlan(
+    return SimpleNamespace(
         order=order,
         expected=expected,
         for_error=_rounds_for(fit, fit.se, target_se),

@@ -14,6 +14,7 @@ from scipy.special import expit
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.plots import make_ticks, plot_forest, title_figure
+from bayes_sota.core.tables import rows_of
 from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import draws_of_players, epp_table
@@ -56,17 +57,18 @@ def plot_epp(
     '2 of 4 players may be the best (filled dots)'
     """
     board = _leaderboard(result, ci_prob, most)
-    columns, bars = ["lower", "upper"], f"thick bar: {100 * ci_prob:.3g}% interval of each"
+    columns, bars = {"interval": ["lower", "upper"]}, f"{100 * ci_prob:.3g}% interval of each"
     if isinstance(result, BradleyTerryFit):
         order = np.argsort(-result.epp, kind="stable")
         board[["low", "high"]] = result.interval(ci_prob, "simultaneous")[order]
-        columns, bars = [*columns, "low", "high"], f"{bars}; thin bar: all players at once"
-    ends = board.head(most)[[*columns, "epp"]].to_numpy(float)
+        columns, bars = columns | {"outer": ["low", "high"]}, f"{bars}; thin: all players at once"
+    ends = board.head(most).filter(["epp", "lower", "upper", "low", "high"]).to_numpy(float)
     finite = ends[np.isfinite(ends)]
     places, texts = make_ticks(float(finite.min()), float(finite.max()))
     chances = [f"{text}\n{expit(place):.0%}" for place, text in zip(places, texts, strict=True)]
-    label = f"EPP, and the probability of beating an average player\n({bars})"
-    return _forest(board, "epp", "epp", columns, label, most, xticks=(places, chances), **where)
+    label = f"EPP, and the probability of beating an average player\n(thick bar: {bars})"
+    where |= {"variable": "epp", "xticks": (places, chances)}
+    return _forest(board.rename(columns={"epp": "mean"}), columns, label, most, where)
 
 
 def plot_rank_distribution(
@@ -89,17 +91,16 @@ def plot_rank_distribution(
     '2 of 3 players may be the best (filled dots)'
     """
     board = _leaderboard(result, ci_prob, most)
-    board["middle"] = board["rank"] * 1.0
+    board["mean"] = board["rank"] * 1.0
     if not isinstance(result, BradleyTerryFit):
         players, draws = draws_of_players(result)
         mean = np.mean(np.argsort(np.argsort(-draws, axis=1), axis=1) + 1, axis=0)
-        board["middle"] = pd.Series(mean, players)[board["player"]].to_numpy()
+        board["mean"] = pd.Series(mean, players)[board["player"]].to_numpy()
     label = f"rank, 1 is best\n(bars: {100 * ci_prob:.3g}% for all players at once)"
     last = int(board["rank_upper"].head(most).max())
-    ticks = np.unique(np.linspace(1, last, min(last, 10)).round())
-    xticks = (ticks.tolist(), [f"{tick:,.0f}" for tick in ticks])
-    ends = ["rank_lower", "rank_upper"]
-    return _forest(board, "rank", "middle", ends, label, most, xticks=xticks, **where)
+    ticks = np.unique(np.linspace(1, last, min(last, 10)).round()).tolist()
+    where |= {"variable": "rank", "xticks": (ticks, [f"{tick:,.0f}" for tick in ticks])}
+    return _forest(board, {"interval": ["rank_lower", "rank_upper"]}, label, most, where)
 
 
 def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float, most: int) -> pd.DataFrame:
@@ -112,26 +113,16 @@ def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float, most: in
 
 
 def _forest(
-    board: pd.DataFrame,
-    variable: str,
-    mean: str,
-    ends: list[str],
-    label: str,
-    most: int,
-    **where: Any,
+    board: pd.DataFrame, bars: dict[str, list[str]], label: str, most: int, where: dict[str, Any]
 ) -> PlotCollection:
     """The figure, and its title: who may be the best, and how many players are drawn."""
     rows = [
-        {
-            "name": f"{row['rank']}  {shown_name(row['player'], 32)}",
-            "mean": row[mean],
-            "interval": [row[end] for end in ends[:2]],
-            **({"outer": [row[end] for end in ends[2:]]} if ends[2:] else {}),
-            "weak": not row["tied_with_best"],
-        }
-        for row in board.head(most).to_dict("records")
+        {"name": f"{row['rank']}  {shown_name(row['player'], 32)}", "mean": row["mean"]}
+        | {kind: [row[end] for end in ends] for kind, ends in bars.items()}
+        | {"weak": not row["tied_with_best"]}
+        for row in rows_of(board.head(most))
     ]
-    panel = plot_forest(rows, label, variable=variable, **where)
+    panel = plot_forest(rows, label, **where)
     tied, count = int(board["tied_with_best"].sum()), len(board)
     title = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:

@@ -9,12 +9,6 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import xarray as xr
-from arviz_base import dict_to_dataset
-from pymc.backends.arviz import (
-    coords_and_dims_for_inferencedata,
-    find_constants,
-    find_observations,
-)
 
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
@@ -161,9 +155,10 @@ def complete(
     model = model_of(trace, model, lambda: build_model(tables), *tables)
     _check_model(model)
     rng, seed = resolve_seed(random_seed)
-    groups = completed_groups(trace, model, rng) | _observed(model)
+    groups = completed_groups(trace, model, rng)
+    groups["constant_data"] = groups["constant_data"].drop_vars(_INNER, errors="ignore")
     if predictive > 0 and _is_checked(model):
-        groups["predictive_check"] = _replicate(groups, predictive)
+        groups["predictive_check"] = _replicate(groups, model, predictive)
     for name in ("posterior", "prior"):
         epp = groups[name]["epp"].transpose("chain", "draw", "player")
         groups[name] = groups[name].assign(rank=(epp.dims, ranks_of(epp.values)))
@@ -172,23 +167,9 @@ def complete(
 
 
 def _check_model(model: pm.Model) -> None:
-    names = set(model.named_vars)
-    if not ("epp" in names and names & {"round_rank", "match_counts"}):
-        raise InputError(
-            "the model needs skills 'epp' and observed data, as build_model makes them; it has "
-            f"{', '.join(map(str, model.named_vars)) or 'no variables'}"
-        )
-
-
-def _observed(model: pm.Model) -> dict[str, xr.Dataset]:
-    """Data and constants of the model, which a trace need not have."""
-    coords, dims = coords_and_dims_for_inferencedata(model)
-    constants = {k: v for k, v in find_constants(model).items() if k not in _INNER}
-    groups = {"observed_data": find_observations(model), "constant_data": constants}
-    for name, values in groups.items():
-        dataset = dict_to_dataset(values, sample_dims=[], coords=coords, dims=dims)
-        groups[name] = dataset.drop_vars(dataset.coords.keys() - coords.keys()).drop_attrs()
-    return groups
+    if not ("epp" in model.named_vars and {"round_rank", "match_counts"} & {*model.named_vars}):
+        held = ", ".join(map(str, model.named_vars)) or "no variables"
+        raise InputError(f"the model needs skills 'epp' and outcomes of build_model; it has {held}")
 
 
 def _is_checked(model: pm.Model) -> bool:
@@ -199,18 +180,18 @@ def _is_checked(model: pm.Model) -> bool:
     return not dependent and "round_slope" not in model.named_vars
 
 
-def _replicate(groups: dict[str, xr.Dataset], number: int) -> xr.Dataset:
+def _replicate(groups: dict[str, xr.Dataset], model: pm.Model, number: int) -> xr.Dataset:
     """Group ``predictive_check``: deviances of observed and replicated tournaments."""
-    fresh = groups["posterior_predictive"]
+    fresh, posterior = groups["posterior_predictive"], groups["posterior"]
     chains, draws = fresh.sizes["chain"], fresh.sizes["draw"]
     kept = np.unique(np.linspace(0, draws - 1, -(-number // chains)).astype(int))
     fresh = fresh.isel(draw=kept)
-    posterior = groups["posterior"].sel(draw=fresh["draw"])
-    name = "epp_tournament" if "epp_tournament" in posterior else "epp"
-    skills = posterior[name].transpose("chain", "draw", ...).values
+    own = posterior["epp_tournament" if "epp_tournament" in posterior else "epp"]
+    skills = own.sel(draw=fresh["draw"]).transpose("chain", "draw", ...).values
     skills = skills.reshape(chains * kept.size, -1, skills.shape[-1])
-    constants = groups["constant_data"]
-    seen, again = (_deviances(data, skills, constants) for data in (groups["observed_data"], fresh))
+    name = "round_rank" if "round_rank" in fresh else "match_counts"
+    observed = model.rvs_to_values[model[name]].eval()
+    seen, again = (_deviances(x, skills, model) for x in (observed[None], fresh[name].values))
     content = {
         "observed": (("replicate", "statistic"), seen[:, None]),
         "replicated": (("replicate", "statistic"), again[:, None]),
@@ -219,31 +200,25 @@ def _replicate(groups: dict[str, xr.Dataset], number: int) -> xr.Dataset:
     return xr.Dataset(content, {"replicate": np.arange(len(seen)), "statistic": ["deviance"]})
 
 
-def _deviances(data: xr.Dataset, skills: FloatArray, constants: xr.Dataset) -> FloatArray:
+def _deviances(values: FloatArray, skills: FloatArray, model: pm.Model) -> FloatArray:
     """Deviances of outcomes, observed or one for each draw, from skills (draws, tournament, m)."""
-    ranked = "round_rank" in data
-    values = data["round_rank" if ranked else "match_counts"].values
     values = values.reshape(-1, *values.shape[-2:])
-    tournament = constants["round_tournament" if ranked else "pair_tournament"].values
-    total = np.zeros(len(skills))
-    for place in range(skills.shape[1]):
+    ranked, total = "round_rank" in model.named_vars, np.zeros(len(skills))
+    tournament = model["round_tournament" if ranked else "pair_tournament"].get_value()
+    for place, own in enumerate(np.moveaxis(skills, 1, 0)):
         here = values[:, tournament == place]
         if ranked:
             counts = count_scores(np.where(here < 0, np.nan, here), "same-round")
         else:
+            doubled = np.zeros((len(here), *skills.shape[-1:] * 2), int)
             first, second = (
-                constants[f"pair_{x}"].values[tournament == place] for x in ("first", "second")
+                model[name].get_value()[tournament == place]
+                for name in ("pair_first", "pair_second")
             )
-            counts = _counts_of_pairs(here, first, second, skills.shape[-1])
-        total += solver.deviance(skills[:, place], counts)
+            doubled[:, first, second], doubled[:, second, first] = 2 * np.moveaxis(here, -1, 0)
+            counts = MatchCounts(doubled, (doubled[0] + doubled[0].T) / 2, 0)
+        total += solver.deviance(own, counts)
     return total
-
-
-def _counts_of_pairs(matches: FloatArray, first: Any, second: Any, m: int) -> MatchCounts:
-    """Counts of pairs, (B, pairs, 2), as matrices."""
-    doubled = np.zeros((len(matches), m, m), int)
-    doubled[:, first, second], doubled[:, second, first] = np.rint(2 * np.moveaxis(matches, -1, 0))
-    return MatchCounts(doubled, (doubled[0] + doubled[0].T) / 2, 0)
 
 
 def _notes(model: pm.Model, groups: dict[str, xr.Dataset]) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.stats import chi2, halfnorm, norm
+from scipy.stats import chi2, halfnorm
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
 from bayes_sota.core.builders import EppPriors, own_priors
@@ -60,7 +60,7 @@ def infer_skills(
     xarray.DataTree
         ``posterior`` and ``prior`` of ``epp``, ``rank`` and ``skill_sd``; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` of ``epp_estimate``, what as many rounds
-        would estimate; ``log_prior``.
+        would estimate.
 
     Raises
     ------
@@ -103,10 +103,6 @@ def infer_skills(
     prior_sd = known.skill_scale * np.abs(rng.standard_normal(size[0]))
     posterior, fresh = drawn(skills, sd)
     prior, before = drawn(prior_sd[:, None] * rng.standard_normal(size), prior_sd)
-    log_prior = {
-        "skill_sd": halfnorm.logpdf(sd, scale=known.skill_scale),
-        "epp": norm.logpdf(skills, scale=sd[:, None]).sum(axis=1),
-    }
     observed = xr.Dataset({"epp_estimate": ("player", fit.epp)}, {"player": list(fit.players)})
     groups = {
         "posterior": posterior,
@@ -114,7 +110,6 @@ def infer_skills(
         "observed_data": observed,
         "posterior_predictive": fresh,
         "prior_predictive": before,
-        "log_prior": lay_out(log_prior, _CHAINS, {}, {}),
     }
     about = {"method": "normal approximation", "seed": seed, "model_name": model_name}
     facts = describe_provenance([fit.data], known, **about)

@@ -15,15 +15,15 @@ measures how often true leaderboards are rejected, and compares with a fit of ev
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from bayes_sota.core.arguments import generator_of
+from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
-from bayes_sota.core.parallel import followed
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
@@ -152,25 +152,18 @@ def leaderboard_quality(
     reason = not_comparable(fit.data)
     if reason:
         raise InputError(f"the deviance has no reference: {reason}")
-    m, n_rounds = len(fit.players), getattr(fit.data, "n_rounds", 1)
+    m, rng = len(fit.players), generator_of(random_seed)
     if repetitions is None:
-        most = _WORK / (m**2 * n_rounds)
+        most = _WORK / (m**2 * getattr(fit.data, "n_rounds", 1))
         repetitions = int(np.clip(most, _LEAST_REPETITIONS, _MOST_REPETITIONS))
-    if repetitions < 2:
-        raise InputError(f"at least 2 repetitions are needed, got {repetitions}")
-    rng = generator_of(random_seed)
+    Range(2, 10**6, whole=True).check(repetitions, "repetitions")
     if isinstance(fit.data, ScoreTable):
         replicate = _of_scores(fit.data, fit, rng, keep_ties)
     else:
         replicate = _of_matches(fit.data, fit, rng, keep_ties)
     size = max(_BLOCK // (m * max(m, fit.data.n_clusters)), 1)
-    replicates = np.empty(repetitions)
-    with followed(repetitions, "simulated tournaments") as advance:
-        for begin in range(0, repetitions, size):
-            block = replicates[begin : begin + size]
-            block[:] = _deviances(replicate(block.size), fit)
-            for _ in block:
-                advance()
+    sizes = [min(size, repetitions - begin) for begin in range(0, repetitions, size)]
+    replicates = np.concatenate([_deviances(replicate(size), fit) for size in sizes])
     larger = int(np.sum(replicates >= fit.deviance - _SAME * (1 + abs(fit.deviance))))
     return LeaderboardQuality(
         tournament=fit.data.tournament,
@@ -193,17 +186,16 @@ def _of_matches(
     data: Matches, fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
 ) -> Callable[[int], Wins]:
     """Doubled wins of so many tournaments of the same shape, (B, m, m)."""
-    first, second = np.nonzero(np.triu(fit.counts.n_matches))
-    ties = np.zeros(fit.counts.n_matches.shape, int)
-    if keep_ties:
-        tied = data.outcomes == 0.5
-        np.add.at(ties, (data.first[tied], data.second[tied]), 1)
+    n_matches = fit.counts.n_matches
+    first, second = np.nonzero(np.triu(n_matches))
+    tied, ties = (data.outcomes == 0.5) & keep_ties, np.zeros(n_matches.shape, int)
+    np.add.at(ties, (data.first[tied], data.second[tied]), 1)
     ties = (ties + ties.T)[first, second]
-    played = fit.counts.n_matches[first, second].astype(int)
-    chances = fit.win_probabilities()[first, second]
+    played = n_matches[first, second].astype(int)
 
     def several(size: int) -> Wins:
-        doubled = np.zeros((size, *fit.counts.n_matches.shape), int)
+        doubled = np.zeros((size, *n_matches.shape), int)
+        chances = fit.win_probabilities()[first, second]
         won = rng.binomial(played - ties, chances, (size, first.size))
         doubled[:, first, second] = 2 * won + ties
         doubled[:, second, first] = 2 * (played - won) - ties
@@ -265,38 +257,7 @@ def compare_leaderboards(
     return sorted(qualities, key=lambda one: np.nan_to_num(one.standardized_deviance, nan=np.inf))
 
 
-@dataclass(frozen=True, eq=False)
-class Reliability:
-    """Predicted win probabilities beside the shares of matches won.
-
-    Attributes
-    ----------
-    pairs_predicted, pairs_observed : ndarray, shape (n_pairs,)
-        Every pair that met, from the side of the better player, equal or more than 1/2 predicted.
-    predicted, observed : ndarray, shape (n_bins,)
-        Means of the pairs of each bin of the prediction.
-    lower, upper : ndarray, shape (n_bins,)
-        95 % interval of ``observed``, from leaving out one cluster of rounds at a time; NaN for
-        listed matches. Where all matches of a bin were won, the lower end is that of as many rounds
-        won.
-    n_pairs : ndarray of int, shape (n_bins,)
-    """
-
-    pairs_predicted: FloatArray
-    pairs_observed: FloatArray
-    predicted: FloatArray
-    observed: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    n_pairs: FloatArray
-
-    @property
-    def mean_error(self) -> float:
-        """Mean absolute difference over the pairs."""
-        return float(np.mean(np.abs(self.pairs_observed - self.pairs_predicted)))
-
-
-def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
+def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     """Compare predicted with empirical win frequencies (Fig. 5 of the paper).
 
     Parameters
@@ -304,6 +265,15 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
     fit : BradleyTerryFit
     n_bins : int
         Of as many pairs each.
+
+    Returns
+    -------
+    namespace
+        ``pairs_predicted``, ``pairs_observed`` of every pair that met, from the side of the better
+        player; ``predicted``, ``observed``: means of the ``n_pairs`` of each bin of the prediction;
+        ``lower``, ``upper``: 95 % interval of ``observed``, from leaving out one cluster of rounds
+        at a time, and where all matches of a bin were won that of as many rounds won, NaN for
+        listed matches; ``mean_error``: mean absolute difference over the pairs.
 
     Examples
     --------
@@ -334,12 +304,14 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> Reliability:
         jackknife = np.sqrt(np.nanvar(without, axis=0) * (g - 1) * fit.overlap)
         error = -stdtrit(g - 1, 0.025) * jackknife
     certain = 1 - 0.025 ** (1 / g)  # Clopper-Pearson's end where all rounds are won
-    return Reliability(
+    observed = counts.doubled_wins[rows, columns] / (2 * each)
+    return SimpleNamespace(
         pairs_predicted=p,
-        pairs_observed=counts.doubled_wins[rows, columns] / (2 * each),
+        pairs_observed=observed,
         predicted=np.add.reduceat(p * each, starts) / np.add.reduceat(each, starts),
         observed=middle,
         lower=np.clip(middle - np.where(middle == 1, certain, error), 0, 1),
         upper=np.clip(middle + np.where(middle == 0, certain, error), 0, 1),
         n_pairs=np.diff(np.append(starts, rows.size)),
+        mean_error=float(np.mean(np.abs(observed - p))),
     )

@@ -23,9 +23,6 @@ O(m^2 K). ``tests/epp/test_solver.py`` compares both with SciPy's optimiser, fin
 sums over pairs.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 from scipy.special import expit, xlogy
@@ -61,7 +58,7 @@ def solve(
 
     Notes
     -----
-    The maximum must exist: the graph of wins is strongly connected (``strong_parts``).
+    The maximum must exist: the graph of wins is strongly connected (``is_connected``).
 
     Examples
     --------
@@ -77,7 +74,9 @@ def solve(
     skills = np.broadcast_to(start - start.mean(axis=-1, keepdims=True), totals.shape)
     for _ in range(_MOST_STEPS):
         if each:
-            direction = LogisticKernel(skills).newton_step(totals / each)
+            expected, degree, scaled, inner, _ = _kernel(skills)
+            gradient = totals / each - expected
+            direction = gradient / degree + scaled @ (inner @ (scaled.T @ gradient))
         else:
             direction = _newton_step(skills, totals, n_matches)
         spread = np.ptp(direction, axis=-1, keepdims=True)
@@ -97,56 +96,30 @@ def _matches_of_every_pair(n_matches: FloatArray) -> float:
     return float(n_matches[0, 1])
 
 
-@dataclass(frozen=True, eq=False)
-class LogisticKernel:
-    """All pairs of many players with these skills, one match each (module docstring)."""
+def _kernel(
+    skills: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
+    """Expected wins of many players in one match of each pair, and what inverts the information.
 
-    skills: FloatArray
-
-    @cached_property
-    def _nodes(self) -> tuple[FloatArray, FloatArray]:
-        """Chebyshev nodes on the scale of the skills, and the cardinal functions, (m, K)."""
-        middle = (self.skills.min() + self.skills.max()) / 2
-        half = max(float(np.ptp(self.skills)) / 2, 1e-3)
-        rate = np.arcsinh(np.pi / half)  # of convergence, by Bernstein's ellipse
-        size = int(np.ceil(-np.log(_PRECISION) / rate)) + _SPARE_NODES
-        local = np.cos((np.arange(size) + 0.5) * np.pi / size)
-        weights = 2 / size * chebvander(local, size - 1).T
-        weights[0] /= 2
-        cardinal = chebvander((self.skills - middle) / half, size - 1) @ weights
-        return middle + half * local, cardinal
-
-    @cached_property
-    def _sums(self) -> tuple[FloatArray, FloatArray]:
-        """Sums over all players j, i among them, of sigma and of its derivative, (m,) each."""
-        nodes, cardinal = self._nodes
-        wins = expit(nodes[:, None] - self.skills)
-        return cardinal @ wins.sum(axis=1), cardinal @ (wins * (1 - wins)).sum(axis=1)
-
-    @cached_property
-    def _woodbury(self) -> tuple[FloatArray, FloatArray, float]:
-        """U, X and c: information + c is inverted by D^-1 + U X U^T, U being D^-1 Phi."""
-        nodes, cardinal = self._nodes
-        scaled, constant = cardinal / self._sums[1][:, None], float(self._sums[1].mean())
-        constant /= self.skills.size  # about the size of an element
-        core = 1 / np.cosh((nodes[:, None] - nodes) / 2) ** 2 / 4 - constant
-        found = np.linalg.solve(np.eye(nodes.size) - core @ (scaled.T @ cardinal), core)
-        return scaled, (found + found.T) / 2, constant
-
-    def newton_step(self, totals: FloatArray) -> FloatArray:
-        """Newton's step from the skills, given the wins of each player, (m,)."""
-        scaled, inner, _ = self._woodbury
-        expected, degree = self._sums
-        gradient = totals - (expected - 0.5)
-        return np.asarray(gradient / degree + scaled @ (inner @ (scaled.T @ gradient)))
-
-    def covariance(self) -> FloatArray:
-        """Inverse of the information, mean-zero gauge, (m, m)."""
-        (scaled, inner, constant), m = self._woodbury, self.skills.size
-        found = (scaled @ inner) @ scaled.T
-        found.flat[:: m + 1] += 1 / self._sums[1]
-        found -= 1 / (m * m * constant)
-        return np.asarray(found)
+    These are d, U, X and c: the information plus c in every element has the inverse
+    diag(1 / d) + U X U^T (module docstring).
+    """
+    middle, half = (skills.min() + skills.max()) / 2, max(float(np.ptp(skills)) / 2, 1e-3)
+    rate = np.arcsinh(np.pi / half)  # of convergence, by Bernstein's ellipse
+    size = int(np.ceil(-np.log(_PRECISION) / rate)) + _SPARE_NODES
+    local = np.cos((np.arange(size) + 0.5) * np.pi / size)
+    weights = 2 / size * chebvander(local, size - 1).T
+    weights[0] /= 2
+    cardinal, nodes = (
+        chebvander((skills - middle) / half, size - 1) @ weights,
+        middle + half * local,
+    )
+    wins = expit(nodes[:, None] - skills)
+    expected, degree = (cardinal @ x.sum(axis=1) for x in (wins, wins * (1 - wins)))
+    scaled, constant = cardinal / degree[:, None], float(degree.mean()) / skills.size
+    core = 1 / np.cosh((nodes[:, None] - nodes) / 2) ** 2 / 4 - constant
+    inner = np.linalg.solve(np.eye(size) - core @ (scaled.T @ cardinal), core)
+    return expected - 0.5, degree, scaled, (inner + inner.T) / 2, constant
 
 
 def _moments(skills: FloatArray, n_matches: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -174,10 +147,14 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
 
     .. math:: (L + c 1 1^T)^{-1} - 1 1^T / (m^2 c).
     """
-    each = _matches_of_every_pair(n_matches)
+    m, each = skills.size, _matches_of_every_pair(n_matches)
     if each:
-        return LogisticKernel(skills).covariance() / each
-    m, information = skills.size, _moments(skills, n_matches)[1]
+        _, degree, scaled, inner, constant = _kernel(skills)
+        found = (scaled @ inner / each) @ scaled.T
+        found -= 1 / (m * m * constant * each)
+        found.flat[:: m + 1] += 1 / degree / each
+        return np.asarray(found)
+    information = _moments(skills, n_matches)[1]
     constant = float(information.mean())  # rows of the Laplacian add up to zero
     inverse = np.linalg.inv(information)
     return (inverse + inverse.T) / 2 - 1 / (m * m * constant)

@@ -4,7 +4,6 @@ Intervals are equal-tailed. Names in tables come from strangers and are shown as
 ``tests/epp/test_summary.py`` compares with counting.
 """
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -107,43 +106,6 @@ def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
     return players, np.asarray(values.values.reshape(-1, len(players)))
 
 
-def check_epp(tree: "xr.DataTree") -> dict[str, Any]:
-    """Bayesian p-value and the leave-one-out predictive density of a result of ``sample_epp``.
-
-    Returns
-    -------
-    dict
-        ``deviance_p_value``: share of replicates at or above the data, None without replicates;
-        ``loo``: elpd, se and p of ``az.loo``, ``n_bad_k`` (Pareto k above its threshold) and ``of``
-        (what is left out: round, pair), or None.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import xarray as xr
-    >>> values = np.random.default_rng(0).normal(-3, 0.1, (2, 500, 20))
-    >>> group = xr.Dataset({"round_rank": (("chain", "draw", "round"), values)})
-    >>> tree = xr.DataTree.from_dict({"log_likelihood": group, "posterior": group})
-    >>> checks = check_epp(tree)
-    >>> checks["loo"]["of"], checks["loo"]["n_bad_k"], checks["deviance_p_value"]
-    ('round', 0, None)
-    """
-    deviance = dataset_of(tree, "predictive_check").get("p_value")
-    found: dict[str, Any] = {"deviance_p_value": None, "loo": None}
-    if deviance is not None:
-        found["deviance_p_value"] = float(deviance.item())
-    if "log_likelihood" in tree.children:
-        import arviz as az
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the number of bad values says it
-            loo = az.loo(tree, pointwise=True)
-        numbers = {name: float(getattr(loo, name)) for name in ("elpd", "se", "p")}
-        bad = int((loo.pareto_k > loo.good_k).sum())
-        found["loo"] = {**numbers, "n_bad_k": bad, "of": str(loo.pareto_k.dims[0])}
-    return found
-
-
 def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) -> Report:
     """Leaderboard of one tournament.
 
@@ -203,6 +165,7 @@ def describe_skills(rows: Rows, ci_prob: float) -> Report:
     def interval(row: dict[str, Any]) -> str:
         return f"{row['lower']:z.{d}f} to {row['upper']:z.{d}f}"
 
+    is_draws, is_tested = "p_best" in rows[0], "tied_with_best" in rows[0]
     columns: dict[str, Any] = {
         "tournament": "tournament",
         "rank": "rank",
@@ -212,17 +175,14 @@ def describe_skills(rows: Rows, ci_prob: float) -> Report:
         "Elo (se)": lambda row: f"{row['elo']:z.0f} ({row['elo_se']:.0f})",
         f"{percent} interval": interval,
         "P(beats average)": lambda row: chance(row["p_beats_average"]),
+        "rank interval": lambda row: (
+            f"{row['rank_lower']} to {row['rank_upper']}" if is_draws or is_tested else None
+        ),
+        "P(best)": lambda row: chance(row["p_best"], row["p_best_mcse"]) if is_draws else None,
+        "may be best": lambda row: "yes" * row["tied_with_best"] if is_tested else None,
     }
-    if "rank_lower" in rows[0]:
-        columns["rank interval"] = lambda row: f"{row['rank_lower']} to {row['rank_upper']}"
-    legend, sentences, best = [_MEANING], [], ""
-    if "p_best" in rows[0]:
-        columns["P(best)"] = lambda row: chance(row["p_best"], row["p_best_mcse"])
-        best = f" and the best of all with probability {columns['P(best)'](rows[0])}"
-    if "tied_with_best" in rows[0]:
-        columns["may be best"] = lambda row: "yes" * row["tied_with_best"]
-        legend.append(_AT_ONCE)
-        sentences.append(_who_may_be_best(rows, percent))
+    sentences = [_who_may_be_best(rows, percent)] if is_tested else []
+    best = f" and the best of all with probability {columns['P(best)'](rows[0])}" * is_draws
     for row in rows:
         if row["rank"] == 1:
             where = f"In {row['tournament']} " if "tournament" in row else ""
@@ -237,7 +197,7 @@ def describe_skills(rows: Rows, ci_prob: float) -> Report:
         tables=[table_of(rows, columns)],
         sentences=sentences,
         paragraph=[*sentences, _MEANING],
-        legend=legend,
+        legend=[_MEANING, *[_AT_ONCE] * is_tested],
         basis=[SOFTWARE, CITED],
     )
 

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,6 @@ from bayes_sota.epp.fit import BradleyTerryFit, two_players
 from bayes_sota.epp.planning import plan_rounds
 from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
 from bayes_sota.epp.summary import (
-    check_epp,
     describe_skills,
     draws_of_players,
     epp_table,
@@ -41,23 +40,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _FEW_ROUNDS = 6
-_QUALITY = {  # name in JSON: attribute
-    "deviance_p_value": "p_value",
-    "deviance_expected": "expected",
-    "standardized_deviance": "standardized_deviance",
-}
 _SEED = 0  # of deviations in a new tournament
-_OVERLAP = (
-    "rounds look like splits of one data set, whose training sets overlap: intervals are about "
-    "these splits; --test-fraction (.1 for 10-fold cross-validation) allows for the overlap"
-)
-_RANKINGS = (
-    "rounds are taken as rankings with the same noise (Plackett-Luce): intervals and P(best) are "
-    "sharper than without --bayes"
-)
-_ABSENT = (
-    "players are compared by the scores that they have, which favours one that failed elsewhere"
-)
+_OVERLAP = "splits of one data set overlap: --test-fraction (.1 for ten folds) allows for it"
+_RANKINGS = "all rounds are taken to have the same noise, which makes intervals sharper"
+_ABSENT = "a player whose score is missing because it failed looks better than it is"
 Pairs = Sequence[tuple[str, str]]
 Tables = Sequence[ScoreTable | Matches]
 
@@ -105,23 +91,24 @@ def report_fit(
     quality = None
     if repetitions != 0 and not reason:
         quality = leaderboard_quality(fit, repetitions=repetitions, random_seed=rng)
-    tests = [asdict(fit.test(a, b, ci_prob)) for a, b in pairs]
+    tests = [vars(fit.test(a, b, ci_prob)) for a, b in pairs]
     found = {
+        "title": _title([fit.data]),
         "n_rounds": getattr(fit.data, "n_rounds", None),
         "matches": fit.kind,
         **{name: getattr(fit, name) for name in ("deviance", "paper", "connected", "penalty")},
         "df": fit.deviance_df,
-        **{name: getattr(quality, key, None) for name, key in _QUALITY.items()},
+        "deviance_p_value": getattr(quality, "p_value", None),
+        "deviance_expected": getattr(quality, "expected", None),
+        "standardized_deviance": getattr(quality, "standardized_deviance", None),
         "tests": tests,
+        "reading": list(reading),
+        "notes": _remarks(fit) + [f"the deviance is not compared: {reason}"] * bool(reason),
         "seed": int(seed) if seed.isdigit() and quality else None,
     }
-    notes = _remarks(fit) + [f"the deviance is not compared: {reason}"] * bool(reason)
     how = f"maximum likelihood, standard errors clustered, {fit.kind} matches"
     findings = [_deviance_sentence(found), *map(_test_sentence, tests)]
-    report = epp_table(fit, ci_prob)
-    return _described(
-        report, _title([fit.data]), how, findings, notes, reading, prob=ci_prob, **found
-    )
+    return _described(epp_table(fit, ci_prob), how, findings, prob=ci_prob, **found)
 
 
 def report_tournaments(
@@ -145,13 +132,13 @@ def report_tournaments(
         numbers["paper_standardized_deviance"] = fit.paper["standardized_deviance"]
         tournaments.append(numbers | {"df": fit.deviance_df})
         tables.append(fit.data)
-    infinite = [one["tournament"] for one in tournaments if not one["connected"]]
     notes = _missing(tables)
+    infinite = [one["tournament"] for one in tournaments if not one["connected"]]
     if infinite:
         notes.append(f"skills are finite by the penalty only in {listed(infinite)}")
+    found = {"title": _title(tables), "tournaments": tournaments, "notes": notes}
     report, how = describe_skills(rows, ci_prob), "maximum likelihood, standard errors clustered"
-    about = {"prob": ci_prob, "tournaments": tournaments}
-    return _described(report, _title(tables), how, [], notes, reading, **about)
+    return _described(report, how, [], reading=list(reading), prob=ci_prob, **found)
 
 
 def report_draws(
@@ -179,30 +166,31 @@ def report_draws(
     reading : sequence of str
         Notes on how the data were read.
     """
-    checks, diagnostics = check_epp(tree), diagnose(tree)
+    diagnostics, check = diagnose(tree), dataset_of(tree, "predictive_check").get("p_value")
+    p = None if check is None else float(check.item())
     tests = [_compared(tree, a, b, ci_prob) for a, b in pairs]
+    ranked = "round_rank" in dataset_of(tree, "observed_data")
     splits = test_fraction is None and any(map(_is_splits, tables))
-    notes = _missing(tables) + [_RANKINGS] * ("round_rank" in tree["observed_data"])
-    found = {
+    found: dict[str, Any] = {
+        "title": f"{_title(tables)}, Bayesian",
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
         "tests": tests,
-        "checks": checks,
+        "checks": {"deviance_p_value": p},
         "diagnostics": diagnostics,
+        "reading": list(reading),
+        "notes": _missing(tables) + [_RANKINGS] * ranked + [_OVERLAP] * splits,
         "model": tree.attrs["model_name"],
         "seed": seed_of(tree),
     }
     if len(tables) > 1:
-        own = dataset_of(tree, "posterior")["epp_tournament"].mean(("chain", "draw"))
-        skills = {one.tournament: own.sel(tournament=one.tournament) for one in tables}
-        found["tournaments"] = [
-            {"tournament": name, "players": skill.to_series().to_dict()}
-            for name, skill in skills.items()
-        ]
-    findings = [*_check_sentences(checks), *map(_test_sentence, tests)]
+        own = dataset_of(tree, "posterior")["epp_tournament"].mean(("chain", "draw")).to_series()
+        names = [table.tournament for table in tables]
+        found["tournaments"] = [{"tournament": x, "players": own[x].to_dict()} for x in names]
+    findings = [*map(_test_sentence, tests)]
+    if p is not None:
+        findings.insert(0, f"Fit check: Bayesian {p_value(p)} (fine if not near 0 or 1).")
     report = replace(epp_table(tree, ci_prob), reasons=tuple(diagnostics["reasons"]))
-    title, notes = f"{_title(tables)}, Bayesian", notes + [_OVERLAP] * splits
-    how = how_drawn(tree)
-    return _described(report, title, how, findings, notes, reading, prob=ci_prob, **found)
+    return _described(report, how_drawn(tree), findings, prob=ci_prob, **found)
 
 
 def report_plan(
@@ -216,43 +204,42 @@ def report_plan(
     >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
     >>> print(report_plan(fit, 0.2).sentences[0])
-    Every standard error is 0.2 or less after 62 rounds; there are 20.
+    Standard errors of 0.2 or less need 62 rounds; there are 20.
     """
     plan = plan_rounds(fit, target_se, **options)
-    neighbours = [*map(_whole, plan.for_neighbours), None]
+    numbers = zip(plan.order, [*plan.for_neighbours, np.nan], strict=True)
     players = [
         {
             "player": fit.players[k],
             "expected_epp": float(plan.expected[k]),
             "se": float(fit.se[k]),
             "rounds_for_se": _whole(plan.for_error[k]),
-            "rounds_to_tell_from_next": neighbours[place],
+            "rounds_to_tell_from_next": _whole(told),
         }
-        for place, k in enumerate(plan.order)
+        for k, told in numbers
     ]
     columns: dict[str, Any] = {
         "player": "player",
         "expected skill": lambda row: f"{row['expected_epp']:z.2f}",
         "se now": lambda row: f"{row['se']:.2f}",
-        "rounds for se": lambda row: _after(row["rounds_for_se"]),
-        "rounds to tell from next": lambda row: (
-            "" if row is players[-1] else _after(row["rounds_to_tell_from_next"])
-        ),
+        "rounds for se": lambda row: f"{row['rounds_for_se'] or ''}",
+        "rounds to tell from next": lambda row: f"{row['rounds_to_tell_from_next'] or ''}",
     }
+    errors, best = _whole(plan.for_error.max()), _whole(plan.for_best)
     content = {
         **{name: getattr(plan, name) for name in ("rounds", "target_se", "power", "ci_prob")},
-        "rounds_for_standard_errors": _whole(plan.for_error.max()),
-        "rounds_for_best": _whole(plan.for_best),
+        "rounds_for_standard_errors": errors,
+        "rounds_for_best": best,
         "players": players,
     }
     first, second = (row["player"] for row in players[:2])
-    errors, best = content["rounds_for_standard_errors"], content["rounds_for_best"]
+    told = _shown(players[0]["rounds_to_tell_from_next"])
     sentences = [
-        f"Every standard error is {target_se:g} or less after {_after(errors, 'round')}; there are "
+        f"Standard errors of {target_se:g} or less need {_shown(errors)} rounds; there are "
         f"{plan.rounds:,}.",
-        f"A test tells {first} from {second} with probability {plan.power:g} after "
-        f"{_after(neighbours[0], 'round')}.",
-        f"{first} comes out first with probability {plan.ci_prob:g} after {_after(best, 'round')}.",
+        f"A test that tells {first} from {second} with probability {plan.power:g} needs {told} "
+        "rounds.",
+        f"{first} comes out first with probability {plan.ci_prob:g} after {_shown(best)} rounds.",
     ]
     return Report(
         content=content,
@@ -262,7 +249,6 @@ def report_plan(
         legend=["Expected skills are the estimated ones, shrunk towards the mean."],
         notes=reading,
         basis=[f"rounds drawn like those that there are; normal and t tests; {SOFTWARE}"],
-        about=plan,
     )
 
 
@@ -271,32 +257,20 @@ def _whole(rounds: float) -> int | None:
     return int(np.ceil(rounds)) if np.isfinite(rounds) else None
 
 
-def _after(rounds: int | None, noun: str = "") -> str:
-    if rounds is None:
-        return f"no number of {noun}s" if noun else "no number"
-    return counted(rounds, noun) if noun else f"{rounds:,}"
+def _shown(rounds: int | None) -> str:
+    return "infinitely many" if rounds is None else f"{rounds:,}"
 
 
-def _described(
-    report: Report,
-    title: str,
-    how: str,
-    findings: Sequence[str],
-    notes: Sequence[str],
-    reading: Sequence[str],
-    **found: Any,
-) -> Report:
+def _described(report: Report, how: str, findings: Sequence[str], **found: Any) -> Report:
     """Leaderboard with what else was found, in numbers and in words."""
-    content = {"title": title, **report.content, **found}
-    if "tests" in found:
-        content["test"] = found["tests"][0] if found["tests"] else None
+    title, notes, tests = found["title"], found["notes"], found.get("tests")
     return replace(
         report,
-        content={**content, "reading": list(reading), "notes": list(notes)},
+        content={**report.content, **found, "test": tests[0] if tests else None},
         tables=[replace(report.tables[0], title=title)],
         paragraph=[f"{title}.", *report.paragraph, *as_sentences([*findings, *notes])],
         legend=[*report.legend, *findings],
-        notes=[*reading, *notes],
+        notes=[*found["reading"], *notes],
         basis=[how, *report.basis],
         measured="epp",
     )
@@ -308,10 +282,10 @@ def _title(tables: Tables) -> str:
     if more:
         players = {name for table in tables for name in table.players}
         return f"{counted(len(players), 'player')} in {counted(len(tables), 'tournament')}"
-    size = counted(data.clusters.size, "round")
-    if isinstance(data, Matches):
-        size = counted(data.clusters.size, "match", "matches")
-        size += f" in {counted(data.n_clusters, 'cluster')}" * (data.groups is not None)
+    names = ("match", "matches") if isinstance(data, Matches) else ("round",)
+    size = counted(data.clusters.size, *names)
+    if isinstance(data, Matches) and data.groups is not None:
+        size += f" in {counted(data.n_clusters, 'cluster')}"
     return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
 
 
@@ -340,8 +314,6 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
     elif least < _FEW_ROUNDS:
         few = fit.players[int(np.argmin(fit.clusters_of_players))]
         notes.append(f"{few} is in {least} independent rounds only: intervals are very wide")
-    if fit.kind == "all-rounds" and not _is_splits(fit.data):
-        notes.append("all-rounds matches are right only where rounds are replicates, as splits are")
     return notes + [_OVERLAP] * (_is_splits(fit.data) and fit.test_fraction is None)
 
 
@@ -357,10 +329,9 @@ def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, 
     found, win = Difference(gap).to_dict(ci_prob), summarize_draws(expit(gap), ci_prob)
     compared: dict[str, Any] = {
         "players": [a, b],
-        "difference": found["mean"],
-        "se": found["sd"],
-        "interval": found["interval"],
-        "p_better": found["p_better"],
+        "difference": found.pop("mean"),
+        "se": found.pop("sd"),
+        **found,
         "win_probability": win["mean"],
         "win_probability_interval": win["interval"],
     }
@@ -381,16 +352,6 @@ def _deviance_sentence(found: dict[str, Any]) -> str:
         f"Whether one order describes all rounds: {p_value(p)}, {verdict} ({misfit}, "
         f"{found['deviance_expected']:.1f} expected if these skills were the whole story)."
     )
-
-
-def _check_sentences(checks: dict[str, Any]) -> list[str]:
-    p, loo, said = checks["deviance_p_value"], checks["loo"], []
-    if p is not None:
-        said.append(f"Fit check: Bayesian {p_value(p)} (fine if not near 0 or 1).")
-    if loo is not None:
-        elpd = f"elpd {loo['elpd']:.1f} (se {loo['se']:.1f})"
-        said.append(f"To compare models: {elpd}, leaving out one {loo['of']} at a time.")
-    return said
 
 
 def _test_sentence(test: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import Compared
-from bayes_sota.epp.fit import BradleyTerryFit, estimates_tree, fit_epp
+from bayes_sota.epp.fit import FACTS, BradleyTerryFit, fit_epp
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,16 +59,8 @@ def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
     """
     import xarray as xr
 
-    tables = [
-        xr.Dataset(
-            {
-                "epp": ("player", fit.epp),
-                "epp_se": ("player", fit.se),
-                "epp_se_model": ("player", fit.se_model),
-                "deviance": fit.deviance,
-            },
-            {"player": list(fit.players), "tournament": fit.tournament},
-        )
-        for fit in fits
-    ]
-    return estimates_tree(xr.concat(tables, "tournament", join="outer"), {})
+    kept = ["epp", "epp_se", "epp_se_model", "deviance"]
+    points = {fit.tournament: fit.to_datatree()["point_estimate"].to_dataset() for fit in fits}
+    tables = [point[kept].assign_coords(tournament=name) for name, point in points.items()]
+    joined = xr.concat(tables, "tournament", join="outer")
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": joined})

@@ -23,7 +23,7 @@ held-out configurations of 34 data sets.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,33 +46,9 @@ _TINY = 1e-9  # skills that are equal
 _LEAST = 1e-300
 
 
-@dataclass(frozen=True)
-class TuningPromise:
-    """What k more configurations of one family promise.
-
-    Attributes
-    ----------
-    family : str
-    n : int
-        Configurations that there are.
-    best : float
-        The highest skill among them.
-    p_beats_best : float
-        Probability that one of the new ones has a higher skill than the best of all families.
-    shape : float
-        Posterior mean of xi: below 0 skills have an upper end.
-    """
-
-    family: str
-    n: int
-    best: float
-    p_beats_best: float
-    shape: float
-
-
 def tuning_promise(
     skills: ArrayLike, families: Sequence[str], more: int = 20
-) -> list[TuningPromise]:
+) -> list[SimpleNamespace]:
     """What further tuning of each family promises, the most promising first.
 
     Parameters
@@ -86,9 +62,12 @@ def tuning_promise(
 
     Returns
     -------
-    list of TuningPromise
-        Of the families with at least 10 configurations whose best skill is not shared: what
-        several reach may be the highest that there is.
+    list of namespaces
+        ``family``, ``n`` configurations that there are, ``best``, the highest skill among them,
+        ``p_beats_best``, the probability that one of the new ones has a higher skill than the best
+        of all families, and ``shape``, the posterior mean of xi: below 0 skills have an upper end.
+        Of families with at least 10 configurations whose best skill is not shared: what several
+        reach may be the highest that there is.
 
     Raises
     ------
@@ -139,7 +118,8 @@ def tuning_promise(
         missed = np.mean([np.exp(more * np.log1p(-one * beyond)) for one in zeta], axis=0)
         beaten = float(np.sum(weights * (1 - missed)))
         shape = float(weights.sum(axis=1) @ _SHAPES)
-        promises.append(TuningPromise(name, x.size, float(x[0]), beaten, shape))
+        promise = {"family": name, "n": x.size, "best": float(x[0]), "shape": shape}
+        promises.append(SimpleNamespace(**promise, p_beats_best=beaten))
     return sorted(promises, key=lambda one: -one.p_beats_best)
 
 

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp.models import _finite_fit, build_design, build_model
+from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.models import build_design, build_model
 from bayes_sota.epp.simulate import simulate_tournament
 
 QUICK = {"mode": "FAST_COMPILE"}
@@ -106,7 +107,7 @@ def test_dependent_matches_count_less() -> None:
     )  # fmt: skip
     plain, weighted = build_model(BATTLES), build_model(clustered)
     weight = weighted["likelihood_weight"].get_value()
-    assert weight == pytest.approx([1 / _finite_fit(clustered, None).inflation])
+    assert weight == pytest.approx([1 / fit_epp(clustered, penalty=1e-6).inflation])
     assert plain["likelihood_weight"].get_value().tolist() == [1.0]
     point = some_point(plain)
     assert terms(weighted, point) == pytest.approx(weight * terms(plain, point))

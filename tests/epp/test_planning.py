@@ -46,7 +46,7 @@ def test_overlapping_splits_have_a_least_error() -> None:
     plan = plan_rounds(fit, float(least.max()) / 2)
     assert np.isinf(plan.for_error).any()
     said = report_plan(fit, float(least.max()) / 2).sentences[0]
-    assert "or less after no number of rounds" in said
+    assert "need infinitely many rounds" in said
 
 
 def test_the_report_has_the_numbers_of_the_plan() -> None:

@@ -58,7 +58,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("lower is better in some rounds only", lambda: count_matches(
         ScoreTable(EVEN, lower_is_better=[True, False]), "all-rounds")),
     # simulation
-    ("at least 2 repetitions", lambda: bs.epp.leaderboard_quality(fit(), repetitions=1)),
+    ("repetitions must be", lambda: bs.epp.leaderboard_quality(fit(), repetitions=1)),
     ("rounds of one group", lambda: bs.epp.leaderboard_quality(fit_epp(FOLDS, penalty=0.5))),
     ("matches of one cluster", lambda: bs.epp.leaderboard_quality(fit_epp(CLUSTERED, penalty=1))),
     # the Bayesian model

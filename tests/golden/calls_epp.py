@@ -75,7 +75,7 @@ def fit(data: Any, **options: Any) -> Numbers:
     """Players, pairs and deviance; the test of the best two."""
     found = bs.fit_epp(data, **options)
     a, b = np.argsort(-found.epp)[:2]
-    test = flat(found.test(found.players[a], found.players[b]), "test")
+    test = flat(vars(found.test(found.players[a], found.players[b])), "test")
     return fit_numbers(found) | test | flat({"win": found.win_probabilities()[0][:5]})
 
 
@@ -99,7 +99,7 @@ def quality(data: Any, seed: int) -> Numbers:
 
 
 def reliability(data: Any) -> Numbers:
-    return flat(epp.reliability(bs.fit_epp(data), 5))
+    return flat(vars(epp.reliability(bs.fit_epp(data), 5)))
 
 
 def multiscale(data: Any, seed: int) -> Numbers:
