@@ -40,7 +40,7 @@ from bayes_sota.core.numerics import condensed, surely_drawn
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
 
-_LEVELS, _LEVELS_GIVEN = 1500, 800  # at which laws are tabulated, exactly and by normal scores
+_LEVELS, _LEVELS_GIVEN = 3000, 800  # at which laws are tabulated, of independent and dependent AUCs
 _REACH, _BELOW, _FAR = 9.0, 18.0, 10.0  # standard errors: levels, tables, who can become the best
 _SHIFTS = np.linspace(-6.0, 6.0, 49)
 
@@ -214,8 +214,8 @@ def best_estimate(
     reach = np.array([-_REACH, _REACH])
     low, high = scores.from_stabilized(scores.stabilized([sure, best]) + reach)
     exact = n_drawn is None and (m == 1 or correlation == 0)
-    levels = np.linspace(low, high, 2 * _LEVELS if exact else _LEVELS_GIVEN)
     shifts = _SHIFTS if correlation and not exact else np.zeros(1)
+    levels = np.linspace(low, high, _LEVELS if shifts.size == 1 else _LEVELS_GIVEN)
     if exact:
         each = [estimate_cdf(levels, x, *sizes, scores.spread_ratio) for x in nodes.tolist()]
         given = np.stack(each, axis=1)[None]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError
@@ -69,7 +70,7 @@ class FreshTestSet:
         """Kinds of the noise of some draws."""
         return np.broadcast_to(self.kind, self.shift.shape)[rows]
 
-    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> Any:
+    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> Any:
         """Values of one classifier per draw."""
         parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
         return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
@@ -80,7 +81,7 @@ class FreshTestSet:
         return chance, chance
 
     def challenge(
-        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
+        self, rng: Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, Any]:
         """Which of the classifiers where the walk landed reach the target, and their values.
 
@@ -93,7 +94,7 @@ class FreshTestSet:
 
     def walk_down[V: NDArray[Any]](
         self,
-        rng: np.random.Generator,
+        rng: Generator,
         inverse: Inverse,
         upper: FloatArray,
         remaining: IntArray,
@@ -148,7 +149,7 @@ class FreshTestSet:
 
     def best_of(
         self,
-        rng: np.random.Generator,
+        rng: Generator,
         distribution: SkillDistribution,
         n_classifiers: IntArray,
         theta_sota: FloatArray,
@@ -195,7 +196,7 @@ class TestSet(FreshTestSet):
 
     @classmethod
     def draw(
-        cls, rng: np.random.Generator, n_test: int, correlation: FloatArray, reference_skill: float
+        cls, rng: Generator, n_test: int, correlation: FloatArray, reference_skill: float
     ) -> "TestSet":
         """With S0 from its binomial law."""
         counts = rng.binomial(n_test, reference_skill, size=correlation.size)
@@ -217,7 +218,7 @@ class TestSet(FreshTestSet):
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
-    def play(self, rng: np.random.Generator, rows: IntArray, skill: FloatArray) -> IntArray:
+    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> IntArray:
         """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
         a, b, k, rest = self.parts(rows, skill)
         return np.asarray(rng.binomial(k, a) + rng.binomial(rest, b), dtype=np.int64)
@@ -233,7 +234,7 @@ class TestSet(FreshTestSet):
         return _chernoff(parts, target, tilt), tilt
 
     def challenge(
-        self, rng: np.random.Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
+        self, rng: Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
     ) -> tuple[IntArray, IntArray]:
         """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
@@ -323,10 +324,7 @@ class ChosenCounts(TestSet):
 
 
 def chosen_among(
-    test_set: TestSet | NormalTestSet,
-    board: BestScore,
-    luck: FloatArray,
-    rng: np.random.Generator,
+    test_set: TestSet | NormalTestSet, board: BestScore, luck: FloatArray, rng: Generator
 ) -> FreshTestSet:
     """The same test sets where every classifier of a board shows the best of its submissions.
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
@@ -119,7 +120,7 @@ class BoardLikelihood:
 
     def draw(
         self,
-        rng: np.random.Generator,
+        rng: Generator,
         distribution: SkillDistribution,
         r: IntArray,
         correlation: FloatArray,
@@ -157,7 +158,7 @@ class BoardLikelihood:
         }
 
     def _draw_shared(
-        self, rng: np.random.Generator, weights: FloatArray, r: IntArray
+        self, rng: Generator, weights: FloatArray, r: IntArray
     ) -> tuple[dict[str, Any], IntArray, FloatArray, FloatArray]:
         """What all classifiers share, given hat weights (D, N); then what the field follows.
 
@@ -208,7 +209,7 @@ def tries_nodes(board: BestScore) -> tuple[FloatArray, FloatArray]:
     return np.array([float(board.n_classifiers)]), np.ones(1)
 
 
-def _draw_tied(rng: np.random.Generator, m: IntArray, probability: FloatArray) -> IntArray:
+def _draw_tied(rng: Generator, m: IntArray, probability: FloatArray) -> IntArray:
     """Binomial(m, probability) given that it is at least one.
 
     The first success comes at a truncated geometric trial, the trials after it are free.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bayes_sota.core.arguments import SKILL
 from bayes_sota.core.errors import InputError
@@ -90,7 +91,7 @@ class Maxima:
         """P(theta) of each draw."""
         return self.priors.skill.distribution(values["location"], values["spread"])
 
-    def draw_prior(self, rng: np.random.Generator, draws: int) -> dict[str, FloatArray]:
+    def draw_prior(self, rng: Generator, draws: int) -> dict[str, FloatArray]:
         """Draws from the prior of ``parameters``, (D,), and of all that ``draw_boards`` gives."""
         location, spread = self.priors.skill.draw(rng, draws)
         values = {"location": location, "spread": spread}
@@ -100,7 +101,7 @@ class Maxima:
         return values | self.draw_boards(values, rng)
 
     def draw_boards(
-        self, values: Values, rng: np.random.Generator, *, winner: bool = True
+        self, values: Values, rng: Generator, *, winner: bool = True
     ) -> dict[str, FloatArray]:
         """Fresh fields of classifiers on fresh test sets, simulated forward.
 
@@ -124,47 +125,34 @@ class Maxima:
         check_luck_given(self.boards, values.get("submission_luck"))
         for board in self.boards:
             numbers, weights = tries_nodes(board)
-            known = numbers.size == 1
-            tries = np.repeat(numbers, size) if known else rng.choice(numbers, size, p=weights)
+            tries = rng.choice(numbers, size, p=weights)
             test_set: Any = fresh_test_set(board, rng, values["rho"], self.reference_skill)
             if board.has_submissions:
                 test_set = chosen_among(test_set, board, values["submission_luck"], rng)
             tail = -np.expm1(np.log(rng.random(size)) / tries)
             theta, count = field.skill(field.isf(tail)), tries.astype(np.int64)
             best, holder = test_set.best_of(rng, field, count, theta, winner=winner)
-            columns.append(
-                {
-                    "theta_sota": theta,
-                    "winner_skill": holder,
-                    "expected_sota": field.expected_maximum(tries),
-                    "multiplicity_bias": best - theta,
-                    "shift": test_set.shift,
-                    "n_classifiers": tries,
-                    "observed_maximum": best,
-                }
-            )
+            one = {"theta_sota": theta, "winner_skill": holder, "observed_maximum": best}
+            one |= {"shift": test_set.shift, "n_classifiers": tries}
+            one["multiplicity_bias"] = best - theta
+            columns.append(one | {"expected_sota": field.expected_maximum(tries)})
         return _by_board(columns)
 
     def best_scores(
-        self,
-        board: BestScore,
-        rng: np.random.Generator,
-        theta_sota: FloatArray,
-        location: FloatArray,
-        spread: FloatArray,
-        rho: FloatArray,
-        tries: FloatArray,
-        *,
-        winner: bool = True,
+        self, board: BestScore, rng: Generator, given: Sequence[Any], *, winner: bool
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Best score, winner's skill and shift of simulated fields with these best skills, (D,)."""
+        """Best score, winner's skill and shift of simulated fields, (D,).
+
+        ``given`` are their best skill, location, spread, rho and number of classifiers.
+        """
+        theta, location, spread, rho, tries = given
         field = self.field({"location": location, "spread": spread})
         test_set = fresh_test_set(board, rng, rho, self.reference_skill)
         count = np.rint(tries).astype(np.int64)
-        return *test_set.best_of(rng, field, count, theta_sota, winner=winner), test_set.shift
+        return *test_set.best_of(rng, field, count, theta, winner=winner), test_set.shift
 
     def draw_fields(
-        self, values: Values, rng: np.random.Generator, new_n_test: int | None = None
+        self, values: Values, rng: Generator, new_n_test: int | None = None
     ) -> dict[str, FloatArray]:
         """Exact draws of what stands behind the maxima, as of ``collect``.
 
@@ -179,18 +167,16 @@ class Maxima:
         likelihoods = self.likelihoods(nodes, of_luck)
         return self.collect(likelihoods, values, nearest, rng, new_n_test)
 
-    def likelihoods(self, rho: FloatArray, luck: FloatArray | None) -> tuple[BoardLikelihood, ...]:
+    def likelihoods(self, rho: FloatArray, luck: FloatArray | None) -> list[BoardLikelihood]:
         """Tables of every board at nodes of rho, and of the luck where there is any."""
-        return tuple(
-            BoardLikelihood(board, rho, self.reference_skill, luck) for board in self.boards
-        )
+        return [BoardLikelihood(board, rho, self.reference_skill, luck) for board in self.boards]
 
     def collect(
         self,
         likelihoods: Sequence[BoardLikelihood],
         values: Values,
         node: IntArray,
-        rng: np.random.Generator,
+        rng: Generator,
         new_n_test: int | None,
     ) -> dict[str, FloatArray]:
         """What belongs to boards, given draws of what they share and its nodes, (D, B) each.

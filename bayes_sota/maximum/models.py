@@ -10,7 +10,7 @@ rho. ``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møller
 The location is sampled through a level near the best skill: the data pin down the top of the field,
 and location and spread vary along a curve below it. ``tests/maximum/test_models.py`` holds the
 densities against the exact route, ``tests/maximum/test_complete.py`` extended models. Fields are
-logit-normal or uniform.
+logit-normal.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,17 +21,17 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
+from numpy.random import Generator
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
-    BetaSkill,
     CorrelationPrior,
+    LogitNormalSkill,
     MaximumPriors,
     Priors,
-    UniformSkill,
     maximum_priors,
 )
 from bayes_sota.core.skills import logit
@@ -42,6 +42,7 @@ from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 from bayes_sota.maximum.maxima import Maxima, board_names, several
 from bayes_sota.maximum.tables import score_bounds
 
+_OBSERVED = "observed_maximum"
 _RHO_NODES, _LUCK_NODES = 7, 5
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
@@ -108,7 +109,7 @@ def observe_maximum(
     luck: Any = None,
     priors: Priors | MaximumPriors | None = None,
     reference_skill: float | None = None,
-    name: str = "observed_maximum",
+    name: str = _OBSERVED,
     dim: str = "board",
 ) -> Any:
     """Add the observed maxima of boards to the model of the ``with`` block.
@@ -189,18 +190,15 @@ def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
     The location is sampled as a level above it, near the best skill; its prior is the same.
     """
     skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
-    if isinstance(skill, BetaSkill):
-        raise InputError(
-            "models of PyMC have logit-normal or uniform skills; the exact route has Beta"
-        )
+    if not isinstance(skill, LogitNormalSkill):
+        raise InputError("models of PyMC have logit-normal skills; the exact route has others too")
     spread: Any = np.exp(skill.log_spread_mean)
     if not skill.spread_is_fixed:
         spread = pt.exp(pm.Normal("log_spread", skill.log_spread_mean, skill.log_spread_sd))
     spread = pm.Deterministic("spread", pt.as_tensor_variable(spread))
     location: Any = skill.location_mean
     if not skill.location_is_fixed:
-        bounded = isinstance(skill, UniformSkill)
-        above = spread * (np.sqrt(3) if bounded else np.sqrt(2 * np.log(tries + 1)))
+        above = spread * np.sqrt(2 * np.log(tries + 1))
         location = pm.Normal("level", skill.location_mean + above, skill.location_sd) - above
     location = pm.Deterministic("location", pt.as_tensor_variable(location))
     return location, spread, correlation_variable(maxima.priors.correlation)
@@ -215,19 +213,14 @@ def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:
 
 def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
     """Log likelihood of one board in tensors, from tables at nodes of rho (and the luck)."""
-    priors, lucks = maxima.priors, np.zeros(1)
-    is_uniform, nodes = (
-        isinstance(priors.skill, UniformSkill),
-        _correlation_nodes(priors.correlation),
-    )
-    hat_weights = _uniform_weights if is_uniform else _logit_normal_weights
+    nodes, lucks = _correlation_nodes(maxima.priors.correlation), np.zeros(1)
     if board.has_submissions:
-        lucks = _correlation_nodes(priors.submission_luck, _LUCK_NODES)
+        lucks = _correlation_nodes(maxima.priors.submission_luck, _LUCK_NODES)
     every = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
     likelihood = BoardLikelihood(board, every[0], maxima.reference_skill, every[1])
 
     def logp(location: Any, spread: Any, rho: Any, luck: Any = 0.0) -> Any:
-        terms = _board_terms(likelihood, hat_weights(location, spread, likelihood.skills))
+        terms = _board_terms(likelihood, _hat_weights(location, spread, likelihood.skills))
         cardinal = pt.outer(_cardinal_functions(rho, nodes), _cardinal_functions(luck, lucks))
         return pt.sum(cardinal.ravel() * terms)
 
@@ -262,31 +255,14 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
     return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairwise(edges)])
 
 
-def _uniform_ends(location: Any, spread: Any) -> tuple[Any, Any]:
-    """Lowest and highest skill of a uniform field."""
-    reach = np.sqrt(3) * spread
-    return pm.math.sigmoid(location - reach), pm.math.sigmoid(location + reach)
-
-
-def _logit_normal_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
+def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
+    """``LogitNormal.hat_weights`` in PyTensor."""
     nodes = logit(skills)
     z = (nodes - location) / spread
-    above = 0.5 * pt.erfc(z / np.sqrt(2))
     density = pt.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-    return _second_differences(spread * (density - z * above), nodes)
-
-
-def _uniform_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
-    low, high = _uniform_ends(location, spread)
-    inside = pt.clip(high - skills, 0.0, high - low)
-    excess = inside**2 / (2 * (high - low)) + pt.maximum(low - skills, 0.0)
-    return _second_differences(excess, skills)
-
-
-def _second_differences(excess: Any, nodes: FloatArray) -> Any:
+    excess = spread * (density - z * 0.5 * pt.erfc(z / np.sqrt(2)))
     slopes = (excess[:-1] - excess[1:]) / np.diff(nodes)
-    ends = (pt.ones(1), slopes, pt.zeros(1))
-    padded = pt.concatenate(ends)
+    padded = pt.concatenate((pt.ones(1), slopes, pt.zeros(1)))
     return padded[:-1] - padded[1:]
 
 
@@ -294,14 +270,10 @@ def _random(maxima: Maxima) -> Callable[..., Any]:
     """Best scores of fresh boards, which lie along the last axis of ``size``."""
 
     def random(*values: Any, rng: Any = None, size: Any = None) -> Any:
-        values_of = [np.asarray(x, np.float64) for x in values]
-        shape = np.broadcast_shapes(
-            *(x.shape for x in values_of), tuple(size or (len(maxima.boards),))
-        )
-        parameters = (np.broadcast_to(x, shape)[..., 0].ravel() for x in values_of)
+        shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
+        parameters = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
         named = dict(zip(maxima.parameters, parameters, strict=True))
-        drawn = maxima.draw_boards(named, rng, winner=False)
-        return drawn["observed_maximum"].reshape(shape)
+        return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
     return random
 
@@ -360,11 +332,7 @@ def build_simulated_maximum(
         location, spread, rho = _field_variables(maxima)
         m = pm.Deterministic("n_classifiers", _numbers_of_classifiers(maxima), dims="board")
         tail = -pt.expm1(pt.log(pm.Uniform("u", dims="board")) / m)
-        if isinstance(priors.skill, UniformSkill):
-            least, most = _uniform_ends(location, spread)
-            skill = most - tail * (most - least)
-        else:
-            skill = pm.math.sigmoid(location + spread * np.sqrt(2) * pt.erfcinv(2 * tail))
+        skill = pm.math.sigmoid(location + spread * np.sqrt(2) * pt.erfcinv(2 * tail))
         best = pm.Deterministic("theta_sota", skill, dims="board")
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
@@ -398,12 +366,12 @@ def simulator_of(maxima: Maxima) -> Callable[..., Any]:
     It takes theta_sota, location, spread, rho and m, then the size, whose last axis is the boards'.
     """
 
-    def simulate(rng: np.random.Generator, *parameters: Any) -> Any:
+    def simulate(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters
         shape = tuple(size or np.broadcast_shapes(*(np.shape(x) for x in values)))
         values = [np.broadcast_to(x, shape).reshape(-1, shape[-1]).T for x in values]
         scores = [
-            maxima.best_scores(board, rng, *of_board, winner=False)[0]
+            maxima.best_scores(board, rng, of_board, winner=False)[0]
             for board, *of_board in zip(maxima.boards, *values, strict=True)
         ]
         return np.stack(scores, axis=-1).reshape(shape)

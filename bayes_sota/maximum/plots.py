@@ -11,12 +11,11 @@ from arviz_plots import PlotCollection
 
 from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.core.plots import (
-    COLORS,
-    Panel,
+    PALETTE,
     get_variable,
     make_bounds,
-    make_collection,
     plot_forest,
+    plot_lines,
     rounded,
     select_board,
     title_figure,
@@ -33,8 +32,8 @@ _QUANTITIES = {
     "winner_skill": "winner",
     "expected_sota": "best of a new field",
 }
-_NEGLIGIBLE = 1e-4  # of the highest bar
-_BARS = 500  # of an AUC, most of which lie far out
+_NEGLIGIBLE = 1e-4  # of the highest density
+_PLACES = 500  # of an AUC, most of which lie far out
 
 
 def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> PlotCollection:
@@ -94,9 +93,8 @@ def plot_maximum_law(
 ) -> PlotCollection:
     """Draw the law of the sample maximum: why the best score flatters the best classifier.
 
-    The probabilities of the observed maximum (orange) and of the score of one classifier of skill
-    ``theta_sota`` (blue, ``Binomial(n_test, theta_sota) / n_test``), on the same test items; of
-    AUCs their densities. The distance between the vertical lines, ``theta_sota`` and the expected
+    Densities of the score of one classifier of skill ``theta_sota`` and of the observed maximum, on
+    the same test items. The distance between the vertical lines, ``theta_sota`` and the expected
     maximum, is the bias of the maximum as an estimate of ``theta_sota``. The bar is the
     equal-tailed interval.
 
@@ -112,15 +110,15 @@ def plot_maximum_law(
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``maximum``, ``one_classifier``, ``theta_sota``, ``expected_maximum``
-        and ``interval``, each with the variable ``pmf``.
+        Artists in ``viz``: ``line_0`` and ``line_1`` (one classifier, the maximum),
+        ``theta_sota``, ``expected_maximum`` and ``interval``, each with the variable ``density``.
 
     Examples
     --------
     >>> from bayes_sota.maximum.law import maximum_law
     >>> law = maximum_law(n_test=3000, n_classifiers=1000, skill=0.9)
     >>> figure = plot_maximum_law(law, backend="none")
-    >>> round(figure.viz["expected_maximum"]["pmf"].item()["x"], 4)
+    >>> round(figure.viz["expected_maximum"]["density"].item()["x"], 4)
     0.9173
     """
     one: MaximumLaw | AucLaw
@@ -130,44 +128,28 @@ def plot_maximum_law(
     else:
         one = auc_law(law.theta_sota, law.n_positive, law.n_negative, law.spread_ratio)
         word = f"AUC on {law.n_positive:,} positive and {law.n_negative:,} negative test items"
-    unit = make_bounds(0.0, 1.0)
-    panel = Panel(make_collection({"pmf": unit}, figsize=(7.4, 3.9), **pc_kwargs), "pmf")
-    sd, skill, mean, count = law.std(), law.theta_sota, law.mean(), f"{law.n_classifiers:,}"
-    bars = _bars(one), _bars(law)
-    top, ends = max(x[0].max() for x in bars), np.concatenate([x[1:].ravel() for x in bars])
-    room = 0.36 * np.ptp(ends)  # for the labels outside of the two lines
-    limits = min(ends.min(), skill - room, mean - room), max(ends.max(), skill + room, mean + room)
-    gap = (0.012 if skill <= mean else -0.012) * (limits[1] - limits[0])
-    skill_text = f"skill {rounded(skill, sd)}\nscore of one such classifier"
-    mean_text = f"expected maximum {rounded(mean, sd)}\nbest score of {count}"
-    blue, orange = COLORS["theta_sota"], COLORS["winner_skill"]
-    for drawn, of, label, x, away, text, color in (
-        (bars[0], "one_classifier", "theta_sota", skill, -gap, skill_text, blue),
-        (bars[1], "maximum", "expected_maximum", mean, gap, mean_text, orange),
-    ):
-        panel.histogram(of, xr.DataArray(drawn, dims=("plot_axis", "bar")), color)
-        panel.vline(label, x, color)
-        side = "left" if away > 0 else "right"
-        panel.text(f"{label}_label", x + away, 1.2 * top, text, side=side, color=color)
-    low, high = law.interval(ci_prob)
-    panel.bar("interval", make_bounds(low, high), -0.05 * top, orange)
-    ylim = (-0.12 * top, 1.32 * top)
-    panel.set_axes(unit, xlabel=word, xlim=make_bounds(*limits), ylim=ylim)
+    who = f"best of {counted(law.n_classifiers, 'classifier')}"
+    lines = {"one of the best skill": _density(one), who: _density(law)}
+    panel = plot_lines(lines, word, variable="density", **pc_kwargs)
+    sd, skill, mean, (low, high) = law.std(), law.theta_sota, law.mean(), law.interval(ci_prob)
+    panel.vline("theta_sota", skill, PALETTE[0])
+    panel.vline("expected_maximum", mean, PALETTE[1])
+    panel.bar("interval", make_bounds(low, high), 0.0, PALETTE[1])
+    expected, bias, *ends = (rounded(x, sd) for x in (mean, law.bias(), low, high))
     title_figure(
         panel.collection,
-        f"Best of {count}: expected score {rounded(mean, sd)}, bias {rounded(law.bias(), sd)}\n"
-        f"(bar: {ci_prob:.0%} of the best scores, {rounded(low, sd)} to {rounded(high, sd)})",
+        f"The {who} is expected to score {expected}: skill {rounded(skill, sd)} plus {bias}\n"
+        f"(bar: {ci_prob:.0%} of the best scores, {ends[0]} to {ends[1]})",
     )
     return panel.collection
 
 
-def _bars(law: MaximumLaw | AucLaw) -> FloatArray:
-    """Heights, left and right ends: one bar per success count, or the density of an AUC."""
+def _density(law: MaximumLaw | AucLaw) -> tuple[FloatArray, FloatArray]:
+    """Places and density: of each success count, or of an AUC."""
     if isinstance(law, MaximumLaw):
-        heights = law.pmf(law.support)
-        edges = (np.append(law.support, law.support[-1] + 1) - 0.5) / law.n_test
+        x, density = law.support / law.n_test, law.pmf(law.support) * law.n_test
     else:
-        edges = law.levels[:: -(-law.levels.size // _BARS)]
-        heights = np.diff(law.cdf(edges)) / np.diff(edges)
-    seen = np.flatnonzero(heights > _NEGLIGIBLE * heights.max())
-    return np.stack([heights, edges[:-1], edges[1:]])[:, seen[0] : seen[-1] + 1]
+        edges = law.levels[:: -(-law.levels.size // _PLACES)]
+        x, density = (edges[1:] + edges[:-1]) / 2, np.diff(law.cdf(edges)) / np.diff(edges)
+    seen = np.flatnonzero(density > _NEGLIGIBLE * density.max())
+    return x[seen[0] : seen[-1] + 1], density[seen[0] : seen[-1] + 1]

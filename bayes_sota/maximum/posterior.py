@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import ndtri
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
@@ -39,16 +40,11 @@ def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
     ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
     ``submission_luck``.
     """
-    skill = priors.skill
-    normal = {
-        "location": (values["location"], skill.location_mean, skill.location_sd),
-        "log_spread": (np.log(values["spread"]), skill.log_spread_mean, skill.log_spread_sd),
-    }
-    densities = {
-        name: -0.5 * ((x - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
-        for name, (x, mean, sd) in normal.items()
-        if sd > 0
-    }
+    skill, densities = priors.skill, {}
+    of_field = (values["location"], *skill.location), (np.log(values["spread"]), *skill.log_spread)
+    for name, (x, mean, sd) in zip(("location", "log_spread"), of_field, strict=True):
+        if sd > 0:
+            densities[name] = -0.5 * ((x - mean) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi))
     for name, prior in (("rho", priors.correlation), ("submission_luck", priors.submission_luck)):
         if name in values and not prior.is_fixed:
             densities[name] = prior.log_density(values[name])
@@ -84,7 +80,7 @@ def sota_posterior(
     priors: Priors | MaximumPriors | None = None,
     *,
     draws: int = 4000,
-    random_seed: int | np.random.Generator | None = DEFAULT_SEED,
+    random_seed: int | Generator | None = DEFAULT_SEED,
     reference_skill: float | None = None,
     new_n_test: int | None = None,
 ) -> SotaPosterior:
@@ -118,7 +114,15 @@ def sota_posterior(
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     rng = generator_of(random_seed)
     fit = fit_maximum(maxima, rng, points=max(_POINTS, draws))
-    return _draw(fit, draws, rng, new_n_test)
+    parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
+    location, spread, _ = fit.field(parameters.coordinates)
+    values = {"location": location, "spread": spread}
+    values["rho"] = fit.nodes.draw_rho(parameters.node, rng)
+    if maxima.has_submissions:
+        values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
+    values |= maxima.collect(fit.likelihoods, values, parameters.node, rng, new_n_test)
+    beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
+    return SotaPosterior(values, fit, parameters, _reasons(fit, beyond))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +137,11 @@ class MaximumFit(Fit):
     Attributes
     ----------
     maxima : Maxima
-    likelihoods : tuple of BoardLikelihood
+    likelihoods : list of BoardLikelihood
     """
 
     maxima: Maxima
-    likelihoods: tuple[BoardLikelihood, ...]
+    likelihoods: list[BoardLikelihood]
 
     @property
     def searches(self) -> int:
@@ -186,7 +190,7 @@ class MaximumFit(Fit):
         return np.maximum(total, _IMPOSSIBLE)
 
 
-def fit_maximum(maxima: Maxima, rng: np.random.Generator, *, points: int = _POINTS) -> MaximumFit:
+def fit_maximum(maxima: Maxima, rng: Generator, *, points: int = _POINTS) -> MaximumFit:
     """Weighted points of location and spread; parameters as of ``sota_posterior``."""
     priors = maxima.priors
     nodes = Nodes.of(
@@ -201,21 +205,6 @@ def fit_maximum(maxima: Maxima, rng: np.random.Generator, *, points: int = _POIN
             "spread"
         )
     return fit
-
-
-def _draw(
-    fit: MaximumFit, draws: int, rng: np.random.Generator, new_n_test: int | None
-) -> SotaPosterior:
-    maxima, parameters = fit.maxima, Parameters.of(fit, fit.choose(draws, rng))
-    parameters = parameters[rng.permutation(draws)]
-    location, spread, _ = fit.field(parameters.coordinates)
-    values = {"location": location, "spread": spread}
-    values["rho"] = fit.nodes.draw_rho(parameters.node, rng)
-    if maxima.has_submissions:
-        values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    values |= maxima.collect(fit.likelihoods, values, parameters.node, rng, new_n_test)
-    beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
-    return SotaPosterior(values, fit, parameters, _reasons(fit, beyond))
 
 
 def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:

@@ -9,11 +9,12 @@ any trace of the model of ``build_model``, extended or not (``tests/maximum/test
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from numpy.random import Generator
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED
 from bayes_sota.core.errors import InputError
@@ -37,13 +38,14 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.maxima import Maxima, board_names, several
 from bayes_sota.maximum.posterior import log_priors, sota_posterior
-from bayes_sota.maximum.tables import default_reference_skill, score_bounds
+from bayes_sota.maximum.tables import score_bounds
 
 if TYPE_CHECKING:
     import pymc as pm
 
 _OBSERVED = "observed_maximum"
 _NEW_SCORES = ("winner_new_score", "best_new_score")
+_FACTS = ("n_test", "n_positive", "standard_error", "spread_ratio", "typical_tries")
 _ELSEWHERE = (*_NEW_SCORES, "log_likelihood", "beyond_tables")
 
 _CHOSEN = (
@@ -85,7 +87,7 @@ class Request(Maxima):
         COUNT.check(self.chains, "chains")
 
     @cached_property
-    def seeded(self) -> tuple[np.random.Generator, str]:
+    def seeded(self) -> tuple[Generator, str]:
         """Generator and its description."""
         return resolve_seed(self.random_seed)
 
@@ -131,41 +133,25 @@ class Request(Maxima):
         self, groups: Mapping[str, xr.Dataset], method: str, attributes: Mapping[str, Any]
     ) -> xr.DataTree:
         """Result with what was observed and how it came about."""
-        facts = [self._facts(board) for board in self.boards]
-        known = {name: ("board", np.array([of[name] for of in facts])) for name in facts[0]}
-        observed = {_OBSERVED: known.pop("maximum")}
         board = {"board": board_names(self.boards)}
-        constant = xr.Dataset(known, board if len(facts) > 1 else {})
-        data = {
-            "observed_data": xr.Dataset(observed, board),
-            "constant_data": constant if len(facts) > 1 else constant.isel(board=0),
+        low, high = np.array([score_bounds(one) for one in self.boards]).T
+        known = {"score_low": low, "score_high": high, "reference_skill": self.references}
+        known |= {x: np.array([getattr(one, x) or 0 for one in self.boards]) for x in _FACTS}
+        constant = xr.Dataset({name: ("board", values) for name, values in known.items()}, board)
+        if len(self.boards) == 1:
+            constant = constant.isel(board=0, drop=True)
+        best = ("board", [one.maximum for one in self.boards])
+        data = {"observed_data": xr.Dataset({_OBSERVED: best}, board), "constant_data": constant}
+        seed, named = self.seeded[1], {"model_name": self.model_name, "model_hash": self.model_hash}
+        facts: dict[str, Any] = {
+            **describe_provenance(self.boards, self.priors, method=method, seed=seed, **named),
+            **({"notes": _CHOSEN} if self.has_submissions else {}),
+            **attributes,
+            "new_n_test": int(self.new_n_test or 0),
+            "metric": self.boards[0].metric,
         }
-        provenance = describe_provenance(
-            self.boards,
-            self.priors,
-            method=method,
-            seed=self.seeded[1],
-            model_name=self.model_name,
-            model_hash=self.model_hash,
-        )
-        provenance |= {"notes": _CHOSEN} if self.has_submissions else {}
-        new = {"new_n_test": int(self.new_n_test or 0), "metric": self.boards[0].metric}
-        tree = result_tree({**groups, **data}, {**provenance, **attributes, **new})
+        tree = result_tree({**groups, **data}, facts)
         return tree if self.groups == "all" else without_checks(tree)
-
-    def _facts(self, board: BestScore) -> dict[str, float]:
-        low, high = score_bounds(board)
-        return {
-            "maximum": board.maximum,
-            "n_test": board.n_test or 0,
-            "n_positive": board.n_positive or 0,
-            "standard_error": board.standard_error or 0,
-            "spread_ratio": board.spread_ratio or 0,
-            "score_low": low,
-            "score_high": high,
-            "typical_tries": board.typical_tries,
-            "reference_skill": default_reference_skill(board, self.reference_skill),
-        }
 
 
 def sample_exact(
@@ -189,16 +175,16 @@ def sample_exact(
         reference_skill=request.reference_skill,
         new_n_test=request.new_n_test,
     )
+    groups, drawn = request.draw_from_laws(result.draws), result.draws
+    lp = sum(log_priors(priors, drawn).values(), drawn["log_likelihood"].sum(axis=1))
+    point, node = result.parameters.behind
+    groups["sample_stats"] = request.lay_out({"lp": lp, "point": point, "stratum": node})
     attributes = {
         "log_evidence": result.fit.log_evidence_of_all,
         "effective_points": result.fit.effective_size,
         "draws_are_independent": 1,
         "diagnostics_reasons": "; ".join(result.reasons),
     }
-    groups, drawn = request.draw_from_laws(result.draws), result.draws
-    lp = sum(log_priors(priors, drawn).values(), drawn["log_likelihood"].sum(axis=1))
-    point, node = result.parameters.behind
-    groups["sample_stats"] = request.lay_out({"lp": lp, "point": point, "stratum": node})
     return request.tree(groups, "exact", attributes)
 
 
@@ -221,17 +207,10 @@ def sample_nuts(
 
     request = Request(boards, priors, **settings)
     model = build_model(boards, priors, reference_skill=request.reference_skill)
-    trace = run_nuts(
-        model,
-        request.seeded[0],
-        draws=request.draws,
-        tune=tune,
-        chains=request.chains,
-        cores=cores,
-        nuts={"target_accept": target_accept, "adaptation": "low_rank"},
-        progressbar=progressbar,
-    )
-    return _completed(trace, model, request)
+    how: dict[str, Any] = {"draws": request.draws, "chains": request.chains, "tune": tune}
+    how |= {"cores": cores, "progressbar": progressbar}
+    nuts = {"target_accept": target_accept, "adaptation": "low_rank"}
+    return _completed(run_nuts(model, request.seeded[0], **how, nuts=nuts), model, request)
 
 
 def complete(
@@ -297,29 +276,19 @@ def complete(
 
     from bayes_sota.maximum.models import build_model
 
-    boards = several(boards)
-    known = maximum_priors(priors)
+    boards, known = several(boards), maximum_priors(priors)
     check_trace(trace)
-    chosen = model_of(
-        trace, model, lambda: build_model(boards, known, reference_skill=reference_skill), *boards
-    )
-    sizes = trace["posterior"].sizes
+    built = partial(build_model, boards, known, reference_skill=reference_skill)
+    chosen, sizes = model_of(trace, model, built, *boards), trace["posterior"].sizes
     request = Request(
         boards,
         known,
+        reference_skill,
         draws=sizes["draw"],
         chains=sizes["chain"],
         random_seed=random_seed,
-        reference_skill=reference_skill,
         new_n_test=new_n_test,
     )
-    _check_model(trace, chosen, request)
-    own = model is not None or pm.Model.get_context(error_if_none=False) is not None
-    tree = _completed(trace, chosen, request)
-    return with_attributes(tree, describe_model(chosen) if own else {})
-
-
-def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> None:
     given = {name: set(v.dims) for name, v in trace["posterior"].data_vars.items()}
     wrong = [name for name in request.parameters if given.get(name) != {"chain", "draw"}]
     if wrong:
@@ -328,8 +297,11 @@ def _check_model(trace: xr.DataTree, model: "pm.Model", request: Request) -> Non
             "the field, and submission_luck of chosen submissions, are variables of these names "
             "(pm.Deterministic where they are known)"
         )
-    if _OBSERVED not in {v.name for v in model.observed_RVs}:
+    if _OBSERVED not in {v.name for v in chosen.observed_RVs}:
         raise InputError(f"the model observes no {_OBSERVED}: add it with observe_maximum")
+    own = model is not None or pm.Model.get_context(error_if_none=False) is not None
+    tree = _completed(trace, chosen, request)
+    return with_attributes(tree, describe_model(chosen) if own else {})
 
 
 def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.DataTree:
@@ -339,21 +311,18 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     shared = {k: np.broadcast_to(drawn[k].values, shape).ravel() for k in request.parameters}
     values = shared | request.draw_fields(shared, rng, request.new_n_test)
     groups = model_groups(model, trace, rng, replicated=(_OBSERVED,))
-    of_prior = {k: groups["prior"][k].values.ravel() for k in request.parameters}
-    prior = request.draw_boards(of_prior, rng)
-    replicates = request.draw_boards(values, rng, winner=False)
-    new = [name for name in prior if request.is_uncertain(name) and name != _OBSERVED]
-    places = {name: drawn[name].values for name in ("chain", "draw")}
-    own = {
-        "posterior": {name: values[name] for name in new},
-        "predictions": {name: values[name] for name in _NEW_SCORES},
-        "posterior_predictive": {_OBSERVED: replicates[_OBSERVED]},
-    }
-    more = {name: request.lay_out(group).assign_coords(places) for name, group in own.items()}
-    more["prior"] = request.lay_out({name: prior[name] for name in new}, 1)
+    places, laws = {x: drawn[x].values for x in ("chain", "draw")}, request.draw_from_laws(values)
+    kept = ("posterior", "predictions", "posterior_predictive")
+    more = {name: laws[name].assign_coords(places) for name in kept}
+    prior = request.draw_boards({k: groups["prior"][k].values.ravel() for k in shared}, rng)
+    of_prior = {name: x for name, x in prior.items() if name in laws["posterior"]}
+    more["prior"] = request.lay_out(of_prior, 1)
     more["prior_predictive"] = request.lay_out({_OBSERVED: prior[_OBSERVED]}, 1)
     groups["posterior"] = drawn
-    groups |= {k: groups[k].merge(data) if k in groups else data for k, data in more.items()}
+    groups |= {
+        name: groups[name].merge(data, compat="override") if name in groups else data
+        for name, data in more.items()
+    }
     if "level" in groups["log_prior"]:  # the location's, moved by what the prior does not know
         groups["log_prior"] = groups["log_prior"].rename(level="location")
     groups["sample_stats"] = sampler_stats(trace)

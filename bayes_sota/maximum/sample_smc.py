@@ -15,6 +15,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import xarray as xr
+from numpy.random import Generator
 from pymc.pytensorf import compile as compile_function
 from pymc.pytensorf import join_nonshared_inputs
 from pytensor.graph.replace import vectorize_graph
@@ -171,7 +172,7 @@ def _next_temperature(likelihood: FloatArray, beta: float) -> float:
     return 1.0 if excess(1.0) >= 0 else float(brentq(excess, beta, 1.0, xtol=1e-15))
 
 
-def _start(model: pm.Model, draws: int, rng: np.random.Generator) -> FloatArray:
+def _start(model: pm.Model, draws: int, rng: Generator) -> FloatArray:
     """Particles from the prior, unconstrained, (particles, coordinates)."""
     moved = [
         rv if transform is None else transform.forward(rv, *rv.owner.inputs)
@@ -210,7 +211,7 @@ def _compiled(model: pm.Model, seed: int) -> tuple[Any, Any, Any]:
 
 
 def _draw_behind(
-    drawn: dict[str, FloatArray], request: Request, epsilon: FloatArray, rng: np.random.Generator
+    drawn: dict[str, FloatArray], request: Request, epsilon: FloatArray, rng: Generator
 ) -> tuple[dict[str, FloatArray], float]:
     """Winners' skills and shifts, (D, B) each, and the share of draws without a simulation.
 
@@ -223,7 +224,9 @@ def _draw_behind(
         (low, high), waiting, done = score_bounds(board), np.arange(shape[0]), 0
         while waiting.size and done < _ATTEMPTS:
             rows = np.repeat(waiting, max(1, _AT_ONCE // waiting.size))
-            best, holder, shared = request.best_scores(board, rng, *(x[rows, i] for x in values))
+            best, holder, shared = request.best_scores(
+                board, rng, [x[rows, i] for x in values], winner=True
+            )
             distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon[i]
             passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
             winner[rows[passed], i] = holder[passed]

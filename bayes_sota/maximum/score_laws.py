@@ -24,6 +24,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import betainc, log_ndtr, xlogy
 
 from bayes_sota.auc.estimate import auc_std
@@ -76,11 +77,8 @@ class AccuracyLaw(ScoreLaw):
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Binomial log likelihood relative to that of the observed proportion."""
-        wrong, log_right, log_wrong = (
-            self.n_test - values,
-            -np.logaddexp(0, -y),
-            -np.logaddexp(0, y),
-        )
+        wrong = self.n_test - values
+        log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
         highest = xlogy(values, values / self.n_test) + xlogy(wrong, wrong / self.n_test)
         return values[:, None] * log_right + wrong[:, None] * log_wrong - highest[:, None]
 
@@ -91,19 +89,15 @@ class AccuracyLaw(ScoreLaw):
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Binomial tail at the dispersion, as an incomplete beta function."""
-        above, below = (
-            np.maximum(count / dispersion + 0.5, 0.5)
-            for count in (cut - 0.5, self.n_test - cut + 0.5)
-        )
+        above = np.maximum((cut - 0.5) / dispersion + 0.5, 0.5)
+        below = np.maximum((self.n_test - cut + 0.5) / dispersion + 0.5, 0.5)
         return betainc(above, below, psi)
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
         return wilson(psi, shift, self.n_test)
 
-    def draw_psi(
-        self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
+    def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
         """Psi that is flat in log odds a priori."""
         n = self.n_test
         right = np.clip(scores * n, 0.5, n - 0.5)
@@ -123,14 +117,12 @@ class AccuracyLaw(ScoreLaw):
         """Multiples of one item, between 0 and 1."""
         return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
 
-    def new_score(
-        self, skill: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
+    def new_score(self, skill: FloatArray, size: int | None, rng: Generator) -> FloatArray:
         """Binomial share of right answers."""
         return rng.binomial(size or self.n_test, skill) / (size or self.n_test)
 
     def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
+        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: Generator
     ) -> FloatArray:
         """Two binomials each, given what the reference classifier gets right."""
         size = size or self.n_test

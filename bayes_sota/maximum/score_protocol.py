@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
@@ -168,9 +169,7 @@ class ScoreLaw(ABC):
         """Board-conditional skill ``psi = theta + shift sd(theta)``, the way back."""
         return skill + shift * self.errors_at(skill)
 
-    def draw_psi(
-        self, scores: FloatArray, variance: FloatArray, rng: np.random.Generator
-    ) -> FloatArray:
+    def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
         """Psi of classifiers of which nothing but the score is known, (D, k).
 
         ``scores`` are (k,), ``variance`` their own in units of the law's, (D, k).
@@ -191,14 +190,12 @@ class ScoreLaw(ABC):
         """Scores as they can be."""
         return scores
 
-    def new_score(
-        self, skill: FloatArray, size: int | None, rng: np.random.Generator
-    ) -> FloatArray:
+    def new_score(self, skill: FloatArray, size: int | None, rng: Generator) -> FloatArray:
         """Score of one classifier per draw on a fresh test set, (D,)."""
         return self.with_error(skill, rng.standard_normal(skill.size), size)
 
     def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: np.random.Generator
+        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: Generator
     ) -> FloatArray:
         """Best score of classifiers (D, k), best last, on a fresh test set that they share.
 

@@ -22,7 +22,7 @@ An excess within 2 % of the winner's standard error counts as none.
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,11 +68,11 @@ class FieldEstimate:
         ``w`` of Eq. 9, of shrinking; the highest score that remains, of cropping.
     """
 
+    scores: FloatArray = field(repr=False)
+    ci_prob: float
+    single: tuple[float, float]
     estimate: float
     law: MaximumLaw | AucLaw
-    ci_prob: float
-    scores: FloatArray = field(repr=False)
-    single: tuple[float, float]
     excess: float
     reason: str
     weight: float | None = None
@@ -202,7 +202,7 @@ def shrink_scores(
 
     limit, level = _count(kept, n_test) - 1, (1 + ci_prob) / 2 - _SHORT
     excess_of = _criterion(criterion, float(kept.max()), limit, level)
-    return _shrunk(kept, law_at, excess_of, chance, ci_prob, alone)
+    return _shrunk(alone, law_at, excess_of, chance)
 
 
 def shrink_aucs(
@@ -256,7 +256,8 @@ def shrink_aucs(
         return best_estimate(table, correlation, shrunk, counts, n_drawn=kept.size)
 
     excess_of = _criterion(criterion, best, best, (1 + ci_prob) / 2)
-    return _shrunk(kept, law_at, excess_of, 0.5, ci_prob, (one.std(), one.interval(ci_prob)))
+    alone = _Alone(kept, ci_prob, one.std(), one.interval(ci_prob))
+    return _shrunk(alone, law_at, excess_of, 0.5)
 
 
 def crop_scores(
@@ -299,7 +300,7 @@ def crop_scores(
     above = bisect_left(range(levels.size), True, key=lambda i: excess_of(law_at(i)) > 0)
     law, threshold = law_at(max(above - 1, 0)), float(levels[max(above - 1, 0)])
     excess, alone = law_at(levels.size - 1).mean() - best, _alone(kept, n_test, ci_prob)
-    return _estimate(threshold, law, ci_prob, kept, alone, excess, threshold=threshold)
+    return _estimate(alone, threshold, law, excess, threshold=threshold)
 
 
 def _checked(
@@ -326,11 +327,20 @@ def _count(kept: FloatArray, n_test: int) -> int:
     return int(np.floor(float(kept.max()) * n_test + 1e-6))
 
 
-def _alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[float, tuple[float, float]]:
-    """Standard error and interval of the best accuracy were it the only one."""
+class _Alone(NamedTuple):
+    """Scores above chance, and the best were it the only one: standard error and interval."""
+
+    kept: FloatArray
+    ci_prob: float
+    error: float
+    single: tuple[float, float]
+
+
+def _alone(kept: FloatArray, n_test: int, ci_prob: float) -> _Alone:
+    """Of accuracies."""
     best, n = float(kept.max()), checked_number(n_test, "n_test")
     error = float(np.sqrt(best * (1 - best) / n))
-    return error, binomial_interval(round(best * n), n, ci_prob)
+    return _Alone(kept, ci_prob, error, binomial_interval(round(best * n), n, ci_prob))
 
 
 def _criterion(
@@ -343,41 +353,33 @@ def _criterion(
 
 
 def _shrunk(
-    kept: FloatArray,
+    alone: _Alone,
     law_at: Callable[[float], Any],
     excess_of: Callable[[BestLaw], float],
     chance: float,
-    ci_prob: float,
-    alone: tuple[float, tuple[float, float]],
 ) -> FieldEstimate:
     """At the weight at which the excess vanishes."""
 
     def excess(weight: float) -> float:
         return excess_of(law_at(weight))
 
-    weight, best, as_is = 1.0, float(kept.max()), law_at(1.0)
+    weight, best, as_is = 1.0, float(alone.kept.max()), law_at(1.0)
     if excess_of(as_is) > 0:
         if excess(_LEAST_WEIGHT) > 0:
             raise InputError("shrinking finds no field whose best score would be the observed one")
         weight = float(brentq(excess, _LEAST_WEIGHT, 1.0, xtol=_WEIGHT_ERROR))
     estimate, law = weight * best + (1 - weight) * chance, law_at(weight)
-    return _estimate(estimate, law, ci_prob, kept, alone, as_is.mean() - best, weight=weight)
+    return _estimate(alone, estimate, law, as_is.mean() - best, weight=weight)
 
 
 def _estimate(
-    estimate: float,
-    law: Any,
-    ci_prob: float,
-    kept: FloatArray,
-    alone: tuple[float, tuple[float, float]],
-    excess: float,
-    **found: float,
+    alone: _Alone, estimate: float, law: Any, excess: float, **found: Any
 ) -> FieldEstimate:
     """With whether there is a multiplicity to correct, and why not."""
     reason = ""
-    if excess <= _NEGLIGIBLE * alone[0]:
+    if excess <= _NEGLIGIBLE * alone.error:
         reason = (
             "no multiplicity to correct: if the scores were the skills, the expected best score "
             f"would be {abs(excess):.2g} {'above' if excess > 0 else 'below'} the observed one"
         )
-    return FieldEstimate(estimate, law, ci_prob, kept, alone[1], excess, reason, **found)
+    return FieldEstimate(*alone[:2], alone.single, estimate, law, excess, reason, **found)

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri
 
@@ -83,7 +84,7 @@ class SubmissionNoise:
         ratio = self.log_survival_ratio(w.reshape(1, -1)).reshape(w.shape)
         return np.minimum(survival * np.exp(ratio), 1.0)
 
-    def draw_above(self, low: FloatArray, kind: IntArray, rng: np.random.Generator) -> FloatArray:
+    def draw_above(self, low: FloatArray, kind: IntArray, rng: Generator) -> FloatArray:
         """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""
         drawn, places = np.empty(low.shape), _places()
         level = np.log1p(-rng.random(low.shape))

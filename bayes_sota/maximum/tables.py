@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import ndtr
 
 from bayes_sota.core.types import FloatArray, IntArray
@@ -63,7 +64,7 @@ class Table:
         s[..., 1:-1] -= np.diff(self.survival, 2, axis=-1) / 12
         return np.clip(s, 0.0, 1.0)
 
-    def draw_shift(self, rng: np.random.Generator, k: IntArray) -> FloatArray:
+    def draw_shift(self, rng: Generator, k: IntArray) -> FloatArray:
         """Shifts in the cells around the nodes ``k``; from the prior where none matters."""
         if self.shifts.size == 1:
             return rng.standard_normal(k.size)
@@ -175,7 +176,7 @@ class Scoring:
 
 def fresh_test_set(
     board: BestScore,
-    rng: np.random.Generator,
+    rng: Generator,
     correlation: FloatArray,
     reference_skill: float | None = None,
     new_n_test: int | None = None,

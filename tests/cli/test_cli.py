@@ -69,7 +69,7 @@ def test_the_figure_of_a_law_has_the_printed_numbers(capsys, monkeypatch, option
     monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda figure, _: kept.append(figure))
     command = f"{LAW}{options} --prob 0.8 --save law.png"
     printed = run_json(capsys, *command.split())
-    marks = {name: kept[0].viz[name]["pmf"].item() for name in ("expected_maximum", "interval")}
+    marks = {name: kept[0].viz[name]["density"].item() for name in ("expected_maximum", "interval")}
     assert list(marks["expected_maximum"].get_xdata()) == [printed["expected_maximum"]] * 2
     assert list(marks["interval"].get_xdata()) == printed["interval"]
 

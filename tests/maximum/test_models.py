@@ -38,11 +38,9 @@ pytestmark = [
 ]
 
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
-FAMILIES = (LogitNormalSkill, UniformSkill)
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 LARGE = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
 FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)
-SLOW_AND_LARGE = pytest.param(LogitNormalSkill, LARGE, marks=pytest.mark.slow)
 
 
 def unconstrained(model, location, spread, rho):
@@ -70,15 +68,15 @@ def evaluate(model, variable, point):
 
 
 @cache
-def model_of(family, board):
+def model_of(board):
     """Model of a board; several tests ask for it."""
-    return build_model(board, MaximumPriors(family()))
+    return build_model(board)
 
 
 @cache
-def slope(family, board):
+def slope(board):
     """Gradient of its log density."""
-    return model_of(family, board).compile_dlogp(**UNOPTIMISED)
+    return model_of(board).compile_dlogp(**UNOPTIMISED)
 
 
 def observed_log_likelihood(model):
@@ -91,10 +89,9 @@ def exact_log_likelihood(board, priors, location, spread, rho):
     return likelihood.log_likelihood(likelihood.hat_weights(field), 0)[0]
 
 
-def below_top(family, board, top, spread):
+def below_top(board, top, spread):
     """Location of a field whose best skill is near ``top``."""
-    quantile = stats.norm.isf(0.6 / board.n_classifiers)
-    return top - (np.sqrt(3) if family is UniformSkill else quantile) * spread
+    return top - stats.norm.isf(0.6 / board.n_classifiers) * spread
 
 
 SMALL_POINTS = [(3.6, 0.4, 0.75), (3.4, 0.1, 0.6), (3.2, 0.2, 0.88), (4.0, 0.05, 0.7)]
@@ -102,19 +99,12 @@ LARGE_POINTS = [(2.33, 0.1, 0.75), (2.30, 0.02, 0.6), (2.36, 0.15, 0.85)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("family", "board", "points"),
-    [
-        *((family, BOARD, SMALL_POINTS) for family in FAMILIES),
-        (LogitNormalSkill, LARGE, LARGE_POINTS),
-        *(pytest.param(f, LARGE, LARGE_POINTS, marks=pytest.mark.slow) for f in FAMILIES[1:]),
-    ],
-)
-def test_log_density_agrees_with_the_exact_likelihood(family, board, points):
-    priors, model = MaximumPriors(family()), model_of(family, board)
+@pytest.mark.parametrize(("board", "points"), [(BOARD, SMALL_POINTS), (LARGE, LARGE_POINTS)])
+def test_log_density_agrees_with_the_exact_likelihood(board, points):
+    priors, model = MaximumPriors(), model_of(board)
     log_likelihood = observed_log_likelihood(model)
     for top, spread, rho in points:
-        point = below_top(family, board, top, spread), spread, rho
+        point = below_top(board, top, spread), spread, rho
         exact = exact_log_likelihood(board, priors, *point)
         assert exact > -16
         assert float(log_likelihood(unconstrained(model, *point))) == pytest.approx(
@@ -122,10 +112,9 @@ def test_log_density_agrees_with_the_exact_likelihood(family, board, points):
         )
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_log_prior_is_the_stated_one(family):
+def test_log_prior_is_the_stated_one():
     """The level is the location moved by a constant times the spread: no Jacobian is missing."""
-    priors, model = MaximumPriors(family()), model_of(family, BOARD)
+    priors, model = MaximumPriors(), model_of(BOARD)
     skill, rho = priors.skill, priors.correlation
     free = model.compile_logp(vars=model.free_RVs, jacobian=False, sum=True, **UNOPTIMISED)
     for location, spread, r in ((2.5, 0.4, 0.75), (0.3, 0.05, 0.5)):
@@ -140,21 +129,14 @@ def test_log_prior_is_the_stated_one(family):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("family", "board"),
-    [
-        (LogitNormalSkill, BOARD),
-        SLOW_AND_LARGE,
-        *(pytest.param(family, BOARD, marks=pytest.mark.slow) for family in FAMILIES[1:]),
-    ],
-)
-def test_gradient_is_finite_and_agrees_with_differences(family, board):
-    model, gradient = model_of(family, board), slope(family, board)
+@pytest.mark.parametrize("board", [BOARD, LARGE])
+def test_gradient_is_finite_and_agrees_with_differences(board):
+    model, gradient = model_of(board), slope(board)
     log_density = model.compile_logp(**UNOPTIMISED)
     names = [v.name for v in model.value_vars]
     top, spread = (3.5, 0.3) if board is BOARD else (2.33, 0.11)
     for shift in (-0.02, 0.0, 0.02):
-        location = below_top(family, board, top + shift, spread)
+        location = below_top(board, top + shift, spread)
         point = unconstrained(model, location, spread, 0.7 + shift)
         found = gradient(point)
         assert np.all(np.isfinite(found))
@@ -174,7 +156,7 @@ def test_a_wide_prior_of_rho_has_more_nodes(a, b):
     priors = MaximumPriors(correlation=BetaCorrelation(a, b))
     spread = 0.3
     for rho in (0.4, 0.55, 0.7, 0.85, 0.95) if a > 1 else (0.03, 0.2, 0.45, 0.7, 0.93):
-        location = below_top(LogitNormalSkill, BOARD, 3.5, spread)
+        location = below_top(BOARD, 3.5, spread)
         found = float(
             maximum_logp(BOARD, location, spread, rho, priors=priors).eval(mode="FAST_COMPILE")
         )
@@ -196,9 +178,10 @@ def test_two_boards_add_their_log_likelihoods():
     assert joint.named_vars_to_dims["observed_maximum"] == ("board",)
 
 
-def test_beta_skills_are_refused():
-    with pytest.raises(InputError, match="the exact route has Beta"):
-        build_model(BOARD, MaximumPriors(BetaSkill()))
+@pytest.mark.parametrize("family", [BetaSkill, UniformSkill])
+def test_skills_that_are_not_logit_normal_are_refused(family):
+    with pytest.raises(InputError, match="the exact route has others too"):
+        build_model(BOARD, MaximumPriors(family()))
 
 
 def test_known_quantities_are_constants():
@@ -224,7 +207,7 @@ def test_prior_draws_come_from_the_stated_prior():
     assert stats.ks_2samp(ours, exact["observed_maximum"][:, 0]).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("family", [*FAMILIES, BetaSkill])
+@pytest.mark.parametrize("family", [LogitNormalSkill, UniformSkill, BetaSkill])
 def test_fresh_maxima_follow_the_exact_law(family):
     """The function behind ``observed_maximum``, all draws in one call; the law shares no code."""
     prior, boards = family(typical=0.9, spread=0.2), (FIRST, BOARD)
@@ -252,9 +235,8 @@ def prior_draws(model, names, size=4000, seed=1):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill(family):
-    prior = family(typical=(0.7, 0.95), spread=(0.1, 0.5))
+def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill():
+    prior = LogitNormalSkill(typical=(0.7, 0.95), spread=(0.1, 0.5))
     model = build_simulated_maximum([FIRST], MaximumPriors(skill=prior), epsilon=0.01)
     draws = prior_draws(model, ["location", "spread", "u", "theta_sota"])
     location = stats.norm(prior.location_mean, prior.location_sd)
