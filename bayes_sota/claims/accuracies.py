@@ -250,9 +250,8 @@ class Accuracies(Claim):
             found[name]["difference"] = p[:, 1] - p[:, 2]
         return found
 
-    def best_of(self, tries: float) -> float:
+    def best_of(self, tries: float, single: float) -> float:
         """What several tries add to the log odds, which are exact for one."""
-        single = self.p_false()
         if not 0 < single < 1:
             return single
         unknown, weights = self.assumed(_FEW_CONGRUENCES)
