@@ -89,7 +89,7 @@ def false_claim_probability(
 
     Notes
     -----
-    A million claims at n = 500 take nine seconds, because neighbouring incomplete beta functions
+    A million claims at n = 500 take some seconds, because neighbouring incomplete beta functions
     differ by one term, and a third of a second with a known congruence (docs/measured/claims.md).
 
     Examples

@@ -235,6 +235,7 @@ def _add_rounding(
         return
     content["rounding"] = {**asdict(found), "exact": content["p_false"]}
     content["p_false"] = found.p_false
+    content["p_false_range"] = [found.p_false, found.p_false]
     if claim.is_open:
         ends = (reported_claim(*printed, claim.n, x, rounding=rounding) for x in claim.plausible)
         content["p_false_range"] = [of.p_false for of in ends][::-1]
