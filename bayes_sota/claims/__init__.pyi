@@ -19,10 +19,10 @@ from .sample_exact import claim_tree as claim_tree
 from .sample_exact import comparison_tree as comparison_tree
 from .sample_exact import tasks_tree as tasks_tree
 from .summary import report_claim as report_claim
-from .summary import report_plan as report_plan
 from .summary_gate import report_gate as report_gate
 from .summary_methods import report_methods as report_methods
 from .summary_methods import report_pairs as report_pairs
-from .summary_methods import report_tasks as report_tasks
-from .summary_pilot import plan_from_pilot as plan_from_pilot
+from .summary_plans import plan_from_pilot as plan_from_pilot
+from .summary_plans import report_plan as report_plan
 from .summary_review import claims_table as claims_table
+from .summary_tasks import report_tasks as report_tasks

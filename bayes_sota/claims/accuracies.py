@@ -89,7 +89,7 @@ def false_claim_probability(
 
     Notes
     -----
-    A million claims at n = 500 take nine seconds, because neighbouring incomplete beta functions
+    A million claims at n = 500 take some seconds, because neighbouring incomplete beta functions
     differ by one term, and a third of a second with a known congruence (docs/measured/claims.md).
 
     Examples
@@ -250,9 +250,8 @@ class Accuracies(Claim):
             found[name]["difference"] = p[:, 1] - p[:, 2]
         return found
 
-    def best_of(self, tries: float) -> float:
+    def best_of(self, tries: float, single: float) -> float:
         """What several tries add to the log odds, which are exact for one."""
-        single = self.p_false()
         if not 0 < single < 1:
             return single
         unknown, weights = self.assumed(_FEW_CONGRUENCES)

@@ -94,7 +94,7 @@ class Claim(ABC):
         """Draws of the variables of each group of a result."""
 
     @abstractmethod
-    def best_of(self, tries: float) -> float:
+    def best_of(self, tries: float, single: float) -> float:
         """``p_false_of_best`` for a checked number of tries."""
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
@@ -179,10 +179,13 @@ class Claim(ABC):
             lambda n: weights @ (self.made(truth, n, level) @ of_levels @ of_levels) >= assurance
         )
 
-    def p_false_of_best(self, tries: float) -> float:
-        """P(false) if A is the best of several tries of equal skill."""
+    def p_false_of_best(self, tries: float, single: float | None = None) -> float:
+        """P(false) if A is the best of several tries of equal skill.
+
+        ``single`` is P(false) of one try; default ``p_false()``.
+        """
         TRIES.check(tries, "tries")
-        return self.best_of(tries)
+        return self.best_of(tries, self.p_false() if single is None else single)
 
 
 def smallest(enough: Callable[[int], Any]) -> int | None:

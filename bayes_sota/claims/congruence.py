@@ -30,15 +30,11 @@ class Domain(NamedTuple):
 
 
 DOMAINS = {
-    "image-classifiers": Domain(
-        62, 27, 110, "158 pairs of 30 networks on 10,000 items of CIFAR-10"
-    ),
+    "image-classifiers": Domain(62, 27, 110, "158 pairs of networks on 10,000 items of CIFAR-10"),
     "language-models": Domain(
-        5.4, 1.4, 30, "121 pairs of 76 language models on four benchmarks of 479 to 2,854 items"
+        5.5, 1.6, 26, "122 pairs of models on benchmarks of 479 to 2,854 items"
     ),
-    "tabular": Domain(
-        66, 17, 420, "11,464 pairs of 215 scikit-learn classifiers on 1,497 items of digits"
-    ),
+    "tabular": Domain(66, 17, 417, "11,464 pairs of scikit-learn's on 1,497 items of digits"),
 }
 """Typical congruence by domain (docs/measured/claims.md)."""
 

@@ -205,7 +205,7 @@ class Means(Claim):
             "posterior_predictive": {"mean_difference": again[:, None]},
         }
 
-    def best_of(self, tries: float) -> float:
+    def best_of(self, tries: float, single: float) -> float:
         """Where only the differences are known, half of their variance is taken to be A's own."""
         unknown, weights = self.assumed()
         total = self._spread(unknown) ** 2

@@ -4,6 +4,7 @@ Draws reports and results, and computes nothing but intervals;
 ``tests/claims/test_claim_figures.py`` reads the artists back.
 """
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayes_sota.core.plots import (
     Panel,
     make_bounds,
     make_collection,
+    make_ticks,
     plot_forest,
     plot_lines,
     title_figure,
@@ -29,6 +31,7 @@ _XLABELS = {
     "congruence": "share of items that both get right (congruence)",
     "correlation": "correlation of the two methods' cases",
 }
+_WIDE = 60  # characters of a line of a title
 _MOST_CLAIMS, _MOST, _MOST_WRITTEN = 60, 40, 20  # claims; methods; methods with numbers in cells
 _EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
 _CLASSES = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
@@ -71,7 +74,7 @@ def plot_claim(report: Report, **where: Any) -> PlotCollection:
         points=points,
         **where,
     )
-    title_figure(panel.collection, report.sentences[1])
+    _title(panel, report.sentences[1])
     return panel.collection
 
 
@@ -90,8 +93,9 @@ def plot_claims(report: Report, **where: Any) -> PlotCollection:
     >>> import pandas as pd
     >>> from bayes_sota import claims_table
     >>> review = pd.DataFrame({"accuracy_a": [0.9], "accuracy_b": [0.8], "n_test": [500]})
-    >>> plot_claims(claims_table(review), backend="none").viz["mean_weak"]["p_false"].item()["x"]
-    array([1.11...e-06])
+    >>> figure = plot_claims(claims_table(review), backend="none")
+    >>> figure.viz["mean_weak"]["p_false"].item()["x"].round(3)
+    array([0.])
     """
     rows, level = report.content["claims"], report.content["level"]
     drawn = sorted(rows, key=lambda row: -row["p_false"])[:_MOST_CLAIMS]
@@ -108,7 +112,7 @@ def plot_claims(report: Report, **where: Any) -> PlotCollection:
     panel = plot_forest(marks, label, variable="p_false", holds=[0.0, level], **where)
     _mark(panel, level, f"level {level:.3g}")
     more = f"\nthe {len(drawn)} most doubtful are drawn" * (len(drawn) < len(rows))
-    title_figure(panel.collection, report.sentences[0].partition(";")[0] + more)
+    _title(panel, report.sentences[0].partition(";")[0] + more)
     return panel.collection
 
 
@@ -163,7 +167,7 @@ def plot_methods(tree: xr.DataTree, *, ci_prob: float = 0.95, **where: Any) -> P
         finding = f"{others} of the other {len(names) - 1} methods cannot be distinguished from "
         finding += winner
     more = f"\nthe best {len(order)} are drawn" * (len(order) < len(names))
-    title_figure(panel.collection, finding + more)
+    _title(panel, finding + more)
     return panel.collection
 
 
@@ -182,17 +186,24 @@ def plot_gate(report: Report, **where: Any) -> PlotCollection:
     factor, unit = unit_of(compared)
     of, margin = row["difference"], content["margin"]
     worse = -compared.sign * margin
-    shown = {"name": f"{row['a']} minus {row['b']}", "mean": factor * of["mean"]}
+    shown: Any = {"name": f"{row['a']} minus {row['b']}", "mean": factor * of["mean"]}
     shown["interval"] = [factor * end for end in of["interval"]]
     label = f"difference{f' ({unit.strip()})' * bool(unit)}, {content['prob']:.0%} interval"
     holds = [0.0, factor * worse]
-    panel = plot_forest([shown], label, variable="difference", holds=holds, **where)
+    every = [*holds, *shown["interval"]]
+    look: Any = {"holds": holds, "xticks": make_ticks(min(every), max(every))}
+    panel = plot_forest([shown], label, variable="difference", **look, **where)
     _mark(panel, 0.0, "no difference")
     if margin:
         text = f"margin {in_points(margin, compared.are_shares)}"
-        _mark(panel, factor * worse, text, "winner_skill", height=0.55)
-    title_figure(panel.collection, report.sentences[0])
+        _mark(panel, factor * worse, text, "winner_skill", height=0.4)
+    _title(panel, report.sentences[0])
     return panel.collection
+
+
+def _title(panel: Panel, text: str) -> None:
+    lines = (part for line in text.splitlines() for part in wrap(line, _WIDE))
+    title_figure(panel.collection, "\n".join(lines))
 
 
 def _mark(panel: Panel, place: float, text: str, color: str = "dark", height: float = 0.75) -> None:
@@ -265,7 +276,7 @@ def plot_pairs(report: Report, **where: Any) -> PlotCollection:
     )
     cells = f"\n(cells: row less column{f', in{words}' * bool(words)})" * written
     more = f"\n(the best {count} of {len(scores)} methods are drawn)" * (count < len(scores))
-    title_figure(panel.collection, finding + cells + more)
+    _title(panel, finding + cells + more)
     return panel.collection
 
 

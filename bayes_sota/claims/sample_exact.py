@@ -149,7 +149,7 @@ def comparison_tree(
 
 
 def tasks_tree(
-    comparison: TaskComparison, outcomes: Outcomes, first: str, *, seed: str = "unknown"
+    comparison: TaskComparison, outcomes: Outcomes, *, first: str, seed: str = "unknown"
 ) -> xr.DataTree:
     """Posterior of the methods' skills and differences in every task, as a DataTree.
 

@@ -6,28 +6,22 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
-from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.congruence import DOMAINS
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
 from bayes_sota.core.arguments import LEVEL, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
-from bayes_sota.core.summary import numbers_report
-from bayes_sota.core.tables import SOFTWARE, Report, table_of
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, counted, in_points
 from bayes_sota.core.text import chance as fine_chance
 from bayes_sota.data.printed_scores import RoundingChoice
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _COARSE = 9  # points of the sensitivity in a table
 _USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
@@ -116,12 +110,14 @@ def report_claim(
 
     Examples
     --------
+    >>> from bayes_sota.claims import Accuracies
     >>> claim = Accuracies(a=0.90, b=0.88, n=500)
     >>> print(report_claim(claim, names=("ours", "theirs")).sentences[0])
     The claim that ours (0.9) outperforms theirs (0.88) on 500 items is false with probability \
 0.09 (< 0.01 to 0.17, depending on the congruence).
     """
     LEVEL.check(level, "level")
+    needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
     content: dict[str, Any] = {
         "names": [*names],
         claim.what: [claim.a, claim.b],
@@ -129,58 +125,46 @@ def report_claim(
         "p_false_range": [*claim.p_range()],
         "level": level,
         "n_test": claim.n,
-        claim.unknown: _unknown(claim),
+        claim.unknown: unknown_of(claim),
         f"{claim.unknown}_needed": claim.needed(level),
         "sensitivity": claim.curve(_COARSE).tolist(),
-        **_sizes(claim, level),
+        "by_n_test": [[n, claim.p_false(n)] for n in _round_sizes(claim.n, needed)],
+        "n_test_needed": needed,
+        "n_test_range": [*claim.size_range(level)],
         "notes": [*notes],
     }
     if isinstance(claim, Means):
-        content |= _spreads(claim)
+        known = claim.sd_difference
+        content |= {"sd": None if known else [*claim.spreads], "sd_difference": known}
+        content["sd_imputed"] = claim.imputed
     if printed is not None:
         _add_rounding(content, claim, printed, rounding)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
         content["rope"] = {"half_width": rope, **claim.rope(rope)}
     if best_of is not None:
-        content["selection"] = _selection(claim, best_of, content["p_false"])
-        if isinstance(claim, Means) and claim.sd_difference is not None:
-            content["notes"].append(
-                "for the tries half of the variance of the differences is taken to be A's own"
-            )
+        selected = claim.p_false_of_best(best_of, content["p_false"])
+        content["selection"] = {"tries": best_of, "p_false_selected": selected}
     content["verdict"] = verdict_of(content["p_false_range"], level, claim.unknown)
-    numbers = printed or (f"{claim.a:g}", f"{claim.b:g}")
-    said, assumed = [*_said(claim, content, numbers)], [*_assumed(claim)]
+    said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
+    assumed = [*assumptions(claim)]
     asked = ["Please report how many items both got right, or the results per item."]
-    sensitivity = [{claim.unknown: u, "p": p} for u, p in content["sensitivity"]]
-    by_size = [{"n": n, "p": p} for n, p in content["by_n_test"]]
-    unknown: Any = {claim.unknown: lambda row: f"{row[claim.unknown]:.4f}", "P(false)": _cell}
-    sizes: Any = {f"{claim.item}s": lambda row: f"{row['n']:,}", "P(false)": _cell}
-    tables = [table_of(by_size, sizes, f"By the number of {claim.item}s")]
-    if sensitivity:
+    sizes = [[f"{n:,}", fine_chance(p)] for n, p in content["by_n_test"]]
+    tables = [Table([f"{claim.item}s", "P(false)"], sizes, f"By the number of {claim.item}s")]
+    if claim.ends[0] < claim.ends[1]:
+        cells = [[f"{u:.4f}", fine_chance(p)] for u, p in content["sensitivity"]]
         title = f"What it would be at another {claim.unknown}"
-        tables.insert(0, table_of(sensitivity, unknown, title))
+        tables.insert(0, Table([claim.unknown, "P(false)"], cells, title))
     return claim_report(
         content,
         said,
         LAWS[claim.unknown],
-        make_frame=partial(curve_frame, claim),
+        make_frame=lambda: frame_of([{claim.unknown: u, "p_false": p} for u, p in claim.curve()]),
         tables=tables,
         legend=assumed,
         paragraph=[*said, *assumed, *asked * claim.is_open, *as_sentences(content["notes"])],
         about=claim,
     )
-
-
-def _cell(row: dict[str, Any]) -> str:
-    return fine_chance(row["p"])
-
-
-def curve_frame(claim: Claim) -> "pd.DataFrame":
-    """P(false) over the unknown, fine enough for a figure."""
-    import pandas as pd
-
-    return pd.DataFrame(claim.curve(), columns=[claim.unknown, "p_false"])
 
 
 def verdict_of(ends: Sequence[float], level: float, unknown: str) -> str:
@@ -191,66 +175,69 @@ def verdict_of(ends: Sequence[float], level: float, unknown: str) -> str:
     return "not supported" if lowest > level else f"depends on the {unknown}"
 
 
-def _unknown(claim: Claim) -> dict[str, Any]:
-    """The unknown: its value or range, and what is assumed."""
-    if claim.known is not None:
-        return {"value": claim.known, "assumption": "given"}
-    if isinstance(claim, Accuracies) and claim.domain is not None:
-        value = float(claim.assumed()[0][0])
-        assumption = f"typical of {claim.domain}"
-        return {"value": value, "range": [*claim.plausible], "assumption": assumption}
-    if isinstance(claim, Means) and claim.sd_difference is not None:
-        return {"value": None, "assumption": "not needed: the differences are known"}
-    return {"range": [*claim.ends], "assumption": "averaged over all that is possible"}
-
-
-def _spreads(claim: Means) -> dict[str, Any]:
-    known = claim.sd_difference is not None
-    other: list[list[float]] = []
-    if claim.imputed:
-        first, second = claim.spreads
-        for factor in (0.5, 2.0):
-            wider = replace(claim, sd=(factor * first, factor * second), bounds=None)
-            other.append([factor, wider.p_false()])
-    return {
-        "sd": None if known else [*claim.spreads],
-        "sd_imputed": claim.imputed,
-        "sd_sensitivity": other,
-        "sd_difference": claim.sd_difference,
-    }
-
-
-def _sizes(claim: Claim, level: float) -> dict[str, Any]:
-    """Items that the levels need, and P(false) on round numbers of items about these."""
-    needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
-    known = [claim.n, *(size for _, size in needed if size is not None)]
+def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int]:
+    """1, 2 and 5 times the powers of ten about the sizes that matter, and the one that was used."""
+    known = [n, *(size for _, size in needed if size is not None)]
     least, most = max(2.0, min(known) / _AROUND), _AROUND * max(known)
     steps = [factor * 10**decade for decade in range(len(str(most))) for factor in (1, 2, 5)]
-    sizes = sorted({claim.n, *(size for size in steps if least <= size <= most)})
-    return {
-        "by_n_test": [[n, claim.p_false(n)] for n in sizes],
-        "n_test_needed": needed,
-        "n_test_range": [*claim.size_range(level)],
-    }
+    return sorted({n, *(size for size in steps if least <= size <= most)})
+
+
+def unknown_of(claim: Claim) -> dict[str, Any]:
+    """The unknown: its value or range, and what is assumed."""
+    found: dict[str, Any] = {"value": claim.known, "assumption": "given"}
+    domain = getattr(claim, "domain", None)
+    if claim.is_open:
+        found = {"range": [*claim.plausible], "assumption": "averaged"}
+        if domain is not None:
+            found |= {"value": float(claim.assumed()[0][0]), "assumption": f"typical of {domain}"}
+    elif claim.known is None:
+        found["assumption"] = "not needed"
+    return found
+
+
+def assumptions(claim: Claim) -> Iterator[str]:
+    """What was assumed, once."""
+    found, (low, high) = unknown_of(claim), claim.plausible
+    if "range" in found:
+        how = f"averaged over {low:.3g} to {high:.3g}"
+        if "value" in found:
+            of = DOMAINS[getattr(claim, "domain", "")]
+            how = (
+                f"taken to be {found['value']:.3f} ({low:.3f} to {high:.3f}), "
+                f"{found['assumption']}: an odds ratio of {of.odds_ratio:g} "
+                f"({of.low:g} to {of.high:g}) of {of.measured_on}"
+            )
+        yield f"{_UNKNOWN[claim.unknown].capitalize()} was not reported and is {how}."
+    if isinstance(claim, Means) and claim.sd_difference is None:
+        first, second = claim.spreads
+        how = ""
+        if claim.imputed:
+            others = [replace(claim, sd=(x * first, x * second), bounds=None) for x in (0.5, 2.0)]
+            half, twice = (chance(of.p_false()) for of in others)
+            how = (
+                ", imputed as 2/3 mean (1 - mean), a rule of thumb for Dice; with half of them "
+                f"P(false) is {half}, with twice {twice}"
+            )
+        yield f"The SDs of cases are {first:.3g} and {second:.3g}{how}."
 
 
 def _add_rounding(
     content: dict[str, Any], claim: Claim, printed: tuple[str, str], rounding: RoundingChoice
 ) -> None:
     """P(false) with what the printed digits leave open, or a note that no count prints so."""
-    known = float(claim.assumed()[0][0]) if "value" in content[claim.unknown] else None
+    known = content[claim.unknown].get("value")
     try:
         found = reported_claim(*printed, claim.n, known, rounding=rounding)
     except ImpossibleAccuracyError as error:
-        content |= {"rounding": None}
+        content["rounding"] = None
         content["notes"].append(f"{error}; the numbers are taken as averages")
         return
     content["rounding"] = {**asdict(found), "exact": content["p_false"]}
     content["p_false"] = found.p_false
-    if claim.known is None:
-        ends = (
-            reported_claim(*printed, claim.n, end, rounding=rounding) for end in claim.plausible
-        )
+    content["p_false_range"] = [found.p_false, found.p_false]
+    if claim.is_open:
+        ends = (reported_claim(*printed, claim.n, x, rounding=rounding) for x in claim.plausible)
         content["p_false_range"] = [of.p_false for of in ends][::-1]
     if rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in printed):
         content["notes"].append(
@@ -258,181 +245,54 @@ def _add_rounding(
         )
 
 
-def _selection(claim: Claim, tries: float, p: float) -> dict[str, float]:
-    """P(false) if A is the best of several tries: what they add to the log odds."""
-    plain, selected = claim.p_false(), claim.p_false_of_best(tries)
-    if p != plain and 0 < p < 1 and 0 < plain < 1:
-        selected = float(expit(logit(p) + logit(selected) - logit(plain)))
-    return {"tries": tries, "p_false_selected": selected, "p_false": p}
-
-
 def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:
     """The claim, the verdict, and what would decide."""
-    a, b = (f"{x} ({number})" for x, number in zip(content["names"], numbers, strict=True))
-    p, level, items = content["p_false"], content["level"], f"{claim.item}s"
-    varies = f", depending on the {claim.unknown}"
-    ends = [chance(x, level) for x in content["p_false_range"]]
-    spread = f" ({ends[0]} to {ends[1]}{varies})" * claim.is_open
+    (a, b), level, items = content["names"], content["level"], f"{claim.item}s"
+    p, (low, high) = (content[key] for key in ("p_false", "p_false_range"))
     yield (
-        f"The claim that {a} outperforms {b} on {counted(claim.n, claim.item)} is false with "
-        f"probability {chance(p, level)}{spread}."
+        f"The claim that {a} ({numbers[0]}) outperforms {b} ({numbers[1]}) on "
+        f"{counted(claim.n, claim.item)} is false with probability {chance(p, level)}"
+        f"{varying(claim, chance(low, level), chance(high, level))}."
     )
-    yield _verdict_said(claim, content)
-    size, (low, high) = content["n_test_needed"], content["n_test_range"]
-    needed = dict(size)[level]
-    if needed is None:
+    verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
+    if not verdict.startswith("depends"):
+        always = f", whatever the {claim.unknown}" * claim.is_open
+        yield f"It is {verdict} at {level:g}{always}."
+    elif needed is None:
+        yield f"Whether it is supported at {level:g} {verdict} and on the rounding."
+    elif claim.unknown == "correlation":
+        only = f"their cases correlate by at least {rounded_up(needed, 3)}"
+        yield f"It is supported at {level:g} only if {only}."
+    else:
+        only = f"both got at least {rounded_up(100 * needed, 1)} % of the items right"
+        yield f"It is supported at {level:g} only if {only}."
+    size, (least, most) = dict(content["n_test_needed"])[level], content["n_test_range"]
+    if size is None:
         yield f"The same numbers support no claim on any number of {items}."
     else:
-        upper = f"{high:,}" if high else "endless"
-        between = f" ({low:,} to {upper}{varies})" * claim.is_open
-        yield f"With the same numbers P(false) falls to {level:g} at {needed:,} {items}{between}."
-    rounded, of = content.get("rounding"), content.get("selection")
+        between = varying(claim, f"{least:,}", f"{most:,}" if most else "endless")
+        yield f"With the same numbers P(false) falls to {level:g} at {size:,} {items}{between}."
+    rounded, rope = content.get("rounding"), content.get("rope")
     if rounded and rounded["lowest"] < rounded["highest"]:
+        lowest, highest, exact = (fine_chance(rounded[k]) for k in ("lowest", "highest", "exact"))
         yield (
-            f"P(false) includes the rounding of the printed numbers, which allow "
-            f"{fine_chance(rounded['lowest'])} to {fine_chance(rounded['highest'])}; exact numbers "
-            f"would give {fine_chance(rounded['exact'])}."
+            "P(false) includes the rounding of the printed numbers, which allow "
+            f"{lowest} to {highest}; exact numbers would give {exact}."
         )
-    if of:
+    if of := content.get("selection"):
         yield (
-            f"If {content['names'][0]} is the best of {of['tries']:g} tries of equal skill, "
-            f"P(false) is {chance(of['p_false_selected'], level)} instead of "
-            f"{chance(p, level)}."
+            f"If {a} is the best of {of['tries']:g} tries of equal skill, P(false) is "
+            f"{chance(of['p_false_selected'], level)} instead of {chance(p, level)}."
         )
-    if rope := content.get("rope"):
+    if rope:
         width = in_points(rope["half_width"], claim.unknown == "congruence")
-        chances = [chance(rope[key]) for key in ("a_better", "equivalent", "b_better")]
-        yield (
-            f"P({content['names'][0]} better by more than {width}) {chances[0]}, "
-            f"P(equivalent) {chances[1]}, P({content['names'][1]} better) {chances[2]}."
-        )
+        better, equal, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
+        yield f"P({a} better by more than {width}) {better}, P(equivalent) {equal}, P({b}) {worse}."
 
 
-def _verdict_said(claim: Claim, content: dict[str, Any]) -> str:
-    """Whether the claim is supported, and what that needs of the unknown."""
-    level, verdict = content["level"], content["verdict"]
-    if verdict in ("supported", "not supported"):
-        always = f", whatever the {claim.unknown}" if claim.is_open else ""
-        return f"It is {verdict} at {level:g}{always}."
-    needed = content[f"{claim.unknown}_needed"]
-    if needed is None:
-        return f"Whether it is supported at {level:g} {verdict} and on the rounding."
-    if claim.unknown == "correlation":
-        what = f"their cases correlate by at least {rounded_up(needed, 3)}"
-    else:
-        what = f"both got at least {rounded_up(100 * needed, 1)} % of the items right"
-    return f"It is supported at {level:g} only if {what}."
-
-
-def _assumed(claim: Claim) -> Iterator[str]:
-    """What was assumed, once."""
-    low, high = claim.plausible
-    if isinstance(claim, Accuracies) and claim.known is None and claim.domain is not None:
-        of = DOMAINS[claim.domain]
-        yield (
-            f"The congruence is taken to be {claim.assumed()[0][0]:.3f} ({low:.3f} to {high:.3f}), "
-            f"as of close pairs of {claim.domain}: an odds ratio of {of.odds_ratio:g} "
-            f"({of.low:g} to {of.high:g}), measured on {of.measured_on}."
-        )
-    elif claim.is_open:
-        yield (
-            f"{_UNKNOWN[claim.unknown].capitalize()} was not reported: P(false) is averaged over "
-            f"{low:.3g} to {high:.3g}."
-        )
-    if isinstance(claim, Means) and claim.sd_difference is None:
-        sds = " and ".join(f"{x:.3g}" for x in claim.spreads)
-        if not claim.imputed:
-            yield f"The SDs of cases are {sds}."
-            return
-        half, twice = (chance(p) for _, p in _spreads(claim)["sd_sensitivity"])
-        yield (
-            f"The SDs of cases were not reported and are imputed as {sds}, by 2/3 mean (1 - mean), "
-            f"a rule of thumb for Dice; with half of them P(false) is {half}, with twice {twice}."
-        )
-
-
-def report_plan(
-    claim: Claim,
-    *,
-    level: float = 0.05,
-    power: float = 0.8,
-    n_test: int | None = None,
-) -> Report:
-    """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
-
-    Parameters
-    ----------
-    claim : Accuracies or Means
-        Its ``n`` is of no effect but after ``n_test`` items.
-    level, power : float
-        Largest probability that the claim is false, and how probable a claim shall be.
-    n_test : int, optional
-        Items observed so far: adds the fresh items that make the claim with this probability.
-
-    Examples
-    --------
-    >>> report_plan(Accuracies(a=0.90, b=0.88, n=2)).content["n_needed"]
-    826
-    """
-    planned = replace(claim, n=n_test) if n_test else claim
-    content: dict[str, Any] = {
-        "gap": claim.a - claim.b,
-        claim.what: [claim.a, claim.b],
-        claim.unknown: _unknown(claim),
-        "level": level,
-        "n_needed": claim.size(level),
-        "n_needed_range": [*claim.size_range(level)],
-        "power": power,
-        "n_for_power": claim.powered_size(level, power),
-        "n_test": n_test,
-        "notes": [],
-    }
-    if n_test:
-        content["n_assured"] = planned.assured_size(level, power)
-        content["highest_assurance"] = 1 - planned.p_false()
-        if content["n_assured"] is None:
-            content["notes"].append(
-                f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
-                f"the better one with probability {chance(content['highest_assurance'])}"
-            )
-    items, rows = f"{claim.item}s", ("n_needed", "n_for_power", "n_assured")
-    words = (
-        f"{items} if exactly this is observed",
-        f"{items} for a claim with probability {power:g}",
-        f"fresh {items} for a claim with probability {power:g}",
-    )
-    sizes = [(word, content.get(key)) for word, key in zip(words, rows, strict=True)]
-    return numbers_report(
-        [(name, size, f"{size:,}") for name, size in sizes if size is not None],
-        content=content,
-        sentences=list(_plan_said(claim, content)),
-        basis=(LAWS[claim.unknown], SOURCE),
-        notes=content["notes"],
-        legend=[*_assumed(claim)],
-    )
-
-
-def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
-    needed, for_power = content["n_needed"], content["n_for_power"]
-    if needed is None:
-        yield "Equal numbers support no claim, whatever the size."
-        return
-    low, high = content["n_needed_range"]
-    between = f" ({low:,} to {high:,}, depending on the {claim.unknown})" * claim.is_open
-    yield (
-        f"With {claim.a:g} against {claim.b:g} P(false) falls to {content['level']:g} at "
-        f"{needed:,} {claim.item}s{between}."
-    )
-    yield (
-        f"If that is the true difference, {counted(for_power, claim.item)} lead to the claim with "
-        f"probability {content['power']:g}."
-    )
-    if content.get("n_assured") is not None:
-        yield (
-            f"After {counted(content['n_test'], claim.item)} with these numbers "
-            f"{about(content['n_assured'])} fresh ones lead to the claim with probability "
-            f"{content['power']:g}."
-        )
+def varying(claim: Claim, low: str, high: str) -> str:
+    """A range over what was not reported, where that matters."""
+    return f" ({low} to {high}, depending on the {claim.unknown})" * claim.is_open
 
 
 def rounded_up(value: float, digits: int) -> str:

@@ -5,26 +5,22 @@ verdict agrees with the interval that is printed. ``tests/claims/test_gate.py`` 
 """
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Literal
 
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
 from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary import about, chance
 from bayes_sota.claims.summary_methods import (
-    MethodsClaim,
     Row,
     answers_report,
     difference_columns,
-    flat,
     row_of_pair,
     signed_span,
     unit_of,
 )
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import frame_of
-from bayes_sota.core.tables import Report, table_of
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import chance as fine_chance
 from bayes_sota.core.text import counted, decimals_for, in_points
 from bayes_sota.core.types import Seed
@@ -93,36 +89,29 @@ def report_gate(
         better, worse = 1 - law.at_most(margin), law.at_most(-margin)
         row["rope"] = {"half_width": margin, "a_better": better}
         row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
-    content: Row = {
-        **_judged(law, require, margin, ci_prob, of.n_items),
-        "pairs": [row],
-        "n_pairs": 1,
-        "n_told_apart": None,
-        "n_items": of.n_items,
-        "n_clusters": of.n_clusters,
-        "prob": ci_prob,
-        "notes": [*of.notes],
-    }
+    content = _judged(law, require, margin, ci_prob, of.n_items)
+    content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     if both.new == "tasks" and both.tasks is not None:
-        content["notes"].append(
+        content["notes"] = [
             "of a pair by itself the tasks' own variance is taken, and at least that of new items; "
             "without --pair it is shrunk towards that of all pairs"
-        )
+        ]
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: fine_chance(row["p_false"])
     return answers_report(
         both,
-        content,
-        list(_said(row, content, of, both.unit)),
-        "Posterior of the difference without draws; those of the tree",
+        of,
         seed,
-        make_frame=lambda: frame_of([flat(row)]),
-        tables=[table_of([row], columns)],
+        _said(row, content, of, both.unit),
+        "Posterior of the difference without draws; those of the tree",
+        content,
+        [row],
+        columns,
+        comparison_tree,
         legend=[
             "The pair was named before the scores were seen; --pairs allows for having looked at "
             "all."
         ],
-        about=MethodsClaim(of, partial(comparison_tree, of, both, seed=seed)),
     )
 
 

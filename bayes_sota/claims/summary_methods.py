@@ -1,4 +1,4 @@
-r"""Reports of methods on the same items: who is the best, all pairs, and every task.
+r"""Reports of methods on the same items: who is the best, and all pairs.
 
 All pairs at once (``--pairs``): with the draws :math:`d_k` of the differences, their means and
 standard deviations, and :math:`M = \max_k |d_k - \bar d_k| / s_k`,
@@ -8,23 +8,16 @@ standard deviations, and :math:`M = \max_k |d_k - \bar d_k| / s_k`,
 is the probability that chance alone shows such a difference somewhere (Westfall and Young 1993),
 and pairs with :math:`p_k` below one minus the probability of the intervals are told apart, all at
 once. ``tests/claims/test_pairs.py`` counts how often equal methods are told apart.
-
-Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards what
-all tasks say. A task's verdict, that A is better or that a method is the best, *stands* if it
-belongs to the largest set of the most probable verdicts that are all true at once with the
-probability of the intervals: nobody is misled by having looked at every task.
-``tests/claims/test_by_task.py`` counts how often all that stand are true.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.claims.pair import chosen_pair
-from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
+from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary import chance, claim_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
@@ -36,9 +29,8 @@ from bayes_sota.core.text import chance as fine_chance
 from bayes_sota.core.text import counted, decimals_for, decimals_of, listed, span
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
+from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison, compare_methods
-from bayes_sota.leaderboard.summary_tasks import best_said, stand_by_method
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,24 +49,42 @@ class MethodsClaim:
 
     Attributes
     ----------
-    comparison : MethodComparison or None
-        None where every task was compared by itself.
+    comparison : MethodComparison or TaskComparison
     to_datatree : callable
         Posterior draws in the one schema.
     """
 
-    comparison: MethodComparison | None
+    comparison: MethodComparison | TaskComparison
     to_datatree: "Callable[[], xr.DataTree]"
 
 
 def answers_report(
-    outcomes: Outcomes, content: Row, said: Sequence[str], how: str, seed: str, **parts: Any
+    outcomes: Outcomes,
+    of: MethodComparison | TaskComparison,
+    seed: str,
+    said: Iterable[str],
+    how: str,
+    content: Row,
+    rows: Sequence[Row],
+    columns: Row,
+    tree: "Callable[..., xr.DataTree]",
+    **parts: Any,
 ) -> Report:
-    """Report of answers: what all of them have, and what is said of one."""
-    content |= {"source": outcomes.name, "seed": seed_number(seed)}
-    content["notes"] = [*outcomes.notes, *content["notes"]]
-    measured = "claims" if outcomes.unit == "item" else "data_sets"
-    return claim_report(content, said, f"{how}, seed {seed}", measured=measured, **parts)
+    """Report of answers: a table of its rows, and what is said of them."""
+    numbers = {"source": outcomes.name, "seed": seed_number(seed)}
+    if isinstance(of, MethodComparison):
+        numbers |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
+    notes = [*outcomes.notes, *of.notes, *content.pop("notes", [])]
+    return claim_report(
+        content | numbers | {"notes": notes},
+        list(said),
+        f"{how}, seed {seed}",
+        make_frame=lambda: frame_of([flat(row) for row in rows]),
+        tables=[table_of(rows, columns, parts.pop("title", ""))],
+        measured="claims" if outcomes.unit == "item" else "data_sets",
+        about=MethodsClaim(of, partial(tree, of, outcomes, seed=seed)),
+        **parts,
+    )
 
 
 def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
@@ -170,42 +180,40 @@ def report_methods(
         "p_beaten": of.p_beaten,
         "tied_with_best": [row["name"] for row in rows if row["tied_with_best"]],
         "methods": rows,
-        "n_items": of.n_items,
-        "n_clusters": of.n_clusters,
         "prob": ci_prob,
         "p_best": entries and dict(zip(of.methods, entries.p_best.tolist(), strict=True)),
         "selection": joint and _of_picking(of, joint),
-        "notes": [*of.notes, *told],
+        "notes": told,
     }
     columns: Row = {
         "method": "name",
         "score": lambda row: f"{row['score']:.{decimals_of(row) + 1}f}",
         f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
-        "P(best)": lambda row: row["p_best"] and _of_draws(row["p_best"], row["p_best_mcse"]),
-        "uncorrected": lambda row: _of_draws(row["p_best_uncorrected"], None, draws),
+        "P(best)": lambda row: row["p_best"] and of_draws(row["p_best"], row["p_best_mcse"]),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
     picked = "; P(best) allows for the winner's having been picked" * (joint is not None)
-    legend = (
-        "tied with best: cannot be distinguished from the winner, pair by pair, at "
-        f"{ci_prob:.0%}{picked}; uncorrected: P(best) as if all had been given beforehand"
-    )
+    kind = "clusters" if in_clusters else "independent"
     return answers_report(
         outcomes,
-        content,
-        list(_answer(of, content, size, outcomes.unit)),
-        f"Paired posterior, {outcomes.unit}s as {'clusters' if in_clusters else 'independent'}, "
-        f"{counted(draws, 'draw')}",
+        of,
         seed,
-        make_frame=lambda: frame_of([flat(row) for row in rows]),
-        tables=[table_of(rows, columns, f"{outcomes.name}: {size}, {len(rows)} methods")],
-        legend=[legend],
+        _answer(of, content, size, outcomes.unit),
+        f"Paired posterior, {outcomes.unit}s as {kind}, {counted(draws, 'draw')}",
+        content,
+        rows,
+        columns,
+        partial(comparison_tree, joint=entries),
+        title=f"{outcomes.name}: {size}, {len(rows)} methods",
+        legend=[
+            "tied with best: cannot be distinguished from the winner, pair by pair, at "
+            f"{ci_prob:.0%}{picked}"
+        ],
         reasons=() if joint is None else joint.reasons,
-        about=MethodsClaim(of, partial(comparison_tree, of, outcomes, joint=entries, seed=seed)),
     )
 
 
-def _of_draws(p: float, mcse: float | None, draws: int = 1) -> str:
+def of_draws(p: float, mcse: float | None, draws: int = 1) -> str:
     """A share of draws with the digits that they support."""
     return fine_chance(p, share_mcse(p, draws) if mcse is None else mcse)
 
@@ -269,13 +277,13 @@ def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterato
     else:
         yield f"{winner} can be distinguished from every other method."
     if picking is None:
-        beaten = _of_draws(of.p_beaten, None, len(of.draws))
+        beaten = of_draws(of.p_beaten, None, len(of.draws))
         yield f"Some other method is better than {winner} with probability {beaten}."
     else:
         yield (
             f"The winner was picked by its score on these {unit}s; allowing for that, another "
             "method is the best with probability "
-            f"{_of_draws(picking['p_not_best'], picking['p_not_best_mcse'])}."
+            f"{of_draws(picking['p_not_best'], picking['p_not_best_mcse'])}."
         )
 
 
@@ -330,35 +338,28 @@ def report_pairs(
         "second": "b",
         **difference_columns(of, ci_prob),
         "P(false)": lambda row: fine_chance(row["p_false"], row["p_false_mcse"]),
-        "adjusted": lambda row: _of_draws(row["p_adjusted"], None, draws),
+        "adjusted": lambda row: of_draws(row["p_adjusted"], None, draws),
         "told apart": lambda row: "yes" * row["told_apart"],
     }
     return answers_report(
         outcomes,
-        {
-            "pairs": rows,
-            "n_pairs": len(rows),
-            "n_told_apart": apart,
-            "n_items": of.n_items,
-            "n_clusters": of.n_clusters,
-            "prob": ci_prob,
-            "notes": [*of.notes],
-        },
+        of,
+        seed,
         [
             f"On the same {counted(of.n_items, outcomes.unit)} {apart:,} of "
             f"{counted(len(rows), 'pair')} of methods are told apart, at {ci_prob:.0%} for all "
             "together."
         ],
         f"Paired posterior, {counted(draws, 'draw')}",
-        seed,
-        make_frame=lambda: frame_of([flat(row) for row in rows]),
-        tables=[table_of(rows, columns)],
+        {"pairs": rows, "n_pairs": len(rows), "n_told_apart": apart, "prob": ci_prob},
+        rows,
+        columns,
+        comparison_tree,
         legend=[
             "P(false): that the first is better than the second is false. Adjusted: the "
             "probability that chance alone shows such a difference in some pair; pairs below "
             f"{1 - ci_prob:.3g} are told apart."
         ],
-        about=MethodsClaim(of, partial(comparison_tree, of, outcomes, seed=seed)),
     )
 
 
@@ -394,118 +395,3 @@ def adjusted_chances(differences: FloatArray) -> FloatArray:
     largest = np.concatenate([np.max(np.abs(d - means) / sds, axis=1) for d in blocks])
     reached = np.searchsorted(np.sort(largest), np.abs(means) / sds)
     return 1 - reached / len(largest)
-
-
-def report_tasks(
-    outcomes: Outcomes,
-    *,
-    pair: tuple[str, str] | None = None,
-    draws: int = 10_000,
-    ci_prob: float = 0.95,
-    random_seed: Seed = DEFAULT_SEED,
-) -> Report:
-    """Report of the difference of two methods, or of who is the best, in every task.
-
-    Parameters
-    ----------
-    outcomes, draws
-        As in ``compare_by_task``.
-    pair : (str, str), optional
-        Two methods that were named beforehand. Default: which of all is the best.
-    ci_prob : float
-        Probability of the intervals, and of all verdicts that stand together.
-    random_seed : int, SeedSequence, Generator or None
-
-    Raises
-    ------
-    InputError
-        No tasks or one, unknown methods.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
-    >>> report_tasks(exam, pair=("1", "2")).content["n_stand"]
-    {'1': 3, '2': 0}
-    """
-    rng, seed = resolve_seed(random_seed)
-    if pair is not None:
-        outcomes = chosen_pair(outcomes, pair)
-    of = compare_by_task(outcomes, draws=draws, random_seed=rng)
-    tasks = [_row_of_task(of, t, pair, ci_prob) for t in range(len(of.tasks))]
-    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
-    rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
-    rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
-    count = stand_by_method(rows, pair or of.methods)
-    first = of.methods[int(of.average.mean(axis=0).argmax())]
-    columns: Row = {"task": "task", "items": lambda row: f"{row['n_items']:,}"}
-    if pair:
-        first, said = pair[0], _pair_in_tasks(rows, count, ci_prob)
-        columns |= difference_columns(of, ci_prob, shrunk=True)
-        columns["P(false)"] = lambda row: _of_draws(row["p_false"], None, draws)
-        columns["stands"] = lambda row: f"{row['best']} is better" * row["stands"]
-    else:
-        said = iter(best_said(of.errors.scores, count, ci_prob))
-        columns["best"] = "best"
-        columns["P(best)"] = lambda row: _of_draws(row["p"], None, draws)
-        columns |= difference_columns(of, ci_prob, shrunk=True)
-        columns["stands"] = lambda row: "yes" * row["stands"]
-    return answers_report(
-        outcomes,
-        {
-            "tasks": rows,
-            "n_tasks": len(rows),
-            "n_stand": count,
-            "prob": ci_prob,
-            "sd_between_tasks": difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob),
-            "notes": [*of.notes],
-        },
-        list(said),
-        f"Normal model of tasks, {counted(draws, 'draw')}",
-        seed,
-        make_frame=lambda: frame_of([flat(row) for row in rows]),
-        tables=[table_of(rows, columns)],
-        legend=[
-            "difference, interval and P: shrunk towards what all tasks say, the more the fewer "
-            "items a task has. stands: all of these verdicts are true at once with probability "
-            f"{ci_prob:g}"
-        ],
-        about=MethodsClaim(None, partial(tasks_tree, of, outcomes, first, seed=seed)),
-    )
-
-
-def _row_of_task(
-    of: TaskComparison, task: int, pair: tuple[str, str] | None, ci_prob: float
-) -> tuple[Row, FloatArray]:
-    """Numbers of a task, and draws of how far its verdict is true.
-
-    The difference is that of the pair, or of the most probable best one to the best other.
-    """
-    best, scores, sign = of.best_in(task), of.errors.scores[task], of.sign
-    way = -sign if pair and of.methods.index(pair[0]) != best.best else sign
-    observed = float(way * (scores[best.best] - np.delete(scores, best.best).max()))
-    row: Row = {
-        "task": of.tasks[task],
-        "n_items": int(of.errors.n_items[task]),
-        "n_clusters": int(of.errors.n_clusters[task]),
-        "scores": dict(zip(of.methods, (sign * scores).tolist(), strict=True)),
-        "difference": difference_of(way * best.lead, observed, ci_prob),
-        "best": of.methods[best.best],
-        "p": float(best.p_best[best.best]),
-    }
-    if pair:
-        row["p_false"] = float(np.mean(sign * way * best.lead <= 0))
-    else:
-        row["p_best"] = dict(zip(of.methods, best.p_best.tolist(), strict=True))
-    return row, best.lead
-
-
-def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:
-    (a, stand_a), (b, stand_b) = count.items()
-    higher = sum(row["difference"]["observed"] > 0 for row in rows)
-    lower = sum(row["difference"]["observed"] < 0 for row in rows)
-    yield f"{a} scores higher than {b} in {higher} of {len(rows)} tasks, and lower in {lower}."
-    yield (
-        f"With each task shrunk towards what all say, {a} is better in {stand_a} of {len(rows)} "
-        f"tasks and {b} in {stand_b}, all at once with probability {ci_prob:.0%}."
-    )

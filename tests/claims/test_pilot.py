@@ -11,7 +11,7 @@ from scipy.stats import norm
 from scipy.stats import t as t_law
 
 from bayes_sota.claims.pilot import Pilot
-from bayes_sota.claims.summary_pilot import plan_from_pilot
+from bayes_sota.claims.summary_plans import plan_from_pilot
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
 

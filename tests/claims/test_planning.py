@@ -8,7 +8,7 @@ from scipy.special import betainc
 from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.congruence import congruence_of_odds_ratio
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.summary import report_plan
+from bayes_sota.claims.summary_plans import report_plan
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,116 @@
-"""The report of a plan from a pilot: ``bayes-sota claim plan --pilot FILE``."""
+"""Reports of plans, from two numbers and from a pilot: ``bayes-sota claim plan``."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
 from scipy.special import ndtri
 
+from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.pilot import Pilot
-from bayes_sota.claims.summary import claim_report
+from bayes_sota.claims.summary import (
+    LAWS,
+    SOURCE,
+    about,
+    assumptions,
+    chance,
+    claim_report,
+    unknown_of,
+    varying,
+)
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
-from bayes_sota.core.summary import frame_of
+from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import counted
 from bayes_sota.data.outcomes import Outcomes
 
-_SAME_GAP = 0.1  # relative difference
 _SURE_ENOUGH = 0.2  # relative error of a standard error that a plan is still worth having with
+
+
+def report_plan(
+    claim: Claim,
+    *,
+    level: float = 0.05,
+    power: float = 0.8,
+    n_test: int | None = None,
+) -> Report:
+    """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
+
+    Parameters
+    ----------
+    claim : Accuracies or Means
+        Its ``n`` is of no effect but after ``n_test`` items.
+    level, power : float
+        Largest probability that the claim is false, and how probable a claim shall be.
+    n_test : int, optional
+        Items observed so far: adds the fresh items that make the claim with this probability.
+
+    Examples
+    --------
+    >>> from bayes_sota.claims import Accuracies
+    >>> report_plan(Accuracies(a=0.90, b=0.88, n=2)).content["n_needed"]
+    826
+    """
+    planned = replace(claim, n=n_test) if n_test else claim
+    content: dict[str, Any] = {
+        "gap": claim.a - claim.b,
+        claim.what: [claim.a, claim.b],
+        claim.unknown: unknown_of(claim),
+        "level": level,
+        "n_needed": claim.size(level),
+        "n_needed_range": [*claim.size_range(level)],
+        "power": power,
+        "n_for_power": claim.powered_size(level, power),
+        "n_test": n_test,
+        "notes": [],
+    }
+    if n_test:
+        content["n_assured"] = planned.assured_size(level, power)
+        content["highest_assurance"] = 1 - planned.p_false()
+        if content["n_assured"] is None:
+            content["notes"].append(
+                f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
+                f"the better one with probability {chance(content['highest_assurance'])}"
+            )
+    items, rows = f"{claim.item}s", ("n_needed", "n_for_power", "n_assured")
+    words = (
+        f"{items} if exactly this is observed",
+        f"{items} for a claim with probability {power:g}",
+        f"fresh {items} for a claim with probability {power:g}",
+    )
+    sizes = [(word, content.get(key)) for word, key in zip(words, rows, strict=True)]
+    return numbers_report(
+        [(name, size, f"{size:,}") for name, size in sizes if size is not None],
+        content=content,
+        sentences=list(_plan_said(claim, content)),
+        basis=(LAWS[claim.unknown], SOURCE),
+        notes=content["notes"],
+        legend=[*assumptions(claim)],
+    )
+
+
+def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
+    needed, for_power = content["n_needed"], content["n_for_power"]
+    if needed is None:
+        yield "Equal numbers support no claim, whatever the size."
+        return
+    low, high = content["n_needed_range"]
+    between = varying(claim, f"{low:,}", f"{high:,}")
+    yield (
+        f"With {claim.a:g} against {claim.b:g} P(false) falls to {content['level']:g} at "
+        f"{needed:,} {claim.item}s{between}."
+    )
+    yield (
+        f"If that is the true difference, {counted(for_power, claim.item)} lead to the claim with "
+        f"probability {content['power']:g}."
+    )
+    if content.get("n_assured") is not None:
+        yield (
+            f"After {counted(content['n_test'], claim.item)} with these numbers "
+            f"{about(content['n_assured'])} fresh ones lead to the claim with probability "
+            f"{content['power']:g}."
+        )
 
 
 def plan_from_pilot(
@@ -84,7 +179,7 @@ def plan_from_pilot(
         "designs": designs,
         "best": min(designs, key=lambda one: one.get("cost", one["n_items"] * one["n_runs"])),
         "source": outcomes.name,
-        "notes": [*outcomes.notes, *_remarks(outcomes, pilot, gap)],
+        "notes": [*outcomes.notes, *_remarks(pilot)],
     }
     columns: Any = {
         "runs": "n_runs",
@@ -136,19 +231,8 @@ def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) ->
     )
 
 
-def _remarks(outcomes: Outcomes, pilot: Pilot, gap: float) -> Iterator[str]:
-    if not pilot.are_shares:
-        low, high = outcomes.values.min(), outcomes.values.max()
-        yield f"the gap is in the units of the numbers, which lie between {low:g} and {high:g}"
-    if abs(gap - abs(pilot.difference)) < _SAME_GAP * gap:
-        yield (
-            "the gap is the one that the pilot shows, which flatters a method that was picked for "
-            "it: plan with a smaller one as well"
-        )
-    yield (
-        "the level is one-sided, as a claim is; a gate at --prob 0.95 needs half of it, "
-        "--level 0.025"
-    )
+def _remarks(pilot: Pilot) -> Iterator[str]:
+    yield "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
     if pilot.known_to > _SURE_ENOUGH:
         count = ceil(ndtri(0.95) ** 2 / (2 * _SURE_ENOUGH**2)) + 1
         yield (
