@@ -89,10 +89,8 @@ def average_ranks(
     LEVEL.check(level, "level")
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 2 or min(numbers.shape) < 2 or not np.isfinite(numbers).all():
-        raise InputError(
-            "ranks over data sets need complete values of at least 2 data sets and 2 alternatives, "
-            f"got the shape {numbers.shape}"
-        )
+        need = "complete values of at least 2 data sets and 2 alternatives"
+        raise InputError(f"ranks over data sets need {need}, got the shape {numbers.shape}")
     n, k = numbers.shape
     ranks = rankdata(-np.round(numbers, 12), axis=1)
     mean, unit = ranks.mean(axis=0), float(np.sqrt(k * (k + 1) / (6 * n)))
@@ -262,17 +260,15 @@ def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, AverageRanks]]:
     [2.0, 1.0]
     """
     folds = [one.folds for one in runs]
-    if len(set(folds)) < max(len(folds), 2):
-        raise InputError(f"runs have at least 2 different numbers of folds, got {folds}")
-    if len({(one.learners, one.tasks) for one in runs}) > 1:
-        raise InputError("runs with different numbers of folds need the same learners and data")
+    if len(set(folds)) < 2 or len({(one.learners, one.tasks) for one in runs}) > 1:
+        raise InputError("runs need at least 2 numbers of folds, and the same learners and data")
     states, names = [steady_state(one) for one in runs], [f"{k} folds" for k in folds]
-    both = {
-        "canonical": np.stack([one.canonical for one in states], axis=2),
-        "steady": np.stack([one.mean for one in states], axis=2),
-    }
+    both = {"canonical": [one.canonical for one in states], "steady": [one.mean for one in states]}
     return {
-        learner: {kind: average_ranks(values[:, j], names) for kind, values in both.items()}
+        learner: {
+            kind: average_ranks(np.stack(values, axis=2)[:, j], names)
+            for kind, values in both.items()
+        }
         for j, learner in enumerate(runs[0].learners)
     }
 
@@ -304,12 +300,9 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
     """
     true = np.asarray(truth, np.float64)
     if true.shape != scores.scores.shape[:2] or not np.isfinite(true).all():
-        raise InputError(
-            "the truth is one score of every learner on every data set, "
-            f"{scores.scores.shape[:2]}, got the shape {true.shape}"
-        )
-    compared = {}
-    state = steady_state(scores)
+        need = f"one score of every learner on every data set, {scores.scores.shape[:2]}"
+        raise InputError(f"the truth is {need}, got the shape {true.shape}")
+    compared, state = dict[str, dict[str, Any]](), steady_state(scores)
     for kind, estimates in (("canonical", state.canonical), ("steady", state.mean)):
         errors = estimates - true
         compared[kind] = {

@@ -149,19 +149,16 @@ def correlated_t(
     scores = fold_scores.scores[_place_of(task, fold_scores.tasks, "data set")]
     first, second = (scores[_place_of(name, fold_scores.learners, "learner")] for name in (a, b))
     rho = 1 / folds if correlation is None else CORRELATION.check(correlation, "correlation")
-    return _posterior(first, second, folds if columns == 1 else 1, rho)
+    return _posterior(first - second, folds if columns == 1 else 1, rho)
 
 
-def _posterior(
-    first: FloatArray, second: FloatArray, folds_of_a_value: int, correlation: float
-) -> DifferencePosterior:
-    d = (first - second)[np.isfinite(first - second)]
+def _posterior(differences: FloatArray, folds: int, rho: float) -> DifferencePosterior:
+    """Posterior of differences, each the mean of so many folds."""
+    d = differences[np.isfinite(differences)]
     if d.size < 2:
         raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
-    sd = float(d.std(ddof=1) * np.sqrt(folds_of_a_value))
-    return DifferencePosterior(
-        float(d.mean()), d.size - 1, sd, d.size * folds_of_a_value, correlation
-    )
+    sd = float(d.std(ddof=1) * np.sqrt(folds))
+    return DifferencePosterior(float(d.mean()), d.size - 1, sd, d.size * folds, rho)
 
 
 def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, Any]]:
@@ -191,12 +188,11 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
 
     tests = list[dict[str, Any]]()
     for name, rho in (("naive", 0.0), ("corrected", 1 / folds)):
-        found = _posterior(np.asarray(a, np.float64), np.asarray(b, np.float64), 1, rho)
-        varies = found.scale > 1e-15
-        t = found.mean / found.scale if varies else None
-        p = 1.0 if t is None else 2 * float(stdtr(found.df, -abs(t)))
+        found = _posterior(np.subtract(a, b, dtype=np.float64), 1, rho)
+        t = found.mean / found.scale if found.scale > 1e-15 else None
+        p = (None if found.mean else 1.0) if t is None else 2 * float(stdtr(found.df, -abs(t)))
         row = {"name": name, "difference": found.mean, "statistic": t, "df": found.df}
-        tests.append(row | {"p_value": p if varies or not found.mean else None})
+        tests.append(row | {"p_value": p})
     return tests
 
 
@@ -269,9 +265,7 @@ def iterations_needed(
 
     ASSURANCE.check(probability, "probability")
     room = (difference / float(ndtri(probability))) ** 2 - data_sd**2
-    if room <= 0:
-        return None
-    return max(1, ceil(partition_sd**2 / room - 1e-9))
+    return None if room <= 0 else max(1, ceil(partition_sd**2 / room - 1e-9))
 
 
 def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> FloatArray:

@@ -55,9 +55,8 @@ class Progress:
     @cached_property
     def means(self) -> list[FloatArray]:
         """Mean over folds of the completed iterations of each learner."""
-        return [
-            one[kept].mean(axis=1) for one, kept in zip(self.scores, self.completed, strict=True)
-        ]
+        pairs = zip(self.scores, self.completed, strict=True)
+        return [one[kept].mean(axis=1) for one, kept in pairs]
 
     @cached_property
     def correlations(self) -> list[FloatArray]:
@@ -65,9 +64,7 @@ class Progress:
         if self.probabilities is None:
             raise InputError("Spearman's rule needs the predicted probability of every item")
         pairs = zip(self.probabilities, self.completed, strict=True)
-        return [
-            successive_correlations(one[kept]) if kept.any() else np.zeros(0) for one, kept in pairs
-        ]
+        return [successive_correlations(one[kept]) for one, kept in pairs]
 
 
 class Rule(NamedTuple):
@@ -133,15 +130,10 @@ def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
     takes at least :math:`2 \lfloor 1/t \rfloor + 1` iterations: 21 for .1 and 11 for .2. Where
     scores tie it may hold sooner.
     """
-    half = int(1 / Range(1e-6, 1.0).check(threshold, "threshold"))
-    least = max(2 * (half + (1 / half >= threshold)) - 1, 2)
-    name = f"Kolmogorov-Smirnov {threshold:g}"
-    return Rule(
-        name,
-        threshold,
-        least,
-        lambda runs: [even_odd_distances(x) < threshold for x in runs.means],
-    )
+    t = Range(1e-6, 1.0).check(threshold, "threshold")
+    half, name = int(1 / t), f"Kolmogorov-Smirnov {t:g}"
+    least = max(2 * (half + (1 / half >= t)) - 1, 2)
+    return Rule(name, t, least, lambda runs: [even_odd_distances(x) < t for x in runs.means])
 
 
 def posterior(threshold: float = 0.95) -> Rule:
@@ -180,12 +172,8 @@ def _settled(runs: Progress, threshold: float) -> list[BoolArray]:
     return [settled[together[kept].cumsum()] for kept in runs.completed]
 
 
-RULES: dict[str, Callable[..., Rule]] = {
-    "spearman": spearman,
-    "ks": kolmogorov_smirnov,
-    "posterior": posterior,
-    "fixed": fixed,
-}
+RULES: dict[str, Callable[..., Rule]] = {"spearman": spearman, "ks": kolmogorov_smirnov}
+RULES |= {"posterior": posterior, "fixed": fixed}
 """Rules by the names that commands have for them."""
 
 
@@ -212,6 +200,8 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
 
     probability = np.asarray(probabilities, np.float64)
     values = probability[:, np.isfinite(probability[:1]).any(axis=0)]
+    if not len(values):
+        return np.zeros(0)
     if not values.size:
         raise InputError("no item has a predicted probability in the first iteration")
     known = np.isfinite(values)
@@ -264,15 +254,10 @@ def progress_of(
     parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
     size = scores.scores.shape[1:3]
     if len(parts) != len(scores.tasks) or any(of.shape[:2] != size for of in parts):
-        raise InputError(
-            f"probabilities of each of {len(scores.tasks)} data sets have the shape (learners, "
-            f"iterations, items) with {size[0]} learners and {size[1]} iterations, got "
-            f"{', '.join(str(of.shape) for of in parts)}"
-        )
-    return [
-        Progress(one[:, places], of[:, places], scores.folds)
-        for one, of in zip(scores.scores, parts, strict=True)
-    ]
+        need = f"({size[0]} learners, {size[1]} iterations, items) on {len(scores.tasks)} data sets"
+        raise InputError(f"probabilities are {need}, got {[of.shape for of in parts]}")
+    both = zip(scores.scores, parts, strict=True)
+    return [Progress(one[:, places], of[:, places], scores.folds) for one, of in both]
 
 
 def stopping_iterations(

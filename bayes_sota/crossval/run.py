@@ -142,13 +142,10 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
     observed = dataset_of(tree, "observed_data")
     if "fold_score" not in observed or "probability" not in observed:
         raise InputError("this is no result of repeated cross-validation (bayes-sota cv run)")
-    scores = FoldScores(
-        observed["fold_score"].values,
-        learners=observed["learner"].values.tolist(),
-        tasks=[str(tree.attrs["task"])],
-        scorer=str(tree.attrs["scorer"]),
-    )
-    return scores, np.asarray(observed["probability"].values, np.float64)
+    names, about = observed["learner"].values.tolist(), tree.attrs
+    scores = observed["fold_score"].values
+    found = FoldScores(scores, learners=names, tasks=[about["task"]], scorer=str(about["scorer"]))
+    return found, np.asarray(observed["probability"].values, np.float64)
 
 
 def repeated_cross_validation(
@@ -235,8 +232,7 @@ def repeated_cross_validation(
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
     if not callable(rule) and rule not in RULES:
-        known = ", ".join(RULES)
-        raise InputError(f"rule is one of {known}, or a function, got {shown(rule)}")
+        raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {shown(rule)}")
     chosen = rule if callable(rule) else fixed(iterations) if rule == "fixed" else RULES[rule]()
     given = DEFAULT_SEED if random_seed is None else random_seed
     rng = generator_of(given)

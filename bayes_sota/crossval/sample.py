@@ -10,21 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota import crossval
+from bayes_sota.core import sample as results
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
-from bayes_sota.core.sample import (
-    LARGEST_GROUP,
-    completed_groups,
-    describe_completed,
-    describe_provenance,
-    lay_out,
-    model_of,
-    resolve_seed,
-    result_tree,
-    sample_completed,
-    share_of_draws,
-    with_attributes,
-)
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
@@ -84,7 +72,7 @@ def sample_comparison(
     """
     spec = chosen_model(model, "crossval", priors)
     built = crossval.build_model(fold_scores, spec.priors)
-    tree = sample_completed(
+    tree = results.sample_completed(
         built,
         lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
         random_seed,
@@ -92,7 +80,7 @@ def sample_comparison(
         compile_kwargs={"freeze_model": True},  # what depends on the data alone is computed once
         **dict.fromkeys(_SETTINGS) | settings,
     )
-    return with_attributes(tree, spec.provenance)
+    return results.with_attributes(tree, spec.provenance)
 
 
 def judged_tree(
@@ -122,7 +110,7 @@ def judged_tree(
     """
     import xarray as xr
 
-    rng, seed = resolve_seed(random_seed)
+    rng, seed = results.resolve_seed(random_seed)
     names, folds, tasks = scores.learners, scores.folds, scores.tasks
     a, b = np.triu_indices(len(names), 1)
     pairs = list(combinations(range(len(names)), 2))
@@ -135,13 +123,11 @@ def judged_tree(
     variance = sd**2 * df / rng.chisquare(df, size)
     true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(size)
     observed = scores.scores[:, a] - scores.scores[:, b]
-    every = max(1, -(-8 * observed.size * len(true) // LARGEST_GROUP))
+    every = max(1, -(-8 * observed.size * len(true) // results.LARGEST_GROUP))
     of_a_value = variance[::every] / (folds if observed.shape[3] == 1 else 1)
-    shared = true[::every] + np.sqrt(variance * data)[::every] * rng.standard_normal(
-        true[::every].shape
-    )
-    again = rng.standard_normal((*shared.shape, *observed.shape[2:]))
-    again = shared[..., None, None] + again * np.sqrt(of_a_value)[..., None, None]
+    shared = true + np.sqrt(variance * data) * rng.standard_normal(true.shape)
+    again = rng.standard_normal((*of_a_value.shape, *observed.shape[2:]))
+    again = shared[::every, ..., None, None] + again * np.sqrt(of_a_value)[..., None, None]
     cell, fits = ("task", "pair"), ("iteration", "fold")
     coords: dict[str, Any] = {"task": list(tasks), "pair": pair_names(names)}
     coords |= {key: list(names) for key in ("learner", "learner_other")}
@@ -152,17 +138,20 @@ def judged_tree(
         "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
         "point_estimate": estimates,
     }
-    groups = {name: xr.Dataset(group) for name, group in stored.items()}
-    groups = {
-        name: data.assign_coords({dim: coords[str(dim)] for dim in data.dims})
-        for name, data in groups.items()
-    }
-    groups["posterior"] = lay_out(posterior, _CHAINS, dict.fromkeys(posterior, cell), coords)
+    groups = {}
+    for name, group in stored.items():
+        dataset = xr.Dataset(group)
+        groups[name] = dataset.assign_coords({dim: coords[str(dim)] for dim in dataset.dims})
+    groups["posterior"] = results.lay_out(
+        posterior, _CHAINS, dict.fromkeys(posterior, cell), coords
+    )
     dims = {"fold_difference": (*cell, *fits)}
-    groups["posterior_predictive"] = lay_out({"fold_difference": again}, _CHAINS, dims, coords)
-    about = describe_provenance((scores,), _PRIORS, method="exact", seed=seed)
+    groups["posterior_predictive"] = results.lay_out(
+        {"fold_difference": again}, _CHAINS, dims, coords
+    )
+    about = results.describe_provenance((scores,), _PRIORS, method="exact", seed=seed)
     known = {"draws_are_independent": 1, "scorer": scores.scorer, "folds": folds}
-    return result_tree(groups, {**about, **known, **attributes})
+    return results.result_tree(groups, {**about, **known, **attributes})
 
 
 def complete(
@@ -215,9 +204,9 @@ def complete(
     ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
     """
     build = partial(crossval.build_model, fold_scores, **settings)
-    chosen, data = model_of(trace, model, build, fold_scores), relative_scores(fold_scores)
-    rng, seed = resolve_seed(random_seed)
-    groups = completed_groups(trace, chosen, rng)
+    chosen, data = results.model_of(trace, model, build, fold_scores), relative_scores(fold_scores)
+    rng, seed = results.resolve_seed(random_seed)
+    groups = results.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
     a, b = np.triu_indices(posterior.sizes["learner"], 1)
     kept = groups["constant_data"].drop_vars("given_scores", errors="ignore")
@@ -232,15 +221,15 @@ def complete(
     )
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     effect = posterior["learner_effect"]
-    groups["point_estimate"] = share_of_draws(effect == effect.max("learner"), "p_best")
+    groups["point_estimate"] = results.share_of_draws(effect == effect.max("learner"), "p_best")
     attributes = {
-        **describe_completed(trace, chosen, groups, seed),
+        **results.describe_completed(trace, chosen, groups, seed),
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,
         "canonical_iterations": canonical_iterations(fold_scores.folds),
         "dropped_iterations": data.dropped,
     }
-    return result_tree(groups, attributes)
+    return results.result_tree(groups, attributes)
 
 
 def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":

@@ -9,60 +9,20 @@ same. Where scores are skewed to the left a single run exceeds the steady mean m
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import OPEN_SHARE
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores
 
 _CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
 _FEWEST = 8  # iterations of D'Agostino's test
 _DRAWS = 4000  # random canonical runs of several iterations
 _LEVEL = 0.05  # of skewness, over all learners and data sets
-
-
-@dataclass(frozen=True, eq=False)
-class SteadyState:
-    """Scores of iterations of every learner on every data set; arrays (n_tasks, n_learners).
-
-    Attributes
-    ----------
-    n_iterations : ndarray of int
-        Complete iterations.
-    mean, median, sd : ndarray
-        Of the iterations; the mean is the steady state.
-    standard_error : ndarray
-        Of the mean, over partitions of the same data.
-    canonical : ndarray
-        Mean of the first iterations, as many as a canonical run has.
-    p_canonical_above : ndarray
-        Probability that a canonical run exceeds the steady mean.
-    skewness : ndarray
-        Corrected for bias (G1); NaN for fewer than 3 iterations, 0 for equal scores.
-    skewed : ndarray of bool
-        Whether it is more than two of its standard errors from 0.
-    p_skewness : ndarray
-        p-value of D'Agostino's test of no skewness, two-sided; NaN for fewer than 8 iterations or
-        equal scores.
-    p_normal : ndarray
-        p-value of Shapiro and Wilk's test of a normal distribution; NaN where there is none.
-    """
-
-    n_iterations: IntArray
-    mean: FloatArray
-    median: FloatArray
-    sd: FloatArray
-    standard_error: FloatArray
-    canonical: FloatArray
-    p_canonical_above: FloatArray
-    skewness: FloatArray
-    skewed: BoolArray
-    p_skewness: FloatArray
-    p_normal: FloatArray
 
 
 def canonical_iterations(folds: int) -> int:
@@ -76,10 +36,23 @@ def canonical_iterations(folds: int) -> int:
     return max(1, round(_CANONICAL_FITS / folds))
 
 
-def steady_state(scores: FoldScores) -> SteadyState:
+def steady_state(scores: FoldScores) -> SimpleNamespace:
     """Describe the scores of iterations of every learner on every data set.
 
     Canonical runs of more than one iteration are drawn, always in the same way.
+
+    Returns
+    -------
+    SimpleNamespace
+        Arrays (n_tasks, n_learners): ``n_iterations``, the complete ones; ``mean``, ``median`` and
+        ``sd`` of them, the mean is the steady state; ``standard_error`` of the mean, over
+        partitions of the same data; ``canonical``, the mean of the first iterations, as many as a
+        canonical run has; ``p_canonical_above``, the probability that such a run exceeds the steady
+        mean; ``skewness``, corrected for bias (G1), NaN for fewer than 3 iterations, 0 for equal
+        scores, and ``skewed``, whether it is more than two of its standard errors from 0;
+        ``p_skewness``, the two-sided p-value of D'Agostino's test of no skewness, NaN for fewer
+        than 8 iterations or equal scores; ``p_normal``, that of Shapiro and Wilk's test of a normal
+        distribution.
 
     Examples
     --------
@@ -90,7 +63,7 @@ def steady_state(scores: FoldScores) -> SteadyState:
     """
     means, size = scores.iteration_means(), canonical_iterations(scores.folds)
     rows = [_described(one[np.isfinite(one)], size) for one in means.reshape(-1, means.shape[2])]
-    return SteadyState(
+    return SimpleNamespace(
         **{name: np.reshape([row[name] for row in rows], means.shape[:2]) for name in rows[0]}
     )
 

@@ -165,15 +165,15 @@ def judge_runs(
     stops = cv.stopping_iterations(chosen, scores, probabilities)
     n_iterations, several = scores.scores.shape[2], len(scores.tasks) > 1
     ranks = cv.average_ranks(cv.steady_state(scores).mean, scores.learners) if several else None
-    late = sorted(
-        scores.learners[j] + (f" on {scores.tasks[t]}" if several else "")
-        for t, j in np.argwhere(stops == 0)
-    )
+    late = sorted({scores.learners[j] for j in np.nonzero(stops == 0)[1]})
     reason = f"after {n_iterations} iterations {chosen.name} has not stopped {listed(late)}"
     reasons = [reason] if late else []
-    about = {"name": chosen.name, "least_iterations": chosen.least, "threshold": chosen.threshold}
     content: dict[str, Any] = {
-        "rule": about,
+        "rule": {
+            "name": chosen.name,
+            "least_iterations": chosen.least,
+            "threshold": chosen.threshold,
+        },
         "orderings": orderings,
         "prob": ci_prob,
         "scorer": scores.scorer,
@@ -192,17 +192,17 @@ def judge_runs(
         "seed": seed_number(seed),
     }
     sentences = [*answer_of(content), *content["advice"]]
-    how = f"{orderings} random orderings of {n_iterations} iterations of {scores.folds}-fold "
+    how = f"{orderings} random orderings of {n_iterations} x {scores.folds} folds"
     return Report(
         content=content,
         make_frame=partial(frame_of, content["learners"]),
         tables=list(tables_of(content)),
         sentences=sentences,
-        legend=list(legend_of(content)),
+        legend=legend_of(content),
         notes=[*content["reading"], *content["notes"]],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(content["notes"])],
-        basis=[f"{how}cross-validation, seed {content['seed']}", SOFTWARE],
+        basis=[f"{how}, seed {content['seed']}", SOFTWARE],
         measured="learners",
         about=JudgedRuns(scores, judged, ranks, content),
     )
@@ -227,10 +227,8 @@ def _judged_beside(
     rules = sorted(named.values(), key=lambda one: one.name != chosen.name)
     judged = cv.judge_rules(rules, scores, probabilities, **settings)
     if chosen.least > complete.max() and not judged[0].stopped.any():
-        raise InputError(
-            f"the rule {chosen.name} takes at least {chosen.least} iterations, and there are "
-            f"{complete.max()}: another threshold, another rule or more iterations"
-        )
+        least = f"the rule {chosen.name} takes at least {chosen.least} iterations"
+        raise InputError(f"{least}, and there are {complete.max()}: another rule, or more of them")
     return judged
 
 
@@ -254,9 +252,7 @@ def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
     }
 
 
-def _pairs(
-    scores: cv.FoldScores, judged: cv.JudgedRule, ci_prob: float
-) -> Iterator[dict[str, Any]]:
+def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterator[dict[str, Any]]:
     """Every pair of learners on every data set, the better first."""
     means, shares, state = scores.iteration_means(), judged.win_share(), cv.steady_state(scores)
     used, canonical = 1 - judged.saved, cv.canonical_iterations(scores.folds)
@@ -271,6 +267,7 @@ def _pairs(
             needed = cv.iterations_needed(gap, float(np.hypot(*state.sd[t, [a, b]])), 0.0, KEPT)
             first, second = scores.scores[t, a], scores.scores[t, b]
             test = cv.correlated_t(scores, a, b, task=t)
+            tests = cv.difference_tests(first, second, scores.folds)
             p, data = test.p_better(), test.data_variance
             more = cv.iterations_needed(test.mean, together, data**0.5, KEPT) if n > 1 else None
             yield {
@@ -283,12 +280,10 @@ def _pairs(
                 "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
                 "by_chance": cv.expected_by_chance(len(judged.estimates), used[t, [a, b]].mean()),
                 "iterations_needed": float(np.inf if needed is None else needed),
-                "tests": cv.difference_tests(first, second, scores.folds)
-                if first[0].size > 1
-                else [],
+                "tests": tests if first.shape[1] > 1 else [],
                 "posterior": {
                     "p_better": p,
-                    "interval": list(test.interval(ci_prob)),
+                    "interval": list(test.interval(prob)),
                     "correlation": test.correlation,
                     "p_other_seed": cv.other_seed_probability(test.mean, together, n, canonical),
                     "partition_share": float(partition_share(together**2 / max(n, 1), data)),
@@ -305,7 +300,7 @@ def _across_tasks(
     names = scores.learners
     found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
     if ranks is not None:
-        row = {k: v for k, v in vars(ranks).items() if k not in ("names", "ranks", "n_tasks")}
+        row = {key: value for key, value in vars(ranks).items() if np.ndim(value) == 0}
         found["ranks"] = {"learners": dict(zip(names, ranks.ranks.tolist(), strict=True)), **row}
         found["steady_verdicts"] = cv.signed_rank_tests(cv.steady_state(scores).mean, names)
     if len(scores.tasks) >= 6:

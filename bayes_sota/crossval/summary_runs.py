@@ -108,19 +108,12 @@ def _sentences(content: dict[str, Any]) -> Iterator[str]:
     """The answer: who is best, how sure that is, and what repetition cannot tell."""
     (first, *rest), n = content["learners"], content["n_iterations"]
     partitions, score = counted(n, "random partition"), score_name(content["scorer"])
-    yield (
-        f"On {content['task']}, {first['learner']} has the highest mean {score} of "
-        f"{counted(len(rest) + 1, 'learner')}, {first['steady']:.4g}, over {partitions}."
-    )
+    best = f"{first['learner']} has the highest mean {score} of {counted(len(rest) + 1, 'learner')}"
+    yield f"On {content['task']}, {best}, {first['steady']:.4g}, over {partitions}."
     if rest:
-        yield (
-            f"{rest[0]['learner']} follows with {rest[0]['steady']:.4g}; {first['learner']} was "
-            f"the best in {first['share_best'] * n:g} of {partitions}."
-        )
+        lead = f"{first['learner']} was the best in {first['share_best'] * n:g} of {partitions}"
+        yield f"{rest[0]['learner']} follows with {rest[0]['steady']:.4g}; {lead}."
     if n > 1:
-        yield (
-            f"Its score varies by {first['sd']:.2g} (sd) from one partition to another, the mean "
-            f"of {n} by {first['standard_error']:.1g} (standard error)."
-        )
-    items = counted(content["n_items"], "item")
-    yield f"Repetition removes the noise of the partitions, not that of having only {items}."
+        spread = f"{first['sd']:.2g} (sd), the mean of {n} by {first['standard_error']:.1g}"
+        yield f"From one partition to another its score varies by {spread} (standard error)."
+    yield f"Repetition does not remove the noise of having only {content['n_items']:,} items."

@@ -16,7 +16,7 @@ from bayes_sota.crossval.reproducibility import KEPT
 from bayes_sota.crossval.rules import Probabilities, Rule
 
 _LEARNERS = "learner rank:g steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g"
-_PAIRS = "first second difference:.2g interval p_better:p p_corrected:p order_kept:.2f"
+_PAIRS = "first second difference:.2g lower:.2g upper:.2g p_better:p p_corrected:p order_kept:.2f"
 _RULES = (
     "rule iterations:.0f saved:.0% ran_out:.0% reproducibility:.2f by_chance:.2f pairs_kept:.0%"
 )
@@ -148,7 +148,12 @@ def tables_of(content: dict[str, Any]) -> Iterator[Table]:
     title = f"Learners, by the mean {score_name(content['scorer'])}"
     forms = f"{place}{_LEARNERS} p_canonical_above:.2f stopping_iteration"
     yield forms_table(content["learners"], forms, title)
-    rows = [_shown_pair(row, content["n_iterations"]) for row in content["pairs"]]
+    rows = [
+        row
+        | flat_pair(row["posterior"], content["n_iterations"])
+        | {"p_corrected": row["tests"][1]["p_value"] if row["tests"] else None}
+        for row in content["pairs"]
+    ]
     forms = f"{place}{_PAIRS} reproducibility:.2f p_other_seed:.2f more"
     yield forms_table(rows, forms, f"Pairs of learners, under the rule {content['rule']['name']}")
     yield forms_table(content["rules"], _RULES, "Rules, over learners, data sets and orderings")
@@ -166,40 +171,31 @@ def tables_of(content: dict[str, Any]) -> Iterator[Table]:
         yield forms_table(rows, "learner estimate bias:+.2g rms:.2g", title)
 
 
-def legend_of(content: dict[str, Any]) -> Iterator[str]:
+def legend_of(content: dict[str, Any]) -> list[str]:
     """Meaning of the columns of ``tables_of``."""
-    pair, held = content["pairs"][0], f"{content['prob']:.0%} interval, p better"
-    yield (
+    pair = content["pairs"][0]
+    return [
         "Learners: steady: mean of all iterations; standard error: over partitions; canonical: the "
-        "first ten fits, as papers report; p canonical above: that such a run exceeds steady."
-    )
-    yield (
-        f"Pairs: {held}: of the true difference (correlated t; fold scores correlate by "
-        f"{pair['posterior']['correlation']:.3g}, which is assumed); order kept: R, how often the "
-        "first is above the second in two runs; reproducibility: |2R - 1|, for equal learners "
-        f"{pair['by_chance']:.2f}; p other seed: that one run with other partitions reverses "
-        f"them; more: iterations until P(order) is {KEPT:g}."
-    )
-    yield f"Rules: ran out: iterations ended before the rule held; pairs kept: R from {KEPT:g} on."
-    if content["verdicts"]:
-        yield "Wilcoxon: p: of all iterations; a wins, b wins: share of seeds, one iteration each."
+        "first ten fits, as papers report; p canonical above: that such a run exceeds steady.",
+        f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
+        f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "
+        "assumed); order kept: R, how often the first is above the second in two runs; "
+        f"reproducibility: |2R - 1|, {pair['by_chance']:.2f} for equal learners; p other seed: "
+        f"that a new run reverses them; more: iterations until P(order) is {KEPT:g}.",
+        f"Rules: ran out: iterations ended before the rule held; pairs kept: R from {KEPT:g} on.",
+    ]
 
 
-def _shown_pair(row: dict[str, Any], iterations: int) -> dict[str, Any]:
-    found = row["posterior"]
-    return {
-        **row,
-        **found,
-        "interval": "{:.2g} to {:.2g}".format(*found["interval"]),
-        "p_corrected": row["tests"][1]["p_value"] if row["tests"] else np.nan,
-        "more": still_missing(found, iterations),
-    }
+def flat_pair(pair: dict[str, Any], iterations: int) -> dict[str, Any]:
+    """Row of a table: ends of the interval, and iterations until the order is decided.
 
-
-def still_missing(pair: dict[str, Any], iterations: int) -> str:
-    """Iterations until the order of a pair is decided, 'data' where no number is enough."""
-    needed = 0 if pair["decided"] else pair["iterations_needed"]
-    return "data" if needed is None else f"{needed and max(1, needed - iterations):,}"
+    "data" where no number of iterations is enough; nothing where it is not about one data set.
+    """
+    needed = 0 if pair.get("decided", True) else pair["iterations_needed"]
+    more = "data" if needed is None else f"{needed and max(1, needed - iterations):,}"
+    ends = dict(zip(("lower", "upper"), pair["interval"], strict=True))
+    kept = {key: value for key, value in pair.items() if key != "interval"}
+    return kept | ends | {"more": more if "decided" in pair else ""}
 
 
 def forms_table(rows: Sequence[dict[str, Any]], forms: str, title: str = "") -> Table:

@@ -109,7 +109,7 @@ def test_steady_states_find_a_bias_that_single_runs_hide() -> None:
 
 
 def test_runs_must_be_of_the_same_learners_and_other_folds() -> None:
-    with pytest.raises(InputError, match=r"2 different numbers of folds, got \[2, 2\]"):
+    with pytest.raises(InputError, match="at least 2 numbers of folds"):
         fold_bias([runs(2, 0, 0), runs(2, 0, 1)])
     with pytest.raises(InputError, match="the same learners and data"):
         fold_bias([runs(2, 0, 0), runs(5, 0, 1, tasks=19)])

@@ -153,7 +153,7 @@ def test_a_rule_without_what_it_needs_is_refused() -> None:
     scores, probabilities = runs_of()
     with pytest.raises(InputError, match="needs the predicted probability"):
         spearman()(SimpleNamespace(fold_scores=scores, probabilities=None))
-    with pytest.raises(InputError, match="2 learners and 40 iterations, got"):
+    with pytest.raises(InputError, match="2 learners, 40 iterations, items"):
         stopping_iterations(spearman(), scores, probabilities[:, :5])
 
 

@@ -54,9 +54,9 @@ def result(tasks: int = 2, dropped: int = 0) -> xr.DataTree:
 def test_the_numbers_are_those_of_the_draws() -> None:
     tree = result()
     report = report_comparison(tree)
-    assert [row["task"] for row in report.content["pairs"]] == [""] * 3 + ["set 0"] * 3 + [
-        "set 1"
-    ] * 3
+    assert [row["task"] for row in report.content["pairs"]] == ["all data sets"] * 3 + [
+        "set 0"
+    ] * 3 + ["set 1"] * 3
     draws = tree["posterior"]["task_difference"].values[:, :, 1, 2]
     row = report.content["pairs"][-1]
     assert (row["a"], row["b"]) == ("b", "c")
