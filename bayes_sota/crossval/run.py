@@ -89,13 +89,22 @@ class CrossValidation:
 
     @property
     def pooled_scores(self) -> FloatArray:
-        """AUROC of the probabilities of all items at once, (n_learners, n_iterations).
+        r"""AUROC of the probabilities of all items at once, (n_learners, n_iterations).
 
-        NaN where a fold is missing or classes are more than two. Unlike the mean over folds it
-        compares items that different fits have seen.
+        It is the share of pairs of items that are in order, ties by half,
+
+        .. math:: \frac{\bar r_1 - (n_1 + 1) / 2}{n_0}
+
+        with the mean midrank :math:`\bar r_1` of the positive items; NaN where a probability is
+        missing, or of several classes. Unlike the mean over folds it compares items that different
+        fits have seen.
         """
-        scores = [[pooled_score(p, self.truth) for p in one] for one in self.probabilities]
-        return np.array(scores)
+        from scipy.stats import rankdata
+
+        if self.n_classes > 2:
+            return np.full(self.probabilities.shape[:2], np.nan)
+        ranks, n = rankdata(self.probabilities, axis=2)[..., self.truth], int(self.truth.sum())
+        return np.asarray((ranks.mean(axis=2) - (n + 1) / 2) / (self.truth.size - n))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -279,24 +288,3 @@ def _check_first(done: Iteration, names: list[str]) -> None:
             said = (m.text for m in done.messages if (m.kind, m.learner) == ("error", name))
             hint = "of more than two classes take a score such as roc_auc_ovr or accuracy"
             raise InputError(f"learner {shown(name)} failed in every fold: {next(said)} ({hint})")
-
-
-def pooled_score(probabilities: FloatArray, truth: BoolArray | IntArray) -> float:
-    r"""AUROC of all items at once: the share of pairs that are in order, ties by half.
-
-    .. math:: \frac{\bar r_1 - (n_1 + 1) / 2}{n_0}
-
-    with the mean midrank :math:`\bar r_1` of the positive items; NaN where a probability is
-    missing, or of several classes.
-
-    Examples
-    --------
-    >>> float(pooled_score(np.array([0.9, 0.4, 0.4, 0.1]), np.array([True, True, False, False])))
-    0.875
-    """
-    from scipy.stats import rankdata
-
-    if truth.dtype != bool or np.isnan(probabilities).any():
-        return float("nan")
-    ranks = rankdata(probabilities)[truth]
-    return float((ranks.mean() - (ranks.size + 1) / 2) / (truth.size - ranks.size))

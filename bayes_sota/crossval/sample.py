@@ -119,39 +119,31 @@ def judged_tree(
         np.array([[getattr(one, name) for one in row] for row in found])
         for name in ("mean", "fold_sd", "df", "n_scores")
     )
-    size, data = (_CHAINS * draws, *mean.shape), 1 / (folds - 1)
+    size, data = (_CHAINS, draws, *mean.shape), 1 / (folds - 1)
     variance = sd**2 * df / rng.chisquare(df, size)
     true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(size)
     observed = scores.scores[:, a] - scores.scores[:, b]
-    every = max(1, -(-8 * observed.size * len(true) // results.LARGEST_GROUP))
-    of_a_value = variance[::every] / (folds if observed.shape[3] == 1 else 1)
-    shared = true + np.sqrt(variance * data) * rng.standard_normal(true.shape)
+    every = max(1, -(-8 * observed.size * _CHAINS * draws // results.LARGEST_GROUP))
+    shared = true + np.sqrt(variance * data) * rng.standard_normal(size)
+    of_a_value = np.sqrt(variance / (folds if observed.shape[3] == 1 else 1))[:, ::every]
     again = rng.standard_normal((*of_a_value.shape, *observed.shape[2:]))
-    again = shared[::every, ..., None, None] + again * np.sqrt(of_a_value)[..., None, None]
-    cell, fits = ("task", "pair"), ("iteration", "fold")
-    coords: dict[str, Any] = {"task": list(tasks), "pair": pair_names(names)}
-    coords |= {key: list(names) for key in ("learner", "learner_other")}
-    coords |= {dim: range(n) for dim, n in zip(fits, observed.shape[2:], strict=True)}
-    posterior = {"difference": true, "fold_difference_sd": np.sqrt(variance)}
-    stored: dict[str, dict[str, Any]] = {
+    again = shared[:, ::every, ..., None, None] + again * of_a_value[..., None, None]
+    cell, fits, drawn = ("task", "pair"), ("iteration", "fold"), ("chain", "draw", "task", "pair")
+    groups: dict[str, dict[str, Any]] = {
+        "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, variance**0.5)},
+        "posterior_predictive": {"fold_difference": ((*drawn, *fits), again)},
         "observed_data": {"fold_difference": ((*cell, *fits), observed)},
         "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
         "point_estimate": estimates,
     }
-    groups = {}
-    for name, group in stored.items():
-        dataset = xr.Dataset(group)
-        groups[name] = dataset.assign_coords({dim: coords[str(dim)] for dim in dataset.dims})
-    groups["posterior"] = results.lay_out(
-        posterior, _CHAINS, dict.fromkeys(posterior, cell), coords
-    )
-    dims = {"fold_difference": (*cell, *fits)}
-    groups["posterior_predictive"] = results.lay_out(
-        {"fold_difference": again}, _CHAINS, dims, coords
-    )
+    labels = {"task": tasks, "learner": names, "learner_other": names, "pair": pair_names(names)}
+    datasets = {name: xr.Dataset(group) for name, group in groups.items()}
+    for name, dataset in datasets.items():
+        coords = {dim: list(labels.get(str(dim), range(n))) for dim, n in dataset.sizes.items()}
+        datasets[name] = dataset.assign_coords(coords)
     about = results.describe_provenance((scores,), _PRIORS, method="exact", seed=seed)
     known = {"draws_are_independent": 1, "scorer": scores.scorer, "folds": folds}
-    return results.result_tree(groups, {**about, **known, **attributes})
+    return results.result_tree(datasets, {**about, **known, **attributes})
 
 
 def complete(
@@ -234,12 +226,9 @@ def complete(
 
 def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":
     """Mean differences of each pair in one more canonical run, given each draw."""
-    cells = ("chain", "draw", "task", "learner")
-    steady, spread = (
-        posterior[name].transpose(*cells) for name in ("steady_state", "partition_sd")
-    )
+    steady, spread = posterior["steady_state"], posterior["partition_sd"]
     noise = rng.standard_normal(steady.shape) / canonical_iterations(folds) ** 0.5
+    runs = (steady + spread * noise).transpose("chain", "draw", "task", "learner").values
     a, b = np.triu_indices(steady.sizes["learner"], 1)
-    runs = (steady + spread * noise).values
-    difference = posterior["task_difference"].transpose(*cells[:3], "pair")
+    difference = posterior["task_difference"].transpose("chain", "draw", "task", "pair")
     return difference.copy(data=runs[..., a] - runs[..., b]).to_dataset(name="canonical_difference")

@@ -98,11 +98,10 @@ def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
         yield "Run more iterations before any test: the steady state is not reached."
     skewed = [row for row in content["learners"] if row["skewed"]]
     if skewed:
-        names = [
-            f"{named(row, row['learner'])} ({'left' if row['skewness'] < 0 else 'right'}, "
-            f"{p_value(row['p_skewness'])})"
-            for row in skewed
-        ]
+        names = []
+        for row in skewed:
+            side = "left" if row["skewness"] < 0 else "right"
+            names.append(f"{named(row, row['learner'])} ({side}, {p_value(row['p_skewness'])})")
         changed = any(row["rank"] != row["rank_by_median"] for row in content["learners"])
         yield (
             f"The scores of {listed(names, 4)} are skewed: a single run tends to be too high with "
