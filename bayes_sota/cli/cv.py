@@ -19,10 +19,10 @@ from bayes_sota.cli.options import (
 )
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import PROCESSES, Range
-from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_writable
 from bayes_sota.core.text import plain_text
-from bayes_sota.crossval.rules import RULES, Rule
+from bayes_sota.crossval.rules import RULES
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
 
 if TYPE_CHECKING:
@@ -76,28 +76,20 @@ def run(
     if threshold is not None:
         if settings["rule"] == "fixed":
             raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
-        settings["rule"] = Rule(settings["rule"], threshold)
+        settings["rule"] = RULES[settings["rule"]](threshold)
     if scores is not None:
         if scores.suffix.lower() != ".csv":
             raise InputError(f"--scores is written as .csv, got {str(scores)!r}")
         check_writable(scores)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
-    from bayes_sota.crossval.learners import find_classes
-    from bayes_sota.data.opening import read_table
-    from bayes_sota.data.tables import describe_parts
-
-    table = read_table(file)
     asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
-    target, columns = find_classes(table, *asked)
+    items = crossval.read_task(file, *asked)
     note_unused("a table of items", *unread(reading))
-    attributes, labels, categories = crossval.read_task(table, target, columns)
-    parts = [f"classes from {quoted(target)}", f"attributes from {listed(columns)}"]
-    read = [describe_parts(table, parts, [target, *columns])]
     result = crossval.repeated_cross_validation(
-        crossval.named_learners(names, categories),
-        attributes,
-        labels,
+        crossval.named_learners(names, items.categories),
+        items.attributes,
+        items.labels,
         random_seed=settings.pop("seed"),
         progressbar=shows_progress(),
         task=plain_text(file.name.partition(".")[0] or file.name),
@@ -106,7 +98,7 @@ def run(
     if scores is not None:
         crossval.write_fold_scores(result.fold_scores, scores)
     return Answer(
-        crossval.describe_runs(result, read),
+        crossval.describe_runs(result, [items.sentence]),
         lambda: crossval.plot_running_means(result.fold_scores),
         result.to_datatree,
     )
@@ -134,28 +126,23 @@ def judge(
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
     if threshold is not None and rule is None:
         raise InputError("--threshold is of a rule: --rule names it")
-    if rule == "fixed" and not float(threshold or 0).is_integer():
-        raise InputError(
-            f"--threshold of --rule fixed is a number of iterations, got {threshold:g}"
-        )
+    probabilities = None
     if file.suffix.lower() == ".nc":
         note_unused("a result of cv run", "folds", *READING)
         scores, probabilities = runs_of_tree(core.read_result(file))
     else:
-        scores, probabilities = (
-            crossval.read_fold_scores(file, folds=asked["folds"], **reading),
-            None,
-        )
+        scores = crossval.read_fold_scores(file, folds=asked["folds"], **reading)
     if bayes:
         note_unused("--bayes", "rule", "threshold", "truth")
         tree = crossval.sample_comparison(scores, random_seed=seed, progressbar=shows_progress())
         report = crossval.report_comparison(tree, ci_prob=prob, reading=scores.notes)
         return Answer(report, tree=lambda: tree)
     of_test = {k: v for k, v in reading.items() if k not in ("fold", "iteration", "run")}
+    given = () if threshold is None else (threshold,)
     report = crossval.judge_runs(
         scores,
         probabilities,
-        rule=None if rule is None else Rule(rule, threshold),
+        rule=None if rule is None else RULES[rule](*given),
         truth=None if truth is None else crossval.read_test_scores(truth, scores, **of_test),
         ci_prob=prob,
         random_seed=seed,

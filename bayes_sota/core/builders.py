@@ -203,20 +203,14 @@ class CrossValidationPriors:
         The same of what a data set adds to a learner.
     interaction_tails : float
         Degrees of freedom of the Student law of what a data set adds.
-    spread_scale : float
-        Scale of the half-normal prior of the sd, over the learners on a data set, of the logarithm
-        of their standard deviations.
+    learner_spread : float
+        Sd of the logarithm of the standard deviations of the learners on a data set.
     task_spread : float
         Sd of the logarithm of the standard deviations over data sets.
     partition_ratio : (float, float)
-        Median, and sd of the logarithm, of the typical ratio of the sd of an iteration's mean to
-        what it were if folds were independent. The folds of one partition test all items once,
-        which makes it smaller than 1; unstable learners make it larger.
-    ratio_sd : float
-        Sd of the logarithm of this ratio over learners and data sets.
-    tails : (float, float)
-        Shape and rate of the Gamma prior of the degrees of freedom, above 2, of the means of
-        iterations.
+        Median, and sd of the logarithm, of the ratio of the sd of an iteration's mean to what it
+        were if folds were independent. The folds of one partition test all items once, which makes
+        it smaller than 1; unstable learners make it larger.
     overlap : float
         Odds of rho, the correlation of two fold scores, as a multiple of n_test / n_train: 1 is
         Nadeau & Bengio's. Scores cannot tell it.
@@ -230,11 +224,9 @@ class CrossValidationPriors:
     learner_scale: float = 2.0
     interaction_scale: float = 2.0
     interaction_tails: float = 4.0
-    spread_scale: float = 0.5
+    learner_spread: float = 0.5
     task_spread: float = 1.0
-    partition_ratio: tuple[float, float] = (0.8, 0.3)
-    ratio_sd: float = 0.3
-    tails: tuple[float, float] = (2.0, 0.1)
+    partition_ratio: tuple[float, float] = (0.8, 0.4)
     overlap: float = 1.0
 
     def __post_init__(self) -> None:

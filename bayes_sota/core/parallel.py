@@ -20,7 +20,7 @@ _WATCHED = ContextVar("watched", default=False)
 
 
 def run_each[T, R](
-    work: Callable[[T], R], items: Iterable[T], *, cores: int = 1
+    work: Callable[[T], R], items: Iterable[T], *, cores: int = 1, ordered: bool = False
 ) -> Generator[tuple[int, R]]:
     """Results of a function for each item, with the item's place, as they come.
 
@@ -32,6 +32,8 @@ def run_each[T, R](
         Taken as workers get free.
     cores : int
         Processes on this machine; with one, everything runs in this process.
+    ordered : bool
+        Whether results come in the order of the items.
 
     Yields
     ------
@@ -48,7 +50,8 @@ def run_each[T, R](
 
     PROCESSES.check(cores, "cores")
     numbered = partial(_run_numbered, work)
-    pool = Parallel(n_jobs=cores, batch_size=1, return_as="generator_unordered")
+    order = "generator" if ordered else "generator_unordered"
+    pool = Parallel(n_jobs=cores, batch_size=1, return_as=order)
     results = pool(delayed(numbered)(i, x) for i, x in enumerate(items))
     try:
         # yield from would close them before finally does

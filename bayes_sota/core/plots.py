@@ -416,9 +416,19 @@ def plot_lines(
         xlim=make_bounds(first - 0.02 * (last - first), last + beside),
         ylim=(low, high),
         yticks=lambda _: make_ticks(low, high),
-        xticks=make_ticks(first, last),
+        xticks=_round_ticks([x for x, _ in drawn.values()]),
     )
     return panel
+
+
+def _round_ticks(places: Sequence[FloatArray]) -> tuple[list[float], list[str]]:
+    """Ticks of lines; between whole numbers there are none."""
+    every = np.concatenate(places)
+    ticks, labels = make_ticks(float(every.min()), float(every.max()))
+    if np.all(every == np.rint(every)):
+        ticks = [tick for tick in ticks if tick.is_integer()]
+        labels = [f"{tick:.0f}" for tick in ticks]
+    return ticks, labels
 
 
 def _points(values: Any) -> xr.DataArray:

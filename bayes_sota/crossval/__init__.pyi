@@ -1,3 +1,4 @@
+from .across_tasks import AverageRanks as AverageRanks
 from .across_tasks import against_truth as against_truth
 from .across_tasks import average_ranks as average_ranks
 from .across_tasks import fold_bias as fold_bias
@@ -18,10 +19,15 @@ from .models import build_model as build_model
 from .plots import plot_critical_differences as plot_critical_differences
 from .plots import plot_reproducibility as plot_reproducibility
 from .plots import plot_running_means as plot_running_means
+from .reproducibility import JudgedRule as JudgedRule
 from .reproducibility import expected_by_chance as expected_by_chance
 from .reproducibility import judge_rules as judge_rules
 from .reproducibility import win_share as win_share
 from .rules import Rule as Rule
+from .rules import fixed as fixed
+from .rules import kolmogorov_smirnov as kolmogorov_smirnov
+from .rules import posterior as posterior
+from .rules import spearman as spearman
 from .rules import stopping_iterations as stopping_iterations
 from .run import CrossValidation as CrossValidation
 from .run import repeated_cross_validation as repeated_cross_validation

@@ -21,7 +21,7 @@ from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
 
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_labels, counted
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.shape import steady_state
@@ -40,14 +40,12 @@ class AverageRanks:
         1 is the highest value; ties share the mean of their ranks.
     n_tasks : int
     chi_squared, p_value : float or None
-        Friedman's test, corrected for ties.
+        Friedman's test, corrected for ties; None where all alternatives tie on all data sets.
     f_statistic, f_p_value : float or None
         Iman and Davenport's, which is less conservative.
     nemenyi, bonferroni_dunn : float
         Critical differences of two ranks: of all pairs, and of all against one.
     level : float
-    reason : str
-        Why there is no test, else empty: all alternatives tie on all data sets.
     """
 
     names: tuple[str, ...]
@@ -56,7 +54,6 @@ class AverageRanks:
     nemenyi: float
     bonferroni_dunn: float
     level: float
-    reason: str
     chi_squared: float | None = None
     p_value: float | None = None
     f_statistic: float | None = None
@@ -92,10 +89,8 @@ def average_ranks(
     LEVEL.check(level, "level")
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 2 or min(numbers.shape) < 2 or not np.isfinite(numbers).all():
-        raise InputError(
-            "ranks over data sets need complete values of at least 2 data sets and 2 alternatives, "
-            f"got the shape {numbers.shape}"
-        )
+        need = "complete values of at least 2 data sets and 2 alternatives"
+        raise InputError(f"ranks over data sets need {need}, got the shape {numbers.shape}")
     n, k = numbers.shape
     ranks = rankdata(-np.round(numbers, 12), axis=1)
     mean, unit = ranks.mean(axis=0), float(np.sqrt(k * (k + 1) / (6 * n)))
@@ -119,7 +114,6 @@ def average_ranks(
         nemenyi=_studentized(level, k) * unit,
         bonferroni_dunn=float(norm.isf(level / (2 * (k - 1)))) * unit,
         level=level,
-        reason="" if spread else "all alternatives tie on all data sets",
         **tests,
     )
 
@@ -156,32 +150,25 @@ def signed_rank_tests(
     >>> values = 0.9 + np.arange(16).reshape(8, 2) ** 2 / 1000
     >>> signed_rank_tests(values)[0]["p_value"], signed_rank_tests(values[:5])[0]["p_value"]
     (0.0078125, None)
-    >>> signed_rank_tests(values[:1])[0]["reason"]
-    'they differ on 1 data set, of which it takes at least 6'
     """
-    numbers, tests = np.asarray(values, np.float64), list[dict[str, Any]]()
-    if numbers.ndim != 2 or numbers.shape[1] < 2:
-        raise InputError(
-            "signed ranks need values (data set, alternative) of at least 2 alternatives, got the "
-            f"shape {numbers.shape}"
-        )
-    labels = checked_labels(names, numbers.shape[1], "alternative")
-    for a, b in combinations(range(len(labels)), 2):
+    numbers = np.asarray(values, np.float64)
+    tests, k = list[dict[str, Any]](), numbers.shape[1]
+    labels = checked_labels(names, k, "alternative")
+    for a, b in combinations(range(k), 2):
         gaps = np.round(numbers[:, a] - numbers[:, b], 12)
         known = gaps[np.isfinite(gaps)]
         d = known[known != 0]
-        few = f"they differ on {counted(d.size, 'data set')}, of which it takes at least {_FEWEST}"
-        test = {
-            "a": labels[a],
-            "b": labels[b],
-            "n_tasks": known.size,
-            "n_ahead": int((d > 0).sum()),
-            "n_tied": known.size - d.size,
-            "median_difference": float(np.median(known)) if known.size else None,
-            "p_value": float(wilcoxon(d).pvalue) if d.size >= _FEWEST else None,
-            "reason": few if d.size < _FEWEST else "",
-        }
-        tests.append(test)
+        tests.append(
+            {
+                "a": labels[a],
+                "b": labels[b],
+                "n_tasks": known.size,
+                "n_ahead": int((d > 0).sum()),
+                "n_tied": known.size - d.size,
+                "median_difference": float(np.median(known)) if known.size else None,
+                "p_value": float(wilcoxon(d).pvalue) if d.size >= _FEWEST else None,
+            }
+        )
     return tests
 
 
@@ -219,8 +206,7 @@ def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     (0.025, 0.005, 0.00025)
     """
     if len(scores.tasks) < _FEWEST:
-        problem = f"Wilcoxon's test across {len(scores.tasks)} data sets cannot be significant"
-        raise InputError(f"{problem}: at least {_FEWEST} are needed")
+        raise InputError(f"Wilcoxon's test needs 6 data sets, got {len(scores.tasks)}")
     means = scores.iteration_means()
     d = np.round(means[:, a] - means[:, b], 12)
     d = d[:, np.isfinite(d).all(axis=0)]
@@ -231,21 +217,18 @@ def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     # The sign of the rank sum, which the test is about, not of the mean.
     ahead = np.array([signed_rank_sum(one) for one in d.T])
     first, second = (int(np.sum((p_values <= 0.05) & (ahead * sign > 0))) for sign in (1, -1))
-    contradiction = 2 * first * second / (n * (n - 1))
-    shares = {"a_wins": first / n, "b_wins": second / n, "contradiction": contradiction}
-    return {"p_values": p_values, **shares}
+    return {
+        "p_values": p_values,
+        "a_wins": first / n,
+        "b_wins": second / n,
+        "contradiction": 2 * first * second / (n * (n - 1)),
+    }
 
 
 def signed_rank_sum(d: FloatArray) -> float:
     """Sum of the ranks of positive differences less that of negative ones, ties in the middle."""
     kept = d[d != 0]
     return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
-
-
-def _estimates(scores: FoldScores) -> dict[str, FloatArray]:
-    """Both estimates, each (n_tasks, n_learners)."""
-    state = steady_state(scores)
-    return {"canonical": state.canonical, "steady": state.mean}
 
 
 def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, AverageRanks]]:
@@ -277,16 +260,14 @@ def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, AverageRanks]]:
     [2.0, 1.0]
     """
     folds = [one.folds for one in runs]
-    if len(set(folds)) < max(len(folds), 2):
-        raise InputError(f"runs have at least 2 different numbers of folds, got {folds}")
-    if len({(one.learners, one.tasks) for one in runs}) > 1:
-        raise InputError("runs with different numbers of folds need the same learners and data")
-    scored = [_estimates(one) for one in runs]
-    names = [f"{k} folds" for k in folds]
+    if len(set(folds)) < 2 or len({(one.learners, one.tasks) for one in runs}) > 1:
+        raise InputError("runs need at least 2 numbers of folds, and the same learners and data")
+    states, names = [steady_state(one) for one in runs], [f"{k} folds" for k in folds]
+    both = {"canonical": [one.canonical for one in states], "steady": [one.mean for one in states]}
     return {
         learner: {
-            kind: average_ranks(np.stack([one[kind][:, j] for one in scored], 1), names)
-            for kind in ("canonical", "steady")
+            kind: average_ranks(np.stack(values, axis=2)[:, j], names)
+            for kind, values in both.items()
         }
         for j, learner in enumerate(runs[0].learners)
     }
@@ -319,12 +300,10 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
     """
     true = np.asarray(truth, np.float64)
     if true.shape != scores.scores.shape[:2] or not np.isfinite(true).all():
-        raise InputError(
-            "the truth is one score of every learner on every data set, "
-            f"{scores.scores.shape[:2]}, got the shape {true.shape}"
-        )
-    compared = {}
-    for kind, estimates in _estimates(scores).items():
+        need = f"one score of every learner on every data set, {scores.scores.shape[:2]}"
+        raise InputError(f"the truth is {need}, got the shape {true.shape}")
+    compared, state = dict[str, dict[str, Any]](), steady_state(scores)
+    for kind, estimates in (("canonical", state.canonical), ("steady", state.mean)):
         errors = estimates - true
         compared[kind] = {
             "errors": errors,
@@ -333,33 +312,3 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
             "same_best": float((estimates.argmax(axis=1) == true.argmax(axis=1)).mean()),
         }
     return compared
-
-
-def rows_across_tasks(
-    scores: FoldScores, ranks: AverageRanks | None, means: FloatArray, truth: ArrayLike | None
-) -> dict[str, Any]:
-    """What the report of ``judge_runs`` says across data sets; None where nothing tells it.
-
-    ``ranks`` are of ``means`` (n_tasks, n_learners), and ``steady_verdicts`` Wilcoxon's tests of
-    them, ``verdicts`` of one seed after the other; ``against_truth`` are errors by learner.
-    """
-    names = scores.learners
-    found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
-    if ranks is not None:
-        row = {k: v for k, v in vars(ranks).items() if k not in ("names", "ranks", "n_tasks")}
-        by_name = dict(zip(names, ranks.ranks.tolist(), strict=True))
-        found["ranks"] = {"learners": by_name, **row}
-        found["steady_verdicts"] = signed_rank_tests(means, names)
-    if len(scores.tasks) >= _FEWEST:
-        found["verdicts"] = [
-            {"a": names[a], "b": names[b], **seed_verdicts(scores, a, b)}
-            for a, b in combinations(range(len(names)), 2)
-        ]
-        for row in found["verdicts"]:
-            del row["p_values"]
-    if truth is not None:
-        found["against_truth"] = against_truth(scores, truth)
-        for one in found["against_truth"].values():
-            del one["errors"]
-            one |= {k: dict(zip(names, one[k].tolist(), strict=True)) for k in ("bias", "mse")}
-    return found

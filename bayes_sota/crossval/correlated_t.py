@@ -32,14 +32,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import ASSURANCE, NOT_NEGATIVE, OPEN_SHARE, Range
+from bayes_sota.core.arguments import ASSURANCE, CORRELATION, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
-
-_OVERLAP = Range(0, 1, open_high=True)
-_CONSTANT = "the difference is the same in every fold, and shows no variation to compare it with"
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class DifferencePosterior:
     @property
     def scale(self) -> float:
         """Scale of the Student t."""
-        return float(np.sqrt(self.partition_variance + self.data_variance))
+        return (self.partition_variance + self.data_variance) ** 0.5
 
     def p_better(self, rope: float = 0.0) -> float:
         """Probability that A is better than B, by more than ``rope``.
@@ -97,8 +93,7 @@ class DifferencePosterior:
         >>> {k: round(p, 3) for k, p in correlated_t(runs).rope(0.05).items()}
         {'a_better': 0.689, 'equivalent': 0.212, 'b_better': 0.099}
         """
-        a = self.p_better(rope)
-        b = replace(self, mean=-self.mean).p_better(rope) if rope else 1 - a
+        a, b = self.p_better(rope), replace(self, mean=-self.mean).p_better(rope)
         return {"a_better": a, "equivalent": max(0.0, 1 - a - b), "b_better": b}
 
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
@@ -141,7 +136,7 @@ def correlated_t(
     Raises
     ------
     InputError
-        An unknown name, the same learner twice, fewer than two scores of both, rho outside [0, 1).
+        An unknown name, fewer than two scores of both, rho outside [0, 1).
 
     Examples
     --------
@@ -150,25 +145,20 @@ def correlated_t(
     >>> round(test.mean, 3), round(test.scale, 4), test.df, round(test.p_better(), 3)
     (0.1, 0.0913, 3, 0.823)
     """
-    first, second = (_place_of(name, fold_scores.learners, "learner") for name in (a, b))
-    if first == second:
-        raise InputError(f"a learner is not compared with itself: {fold_scores.learners[first]!r}")
+    folds, columns = fold_scores.folds, fold_scores.scores.shape[3]
     scores = fold_scores.scores[_place_of(task, fold_scores.tasks, "data set")]
-    folds = fold_scores.folds
-    rho = 1 / folds if correlation is None else _OVERLAP.check(correlation, "correlation")
-    return _posterior(scores[first], scores[second], folds if scores.shape[2] == 1 else 1, rho)
+    first, second = (scores[_place_of(name, fold_scores.learners, "learner")] for name in (a, b))
+    rho = 1 / folds if correlation is None else CORRELATION.check(correlation, "correlation")
+    return _posterior(first - second, folds if columns == 1 else 1, rho)
 
 
-def _posterior(
-    first: FloatArray, second: FloatArray, folds_of_a_value: int, correlation: float
-) -> DifferencePosterior:
-    d = (first - second)[np.isfinite(first - second)]
+def _posterior(differences: FloatArray, folds: int, rho: float) -> DifferencePosterior:
+    """Posterior of differences, each the mean of so many folds."""
+    d = differences[np.isfinite(differences)]
     if d.size < 2:
         raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
-    sd = float(d.std(ddof=1) * np.sqrt(folds_of_a_value))
-    return DifferencePosterior(
-        float(d.mean()), d.size - 1, sd, d.size * folds_of_a_value, correlation
-    )
+    sd = float(d.std(ddof=1) * np.sqrt(folds))
+    return DifferencePosterior(float(d.mean()), d.size - 1, sd, d.size * folds, rho)
 
 
 def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, Any]]:
@@ -185,7 +175,8 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
     -------
     list of dict
         ``name`` "naive", as if folds were independent, and "corrected"; ``difference``,
-        ``statistic``, ``df``, the two-sided ``p_value``, and the ``reason`` why there is none.
+        ``statistic``, ``df``, and the two-sided ``p_value``: None where the difference is the same
+        in every fold, which shows no variation to compare it with.
 
     Examples
     --------
@@ -195,22 +186,13 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
     """
     from scipy.special import stdtr
 
-    first, second = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    if first.shape != second.shape:
-        raise InputError(f"scores of the same folds are needed, got {first.shape}, {second.shape}")
     tests = list[dict[str, Any]]()
     for name, rho in (("naive", 0.0), ("corrected", 1 / folds)):
-        found = _posterior(first, second, 1, rho)
-        statistic, p, reason = None, None, ""
-        if found.scale > 1e-15:
-            statistic = found.mean / found.scale
-            p = 2 * float(stdtr(found.df, -abs(statistic)))
-        elif found.mean:
-            reason = _CONSTANT
-        else:
-            p = 1.0  # equal throughout
-        row = {"name": name, "difference": found.mean, "statistic": statistic, "df": found.df}
-        tests.append(row | {"p_value": p, "reason": reason})
+        found = _posterior(np.subtract(a, b, dtype=np.float64), 1, rho)
+        t = found.mean / found.scale if found.scale > 1e-15 else None
+        p = (None if found.mean else 1.0) if t is None else 2 * float(stdtr(found.df, -abs(t)))
+        row = {"name": name, "difference": found.mean, "statistic": t, "df": found.df}
+        tests.append(row | {"p_value": p})
     return tests
 
 
@@ -245,8 +227,8 @@ def sensitivity_to_overlap(
     >>> sensitivity_to_overlap(runs, multiples=[0, 1]).round(3).tolist()
     [[0.0, 0.954], [0.5, 0.823]]
     """
-    odds = np.array(multiples) / (fold_scores.folds - 1)
-    rho = (odds / (1 + odds)).tolist()
+    odds = [multiple / (fold_scores.folds - 1) for multiple in multiples]
+    rho = [one / (1 + one) for one in odds]
     found = [correlated_t(fold_scores, a, b, correlation=one).p_better(rope) for one in rho]
     return np.column_stack([rho, found])
 
@@ -283,9 +265,7 @@ def iterations_needed(
 
     ASSURANCE.check(probability, "probability")
     room = (difference / float(ndtri(probability))) ** 2 - data_sd**2
-    if room <= 0:
-        return None
-    return max(1, ceil(partition_sd**2 / room - 1e-9))
+    return None if room <= 0 else max(1, ceil(partition_sd**2 / room - 1e-9))
 
 
 def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> FloatArray:
@@ -395,6 +375,4 @@ def _place_of(name: int | str, names: Sequence[str], what: str) -> int:
         return names.index(name)
     if not isinstance(name, str) and -len(names) <= name < len(names):
         return int(name) % len(names)
-    raise InputError(
-        f"there is no {what} {name!r}; it has {', '.join(names)}{nearest(name, names)}"
-    )
+    raise InputError(f"there is no {what} {name!r}; there are {', '.join(names)}")

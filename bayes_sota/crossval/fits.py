@@ -5,38 +5,36 @@ same whichever process computes it (``tests/crossval/test_workers.py``). Its par
 for all learners: that of scikit-learn's ``StratifiedKFold`` with the seed of the iteration.
 """
 
-import pickle
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory
-from bayes_sota.core.text import counted, digest_of, listed, nearest, plain_text, shown
+from bayes_sota.core.text import digest_of, listed, nearest, plain_text, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.tables import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_OF_TWO_CLASSES = ("roc_auc", "f1", "precision", "recall", "jaccard")
+_STATE = re.compile(r"(^|__)random_state$")
 _LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
 _LONGEST = 200  # characters of an error
 
 
-@dataclass(frozen=True)
-class Message:
-    """What a fit said: the error that ended it, or a warning.
+class Message(NamedTuple):
+    """An error that ended a fit, a warning, or a note that there are no probabilities.
 
     Attributes
     ----------
     kind : str
-        "error", "warning", or "decision function" where there are no probabilities.
+        "error", "warning", or "decision function".
     learner : str
     iteration, fold : int
         From 0.
@@ -51,9 +49,8 @@ class Message:
     text: str
 
 
-@dataclass(frozen=True, eq=False)
-class Iteration:
-    """What one partition gave.
+class Iteration(NamedTuple):
+    """Results of one partition.
 
     Attributes
     ----------
@@ -62,12 +59,12 @@ class Iteration:
     probabilities : ndarray, shape (n_learners, n_items)
         Of the positive class, of several classes of the item's own, from the fit that did not see
         the item.
-    messages : tuple of Message
+    messages : list of Message
     """
 
     scores: FloatArray
     probabilities: FloatArray
-    messages: tuple[Message, ...]
+    messages: list[Message]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +82,6 @@ class Study:
     folds : int
     scoring : str or callable
     seed : int
-
-    Raises
-    ------
-    InputError
-        One class, fewer members of a class than folds, rows and labels of different number, missing
-        labels, a score of two classes for more, no learners, objects that are no estimators.
     """
 
     learners: Mapping[str, Any]
@@ -119,67 +110,47 @@ class Study:
         probabilities = np.full((len(self.learners), self.truth.size), np.nan)
         messages: list[Message] = []
         for fold, places in enumerate(self.partition(iteration)):
-            for j, name in enumerate(self.learners):
+            for j, (name, learner) in enumerate(self.learners.items()):
                 own = int(digest_of(name), 16)  # whoever else takes part
                 draw = np.random.SeedSequence([self.seed, iteration, fold, own])
-                scores[j, fold], probabilities[j, places[1]], said = self._fitted(
-                    name, draw, places
-                )
+                found, said = self._fit(learner, draw, places)
+                scores[j, fold], probabilities[j, places[1]] = found["score"], found["values"]
                 messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
-        return Iteration(scores, probabilities, tuple(messages))
+        return Iteration(scores, probabilities, messages)
 
-    def _fitted(
-        self, name: str, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
-    ) -> tuple[float, FloatArray | float, list[tuple[str, str]]]:
-        """Score and probabilities of one fit, NaN where it failed, and what it said."""
-        from sklearn.metrics import check_scoring, make_scorer
+    def _fit(
+        self, learner: Any, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
+    ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+        """Score and values of one fit, NaN where it failed, and its messages."""
+        from sklearn.metrics import check_scoring, get_scorer, make_scorer
         from sklearn.model_selection import cross_validate
 
-        said = list[tuple[str, str]]()
-        tested: dict[str, Any] = {"score": np.nan, "values": np.nan}
+        said, found = list[tuple[str, str]](), dict[str, Any](score=np.nan, values=np.nan)
+        score = self.scoring if callable(self.scoring) else get_scorer(self.scoring)
 
         def measure(fitted: Any, rows: Any, labels: Any) -> float:
             response = "predict_proba" if hasattr(fitted, "predict_proba") else "decision_function"
-            if not hasattr(fitted, response):
-                raise TypeError("it has neither predict_proba nor decision_function")
-            values = make_scorer(_finite, response_method=response, response=response)
-            both = {"values": values, "score": self.score}  # an estimator is asked once
-            found = check_scoring(fitted, both)(fitted, rows, labels)
+            both = {"values": make_scorer(_own_class, response_method=response), "score": score}
+            found.update(check_scoring(fitted, both)(fitted, rows, labels))  # which asks it once
             if not np.isfinite(found["score"]):
                 raise ValueError(f"the score is {found['score']}")
-            tested.update(found)
             if response == "decision_function":
-                said.append((response.replace("_", " "), ""))
+                said.append(("decision function", ""))
             return float(found["score"])
 
         once: Any = {"cv": [places], "scoring": measure, "error_score": "raise"}
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
-                learner = seeded(self.learners[name], draw)
-                cross_validate(learner, self.rows, self.labels, **once)
+                cross_validate(seeded(learner, draw), self.rows, self.labels, **once)
             except Exception as error:  # an estimator may raise anything; the others go on
                 said.append(("error", _first_line(type(error), error)))
+                found.update(score=np.nan, values=np.nan)
         texts = dict.fromkeys(_first_line(w.category, w.message) for w in warned)
-        said += [("warning", text) for text in texts]
-        return tested["score"], tested["values"], said
-
-    @property
-    def scorer(self) -> str:
-        """Name of the score."""
-        return self.scoring if isinstance(self.scoring, str) else self.scoring.__name__
-
-    @cached_property
-    def score(self) -> Callable[..., float]:
-        """The scorer itself."""
-        from sklearn.metrics import get_scorer
-
-        scorer: Callable[..., float]
-        scorer = self.scoring if callable(self.scoring) else get_scorer(self.scoring)
-        return scorer
+        return found, said + [("warning", text) for text in texts]
 
     def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
-        """``run``, which keeps what it returned in a folder, and reads it there the next time.
+        """``run``, which keeps its results in a folder, and reads them there the next time.
 
         joblib finds an iteration by a digest of all that it depends on: the data, the learners, the
         settings, the seed, and the versions of the libraries.
@@ -187,19 +158,15 @@ class Study:
         Raises
         ------
         InputError
-            A learner or a score that cannot be pickled, a folder that cannot be written to.
+            A folder that cannot be written to.
+        PicklingError
+            A learner or a score that cannot be pickled, such as a class of a notebook.
         """
         from joblib import Memory, hash
 
         make_directory(folder)
-        versions = [version(name) for name in _LIBRARIES]
-        parts = [[*self.learners.items()], self.rows, self.labels, self.scoring, versions]
-        try:
-            key = hash([*parts, self.folds, self.seed])
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            problem = "iterations cannot be kept: a learner or the score cannot be pickled"
-            fix = f"({plain_text(error, _LONGEST)}); define it in a module of its own"
-            raise InputError(f"{problem} {fix}") from None
+        parts = [[*self.learners.items()], self.rows, self.labels, self.scoring]
+        key = hash([*parts, [*map(version, _LIBRARIES)], self.folds, self.seed])
         return partial(Memory(folder, verbose=0).cache(_run_iteration, ignore=["study"]), key, self)
 
 
@@ -209,7 +176,7 @@ def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
 
 
 def checked_study(
-    estimators: Mapping[str, Any],
+    estimators: Any,
     rows: Any,
     labels: Any,
     *,
@@ -217,65 +184,37 @@ def checked_study(
     scoring: str | Callable[..., float],
     seed: int,
 ) -> Study:
-    """The study, if it can be run; errors as ``Study`` says."""
+    """The study, if it can be run.
+
+    Raises
+    ------
+    InputError
+        One class, fewer members of a class than folds, rows and labels of different number, missing
+        labels, an unknown score.
+    """
     from sklearn.metrics import get_scorer_names
 
     classes = np.asarray(labels)
     table = rows.tocsr() if hasattr(rows, "tocsr") else rows if is_frame(rows) else np.asarray(rows)
     if len(table.shape) != 2 or classes.shape != table.shape[:1]:
-        raise InputError(
-            "X is a table of items and attributes and y one label per item, got the shapes "
-            f"{table.shape} and {classes.shape}"
-        )
+        shapes = f"{table.shape} and {classes.shape}"
+        raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
     if not callable(scoring) and scoring not in get_scorer_names():
         near = nearest(scoring, get_scorer_names(), 1)
         raise InputError(f"there is no score {shown(scoring)}{near}")
-    learners = _checked_learners(estimators)
-    truth = _checked_classes(classes, folds)
-    if truth.dtype != bool and scoring in _OF_TWO_CLASSES:
-        raise InputError(
-            f"the score {shown(scoring)} is of two classes, and labels are of {truth.max() + 1}: "
-            "roc_auc_ovr (one class against the rest), accuracy or balanced_accuracy would do"
-        )
-    return Study(learners, table, truth, classes, folds, scoring, seed)
-
-
-def _checked_classes(labels: Any, folds: int) -> BoolArray | IntArray:
-    """Where a label is the larger of two, or places of classes; each has a member per fold."""
-    missing = np.flatnonzero(labels != labels)
+    missing = np.flatnonzero(classes != classes)
     if missing.size:
         raise InputError(f"the label of item {missing[0] + 1:,} is missing: leave such items out")
-    try:
-        classes, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    except TypeError:
-        raise InputError("labels are of one type, and none is missing") from None
-    names = [shown(label).removesuffix(".0") for label in classes.tolist()]
-    if len(names) < 2:
-        raise InputError(f"labels are of at least two classes, got {listed(names)}")
-    rare = counts.argmin()
-    if counts[rare] < folds:
+    known, places, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    if len(known) < 2 or counts.min() < folds:
+        got = [f"{n:,} of {shown(name)}" for name, n in zip(known.tolist(), counts, strict=True)]
         raise InputError(
-            f"class {names[rare]} has {counted(counts[rare], 'member')}, fewer than the {folds} "
-            "folds: take fewer folds, or leave the class out"
+            f"each of at least two classes needs {folds} items, one for each fold, got "
+            f"{listed(got)}: take fewer folds, or leave a class out"
         )
-    return places if len(names) > 2 else places == 1
-
-
-def _checked_learners(estimators: Any) -> dict[str, Any]:
-    from sklearn.base import clone
-
-    if not isinstance(estimators, Mapping) or not estimators:
-        raise InputError("estimators are a dict of names and scikit-learn estimators")
     learners = {str(name): learner for name, learner in estimators.items()}
-    if len(learners) < len(estimators):
-        raise InputError("two learners have the same name")
-    for name, estimator in learners.items():
-        try:
-            clone(estimator)
-        except TypeError:
-            problem = f"is no scikit-learn estimator: {shown(estimator)}"
-            raise InputError(f"learner {shown(name)} {problem}") from None
-    return learners
+    truth = places if len(known) > 2 else places == 1
+    return Study(learners, table, truth, classes, folds, scoring, seed)
 
 
 def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
@@ -285,29 +224,20 @@ def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
     """
     from sklearn.base import clone
 
-    names = sorted(
-        name
-        for name, value in estimator.get_params().items()
-        if value is None and name.rpartition("__")[2] == "random_state"
-    )
+    parameters = sorted(estimator.get_params().items())
+    names = [key for key, value in parameters if value is None and _STATE.search(key)]
     states = draw.generate_state(len(names)) >> 1  # 31 bits
     return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 
 
-def _finite(labels: Any, values: FloatArray, response: str) -> FloatArray:
+def _own_class(labels: Any, values: FloatArray) -> FloatArray:
     """Of several classes that of the item's own: every fold has members of all."""
-    if not np.isfinite(values).all():
-        raise ValueError(f"{response} gave numbers that are not finite")
-    if values.ndim == 1:
-        return values
     classes, own = np.unique(labels, return_inverse=True)
-    if values.shape[1] != classes.size:
-        raise ValueError(f"{response} gave {values.shape[1]} columns for {classes.size} classes")
-    chosen: FloatArray = np.take_along_axis(values, own[:, None], axis=1)[:, 0]
-    return chosen
+    if not np.isfinite(values).all() or values.shape[1:] not in ((), classes.shape):
+        raise ValueError("probabilities are not finite numbers, one for each class")
+    return values if values.ndim == 1 else values[np.arange(own.size), own]
 
 
 def _first_line(kind: type, message: object) -> str:
     lines = [line.strip() for line in str(message).splitlines() if line.strip()]
-    name = kind.__name__
-    return plain_text(f"{name}: {_ADDRESS.sub('', lines[0])}" if lines else name, _LONGEST)
+    return plain_text(_ADDRESS.sub("", ": ".join([kind.__name__, *lines[:1]])), _LONGEST)

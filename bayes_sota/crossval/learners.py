@@ -5,11 +5,10 @@ missing numbers the median, numbers are standardised where distances count; all 
 anew from the training items of each fold. ``tests/crossval/test_learners.py`` tries them.
 """
 
-import math
 import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.tables import MISSING, Table
+from bayes_sota.data.tables import describe_parts
 from bayes_sota.data.words import place_in
 
 LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -33,7 +32,6 @@ LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "forest": ("ensemble.RandomForestClassifier", {}),
 }
 """Names of learners: class and settings in scikit-learn."""
-_MISSING = (*MISSING, "?")
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
@@ -84,29 +82,24 @@ def prepared(learner: Any, categories: list[int]) -> Any:
     return make_pipeline(prepare, learner)
 
 
-def find_classes(
-    table: Table, target: str | None, use: Sequence[str], leave_out: Sequence[str]
-) -> tuple[str, list[str]]:
-    """Columns of the classes and of the attributes.
+class Items(NamedTuple):
+    """Items of a table, for ``repeated_cross_validation``.
 
-    Raises
-    ------
-    InputError
-        No column, or several, whose names are those of classes, or a name that is not there.
+    Attributes
+    ----------
+    attributes : ndarray, shape (n_items, n_attributes)
+        Numbers, NaN where one is missing; of a column of words the codes of its words.
+    labels : ndarray, shape (n_items,)
+    categories : list of int
+        Columns that are codes of words.
+    sentence : str
+        Which columns were read, and which were not.
     """
-    if target is None:
-        named = [name for name in table.columns if place_in("label", name) is not None]
-        if len(named) != 1:
-            problem = f"{listed(named) if named else 'no column'} may hold the classes"
-            raise table.error(problem, "target", "say which with {option}")
-        target = named[0]
-    target = table.find(target, "target")
-    left = {table.find(name, "leave_out") for name in leave_out} | {target}
-    chosen = [table.find(name, "use") for name in use or table.columns]
-    chosen = [name for name in chosen if name not in left]
-    if not chosen:
-        raise table.error(f"there are no attributes, only {quoted(target)}")
-    return target, chosen
+
+    attributes: FloatArray
+    labels: Any
+    categories: list[int]
+    sentence: str
 
 
 def read_task(
@@ -114,7 +107,7 @@ def read_task(
     target: str | None = None,
     use: Sequence[str] = (),
     leave_out: Sequence[str] = (),
-) -> tuple[FloatArray, Any, list[int]]:
+) -> Items:
     """Attributes and labels of a table of items, for ``repeated_cross_validation``.
 
     Parameters
@@ -128,11 +121,7 @@ def read_task(
 
     Returns
     -------
-    attributes : ndarray, shape (n_items, n_attributes)
-        Numbers, NaN where one is missing; of a column of words the codes of its words.
-    labels : ndarray, shape (n_items,)
-    categories : list of int
-        Columns that are codes of words.
+    Items
 
     Raises
     ------
@@ -143,35 +132,37 @@ def read_task(
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"size": [1, 2], "kind": ["a", "b"], "y": [0, 1]})
-    >>> read_task(frame, "y")[0].tolist()
+    >>> read_task(frame, "y").attributes.tolist()
     [[1.0, 0.0], [2.0, 1.0]]
     """
     table = read_table(source)
-    target, chosen = find_classes(table, target, use, leave_out)
+    named = [name for name in table.columns if place_in("label", name) is not None]
+    if target is None and len(named) != 1:
+        problem = f"{listed(named) if named else 'no column'} may hold the classes"
+        raise table.error(problem, "target", "say which with {option}")
+    target = table.find(target or named[0], "target")
+    left = {table.find(name, "leave_out") for name in leave_out} | {target}
+    chosen = [table.find(name, "use") for name in use or table.columns]
+    chosen = [name for name in chosen if name not in left]
+    if not chosen:
+        raise table.error(f"there are no attributes, only {quoted(target)}")
     columns, categories = [], []
     for place, name in enumerate(chosen):
-        numbers = [_number(cell) for cell in table.columns[name]]
-        words = [row for row, number in enumerate(numbers) if number is None]
+        cells = [str(cell).strip() for cell in table.columns[name]]
+        numbers = table.parsed(name)
+        words = [row for row in numbers.bad if cells[row] != "?"]
         if not words:
-            columns.append(np.array(numbers, float))
-        elif any(number is not None and number == number for number in numbers):
+            columns.append(numbers.value)
+        elif np.isfinite(numbers.value).any():
             raise table.bad_cells(name, words, "the column has numbers, so that this must be one")
         else:  # codes in alphabetical order; a missing word is one of its own
-            cells = [str(cell).strip() for cell in table.columns[name]]
             columns.append(np.unique(cells, return_inverse=True)[1].astype(float))
             categories.append(place)
     names = table.names(target)
-    labels = [_number(name) for name in names]
-    known = np.array(names.tolist() if None in labels else labels)  # 10 is larger than 9
-    return np.column_stack(columns), known, categories
-
-
-def _number(cell: Any) -> float | None:
-    """Number in a cell, NaN where it is empty, None where it is a word."""
-    text = "" if cell is None else str(cell).strip()
-    if text.lower() in _MISSING:
-        return math.nan
     try:
-        return float(text) if math.isfinite(float(text)) else None
+        labels = names.astype(float)  # 10 is larger than 9
     except ValueError:
-        return None
+        labels = names.astype(str)
+    parts = [f"classes from {quoted(target)}", f"attributes from {listed(chosen)}"]
+    sentence = describe_parts(table, parts, [target, *chosen])
+    return Items(np.column_stack(columns), labels, categories, sentence)

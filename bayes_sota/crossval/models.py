@@ -4,7 +4,7 @@ With relative scores :math:`x_{ifj}` (``relative_scores``), i an iteration on da
 and j a learner, and :math:`C` the removal of the mean over the learners:
 
 .. math::
-   \bar x_i \sim t_\nu\big(s_t,\; C\, diag(c_{tj}^2 v_{tj} / k)\, C\big), \qquad
+   \bar x_i \sim N\big(s_t,\; C\, diag(c_{tj}^2 v_{tj} / k)\, C\big), \qquad
    x_{if} - \bar x_i \sim N\big(0,\; C\, diag(v_{tj})\, C\big), \; \textstyle\sum_f = 0
 
    s_{tj} = \mu_{tj} + b_{tj}, \quad
@@ -15,35 +15,29 @@ and j a learner, and :math:`C` the removal of the mean over the learners:
 The steady state s is what endless repetition would give on this data set, and :math:`\mu` what data
 sets of this size give in the mean. All fold scores of a data set share b, whose variance is
 :math:`\rho / (1 - \rho)` times that of fold scores over all iterations, as in the correlated t:
-with c = 1 and normal laws every two have the correlation :math:`\rho`. No number of iterations
+with c = 1 every two have the correlation :math:`\rho`. No number of iterations
 tells b from :math:`\mu`: they shift all fold scores of a data set alike, so that rho is not
 identified (Bengio & Grandvalet 2004). It is fixed at
 :math:`n_{test} / (n_{train} + n_{test}) = 1 / k` (Nadeau & Bengio 2003). b is integrated out, and
-:math:`\mu` drawn given s. The ratio c, which tells how much of the folds' noise the folds of one
-partition share out among themselves, is learnt from two iterations on.
+:math:`\mu` drawn given s. The ratio c is below 1 where the folds of one partition share out among
+themselves what is hard, as they test all items once.
 
-Sds of few numbers and the numbers themselves make a funnel, in which NUTS diverges. So the sampler
-moves :math:`\log v`, :math:`\log c` and :math:`\alpha` in the coordinates of ``_Standardised``,
-between a centred and a non-centred form, as far as the data tell each of them (Papaspiliopoulos,
-Roberts & Sköld 2007). The laws are not touched by that.
 ``tests/crossval/test_models.py`` compares with SciPy's laws and with the correlated Student t.
 """
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pymc.distributions.transforms import ZeroSumTransform
-from pymc.logprob.transforms import Transform
 
 from bayes_sota.core.arguments import POSITIVE
 from bayes_sota.core.builders import CrossValidationPriors, own_priors
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.relative_scores import RelativeScores, relative_scores
+from bayes_sota.crossval.relative_scores import RelativeScores, pair_names, relative_scores
 
 _FLOOR = 0.02  # of the unit: learners who agree throughout would have a spike of density
 _GRID = ("task", "learner")
@@ -74,9 +68,9 @@ def build_model(
         repetition, each relative to the mean over the learners; ``difference`` (pair,) and
         ``task_difference`` (task, pair) of the first two; ``fold_sd``, ``partition_sd`` and
         ``shared_sd`` (task, learner) of a fold, of the mean of an iteration and of what all fold
-        scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``,
-        ``degrees_of_freedom``, and ``overlap_correlation``, which is data. Observed
-        ``relative_score`` (iteration, fold, learner).
+        scores share, which repetition cannot remove; ``learner_sd``, ``interaction_sd``, and
+        ``overlap_correlation``, which is data. Observed ``relative_score`` (iteration, fold,
+        learner).
 
     Raises
     ------
@@ -97,125 +91,65 @@ def build_model(
     (('task', 'pair'), ['a - b', 'a - c', 'b - c'])
     """
     known = own_priors(CrossValidationPriors, priors)
-    data = relative_scores(fold_scores)
+    data, names, k = relative_scores(fold_scores), fold_scores.learners, fold_scores.folds
     unit = data.unit if unit is None else POSITIVE.check(unit, "unit")
-    pairs = np.array(list(combinations(range(len(data.learners)), 2)))
-    names = data.learners
+    a, b = np.triu_indices(len(names), 1)
     coords = {
-        "learner": list(names),
-        "task": list(data.tasks),
-        "iteration": list(data.labels),
-        "fold": list(range(data.values.shape[1])),
-        "pair": [f"{names[a]} - {names[b]}" for a, b in pairs],
+        "learner": names,
+        "task": fold_scores.tasks,
+        "iteration": data.labels,
+        "fold": range(data.values.shape[1]),
+        "pair": pair_names(names),
     }
-    with pm.Model(coords=coords) as model:
+    with pm.Model(coords={dim: list(labels) for dim, labels in coords.items()}) as model:
         add_digest(fold_scores)
         pm.Data("iteration_task", data.task, dims="iteration")
         pm.Data("score_unit", unit)
-        variance = _fold_variances(data, known, unit)
-        ratio = _partition_ratios(data, known)
-        freedom = 2 + pm.Gamma("excess_degrees_of_freedom", *known.tails)
-        pm.Deterministic("degrees_of_freedom", freedom)
-        per_iteration = ratio**2 * variance / data.folds
-        spread = pm.math.sqrt(per_iteration * freedom / (freedom - 2))
-        pm.Deterministic("partition_sd", spread, dims=_GRID)
-        odds = known.overlap / (data.folds - 1)  # of rho
+        odds = known.overlap / (k - 1)  # of rho
         pm.Data("overlap_correlation", odds / (1 + odds))
-        # With one score per iteration nothing tells the ratio, which is then taken as 1.
-        over = 1 - (1 - ratio**2) / data.folds if data.values.shape[1] > 1 else 1.0
-        shared = odds * variance * over  # of fold scores over all iterations
-        pm.Deterministic("shared_sd", pm.math.sqrt(shared), dims=_GRID)
-        steady = _steady_state(data, known, unit, shared, pairs)
-        _observe(data, steady, variance, per_iteration, freedom)
+        typical = pm.Normal("task_log_spread", np.log(unit), known.task_spread, dims="task")
+        logs = _by_cell("log_fold_sd", typical, known.learner_spread)
+        variance = pt.exp(2 * logs) + (_FLOOR * unit) ** 2
+        partition, over_all = variance / k, variance
+        if data.values.shape[1] > 1:  # else nothing tells the ratio
+            median, sd = known.partition_ratio
+            ratio = _by_cell("log_partition_ratio", pt.full_like(typical, np.log(median)), sd)
+            partition *= pt.exp(2 * ratio)
+            over_all = variance * (1 - 1 / k) + partition
+        shared = odds * over_all
+        for name, square in (("fold", variance), ("partition", partition), ("shared", shared)):
+            pm.Deterministic(f"{name}_sd", pt.sqrt(square), dims=_GRID)
+        sd = pm.HalfNormal("learner_sd", known.learner_scale * unit)
+        offset = pm.ZeroSumNormal("learner_offset", dims="learner")
+        effect = pm.Deterministic("learner_effect", sd * offset, dims="learner")
+        interaction = pm.HalfNormal("interaction_sd", known.interaction_scale * unit)
+        half = known.interaction_tails / 2
+        own = interaction**2 / pm.Gamma("interaction_precision", half, half, dims=_GRID)
+        steady = pm.CustomDist(
+            "steady_state",
+            pt.broadcast_to(effect, data.task_means.shape),
+            own + shared,
+            logp=zero_sum_logp,
+            random=_draw_zero_sum,
+            signature="(l),(l)->(l)",
+            transform=ZeroSumTransform([-1]),
+            support_point=lambda _, size, means, variances: means,
+            dims=_GRID,
+        )
+        true = _draw_true_effects(effect, steady, own, shared)
+        true = pm.Deterministic("task_effect", true - true.mean(axis=1, keepdims=True), dims=_GRID)
+        pm.Deterministic("difference", effect[a] - effect[b], dims="pair")
+        pm.Deterministic("task_difference", true[:, a] - true[:, b], dims=("task", "pair"))
+        _observe(data, steady, variance, partition)
     return model
 
 
-def _by_cell(data: RelativeScores, offset: Any) -> Any:
-    """The same for both where there are two learners, (task, learner)."""
-    return pt.broadcast_to(offset, (len(data.tasks), len(data.learners)))
-
-
-def _fold_variances(data: RelativeScores, priors: CrossValidationPriors, unit: float) -> Any:
-    """Variances v of fold scores within an iteration, (task, learner)."""
-    typical = pm.Normal("typical_log_spread", np.log(unit), 1.0)
-    of_task = pm.Normal("task_log_spread", typical, priors.task_spread, dims="task")
-    logs = of_task[:, None]
-    if len(data.learners) > 2:
-        spread = pm.HalfNormal("log_spread_sd", priors.spread_scale)
-        told = _Standardised(*data.log_fold_sd)
-        logs = pm.Normal("log_fold_sd", logs, spread, dims=_GRID, transform=told)
-    variance = _by_cell(data, pt.exp(2 * logs) + (_FLOOR * unit) ** 2)
-    pm.Deterministic("fold_sd", pt.sqrt(variance), dims=_GRID)
-    return variance
-
-
-def _partition_ratios(data: RelativeScores, priors: CrossValidationPriors) -> Any:
-    """Ratios c, (task, learner)."""
-    median, sd = priors.partition_ratio
-    typical = pm.Normal("typical_log_ratio", np.log(median), sd)
-    several = len(data.learners) > 2
-    told = [x if several else x[:, 0] for x in data.log_partition_ratio]
-    logs = pm.Normal(
-        "log_partition_ratio",
-        typical,
-        priors.ratio_sd,
-        dims=_GRID if several else ("task",),
-        transform=_Standardised(*told),
-    )
-    return _by_cell(data, pt.exp(logs if logs.ndim == 2 else logs[:, None]))
-
-
-def _steady_state(
-    data: RelativeScores,
-    priors: CrossValidationPriors,
-    unit: float,
-    shared: Any,
-    pairs: IntArray,
-) -> Any:
-    """Steady states s (task, learner); ``shared`` is the variance of b."""
-    sd = pm.HalfNormal("learner_sd", priors.learner_scale * unit)
-    interaction = pm.HalfNormal("interaction_sd", priors.interaction_scale * unit)
-    tails = priors.interaction_tails / 2
-    precision = pm.Gamma("interaction_precision", tails, tails, dims=_GRID)
-    own = interaction**2 / precision
-    effect = _learner_effects(data, sd, own + shared)
-    means = pt.broadcast_to(effect, (len(data.tasks), len(data.learners)))
-    steady = pm.CustomDist(
-        "steady_state",
-        means,
-        own + shared,
-        logp=zero_sum_logp,
-        random=_draw_zero_sum,
-        signature="(l),(l)->(l)",
-        transform=ZeroSumTransform([-1]),
-        dims=_GRID,
-        support_point=lambda _, size, means, variances: means,
-    )
-    true = _draw_true_effects(effect, steady, own, shared)
-    true = pm.Deterministic("task_effect", true - true.mean(axis=1, keepdims=True), dims=_GRID)
-    a, b = pairs.T
-    pm.Deterministic("difference", effect[a] - effect[b], dims="pair")
-    pm.Deterministic("task_difference", true[:, a] - true[:, b], dims=("task", "pair"))
-    return steady
-
-
-def _learner_effects(data: RelativeScores, sd: Any, variances: Any) -> Any:
-    """Effects alpha; ``variances`` of s given them serve the coordinates alone."""
-    weight = (1 / variances).mean(axis=1)
-    told = (weight[:, None] * data.task_means).sum(axis=0) / weight.sum()
-    return pm.CustomDist(
-        "learner_effect",
-        pt.zeros_like(told),
-        sd**2,
-        told,
-        weight.sum(),
-        logp=lambda values, mean, variance, *_: zero_sum_logp(values, mean, mean + variance),
-        random=lambda mean, variance, *_, rng, size: _draw_zero_sum(mean, mean + variance, rng),
-        signature="(l),(),(l),()->(l)",
-        dims="learner",
-        transform=_StandardisedZeroSum([-1]),
-        support_point=lambda _, size, mean, *__: mean,
-    )
+def _by_cell(name: str, mean: Any, sd: float) -> Any:
+    """Normal numbers (task, learner); two learners share one."""
+    n_tasks, n = (len(pm.modelcontext(None).coords[dim]) for dim in _GRID)
+    if n > 2:
+        return pm.Normal(name, mean[:, None], sd, dims=_GRID)
+    return pt.broadcast_to(pm.Normal(name, mean, sd, dims="task")[:, None], (n_tasks, n))
 
 
 def _draw_true_effects(effect: Any, steady: Any, own: Any, shared: Any) -> Any:
@@ -225,74 +159,59 @@ def _draw_true_effects(effect: Any, steady: Any, own: Any, shared: Any) -> Any:
     :math:`D = \omega^2 / \lambda + \rho v / (1 - \rho)`; s gives u up to a constant, which is
     normal, and each u splits into its two parts.
     """
-    total = own + shared
-    weight = 1 / total
-    known = steady - effect
-    whole = weight.sum(axis=1, keepdims=True)
+    weight = 1 / (own + shared)
+    known, whole = steady - effect, weight.sum(axis=1, keepdims=True)
     level = pm.Normal("level_offset", dims="task")[:, None] / pt.sqrt(whole)
     level -= (weight * known).sum(axis=1, keepdims=True) / whole
     noise = pm.Normal("effect_offset", dims=_GRID)
     return effect + own * weight * (known + level) + pt.sqrt(own * shared * weight) * noise
 
 
-def _observe(data: RelativeScores, steady: Any, variance: Any, mean_variance: Any, nu: Any) -> None:
+def _observe(data: RelativeScores, steady: Any, variance: Any, partition: Any) -> None:
     task, observed = data.task, pm.Data("given_scores", data.values)
 
     def logp(values: Any, *parameters: Any) -> Any:
         # PyMC gives parameters the number of dimensions of the data
-        steady, variance, mean_variance, nu = (x[0] for x in parameters[:4])
-        return relative_logp(values, task, steady, variance, mean_variance, nu)
+        return relative_logp(values, task, *(x[0] for x in parameters[:3]))
 
     def random(*parameters: Any, rng: Any = None, size: Any = None) -> Any:
-        *cells, nu, folds = parameters
-        steady, variance, mean_variance = (x.reshape(x.shape[-2:])[task] for x in cells)
-        return _draw_scores(
-            steady, variance, mean_variance, float(np.ravel(nu)[0]), folds.shape[-1], rng
-        )
+        *cells, folds = parameters
+        given = [x.reshape(x.shape[-2:])[task] for x in cells]
+        return _draw_scores(given, folds.size, rng)
 
     pm.CustomDist(
         "relative_score",
         steady,
         variance,
-        mean_variance,
-        nu,
+        partition,
         np.arange(data.values.shape[1]),
         logp=logp,
         random=random,
-        signature="(t,l),(t,l),(t,l),(),(f)->(f,l)",
+        signature="(t,l),(t,l),(t,l),(f)->(f,l)",
         observed=observed,
         dims=("iteration", "fold", "learner"),
     )
 
 
-def relative_logp(
-    values: Any, task: IntArray, steady: Any, variance: Any, mean_variance: Any, nu: Any
-) -> Any:
+def relative_logp(values: Any, task: IntArray, steady: Any, variance: Any, partition: Any) -> Any:
     """Log density of the relative scores of each iteration, (iteration,).
 
     ``values`` (iteration, fold, learner) add up to 0 over the learners, and the density is with
     respect to orthonormal coordinates of such numbers. ``task`` is of each iteration; s, v and the
-    squared scale of the mean of an iteration are (task, learner); ``nu`` are degrees of freedom.
+    variance of the mean of an iteration are (task, learner).
     """
     values = pt.as_tensor(values)
-    folds, free = values.shape[1], values.shape[2] - 1
-    means = values.mean(axis=1)
-    weight, log_volume = _weights(mean_variance * folds)
-    square = folds * _square(weight[task], means - steady[task])
-    of_means = pt.gammaln((nu + free) / 2) - pt.gammaln(nu / 2) - free / 2 * pt.log(np.pi * nu)
-    of_means = of_means - log_volume[task] - (nu + free) / 2 * pt.log1p(square / nu)
-    weight, log_volume = _weights(variance)
+    folds, means = values.shape[1], values.mean(axis=1)
     within = values - means[:, None]
+    precision, volume = _zero_sum_law(variance)
     products = pt.matmul(within.transpose(0, 2, 1), within)  # constant where the data are
-    shared = weight[:, :, None] * (weight / weight.sum(axis=1, keepdims=True))[:, None]
-    precision = pt.eye(free + 1) * weight[:, :, None] - shared
-    square = (precision[task] * products).sum(axis=(1, 2))
-    of_folds = -square / 2 - (folds - 1) * (free / 2 * np.log(2 * np.pi) + log_volume[task])
-    return of_means + of_folds
+    of_folds = (folds - 1) * volume[task] - (precision[task] * products).sum(axis=(1, 2)) / 2
+    of_means = zero_sum_logp(means, steady[task], partition[task])
+    return of_folds + of_means - (values.shape[2] - 1) * pt.log(folds) / 2
 
 
 def zero_sum_logp(values: Any, means: Any, variances: Any) -> Any:
-    r"""Log density of normal numbers less their mean, in orthonormal coordinates.
+    """Log density of normal numbers less their mean, in orthonormal coordinates.
 
     Parameters
     ----------
@@ -309,71 +228,21 @@ def zero_sum_logp(values: Any, means: Any, variances: Any) -> Any:
     >>> float(log_p.eval().round(4))  # a standard normal at the square root of 1/2
     -1.1689
     """
-    variances = pt.as_tensor(variances)
-    weight, log_volume = _weights(variances)
-    free = variances.shape[-1] - 1
-    return -_square(weight, values - means) / 2 - free / 2 * np.log(2 * np.pi) - log_volume
+    precision, volume = _zero_sum_law(pt.as_tensor(variances))
+    gap = values - means
+    return volume - (precision * gap[..., None] * gap[..., None, :]).sum(axis=(-1, -2)) / 2
 
 
-def _standard_law(mean: Any, variance: Any, estimate: Any, precision: Any) -> tuple[Any, Any]:
-    """Mean and sd of normal numbers, given an estimate of known precision."""
-    share = 1 / (1 + precision * variance)
-    return estimate + share * (mean - estimate), pt.sqrt(variance * share)
+def _zero_sum_law(variances: Any) -> tuple[Any, Any]:
+    """Precision (..., learner, learner), and log density at 0, of numbers less their mean.
 
-
-class _Standardised(Transform):  # type: ignore[misc]
-    """Coordinates in which normal numbers are nearly standard, whatever their mean and sd are.
-
-    They are the distance from what prior and data together tell, about, in its standard deviations.
+    The numbers are normal with these variances; the density is in orthonormal coordinates.
     """
-
-    name = "standardised"
-    ndim_supp = 0
-
-    def __init__(self, estimate: FloatArray, precision: FloatArray):
-        self.told = estimate, precision
-
-    def _law(self, inputs: Any) -> tuple[Any, Any]:
-        return _standard_law(inputs[-2], inputs[-1] ** 2, *self.told)
-
-    def forward(self, value: Any, *inputs: Any) -> Any:
-        mean, sd = self._law(inputs)
-        return (value - mean) / sd
-
-    def backward(self, value: Any, *inputs: Any) -> Any:
-        mean, sd = self._law(inputs)
-        return mean + sd * value
-
-    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-        return pt.zeros_like(value) + pt.log(self._law(inputs)[1])
-
-
-class _StandardisedZeroSum(ZeroSumTransform):  # type: ignore[misc]
-    """The same of numbers that add up to 0; the estimate and its precision depend on others."""
-
-    def forward(self, value: Any, *inputs: Any) -> Any:
-        mean, sd = _standard_law(*inputs[-4:])
-        return super().forward((value - mean) / sd)
-
-    def backward(self, value: Any, *inputs: Any) -> Any:
-        mean, sd = _standard_law(*inputs[-4:])
-        return mean + sd * super().backward(value)
-
-    def log_jac_det(self, value: Any, *inputs: Any) -> Any:
-        return value.shape[0] * pt.log(_standard_law(*inputs[-4:])[1])
-
-
-def _weights(variances: Any) -> tuple[Any, Any]:
-    """Inverse variances, and half the log volume of numbers less their mean."""
-    weight = 1 / variances
-    volume = pt.log(weight.sum(axis=-1)) - pt.log(weight).sum(axis=-1)
-    return weight, (volume - pt.log(variances.shape[-1])) / 2
-
-
-def _square(weight: Any, gap: Any) -> Any:
-    """Squared distance of numbers less their mean, weighted by ``_weights``."""
-    middle = (weight * gap).sum(axis=-1, keepdims=True) / weight.sum(axis=-1, keepdims=True)
-    return (weight * (gap - middle) ** 2).sum(axis=-1)
+    n, weight = variances.shape[-1], 1 / variances
+    whole = weight.sum(axis=-1)
+    shared = weight[..., None] * weight[..., None, :] / whole[..., None, None]
+    volume = pt.log(weight).sum(axis=-1) - pt.log(whole / n) - (n - 1) * np.log(2 * np.pi)
+    return pt.eye(n) * weight[..., None] - shared, volume / 2
 
 
 def _draw_zero_sum(means: Any, variances: Any, rng: Any = None, size: Any = None) -> FloatArray:
@@ -381,17 +250,10 @@ def _draw_zero_sum(means: Any, variances: Any, rng: Any = None, size: Any = None
     return drawn - drawn.mean(axis=-1, keepdims=True)
 
 
-def _draw_scores(
-    steady: FloatArray,
-    variance: FloatArray,
-    mean_variance: FloatArray,
-    nu: float,
-    folds: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Relative scores (iteration, fold, learner) of cells (iteration, learner)."""
-    heavy = np.sqrt(rng.chisquare(nu, len(steady)) / nu)[:, None]
-    means = np.sqrt(mean_variance) * rng.standard_normal(steady.shape) / heavy
+def _draw_scores(cells: list[FloatArray], folds: int, rng: np.random.Generator) -> FloatArray:
+    """Relative scores (iteration, fold, learner), given s and both variances of each iteration."""
+    steady, variance, partition = cells
+    means = np.sqrt(partition) * rng.standard_normal(steady.shape)
     within = np.sqrt(variance[:, None]) * rng.standard_normal((len(steady), folds, steady.shape[1]))
     scores = within - within.mean(axis=1, keepdims=True) + means[:, None]
     return scores - scores.mean(axis=-1, keepdims=True) + steady[:, None]

@@ -5,13 +5,12 @@ correlation of successive running means of the items' predicted probabilities, t
 and the Kolmogorov-Smirnov distance between the scores of the even and of the odd iterations. Each
 looks at one learner. A Bayesian rule looks at the order of all learners.
 ``tests/crossval/test_rules.py`` compares statistics with SciPy's, Spearman's rule with the
-iteration that its expansion predicts; ``test_posterior_rule.py`` the Bayesian rule with the
-correlated t.
+iteration that its expansion predicts, the Bayesian rule with the correlated t.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import ASSURANCE, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.correlated_t import partition_share, running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
@@ -34,44 +32,78 @@ type Probabilities = FloatArray | Sequence[FloatArray] | None
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """Iterations of one learner on one data set, in their order, without those that failed.
+    """Iterations of one data set in their order.
 
     Attributes
     ----------
-    scores : ndarray, shape (n_iterations, n_folds)
-        As many columns as scores are known of an iteration.
-    probabilities : ndarray, shape (n_iterations, n_items), or None
-        NaN where an item has none.
-    numbers : ndarray of int, shape (n_iterations,)
-        Of the iterations, as all learners have them.
+    scores : ndarray, shape (n_learners, n_iterations, n_folds)
+        NaN where a fit failed.
+    probabilities : ndarray, shape (n_learners, n_iterations, n_items), or None
     folds : int
         k of the partitions.
     """
 
     scores: FloatArray
     probabilities: FloatArray | None
-    numbers: IntArray
     folds: int
 
     @cached_property
-    def means(self) -> FloatArray:
-        """Mean over folds of each iteration."""
-        return self.scores.mean(axis=1)
+    def completed(self) -> BoolArray:
+        """Whether a learner completed an iteration; the others count for nothing."""
+        return np.isfinite(self.scores.mean(axis=2))
 
     @cached_property
-    def correlations(self) -> FloatArray:
-        """``successive_correlations`` of the probabilities."""
+    def means(self) -> list[FloatArray]:
+        """Mean over folds of the completed iterations of each learner."""
+        pairs = zip(self.scores, self.completed, strict=True)
+        return [one[kept].mean(axis=1) for one, kept in pairs]
+
+    @cached_property
+    def correlations(self) -> list[FloatArray]:
+        """``successive_correlations`` of the probabilities of each learner."""
         if self.probabilities is None:
             raise InputError("Spearman's rule needs the predicted probability of every item")
-        return successive_correlations(self.probabilities) if self.numbers.size else np.zeros(0)
+        pairs = zip(self.probabilities, self.completed, strict=True)
+        return [successive_correlations(one[kept]) for one, kept in pairs]
 
 
-def fixed(row: Sequence[Progress], threshold: float) -> list[BoolArray]:
-    """So many iterations, whatever they give."""
-    return [np.arange(1, one.means.size + 1) >= threshold for one in row]
+class Rule(NamedTuple):
+    """A stopping rule: ``fixed``, ``spearman``, ``kolmogorov_smirnov`` or ``posterior``.
+
+    Attributes
+    ----------
+    name : str
+        With its threshold.
+    threshold : float
+    least : int
+        Iterations before which it cannot hold, unless scores tie.
+    held : callable
+        From ``Progress`` to whether it holds for each learner after each completed iteration.
+    """
+
+    name: str
+    threshold: float
+    least: int
+    held: Callable[[Progress], list[BoolArray]]
+
+    def stops(self, runs: Progress) -> list[int]:
+        """Iterations after which each learner of a data set stops, 0 for never."""
+        return [int(np.argmax(held)) + 1 if held.any() else 0 for held in self.held(runs)]
+
+    def __call__(self, runs: "CrossValidation") -> bool:
+        """Whether it holds for every learner after the newest iteration of one data set."""
+        (progress,) = progress_of(runs.fold_scores, runs.probabilities)
+        return all(held.size and held[-1] for held in self.held(progress))
 
 
-def spearman(row: Sequence[Progress], threshold: float) -> list[BoolArray]:
+def fixed(threshold: float = 10) -> Rule:
+    """A number of iterations, whatever they give."""
+    n = int(Range(1, 10**6).check(threshold, "threshold"))
+    name = f"fixed {threshold:g}"
+    return Rule(name, n, n, lambda runs: [np.arange(1, x.size + 1) >= n for x in runs.means])
+
+
+def spearman(threshold: float = 1 - 1e-4) -> Rule:
     r"""One more iteration hardly changes the order of the items.
 
     Spearman's rank correlation of the items' running mean probabilities after :math:`n - 1` and
@@ -84,10 +116,12 @@ def spearman(row: Sequence[Progress], threshold: float) -> list[BoolArray]:
     the strictness costs three times the iterations. It looks at no score. The source recommends
     1 - 1e-4; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
     """
-    return [one.correlations >= threshold - 1e-14 for one in row]
+    least = Range(0.9, 1.0).check(threshold, "threshold") - 1e-14
+    name = f"Spearman {threshold:.8g}"
+    return Rule(name, threshold, 2, lambda runs: [x >= least for x in runs.correlations])
 
 
-def kolmogorov_smirnov(row: Sequence[Progress], threshold: float) -> list[BoolArray]:
+def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
     r"""The scores of even and of odd iterations are distributed alike.
 
     .. math:: D = \sup_x |F_{odd}(x) - F_{even}(x)| < t
@@ -96,10 +130,13 @@ def kolmogorov_smirnov(row: Sequence[Progress], threshold: float) -> list[BoolAr
     takes at least :math:`2 \lfloor 1/t \rfloor + 1` iterations: 21 for .1 and 11 for .2. Where
     scores tie it may hold sooner.
     """
-    return [even_odd_distances(one.means) < threshold for one in row]
+    t = Range(1e-6, 1.0).check(threshold, "threshold")
+    half, name = int(1 / t), f"Kolmogorov-Smirnov {t:g}"
+    least = max(2 * (half + (1 / half >= t)) - 1, 2)
+    return Rule(name, t, least, lambda runs: [even_odd_distances(x) < t for x in runs.means])
 
 
-def posterior(row: Sequence[Progress], threshold: float) -> list[BoolArray]:
+def posterior(threshold: float = 0.95) -> Rule:
     r"""Every order is decided, or partitions hardly matter any more.
 
     Iterations count that all learners completed. A pair of them is settled where
@@ -113,111 +150,31 @@ def posterior(row: Sequence[Progress], threshold: float) -> list[BoolArray]:
 
     Looking after every iteration decides more often by chance than looking once: of equal learners
     P(A better) leaves .05 to .95 at some look in about 19 % of runs, after a fixed number of
-    iterations in 10 % (``tests/crossval/test_posterior_rule.py``).
+    iterations in 10 % (``tests/crossval/test_rules.py``).
     """
+    ASSURANCE.check(threshold, "threshold")
+    return Rule(f"posterior {threshold:g}", threshold, 2, partial(_settled, threshold=threshold))
+
+
+def _settled(runs: Progress, threshold: float) -> list[BoolArray]:
     from scipy.special import chdtri
 
-    completed = reduce(np.intersect1d, [one.numbers for one in row])
-    shared = [np.isin(one.numbers, completed) for one in row]
-    scores = np.stack([one.scores[kept] for one, kept in zip(row, shared, strict=True)])
-    a, b = np.triu_indices(len(row), 1)
-    p, partitions, data = running_posteriors(scores[a] - scores[b], row[0].folds)
-    df = np.arange(completed.size)
+    together = runs.completed.all(axis=0)
+    scores, df = runs.scores[:, together], np.arange(together.sum())
+    a, b = np.triu_indices(len(scores), 1)
+    p, partitions, data = running_posteriors(scores[a] - scores[b], runs.folds)
     bound = np.divide(df, chdtri(df, threshold), out=np.full(df.size, np.inf), where=df > 0)
     share = partition_share(bound * partitions, data)
     sure = np.maximum(p, 1 - p) >= threshold
     settled = (sure | (share <= _PARTITION_PART**2) | (data == 0)).all(axis=0)
     settled = np.concatenate([[False], settled])
     settled[:2] = False
-    return [settled[np.cumsum(kept)] for kept in shared]
+    return [settled[together[kept].cumsum()] for kept in runs.completed]
 
 
-class _Kind(NamedTuple):
-    held: Callable[[Sequence[Progress], float], list[BoolArray]]
-    threshold: float
-    thresholds: Range
-    words: str
-
-
-RULES = {
-    "spearman": _Kind(spearman, 1 - 1e-4, Range(0.9, 1.0), "Spearman {:.8g}"),
-    "ks": _Kind(kolmogorov_smirnov, 0.2, Range(1e-6, 1.0), "Kolmogorov-Smirnov {:g}"),
-    "posterior": _Kind(posterior, 0.95, ASSURANCE, "posterior {:g}"),
-    "fixed": _Kind(fixed, 10, Range(1, 10**6, whole=True), "fixed {:.0f}"),
-}
-"""By name: for which learners of a data set a rule holds after each iteration, and its default."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A stopping rule with its threshold.
-
-    Parameters
-    ----------
-    kind : {"spearman", "ks", "posterior", "fixed"}
-    threshold : float, optional
-        A correlation, a distance, a probability, or a number of iterations. Default: that of the
-        kind, 1 - 1e-4, .2, .95 and 10.
-
-    Raises
-    ------
-    InputError
-        Another kind, or a threshold that it cannot have.
-
-    Examples
-    --------
-    >>> Rule("ks", 0.1).name, Rule("ks", 0.1).least, Rule("spearman").name
-    ('Kolmogorov-Smirnov 0.1', 21, 'Spearman 0.9999')
-    """
-
-    kind: str
-    threshold: float = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        """Check both."""
-        if self.kind not in RULES:
-            raise InputError(f"rule is one of {', '.join(RULES)}, got {shown(self.kind)}")
-        _, default, thresholds, _ = RULES[self.kind]
-        given = default if self.threshold is None else self.threshold
-        if thresholds.whole and isinstance(given, float) and given.is_integer():
-            given = int(given)
-        object.__setattr__(self, "threshold", thresholds.check(given, "threshold"))
-
-    @property
-    def name(self) -> str:
-        """Its name with its threshold."""
-        return RULES[self.kind].words.format(self.threshold)
-
-    @property
-    def needs_probabilities(self) -> bool:
-        """Whether it looks at the items' probabilities."""
-        return self.kind == "spearman"
-
-    @property
-    def least(self) -> int:
-        """Iterations before which it cannot hold, unless scores tie."""
-        if self.kind == "fixed":
-            return int(self.threshold)
-        if self.kind == "ks":
-            half = int(1 / self.threshold)
-            return max(2 * (half + (1 / half >= self.threshold)) - 1, 2)
-        return 2
-
-    def held(self, row: Sequence[Progress]) -> list[BoolArray]:
-        """Whether it holds for each of the learners of a data set after each iteration."""
-        return RULES[self.kind].held(row, self.threshold)
-
-    def stops(self, row: Sequence[Progress]) -> list[int]:
-        """Iterations after which each learner of a data set stops, 0 for never."""
-        return [int(np.argmax(held)) + 1 if held.any() else 0 for held in self.held(row)]
-
-    def __call__(self, runs: "CrossValidation") -> bool:
-        """Whether it holds for every learner after the newest iteration of one data set."""
-        if self.kind == "fixed":  # iterations in which a learner failed count as well
-            return bool(runs.fold_scores.scores.shape[2] >= self.threshold)
-        items = runs.probabilities if self.needs_probabilities else None
-        (row,) = progress_of(runs.fold_scores, items)
-        return all(one.means.size for one in row) and all(held[-1] for held in self.held(row))
+RULES: dict[str, Callable[..., Rule]] = {"spearman": spearman, "ks": kolmogorov_smirnov}
+RULES |= {"posterior": posterior, "fixed": fixed}
+"""Rules by the names that commands have for them."""
 
 
 def successive_correlations(probabilities: ArrayLike) -> FloatArray:
@@ -243,6 +200,8 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
 
     probability = np.asarray(probabilities, np.float64)
     values = probability[:, np.isfinite(probability[:1]).any(axis=0)]
+    if not len(values):
+        return np.zeros(0)
     if not values.size:
         raise InputError("no item has a predicted probability in the first iteration")
     known = np.isfinite(values)
@@ -286,43 +245,19 @@ def even_odd_distances(scores: ArrayLike) -> FloatArray:
 
 def progress_of(
     scores: FoldScores, probabilities: Probabilities = None, order: ArrayLike | None = None
-) -> list[list[Progress]]:
-    """Progress of every learner on every data set.
-
-    Parameters
-    ----------
-    scores : FoldScores
-    probabilities : ndarray or sequence of ndarray, optional
-    order : array-like of int, optional
-        Order of the iterations; default as they came.
-    """
-    means = scores.iteration_means()
-    places = np.arange(means.shape[2]) if order is None else np.asarray(order)
-    known, items = np.isfinite(means)[..., places], _per_task(scores, probabilities)
-    return [
-        [
-            Progress(scores.scores[t, j, at], None if of is None else of[j, at], at, scores.folds)
-            for j, at in enumerate(places[kept] for kept in known[t])
-        ]
-        for t, of in enumerate(items)
-    ]
-
-
-def _per_task(scores: FoldScores, probabilities: Probabilities) -> Sequence[FloatArray | None]:
-    """Probabilities of every data set, None where they are not known."""
-    tasks = len(scores.tasks)
+) -> list[Progress]:
+    """Progress of every data set, of the iterations in some order; default as they came."""
+    places = slice(None) if order is None else np.asarray(order)
     if probabilities is None:
-        return [None] * tasks
+        return [Progress(one[:, places], None, scores.folds) for one in scores.scores]
     one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
     parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
     size = scores.scores.shape[1:3]
-    if len(parts) != tasks or any(of.ndim != 3 or of.shape[:2] != size for of in parts):
-        raise InputError(
-            f"probabilities of each of {tasks} data sets have the shape (learners, iterations, "
-            f"items) with {size[0]} learners and {size[1]} iterations, got "
-            f"{', '.join(str(of.shape) for of in parts)}"
-        )
-    return parts
+    if len(parts) != len(scores.tasks) or any(of.shape[:2] != size for of in parts):
+        need = f"({size[0]} learners, {size[1]} iterations, items) on {len(scores.tasks)} data sets"
+        raise InputError(f"probabilities are {need}, got {[of.shape for of in parts]}")
+    both = zip(scores.scores, parts, strict=True)
+    return [Progress(one[:, places], of[:, places], scores.folds) for one, of in both]
 
 
 def stopping_iterations(
@@ -350,8 +285,7 @@ def stopping_iterations(
     Examples
     --------
     >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 40, 10)))
-    >>> stopping_iterations(Rule("fixed", 10), scores)
+    >>> stopping_iterations(fixed(10), scores)
     array([[10, 10]])
     """
-    progress = progress_of(scores, probabilities if rule.needs_probabilities else None, order)
-    return np.array([rule.stops(row) for row in progress])
+    return np.array([rule.stops(one) for one in progress_of(scores, probabilities, order)])

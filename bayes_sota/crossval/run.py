@@ -7,7 +7,7 @@ It still depends on the items, of which repetition adds none.
 """
 
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import product
@@ -24,7 +24,7 @@ from bayes_sota.core.text import counted, shown
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fits import Iteration, Message, checked_study
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import Rule
+from bayes_sota.crossval.rules import RULES, Rule, fixed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,9 +46,6 @@ class CrossValidation:
     ----------
     fold_scores : FoldScores
         One data set; larger is better; NaN where a fit failed.
-    pooled_scores : ndarray, shape (n_learners, n_iterations)
-        AUROC of the probabilities of all items at once, NaN where a fold is missing or classes are
-        more than two. Unlike the mean over folds it compares items that different fits have seen.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items)
         Of the positive class, of several classes of the item's own, from the fit that did not see
         the item; the decision function for learners of which ``messages`` says so.
@@ -67,7 +64,6 @@ class CrossValidation:
     """
 
     fold_scores: FoldScores
-    pooled_scores: FloatArray
     probabilities: FloatArray
     truth: BoolArray | IntArray
     partition_seeds: tuple[int, ...]
@@ -92,8 +88,27 @@ class CrossValidation:
         return int(self.truth.max()) + 1
 
     @property
+    def pooled_scores(self) -> FloatArray:
+        r"""AUROC of the probabilities of all items at once, (n_learners, n_iterations).
+
+        It is the share of pairs of items that are in order, ties by half,
+
+        .. math:: \frac{\bar r_1 - (n_1 + 1) / 2}{n_0}
+
+        with the mean midrank :math:`\bar r_1` of the positive items; NaN where a probability is
+        missing, or of several classes. Unlike the mean over folds it compares items that different
+        fits have seen.
+        """
+        from scipy.stats import rankdata
+
+        if self.n_classes > 2:
+            return np.full(self.probabilities.shape[:2], np.nan)
+        ranks, n = rankdata(self.probabilities, axis=2)[..., self.truth], int(self.truth.sum())
+        return np.asarray((ranks.mean(axis=2) - (n + 1) / 2) / (self.truth.size - n))
+
+    @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of the fits: failures first, one sentence for each kind."""
+        """Failures, missing probabilities and warnings of fits, one sentence for each learner."""
         fits, notes = counted(self.n_iterations * self.fold_scores.folds, "fit"), []
         for (kind, happened), name in product(_KINDS.items(), self.learners):
             said = [m for m in self.messages if (m.kind, m.learner) == (kind, name)]
@@ -108,17 +123,14 @@ class CrossValidation:
         """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
         import xarray as xr
 
-        each, truth = (
-            ("learner", "iteration"),
-            "is_positive" if self.n_classes == 2 else "item_class",
-        )
+        each = ("learner", "iteration")
         observed = {
             "fold_score": ((*each, "fold"), self.fold_scores.scores[0]),
             "pooled_score": (each, self.pooled_scores),
             "probability": ((*each, "item"), self.probabilities),
         }
         constant = {
-            truth: ("item", self.truth.astype(int)),
+            "item_class": ("item", self.truth.astype(int)),
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
         data = xr.Dataset(observed, {"learner": list(self.learners)})
@@ -139,13 +151,10 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
     observed = dataset_of(tree, "observed_data")
     if "fold_score" not in observed or "probability" not in observed:
         raise InputError("this is no result of repeated cross-validation (bayes-sota cv run)")
-    scores = FoldScores(
-        observed["fold_score"].values,
-        learners=observed["learner"].values.tolist(),
-        tasks=[str(tree.attrs["task"])],
-        scorer=str(tree.attrs["scorer"]),
-    )
-    return scores, np.asarray(observed["probability"].values, np.float64)
+    names, about = observed["learner"].values.tolist(), tree.attrs
+    scores = observed["fold_score"].values
+    found = FoldScores(scores, learners=names, tasks=[about["task"]], scorer=str(about["scorer"]))
+    return found, np.asarray(observed["probability"].values, np.float64)
 
 
 def repeated_cross_validation(
@@ -185,9 +194,10 @@ def repeated_cross_validation(
     iterations : int
         The number of partitions, with another rule than "fixed" the most.
     rule : "fixed", "spearman", "ks", "posterior", Rule or callable
-        "fixed" runs all iterations; the others stop where they hold for all learners. A ``Rule``
-        has another threshold. A callable is asked after each iteration, in their order, whether the
-        iterations so far (a ``CrossValidation``) are enough.
+        "fixed" runs all iterations; the others stop where they hold for all learners. A ``Rule``,
+        such as ``kolmogorov_smirnov(0.1)``, has another threshold. A callable is asked after
+        each iteration, in their order, whether the iterations so far (a ``CrossValidation``) are
+        enough.
     random_seed : int, SeedSequence, Generator or None
         Results are the same for the same seed, whatever the number of workers; 0 if None.
     cores : int
@@ -209,8 +219,8 @@ def repeated_cross_validation(
     Raises
     ------
     InputError
-        One class, fewer members of a class than folds; no estimators; an unknown score or rule, a
-        score of two classes for more; a learner that fails in all folds of the first iteration (in
+        One class, fewer members of a class than folds; no estimators; an unknown score or rule; a
+        learner that fails in all folds of the first iteration (in
         some folds: its ``messages`` say so, and the rest is kept); with a checkpoint, a learner or
         a score that cannot be pickled, a folder that cannot be written to.
 
@@ -230,32 +240,30 @@ def repeated_cross_validation(
     """
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
-    chosen = Rule("fixed", iterations) if rule == "fixed" else rule
-    chosen = Rule(chosen) if isinstance(chosen, str) else chosen
-    if not callable(chosen):
-        raise InputError(f"rule is a name or a function of the runs so far, got {shown(rule)}")
-    seed = _whole_seed(random_seed)
+    if not callable(rule) and rule not in RULES:
+        raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {shown(rule)}")
+    chosen = rule if callable(rule) else fixed(iterations) if rule == "fixed" else RULES[rule]()
+    given = DEFAULT_SEED if random_seed is None else random_seed
+    rng = generator_of(given)
+    seed = int(given) if isinstance(given, int | np.integer) else int(rng.integers(2**63))
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
     names = list(study.learners)
-    if isinstance(chosen, Rule) and chosen.kind == "posterior" and len(names) < 2:
-        raise InputError(f"the rule {chosen.name} is about an order: it needs at least 2 learners")
-    work = study.run if checkpoint is None else study.kept_in(Path(checkpoint))
     scores = np.full((len(names), iterations, folds), np.nan)
     probabilities = np.full((*scores.shape[:2], study.truth.size), np.nan)
-    pooled, messages = np.full(scores.shape[:2], np.nan), list[Message]()
+    work = study.run if checkpoint is None else study.kept_in(Path(checkpoint))
+    scorer, messages = str(getattr(scoring, "__name__", scoring)), list[Message]()
     with (
-        closing(_in_order(run_each(work, range(iterations), cores=cores))) as coming,
+        closing(run_each(work, range(iterations), cores=cores, ordered=True)) as coming,
         shown_progress(iterations, f"iterations of {folds} folds", show=progressbar) as advance,
     ):
-        for n, done in enumerate(coming, 1):
-            if n == 1:
+        for i, done in coming:
+            n = i + 1
+            if not i:
                 _check_first(done, names)
-            scores[:, n - 1], probabilities[:, n - 1] = done.scores, done.probabilities
-            pooled[:, n - 1] = [pooled_score(p, study.truth) for p in done.probabilities]
+            scores[:, i], probabilities[:, i] = done.scores, done.probabilities
             messages += done.messages
             result = CrossValidation(
-                FoldScores(scores[:, :n], learners=names, tasks=[task], scorer=study.scorer),
-                pooled_scores=pooled[:, :n],
+                FoldScores(scores[:, :n], learners=names, tasks=[task], scorer=scorer),
                 probabilities=probabilities[:, :n],  # no copy
                 truth=study.truth,
                 partition_seeds=tuple(map(study.partition_seed, range(n))),
@@ -264,30 +272,13 @@ def repeated_cross_validation(
                 decided=False,
                 messages=tuple(messages),
             )
-            result = replace(result, decided=bool(chosen(result)))
+            # Where all iterations are asked for, those in which a learner failed count as well.
+            decided = n == iterations if rule == "fixed" else bool(chosen(result))
+            result = replace(result, decided=decided)
             advance()
-            if result.decided:
+            if decided:
                 break
     return result
-
-
-def _whole_seed(random_seed: Seed) -> int:
-    """The number that all random numbers depend on."""
-    rng = generator_of(random_seed)
-    if isinstance(random_seed, int | np.integer):
-        return int(random_seed)
-    return DEFAULT_SEED if random_seed is None else int(rng.integers(2**63))
-
-
-def _in_order(results: Generator[tuple[int, Iteration]]) -> Generator[Iteration]:
-    """Iterations by their numbers, as soon as all before them are there."""
-    waiting, number = dict[int, Iteration](), 0
-    with closing(results):
-        for place, done in results:
-            waiting[place] = done
-            while number in waiting:
-                yield waiting.pop(number)
-                number += 1
 
 
 def _check_first(done: Iteration, names: list[str]) -> None:
@@ -295,25 +286,5 @@ def _check_first(done: Iteration, names: list[str]) -> None:
     for name, scores in zip(names, done.scores, strict=True):
         if np.isnan(scores).all():
             said = (m.text for m in done.messages if (m.kind, m.learner) == ("error", name))
-            raise InputError(f"learner {shown(name)} failed in every fold: {next(said)}")
-
-
-def pooled_score(probabilities: FloatArray, truth: BoolArray | IntArray) -> float:
-    r"""AUROC of all items at once: the share of pairs that are in order, ties by half.
-
-    .. math:: \frac{\bar r_1 - (n_1 + 1) / 2}{n_0}
-
-    with the mean midrank :math:`\bar r_1` of the positive items; NaN where a probability is
-    missing, or of several classes.
-
-    Examples
-    --------
-    >>> float(pooled_score(np.array([0.9, 0.4, 0.4, 0.1]), np.array([True, True, False, False])))
-    0.875
-    """
-    from scipy.stats import rankdata
-
-    if truth.dtype != bool or np.isnan(probabilities).any():
-        return float("nan")
-    ranks = rankdata(probabilities)[truth]
-    return float((ranks.mean() - (ranks.size + 1) / 2) / (truth.size - ranks.size))
+            hint = "of more than two classes take a score such as roc_auc_ovr or accuracy"
+            raise InputError(f"learner {shown(name)} failed in every fold: {next(said)} ({hint})")

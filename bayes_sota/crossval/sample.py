@@ -3,31 +3,20 @@
 ``tests/crossval/test_sample.py`` compares with the correlated Student t and with simulation.
 """
 
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayes_sota import crossval
+from bayes_sota.core import sample as results
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import (
-    LARGEST_GROUP,
-    completed_groups,
-    describe_completed,
-    describe_provenance,
-    model_of,
-    resolve_seed,
-    result_tree,
-    sample_completed,
-    share_of_draws,
-    with_attributes,
-)
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.relative_scores import relative_scores
+from bayes_sota.crossval.relative_scores import pair_names, relative_scores
 from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
@@ -35,6 +24,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
+_SETTINGS = ("draws", "tune", "chains", "cores", "target_accept")
 _CHAINS = 4  # of independent draws
 _PRIORS = "p(difference, variance) = 1 / variance; correlation of fold scores 1 / folds"
 
@@ -44,13 +34,8 @@ def sample_comparison(
     *,
     model: Model = None,
     priors: CrossValidationPriors | None = None,
-    draws: int | None = None,
-    tune: int | None = None,
-    chains: int | None = None,
-    target_accept: float | None = None,
-    cores: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
-    progressbar: bool = False,
+    **settings: Any,
 ) -> "xr.DataTree":
     """Posterior of the differences of learners by NUTS (nutpie), completed as ``complete`` does.
 
@@ -61,8 +46,10 @@ def sample_comparison(
         It gives the priors and the settings of the sampler. Default "crossval".
     priors : CrossValidationPriors, optional
         In place of a model.
-    draws, tune, chains, target_accept, cores, random_seed, progressbar
-        As in ``pm.sample``; default those of the model, else 1000, 1000, 4 and 0.95.
+    random_seed : int, SeedSequence, Generator or None
+    **settings
+        ``draws``, ``tune``, ``chains``, ``target_accept``, ``cores``, ``progressbar`` as in
+        ``pm.sample``; default those of the model, else 1000, 1000, 4 and 0.95.
 
     Returns
     -------
@@ -85,20 +72,15 @@ def sample_comparison(
     """
     spec = chosen_model(model, "crossval", priors)
     built = crossval.build_model(fold_scores, spec.priors)
-    tree = sample_completed(
+    tree = results.sample_completed(
         built,
         lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
         random_seed,
         spec.sampler,
-        draws=draws,
-        tune=tune,
-        chains=chains,
-        cores=cores,
-        target_accept=target_accept,
-        progressbar=progressbar,
         compile_kwargs={"freeze_model": True},  # what depends on the data alone is computed once
+        **dict.fromkeys(_SETTINGS) | settings,
     )
-    return with_attributes(tree, spec.provenance)
+    return results.with_attributes(tree, spec.provenance)
 
 
 def judged_tree(
@@ -128,47 +110,40 @@ def judged_tree(
     """
     import xarray as xr
 
-    rng, seed = resolve_seed(random_seed)
-    names, pairs = scores.learners, list(combinations(range(len(scores.learners)), 2))
-    found = [
-        [correlated_t(scores, i, j, task=t) for i, j in pairs] for t in range(len(scores.tasks))
-    ]
+    rng, seed = results.resolve_seed(random_seed)
+    names, folds, tasks = scores.learners, scores.folds, scores.tasks
+    a, b = np.triu_indices(len(names), 1)
+    pairs = list(combinations(range(len(names)), 2))
+    found = [[correlated_t(scores, *pair, task=t) for pair in pairs] for t in range(len(tasks))]
     mean, sd, df, n = (
         np.array([[getattr(one, name) for one in row] for row in found])
         for name in ("mean", "fold_sd", "df", "n_scores")
     )
-    size, data = (_CHAINS, draws, *mean.shape), 1 / (scores.folds - 1)
+    size, data = (_CHAINS, draws, *mean.shape), 1 / (folds - 1)
     variance = sd**2 * df / rng.chisquare(df, size)
     true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(size)
-    a, b = np.transpose(pairs)
     observed = scores.scores[:, a] - scores.scores[:, b]
-    every = max(1, -(-8 * observed.size * _CHAINS * draws // LARGEST_GROUP))
-    few, spread = true[:, ::every], variance[:, ::every]
-    shared = few + np.sqrt(spread * data) * rng.standard_normal(few.shape)
-    folds = scores.folds if observed.shape[3] == 1 else 1  # of a value
-    own = rng.standard_normal((*few.shape, *observed.shape[2:]))
-    own *= np.sqrt(spread / folds)[..., None, None]
-    cell, fits = ("task", "pair"), ("iteration", "fold")
-    drawn = ("chain", "draw", *cell)
+    every = max(1, -(-8 * observed.size * _CHAINS * draws // results.LARGEST_GROUP))
+    shared = true + np.sqrt(variance * data) * rng.standard_normal(size)
+    of_a_value = np.sqrt(variance / (folds if observed.shape[3] == 1 else 1))[:, ::every]
+    again = rng.standard_normal((*of_a_value.shape, *observed.shape[2:]))
+    again = shared[:, ::every, ..., None, None] + again * of_a_value[..., None, None]
+    cell, fits, drawn = ("task", "pair"), ("iteration", "fold"), ("chain", "draw", "task", "pair")
     groups: dict[str, dict[str, Any]] = {
         "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, variance**0.5)},
-        "posterior_predictive": {
-            "fold_difference": ((*drawn, *fits), shared[..., None, None] + own)
-        },
+        "posterior_predictive": {"fold_difference": ((*drawn, *fits), again)},
         "observed_data": {"fold_difference": ((*cell, *fits), observed)},
         "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
         "point_estimate": estimates,
     }
-    labels: dict[Any, Any] = {"task": scores.tasks, "learner": names, "learner_other": names}
-    labels["pair"] = [f"{names[i]} - {names[j]}" for i, j in pairs]
-    laid_out = {}
-    for name, group in groups.items():
-        dataset = xr.Dataset(group)
-        coords = {dim: list(labels.get(dim, range(n))) for dim, n in dataset.sizes.items()}
-        laid_out[name] = dataset.assign_coords(coords)
-    about = describe_provenance((scores,), _PRIORS, method="exact", seed=seed)
-    known = {"draws_are_independent": 1, "scorer": scores.scorer, "folds": scores.folds}
-    return result_tree(laid_out, {**about, **known, **attributes})
+    labels = {"task": tasks, "learner": names, "learner_other": names, "pair": pair_names(names)}
+    datasets = {name: xr.Dataset(group) for name, group in groups.items()}
+    for name, dataset in datasets.items():
+        coords = {dim: list(labels.get(str(dim), range(n))) for dim, n in dataset.sizes.items()}
+        datasets[name] = dataset.assign_coords(coords)
+    about = results.describe_provenance((scores,), _PRIORS, method="exact", seed=seed)
+    known = {"draws_are_independent": 1, "scorer": scores.scorer, "folds": folds}
+    return results.result_tree(datasets, {**about, **known, **attributes})
 
 
 def complete(
@@ -192,7 +167,7 @@ def complete(
     random_seed : int, SeedSequence or Generator, optional
         Of the draws from the prior and of predictions.
     **settings
-        Of ``build_model``, where no model is given.
+        Of ``build_model``, which count where no model is given.
 
     Returns
     -------
@@ -209,7 +184,7 @@ def complete(
     ------
     InputError
         A trace of another model, other data or another schema, without variables of the model, or
-        with variables that a model is needed for; settings beside a model.
+        with variables that a model is needed for.
 
     Examples
     --------
@@ -220,60 +195,40 @@ def complete(
     ...     trace = pm.sample()  # doctest: +SKIP
     ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
     """
-    if model is not None and settings:
-        raise InputError(
-            f"{', '.join(settings)}: settings of build_model have no effect beside a built model"
-        )
-    chosen = model_of(
-        trace, model, lambda: crossval.build_model(fold_scores, **settings), fold_scores
-    )
-    rng, seed = resolve_seed(random_seed)
-    groups = completed_groups(trace, chosen, rng)
+    build = partial(crossval.build_model, fold_scores, **settings)
+    chosen, data = results.model_of(trace, model, build, fold_scores), relative_scores(fold_scores)
+    rng, seed = results.resolve_seed(random_seed)
+    groups = results.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
-    groups["constant_data"] = _constants(groups["constant_data"], posterior, fold_scores)
+    a, b = np.triu_indices(posterior.sizes["learner"], 1)
+    kept = groups["constant_data"].drop_vars("given_scores", errors="ignore")
+    unused = set(kept.dims) - {dim for one in kept.data_vars.values() for dim in one.dims}
+    groups["constant_data"] = (
+        kept.drop_dims(unused)
+        .assign(
+            observed_difference=(("task", "pair"), data.task_means[:, a] - data.task_means[:, b]),
+            n_iterations=("task", data.iterations),
+        )
+        .assign_coords({name: posterior[name] for name in ("task", "pair")})
+    )
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     effect = posterior["learner_effect"]
-    groups["point_estimate"] = share_of_draws(effect == effect.max("learner"), "p_best")
+    groups["point_estimate"] = results.share_of_draws(effect == effect.max("learner"), "p_best")
     attributes = {
-        **describe_completed(trace, chosen, groups, seed),
+        **results.describe_completed(trace, chosen, groups, seed),
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,
         "canonical_iterations": canonical_iterations(fold_scores.folds),
-        "dropped_iterations": relative_scores(fold_scores).dropped,
+        "dropped_iterations": data.dropped,
     }
-    return result_tree(groups, attributes)
-
-
-def _constants(
-    constants: "xr.Dataset", posterior: "xr.Dataset", fold_scores: FoldScores
-) -> "xr.Dataset":
-    data = relative_scores(fold_scores)
-    a, b = np.triu_indices(posterior.sizes["learner"], 1)
-    means = data.task_means
-    kept = constants.drop_vars("given_scores", errors="ignore")
-    dims = {dim for variable in kept.data_vars.values() for dim in variable.dims}
-    kept = kept.drop_dims([dim for dim in kept.dims if dim not in dims])
-    return kept.assign(
-        observed_difference=(("task", "pair"), means[:, a] - means[:, b]),
-        n_iterations=("task", data.iterations),
-    ).assign_coords({name: posterior[name].values for name in ("task", "pair")})
+    return results.result_tree(groups, attributes)
 
 
 def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":
     """Mean differences of each pair in one more canonical run, given each draw."""
-    import xarray as xr
-
-    cells = ("chain", "draw", "task", "learner")
-    steady, spread = (
-        posterior[name].transpose(*cells).values for name in ("steady_state", "partition_sd")
-    )
-    nu = posterior["degrees_of_freedom"].transpose("chain", "draw").values[..., None, None]
-    number, total = canonical_iterations(folds), np.zeros(steady.shape)
-    for _ in range(number):
-        heavy = np.sqrt(rng.chisquare(nu, (*steady.shape[:3], 1)) / (nu - 2))
-        total += rng.standard_normal(steady.shape) / heavy
-    scores = steady + spread * total / number
-    a, b = np.triu_indices(posterior.sizes["learner"], 1)
-    dims = ("chain", "draw", "task", "pair")
-    coords = {name: posterior[name].values for name in dims}
-    return xr.Dataset({"canonical_difference": (dims, scores[..., a] - scores[..., b])}, coords)
+    steady, spread = posterior["steady_state"], posterior["partition_sd"]
+    noise = rng.standard_normal(steady.shape) / canonical_iterations(folds) ** 0.5
+    runs = (steady + spread * noise).transpose("chain", "draw", "task", "learner").values
+    a, b = np.triu_indices(steady.sizes["learner"], 1)
+    difference = posterior["task_difference"].transpose("chain", "draw", "task", "pair")
+    return difference.copy(data=runs[..., a] - runs[..., b]).to_dataset(name="canonical_difference")

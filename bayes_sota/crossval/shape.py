@@ -9,59 +9,20 @@ same. Where scores are skewed to the left a single run exceeds the steady mean m
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayes_sota.core.arguments import OPEN_SHARE
-from bayes_sota.core.types import BoolArray, FloatArray, IntArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores
 
 _CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
 _FEWEST = 8  # iterations of D'Agostino's test
 _DRAWS = 4000  # random canonical runs of several iterations
 _LEVEL = 0.05  # of skewness, over all learners and data sets
-
-
-@dataclass(frozen=True, eq=False)
-class SteadyState:
-    """Scores of iterations of every learner on every data set; arrays (n_tasks, n_learners).
-
-    Attributes
-    ----------
-    n_iterations : ndarray of int
-        Complete iterations.
-    mean, median, sd : ndarray
-        Of the iterations; the mean is the steady state.
-    standard_error : ndarray
-        Of the mean, over partitions of the same data.
-    canonical : ndarray
-        Mean of the first iterations, as many as a canonical run has.
-    p_canonical_above : ndarray
-        Probability that a canonical run exceeds the steady mean.
-    skewness : ndarray
-        Corrected for bias (G1); NaN for fewer than 3 iterations, 0 for equal scores.
-    skewed : ndarray of bool
-        Whether it is more than two of its standard errors from 0.
-    p_skewness : ndarray
-        p-value of D'Agostino's test of no skewness, two-sided; NaN for fewer than 8 iterations or
-        equal scores.
-    p_normal : ndarray
-        p-value of Shapiro and Wilk's test of a normal distribution; NaN where there is none.
-    """
-
-    n_iterations: IntArray
-    mean: FloatArray
-    median: FloatArray
-    sd: FloatArray
-    standard_error: FloatArray
-    canonical: FloatArray
-    p_canonical_above: FloatArray
-    skewness: FloatArray
-    skewed: BoolArray
-    p_skewness: FloatArray
-    p_normal: FloatArray
 
 
 def canonical_iterations(folds: int) -> int:
@@ -75,10 +36,23 @@ def canonical_iterations(folds: int) -> int:
     return max(1, round(_CANONICAL_FITS / folds))
 
 
-def steady_state(scores: FoldScores) -> SteadyState:
+def steady_state(scores: FoldScores) -> SimpleNamespace:
     """Describe the scores of iterations of every learner on every data set.
 
     Canonical runs of more than one iteration are drawn, always in the same way.
+
+    Returns
+    -------
+    SimpleNamespace
+        Arrays (n_tasks, n_learners): ``n_iterations``, the complete ones; ``mean``, ``median`` and
+        ``sd`` of them, the mean is the steady state; ``standard_error`` of the mean, over
+        partitions of the same data; ``canonical``, the mean of the first iterations, as many as a
+        canonical run has; ``p_canonical_above``, the probability that such a run exceeds the steady
+        mean; ``skewness``, corrected for bias (G1), NaN for fewer than 3 iterations, 0 for equal
+        scores, and ``skewed``, whether it is more than two of its standard errors from 0;
+        ``p_skewness``, the two-sided p-value of D'Agostino's test of no skewness, NaN for fewer
+        than 8 iterations or equal scores; ``p_normal``, that of Shapiro and Wilk's test of a normal
+        distribution.
 
     Examples
     --------
@@ -89,8 +63,9 @@ def steady_state(scores: FoldScores) -> SteadyState:
     """
     means, size = scores.iteration_means(), canonical_iterations(scores.folds)
     rows = [_described(one[np.isfinite(one)], size) for one in means.reshape(-1, means.shape[2])]
-    fields = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    return SteadyState(**{k: v.reshape(means.shape[:2]) for k, v in fields.items()})
+    return SimpleNamespace(
+        **{name: np.reshape([row[name] for row in rows], means.shape[:2]) for name in rows[0]}
+    )
 
 
 def sample_sd(values: FloatArray) -> float:
@@ -111,21 +86,22 @@ def _described(values: FloatArray, size: int) -> dict[str, Any]:
     from scipy.stats import shapiro, skew, skewtest
 
     n, sd = len(values), sample_sd(values)
-    error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
     varies = n > 2 and float(np.ptp(values)) > 1e-12
+    error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
     skewness = skew(values, bias=False) if varies else 0.0 if n > 2 else np.nan
     above = np.nan
     if n > size:
         # With replacement: else half of all iterations exceed the mean in half of the runs.
         draws = np.random.default_rng(0).choice(values, (_DRAWS, size)) if size > 1 else values
         above = np.mean(draws.reshape(len(draws), -1).mean(axis=1) > values.mean() + 1e-12)
+    known = values if n else np.array([np.nan])
     return {
         "n_iterations": n,
-        "mean": values.mean() if n else np.nan,
-        "median": np.median(values) if n else np.nan,
+        "mean": known.mean(),
+        "median": np.median(known),
         "sd": sd,
         "standard_error": sd / np.sqrt(max(n, 1)),
-        "canonical": values[:size].mean() if n else np.nan,
+        "canonical": known[:size].mean() if n >= size else np.nan,
         "p_canonical_above": above,
         "skewness": skewness,
         "skewed": abs(skewness) > 2 * error,
@@ -169,37 +145,27 @@ def running_means(
     return values.cumsum() / numbers, values.mean() + np.stack([-half, half], axis=1)
 
 
-def learner_rows(
-    scores: FoldScores, state: SteadyState, stops: IntArray
-) -> Iterator[dict[str, Any]]:
+def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, Any]]:
     """Estimates of every learner on every data set, the best first.
 
+    ``more`` are other numbers (n_tasks, n_learners) by their names.
     "skewed" allows for looking at all of them: p of D'Agostino's test times their number is at
     most .05.
     """
     from scipy.stats import rankdata
 
+    state = steady_state(scores)
+    arrays = vars(state) | {name: np.asarray(values) for name, values in more.items()}
     for t, task in enumerate(scores.tasks):
         ranks = [rankdata(-np.round(values[t], 12)) for values in (state.mean, state.median)]
         for j in np.argsort(ranks[0], kind="stable"):
-            row = {name: values[t, j].item() for name, values in vars(state).items()}
-            p, n = row["p_skewness"], row["n_iterations"]
-            reason = (
-                "" if n >= _FEWEST else f"a test of skewness needs at least {_FEWEST} iterations"
-            )
-            constant = n >= 2 and row["sd"] <= 1e-12
+            row = {name: values[t, j].item() for name, values in arrays.items()}
             yield {
                 "task": task,
                 "learner": scores.learners[j],
                 "rank": float(ranks[0][j]),
                 "rank_by_median": float(ranks[1][j]),
-                "n_iterations": row.pop("n_iterations"),
                 "steady": row.pop("mean"),
-                "standard_error": row.pop("standard_error"),
                 **row,
-                "p_skewness": None if np.isnan(p) else p,
-                "p_normal": None if np.isnan(row["p_normal"]) else row["p_normal"],
-                "skewed": p * state.mean.size <= _LEVEL,
-                "reason": "all iterations have the same score" if constant else reason,
-                "stopping_iteration": int(stops[t][j]) or None,
+                "skewed": row["p_skewness"] * state.mean.size <= _LEVEL,
             }

@@ -1,4 +1,4 @@
-"""What iterations of repeated cross-validation support: the report of ``bayes-sota cv judge``.
+"""Repeated cross-validation judged: the report of ``bayes-sota cv judge``.
 
 A pair of learners is named with the better one first, by the means of all iterations.
 ``tests/crossval/test_summary.py`` compares its numbers with the functions that they come from,
@@ -14,39 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayes_sota import crossval as cv
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
-from bayes_sota.core.text import as_sentences, counted, listed
+from bayes_sota.core.text import as_sentences, listed
 from bayes_sota.core.types import Seed
-from bayes_sota.crossval.across_tasks import AverageRanks, average_ranks, rows_across_tasks
-from bayes_sota.crossval.correlated_t import (
-    correlated_t,
-    difference_tests,
-    iterations_needed,
-    other_seed_probability,
-    partition_share,
-)
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.reproducibility import (
-    KEPT,
-    JudgedRule,
-    expected_by_chance,
-    judged_beside,
-    rule_row,
-)
-from bayes_sota.crossval.rules import Probabilities, Rule, stopping_iterations
+from bayes_sota.crossval.correlated_t import partition_share
+from bayes_sota.crossval.reproducibility import KEPT
+from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.sample import judged_tree
-from bayes_sota.crossval.shape import (
-    SteadyState,
-    canonical_iterations,
-    learner_rows,
-    sample_sd,
-    steady_state,
-)
-from bayes_sota.crossval.summary_words import advice_of, answer_of, notes_of, tables_of
+from bayes_sota.crossval.shape import learner_rows, sample_sd
+from bayes_sota.crossval.summary_words import advice_of, answer_of, legend_of, notes_of, tables_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,12 +39,12 @@ _ESTIMATES |= {"iteration_sd": "sd", "rank": "rank", "stopping_iteration": "stop
 
 @dataclass(frozen=True, eq=False)
 class JudgedRuns:
-    """Repeated cross-validation judged: what the report of ``judge_runs`` is about.
+    """Repeated cross-validation judged: the object that the report of ``judge_runs`` is about.
 
     Attributes
     ----------
     scores : FoldScores
-    rules : tuple of JudgedRule
+    rules : list of JudgedRule
         Estimates and iterations of every ordering.
     ranks : AverageRanks or None
         Of the learners over data sets.
@@ -71,9 +52,9 @@ class JudgedRuns:
         Of the report.
     """
 
-    scores: FoldScores
-    rules: tuple[JudgedRule, ...]
-    ranks: AverageRanks | None
+    scores: cv.FoldScores
+    rules: list[cv.JudgedRule]
+    ranks: cv.AverageRanks | None
     content: dict[str, Any]
 
     def to_datatree(self, draws: int = 1000, random_seed: Seed = None) -> "xr.DataTree":
@@ -102,16 +83,16 @@ class JudgedRuns:
         Examples
         --------
         >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
-        >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
+        >>> scores = cv.FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
         >>> tree = judge_runs(scores, random_seed=0).about.to_datatree()
         >>> round(float(tree["posterior"]["difference"].mean()), 2)
         -0.02
         """
         content, cell = self.content, ("task", "learner")
         rows = {(row["task"], row["learner"]): row for row in content["learners"]}
+        learners, tasks = self.scores.learners, self.scores.tasks
         estimates: dict[str, Any] = {
-            name: (cell, [[rows[t, j][key] or 0 for j in self.scores.learners] for t in tasks])
-            for tasks in [self.scores.tasks]
+            name: (cell, [[rows[t, j][key] for j in learners] for t in tasks])
             for name, key in _ESTIMATES.items()
         }
         estimates["win_share"] = ((*cell, "learner_other"), self.rules[0].win_share())
@@ -122,10 +103,10 @@ class JudgedRuns:
 
 
 def judge_runs(
-    scores: FoldScores,
+    scores: cv.FoldScores,
     probabilities: Probabilities = None,
     *,
-    rule: Rule | None = None,
+    rule: cv.Rule | None = None,
     orderings: int = 50,
     ci_prob: float = 0.95,
     truth: ArrayLike | None = None,
@@ -170,28 +151,24 @@ def judge_runs(
     Examples
     --------
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 30, 10))
-    >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
-    >>> report = judge_runs(scores, rule=Rule("fixed", 10), random_seed=0)
+    >>> scores = cv.FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
+    >>> report = judge_runs(scores, rule=cv.fixed(10), random_seed=0)
     >>> print(report.sentences[0])
-    With other partitions b comes before a in 100 of 100 comparisons of runs that fixed 10 stops.
+    With other partitions b ranks above a in 100 of 100 comparisons of runs stopped by fixed 10.
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
     rng, seed = resolve_seed(random_seed)
-    chosen = rule or Rule("ks" if probabilities is None else "spearman")
-    state = steady_state(scores)
-    judged = judged_beside(chosen, scores, probabilities, orderings=orderings, random_seed=rng)
-    stops = stopping_iterations(chosen, scores, probabilities)
-    several = len(scores.tasks) > 1
-    ranks = average_ranks(state.mean, scores.learners) if several else None
-    late = sorted(
-        scores.learners[j] + (f" on {scores.tasks[t]}" if several else "")
-        for t, j in np.argwhere(stops == 0)
-    )
-    tried = counted(scores.scores.shape[2], "iteration")
-    reasons = [f"the rule {chosen.name} has not stopped {listed(late)} after {tried}"] * bool(late)
-    content = {
+    chosen = rule or (cv.kolmogorov_smirnov() if probabilities is None else cv.spearman())
+    judged = _judged_beside(chosen, scores, probabilities, orderings=orderings, random_seed=rng)
+    stops = cv.stopping_iterations(chosen, scores, probabilities)
+    n_iterations, several = scores.scores.shape[2], len(scores.tasks) > 1
+    ranks = cv.average_ranks(cv.steady_state(scores).mean, scores.learners) if several else None
+    late = sorted({scores.learners[j] for j in np.nonzero(stops == 0)[1]})
+    reason = f"after {n_iterations} iterations {chosen.name} has not stopped {listed(late)}"
+    reasons = [reason] if late else []
+    content: dict[str, Any] = {
         "rule": {
             "name": chosen.name,
             "least_iterations": chosen.least,
@@ -201,11 +178,11 @@ def judge_runs(
         "prob": ci_prob,
         "scorer": scores.scorer,
         "folds": scores.folds,
-        "n_iterations": scores.scores.shape[2],
-        "learners": list(learner_rows(scores, state, stops)),
-        "pairs": list(_pairs(scores, state, judged[0], ci_prob)),
-        "rules": [rule_row(one) for one in judged],
-        **rows_across_tasks(scores, ranks, state.mean, truth),
+        "n_iterations": n_iterations,
+        "learners": list(learner_rows(scores, stopping_iteration=stops)),
+        "pairs": list(_pairs(scores, judged[0], ci_prob)),
+        "rules": [_rule_row(one) for one in judged],
+        **_across_tasks(scores, ranks, truth),
     }
     content |= {
         "advice": list(advice_of(content, reasons)),
@@ -215,32 +192,70 @@ def judge_runs(
         "seed": seed_number(seed),
     }
     sentences = [*answer_of(content), *content["advice"]]
-    tables, legend = zip(*tables_of(content), strict=True)
-    how = (
-        f"{orderings} random orderings of {content['n_iterations']} iterations of "
-        f"{scores.folds}-fold cross-validation, seed {content['seed']}"
-    )
+    how = f"{orderings} random orderings of {n_iterations} x {scores.folds} folds"
     return Report(
         content=content,
         make_frame=partial(frame_of, content["learners"]),
-        tables=tables,
+        tables=list(tables_of(content)),
         sentences=sentences,
-        legend=legend,
+        legend=legend_of(content),
         notes=[*content["reading"], *content["notes"]],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(content["notes"])],
-        basis=[how, SOFTWARE],
+        basis=[f"{how}, seed {content['seed']}", SOFTWARE],
         measured="learners",
-        about=JudgedRuns(scores, tuple(judged), ranks, content),
+        about=JudgedRuns(scores, judged, ranks, content),
     )
 
 
-def _pairs(
-    scores: FoldScores, state: SteadyState, judged: JudgedRule, ci_prob: float
-) -> Iterator[dict[str, Any]]:
+def _judged_beside(
+    chosen: cv.Rule, scores: cv.FoldScores, probabilities: Probabilities, **settings: Any
+) -> list[cv.JudgedRule]:
+    """The chosen rule, and those that it is compared with, judged by ``judge_rules``.
+
+    Raises
+    ------
+    InputError
+        So few iterations can never meet the chosen rule; where scores tie, they may.
+    """
+    complete = np.isfinite(scores.iteration_means()).sum(axis=2)
+    others = [cv.fixed(cv.canonical_iterations(scores.folds)), cv.fixed(10), cv.fixed(50)]
+    if probabilities is not None:
+        others += [cv.spearman(1 - t) for t in (1e-3, 1e-4, 1e-5)]
+    others += [cv.kolmogorov_smirnov(0.2), cv.kolmogorov_smirnov(0.1), cv.posterior()]
+    named = {one.name: one for one in others if one.least < complete.min()} | {chosen.name: chosen}
+    rules = sorted(named.values(), key=lambda one: one.name != chosen.name)
+    judged = cv.judge_rules(rules, scores, probabilities, **settings)
+    if chosen.least > complete.max() and not judged[0].stopped.any():
+        least = f"the rule {chosen.name} takes at least {chosen.least} iterations"
+        raise InputError(f"{least}, and there are {complete.max()}: another rule, or more of them")
+    return judged
+
+
+def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
+    """Costs and savings of a rule, and how often it keeps the order of pairs."""
+    shares = judged.win_share()
+    i, j = np.triu_indices(shares.shape[1], 1)
+    kept = np.maximum(shares, 1 - shares)[:, i, j]
+    used = 1 - (judged.saved[:, i] + judged.saved[:, j]) / 2
+    chance = [cv.expected_by_chance(len(judged.estimates), share) for share in used.ravel()]
+    return {
+        "rule": judged.rule.name,
+        "least_iterations": judged.rule.least,
+        "iterations": float(judged.iterations.mean()),
+        "iterations_by_learner": judged.iterations.mean(axis=(0, 1)).tolist(),
+        "saved": float(judged.saved.mean()),
+        "ran_out": float(1 - judged.stopped.mean()),
+        "reproducibility": float((2 * kept - 1).mean()),
+        "by_chance": float(np.mean(chance)),
+        "pairs_kept": float(np.mean(kept >= KEPT)),
+    }
+
+
+def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterator[dict[str, Any]]:
     """Every pair of learners on every data set, the better first."""
-    means, shares = scores.iteration_means(), judged.win_share()
-    used, canonical = 1 - judged.saved, canonical_iterations(scores.folds)
+    means, shares, state = scores.iteration_means(), judged.win_share(), cv.steady_state(scores)
+    used, canonical = 1 - judged.saved, cv.canonical_iterations(scores.folds)
     for t, task in enumerate(scores.tasks):
         order = np.argsort(-state.mean[t], kind="stable")
         for a, b in combinations(order.tolist(), 2):
@@ -249,11 +264,12 @@ def _pairs(
             n, together = both.size, sample_sd(both)
             gap = float(state.mean[t, a] - state.mean[t, b])
             # Without the noise of the data: new partitions need to keep the order, no more.
-            needed = iterations_needed(gap, float(np.hypot(*state.sd[t, [a, b]])), 0.0, KEPT)
+            needed = cv.iterations_needed(gap, float(np.hypot(*state.sd[t, [a, b]])), 0.0, KEPT)
             first, second = scores.scores[t, a], scores.scores[t, b]
-            test = correlated_t(scores, a, b, task=t)
+            test = cv.correlated_t(scores, a, b, task=t)
+            tests = cv.difference_tests(first, second, scores.folds)
             p, data = test.p_better(), test.data_variance
-            more = iterations_needed(test.mean, together, data**0.5, KEPT) if n > 1 else None
+            more = cv.iterations_needed(test.mean, together, data**0.5, KEPT) if n > 1 else None
             yield {
                 "task": task,
                 "first": scores.learners[a],
@@ -262,16 +278,42 @@ def _pairs(
                 "difference_se": together / max(n, 1) ** 0.5,
                 "order_kept": float(shares[t, a, b]),
                 "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
-                "by_chance": expected_by_chance(len(judged.estimates), used[t, [a, b]].mean()),
+                "by_chance": cv.expected_by_chance(len(judged.estimates), used[t, [a, b]].mean()),
                 "iterations_needed": float(np.inf if needed is None else needed),
-                "tests": difference_tests(first, second, scores.folds) if first[0].size > 1 else [],
+                "tests": tests if first.shape[1] > 1 else [],
                 "posterior": {
                     "p_better": p,
-                    "interval": list(test.interval(ci_prob)),
+                    "interval": list(test.interval(prob)),
                     "correlation": test.correlation,
-                    "p_other_seed": other_seed_probability(test.mean, together, n, canonical),
+                    "p_other_seed": cv.other_seed_probability(test.mean, together, n, canonical),
                     "partition_share": float(partition_share(together**2 / max(n, 1), data)),
                     "decided": max(p, 1 - p) >= KEPT,
                     "iterations_needed": more,
                 },
             }
+
+
+def _across_tasks(
+    scores: cv.FoldScores, ranks: cv.AverageRanks | None, truth: ArrayLike | None
+) -> dict[str, Any]:
+    """Ranks, Wilcoxon's tests and errors over data sets; None where nothing tells them."""
+    names = scores.learners
+    found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
+    if ranks is not None:
+        row = {key: value for key, value in vars(ranks).items() if np.ndim(value) == 0}
+        found["ranks"] = {"learners": dict(zip(names, ranks.ranks.tolist(), strict=True)), **row}
+        found["steady_verdicts"] = cv.signed_rank_tests(cv.steady_state(scores).mean, names)
+    if len(scores.tasks) >= 6:
+        found["verdicts"] = [
+            {"a": names[a], "b": names[b], **cv.seed_verdicts(scores, a, b)}
+            for a, b in combinations(range(len(names)), 2)
+        ]
+        for row in found["verdicts"]:
+            del row["p_values"]
+    if truth is not None:
+        found["against_truth"] = {
+            kind: {k: dict(zip(names, one[k].tolist(), strict=True)) for k in ("bias", "mse")}
+            | {"same_best": one["same_best"]}
+            for kind, one in cv.against_truth(scores, truth).items()
+        }
+    return found

@@ -1,4 +1,4 @@
-"""What the posterior says of learners: who is better, would another seed agree, what is missing.
+"""The posterior of learners in words: who is better, would another seed agree, what is missing.
 
 ``tests/crossval/test_summary_posterior.py`` compares with the draws.
 """
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import share_of_draws
-from bayes_sota.core.summary import diagnose, frame_of, how_drawn, summarize_draws
-from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import chance, counted, decimals_for, listed
+from bayes_sota.core.summary import Difference, diagnose, frame_of, how_drawn, summarize_draws
+from bayes_sota.core.tables import SOFTWARE, Report
+from bayes_sota.core.text import chance, counted, listed
 from bayes_sota.crossval.correlated_t import iterations_needed, partition_share
 from bayes_sota.crossval.reproducibility import KEPT
-from bayes_sota.crossval.summary_words import still_missing
+from bayes_sota.crossval.summary_words import flat_pair, forms_table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,47 +42,42 @@ def report_comparison(
     Report
         Its ``content`` has ``learners`` (``learner``, ``effect`` relative to the mean over
         learners, ``interval``, ``p_best`` and its Monte Carlo standard error ``p_best_mcse``) and
-        ``pairs``: of every two learners A and B over all data sets (``task`` None, where there are
-        several) and on each one ``difference``, ``sd``, ``interval``, ``p_better`` (of A),
+        ``pairs``: of every two learners A and B over all data sets ("all data sets", where there
+        are several) and on each one ``difference``, ``sd``, ``interval``, ``p_better`` (of A),
         ``p_other_seed``, and on one data set ``observed_difference``, ``iterations``,
         ``partition_share``, ``decided``, ``iterations_needed``. Its ``frame`` has a row per pair
-        and data set, those over all data sets first and without a name.
+        and data set, those over all data sets first.
     """
-    posterior = tree["posterior"].to_dataset()
+    posterior, attributes = tree["posterior"].to_dataset(), tree.attrs
     names, tasks = (posterior[dim].values.astype(str).tolist() for dim in ("learner", "task"))
-    overall: list[int | None] = [None] * (len(tasks) > 1)
-    pairs = [
-        {"task": None if t is None else tasks[t], "a": names[a], "b": names[b]}
-        | _compared(tree, t, k, [a, b], ci_prob)
-        for t in [*overall, *range(len(tasks))]
-        for k, (a, b) in enumerate(combinations(range(len(names)), 2))
-    ]
+    several, pairs = len(tasks) > 1, list(_pairs(tree, ci_prob))
     notes = list(reading)
-    if dropped := int(tree.attrs["dropped_iterations"]):
-        notes.append(
-            f"{counted(dropped, 'iteration')} that a learner did not complete are left out"
-        )
-    effects = posterior["learner_effect" if overall else "task_effect"]
-    learners = _learners(effects if overall else effects.isel(task=0), names, ci_prob)
+    if dropped := int(attributes["dropped_iterations"]):
+        notes.append(f"{counted(dropped, 'iteration')} that not all learners completed")
+    effect = posterior["learner_effect"] if several else posterior["task_effect"].isel(task=0)
+    best = share_of_draws(effect == effect.max("learner"), "p_best")
+    learners = [
+        {"learner": name, "effect": found["mean"], "interval": found["interval"]}
+        | {key: float(best[key][j]) for key in ("p_best", "p_best_mcse")}
+        for j, name in enumerate(names)
+        for found in [summarize_draws(effect.isel(learner=j).values.ravel(), ci_prob)]
+    ]
     correlation = float(tree["constant_data"]["overlap_correlation"])
-    n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
+    rows = [flat_pair(pair, pair.get("iterations", 0)) for pair in pairs]
+    forms = "task a b difference:.2g lower:.2g upper:.2g p_better:.2f p_other_seed:.2f more"
     return Report(
         content={
             "learners": learners,
             "pairs": pairs,
-            "scorer": str(tree.attrs["scorer"]),
+            "scorer": str(attributes["scorer"]),
             "correlation": correlation,
             "prob": ci_prob,
             "notes": notes,
         },
-        make_frame=partial(frame_of, [_plain(pair) for pair in pairs]),
-        tables=[Table.of([_cells(pair, ci_prob, n_draws) for pair in pairs])],
-        sentences=[*_sentences(learners, pairs, tasks, n_draws)],
-        legend=[
-            "P(other seed): probability that one more canonical run orders the two otherwise. "
-            f"more: iterations that P(ordering) of {KEPT:g} still takes, 'data' where no "
-            "number of them is enough."
-        ],
+        make_frame=partial(frame_of, rows),
+        tables=[forms_table(rows, forms)],
+        sentences=list(_sentences(learners, pairs, tasks)),
+        legend=[f"p other seed: of one more canonical run; more: iterations until {KEPT:g}."],
         notes=notes,
         reasons=diagnose(tree)["reasons"],
         basis=[how_drawn(tree), f"correlation of fold scores taken as {correlation:.3g}", SOURCE],
@@ -92,104 +86,63 @@ def report_comparison(
     )
 
 
-def _plain(pair: dict[str, Any]) -> dict[str, Any]:
-    """A row of the frame: numbers alone."""
-    low, high = pair["interval"]
-    plain = pair | {"task": pair["task"] or "", "lower": low, "upper": high}
-    del plain["interval"]
-    return plain
-
-
-def _likely(p: float, n_draws: int) -> str:
-    """A probability by draws of NUTS, which depend on each other."""
-    return chance(p, share_mcse(p, n_draws / 2))
-
-
-def _cells(pair: dict[str, Any], ci_prob: float, n_draws: int) -> dict[str, str]:
-    digits, (low, high) = decimals_for(pair["sd"]), pair["interval"]
-    return {
-        "data set": pair["task"] or "all data sets",
-        "A": pair["a"],
-        "B": pair["b"],
-        "A - B": f"{pair['difference']:z.{digits}f}",
-        f"{ci_prob:.0%} interval": f"{low:z.{digits}f} to {high:z.{digits}f}",
-        "P(A better)": _likely(pair["p_better"], n_draws),
-        "P(other seed)": _likely(pair["p_other_seed"], n_draws),
-        "more": "" if pair["task"] is None else still_missing(pair, pair["iterations"]),
-    }
-
-
 def _sentences(
-    learners: list[dict[str, Any]], pairs: list[dict[str, Any]], tasks: list[str], n_draws: int
+    learners: list[dict[str, Any]], pairs: list[dict[str, Any]], tasks: list[str]
 ) -> Iterator[str]:
-    """Who is the best, what is decided, and what another seed would say."""
+    """Who is the best, which orders are decided, and how often another seed would disagree."""
     best = max(learners, key=lambda row: row["p_best"])
     where = f"over {len(tasks)} data sets" if len(tasks) > 1 else f"on {tasks[0]}"
-    yield (
-        f"{best['learner']} is the best of {len(learners)} learners {where} with probability "
-        f"{chance(best['p_best'], best['p_best_mcse'])}."
-    )
-    judged = [p for p in pairs if p["task"] is None] or pairs
+    p = chance(best["p_best"], best["p_best_mcse"])
+    yield f"{best['learner']} is the best of {len(learners)} learners {where} with probability {p}."
+    alone = [pair for pair in pairs if "iterations" in pair]
+    judged = [pair for pair in pairs if pair not in alone] or pairs
     left = [p for p in judged if max(p["p_better"], 1 - p["p_better"]) < KEPT]
     names = listed([f"{p['a']} with {p['b']}" for p in left], 4)
-    yield (
-        f"The order of {counted(len(left), 'pair')} of {len(judged)} is open at {KEPT:g}: {names}."
-        if left
-        else f"The order of every pair is decided at {KEPT:g}."
-    )
-    alone = [pair for pair in pairs if pair["task"] is not None]
-    other = _likely(float(np.mean([p["p_other_seed"] for p in alone])), n_draws)
+    open_ones = f"{counted(len(left), 'pair')} of {len(judged)} is open at {KEPT:g}: {names}"
+    yield f"The order of {open_ones if left else f'every pair is decided at {KEPT:g}'}."
+    other = f"{np.mean([p['p_other_seed'] for p in alone]):.2f}"
     share = float(np.median([p["partition_share"] for p in alone]))
     yield (
-        "One more canonical run (about ten fits, the size that papers report) would order two "
-        f"learners on one data set otherwise with probability {other} in the mean. Partitions "
-        f"cause {share:.1%} of the variance of a difference (median); the rest is the size of the "
-        "data, which repetition cannot remove."
+        "One more canonical run (about ten fits) would reverse two learners on one data set with "
+        f"probability {other} on average. Partitions cause {share:.1%} of the variance of a "
+        "difference (median); the rest is the size of the data, which repetition cannot remove."
     )
 
 
-def _learners(effect: "xr.DataArray", names: list[str], ci_prob: float) -> list[dict[str, Any]]:
-    best, rows = share_of_draws(effect == effect.max("learner"), "p_best"), []
-    for j, name in enumerate(names):
-        found = summarize_draws(effect.isel(learner=j).values.ravel(), ci_prob)
-        row = {"learner": name, "effect": found["mean"], "interval": found["interval"]}
-        rows.append(row | {key: float(best[key][j]) for key in ("p_best", "p_best_mcse")})
-    return rows
+def _pairs(tree: "xr.DataTree", ci_prob: float) -> Iterator[dict[str, Any]]:
+    """Every pair over all data sets, where there are several, and on each of them."""
+    posterior, constants = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    again = tree["predictions"].to_dataset()["canonical_difference"]
+    both = again, constants["observed_difference"]
+    tasks = posterior["task"].values.astype(str).tolist()
+    places: list[dict[str, int]] = [{"task": t} for t in range(len(tasks))]
+    places = [{}, *places] if len(tasks) > 1 else places
+    for place in places:
+        gaps = posterior["task_difference" if place else "difference"].isel(place)
+        runs, seen = (one.isel(place) if place else one.mean("task") for one in both)
+        for k, (a, b) in enumerate(combinations(posterior["learner"].values.astype(str), 2)):
+            found = Difference(gaps.isel(pair=k).values.ravel()).to_dict(ci_prob)
+            run = runs.isel(pair=k).values * float(seen[k])
+            task = tasks[place["task"]] if place else "all data sets"
+            row: dict[str, Any] = {"task": task, "a": str(a), "b": str(b)}
+            row |= {"difference": found.pop("mean"), **found}
+            row |= {"p_other_seed": float(np.mean(run < 0) + np.mean(run == 0) / 2)}
+            if place:
+                spreads = posterior[["partition_sd", "shared_sd"]].isel(place)
+                n = int(constants["n_iterations"].isel(place))
+                row |= {"observed_difference": float(seen[k])}
+                row |= _missing(row, n, spreads.sel(learner=[a, b]))
+            yield row
 
 
-def _compared(
-    tree: "xr.DataTree", task: int | None, pair: int, both: list[int], ci_prob: float
-) -> dict[str, Any]:
-    """A pair on one data set, or over all."""
-    place = {"pair": pair} | ({} if task is None else {"task": task})
-    posterior, again, constants = (
-        tree[group].to_dataset().isel(place, missing_dims="ignore")
-        for group in ("posterior", "predictions", "constant_data")
-    )
-    difference = posterior["difference" if task is None else "task_difference"].values.ravel()
-    found, at = summarize_draws(difference, ci_prob), float(constants["observed_difference"].mean())
-    runs = again["canonical_difference"]
-    run = (runs.mean("task") if task is None else runs).values
-    p = float(np.mean(difference > 0))
-    compared = {
-        "difference": found["mean"],
-        "sd": found["sd"],
-        "interval": found["interval"],
-        "p_better": p,
-        "p_other_seed": float(np.mean(run * np.sign(at) < 0) + np.mean(run * at == 0) / 2),
-    }
-    if task is None:
-        return compared
-    iterations = int(constants["n_iterations"])
-    partition, data = (
-        float((posterior[name].isel(learner=both) ** 2).sum("learner").mean())
-        for name in ("partition_sd", "shared_sd")
-    )
-    steady = found["mean"] * (data + partition / iterations) ** 0.5 / found["sd"]
-    return compared | {
-        "observed_difference": at,
-        "iterations": iterations,
-        "partition_share": float(partition_share(partition / iterations, data)),
-        "decided": max(p, 1 - p) >= KEPT,
+def _missing(row: dict[str, Any], n: int, spreads: "xr.Dataset") -> dict[str, Any]:
+    """Share of the partitions after n iterations, and how many would decide the order."""
+    variances = (spreads**2).sum("learner").mean()
+    partition, data = (float(variances[name]) for name in ("partition_sd", "shared_sd"))
+    steady = row["difference"] * (data + partition / n) ** 0.5 / row["sd"]
+    return {
+        "iterations": n,
+        "partition_share": float(partition_share(partition / n, data)),
+        "decided": max(row["p_better"], 1 - row["p_better"]) >= KEPT,
         "iterations_needed": iterations_needed(steady, partition**0.5, data**0.5, KEPT),
     }

@@ -1,8 +1,8 @@
-"""What an experiment with repeated cross-validation found, in numbers and words.
+"""An experiment with repeated cross-validation in numbers and words: the report of ``cv run``.
 
 The *steady state* of a learner is the mean over all iterations, each of which has the mean over its
-folds; ``mcse``, the standard deviation between iterations over the root of their number, is what
-the partitions still leave open. A *canonical* run has as many iterations as make ten fits: 1 x 10,
+folds; its standard error, the standard deviation between iterations over the root of their number,
+is left open by the partitions. A *canonical* run has as many iterations as make ten fits: 1 x 10,
 2 x 5 and 5 x 2 folds (Raeder, Hoens & Chawla 2010). ``tests/crossval/test_summary_runs.py``
 computes them by hand.
 """
@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.summary import frame_of
-from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import as_sentences, counted, decimals_for, listed
+from bayes_sota.core.tables import SOFTWARE, Report
+from bayes_sota.core.text import as_sentences, counted, listed
 from bayes_sota.crossval.run import CrossValidation
-from bayes_sota.crossval.shape import canonical_iterations, steady_state
-from bayes_sota.crossval.summary_words import score_name
+from bayes_sota.crossval.shape import canonical_iterations, learner_rows
+from bayes_sota.crossval.summary_words import forms_table, score_name
 
-_CITED = "steady state after Raeder, Hoens and Chawla 2010, Consequences of variability in "
-_CITED += "classifier performance estimates"
-_COLUMNS = ("steady_state", "canonical", "sd_iterations", "median", "pooled")
+_CITED = "steady state after Raeder, Hoens and Chawla 2010"
 
 
 def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
@@ -37,12 +35,12 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     Returns
     -------
     Report
-        Learners, the highest steady state first. A row of ``frame`` has ``steady_state`` with its
-        ``mcse``, ``canonical``, ``sd_iterations``, ``median``, ``pooled`` (of two classes: AUROC of
-        all items of an iteration, mean over iterations), ``share_best`` (of the iterations, ties
-        divided) and ``failed_fits``; ``content`` is what ``bayes-sota cv run --json`` prints.
-        A failed fit, and a rule that was not met, are reasons not to trust it; estimates are then
-        those of the fits and iterations that there are.
+        Learners, the highest steady state first. A row of ``frame`` has the estimates of
+        ``judge_runs``, ``share_best`` (of the iterations, ties divided), ``failed_fits`` and, of
+        two classes, ``pooled`` (AUROC of all items of an iteration, mean over iterations);
+        ``content`` is the object that ``bayes-sota cv run --json`` prints. A failed fit, and a rule
+        that was not met, are reasons not to trust it; estimates are then those of the fits and
+        iterations that there are.
 
     Examples
     --------
@@ -54,23 +52,29 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     ...     random_seed=0, task="tumours",
     ... )
     >>> describe_runs(runs).sentences[0]
-    'On tumours, nb has a mean AUROC, 0.9875, over 2 random partitions into 5 folds.'
+    'On tumours, nb has the highest mean AUROC of 1 learner, 0.9875, over 2 random partitions.'
     """
-    learners = sorted(_learners(runs), key=lambda row: -row["steady_state"])
+    data = runs.fold_scores
+    means = np.nan_to_num(data.iteration_means()[0], nan=-np.inf)
+    best = (means == means.max(axis=0)) & np.isfinite(means)
+    more = {
+        "share_best": [(best / best.sum(axis=0).clip(1)).mean(axis=1)],
+        "failed_fits": [np.isnan(data.scores[0]).sum(axis=(1, 2))],
+    }
+    if runs.n_classes == 2:
+        more["pooled"] = [np.ma.masked_invalid(runs.pooled_scores).mean(axis=1).filled(np.nan)]
+    learners = list(learner_rows(data, **more))
     failed = [row["learner"] for row in learners if row["failed_fits"]]
-    reasons = [f"fits of {listed(failed)} failed"] * bool(failed)
+    reasons = [f"fits of {listed(failed)} failed"] if failed else []
     if not runs.decided:
-        tried = counted(runs.n_iterations, "iteration")
-        reasons.append(f"the rule {runs.rule} was not met in {tried}")
-    data, counts = runs.fold_scores, np.bincount(runs.truth)
-    two = counts.size == 2
+        reasons.append(f"{runs.rule} was not met in {counted(runs.n_iterations, 'iteration')}")
     content: dict[str, Any] = {
         "task": data.tasks[0],
         "n_items": runs.truth.size,
-        **({"n_positive": int(counts[1])} if two else {"n_of_classes": counts.tolist()}),
-        "scoring": data.scorer,
+        "n_of_classes": np.bincount(runs.truth).tolist(),
+        "scorer": data.scorer,
         "folds": data.folds,
-        "iterations": runs.n_iterations,
+        "n_iterations": runs.n_iterations,
         "canonical_iterations": canonical_iterations(data.folds),
         "rule": {"name": runs.rule, "decided": runs.decided},
         "learners": learners,
@@ -80,29 +84,19 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         "notes": list(runs.notes),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
+    forms = "learner steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g pooled:.4g"
     sentences = list(_sentences(content))
-    rows = [
-        {"learner": row["learner"]}
-        | {name.replace("_", " "): _number(row, name) for name in _COLUMNS if name in row}
-        | {"best in": f"{row['share_best']:.0%}"}
-        for row in learners
-    ]
-    pooled = "pooled: AUROC of all items at once; " if two else ""
     return Report(
         content=content,
         make_frame=partial(frame_of, learners),
-        tables=[Table.of(rows)],
+        tables=[forms_table(learners, f"{forms} share_best:.0%")],
         sentences=sentences,
-        legend=[
-            f"steady state: mean {score_name(data.scorer)} over all partitions; canonical: of the "
-            f"first {content['canonical_iterations']} x {data.folds} folds, the size that papers "
-            f"report; {pooled}best in: share of partitions in which the learner comes first"
-        ],
+        legend=["canonical: of the first ten fits; pooled: AUROC of all items at once"],
         notes=[*reading, *runs.notes],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(runs.notes)],
         basis=[
-            f"{runs.n_iterations} x {data.folds} stratified folds, seed {runs.random_seed}",
+            f"{runs.n_iterations} x {data.folds} folds, seed {runs.random_seed}",
             SOFTWARE,
             _CITED,
         ],
@@ -112,58 +106,14 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
 
 def _sentences(content: dict[str, Any]) -> Iterator[str]:
     """The answer: who is best, how sure that is, and what repetition cannot tell."""
-    first, *rest = content["learners"]
-    n, name = content["iterations"], first["learner"]
-    score = f"{'the highest' if rest else 'a'} mean {score_name(content['scoring'])}"
-    yield (
-        f"On {content['task']}, {name} has {score}, {_number(first, 'steady_state')}, over "
-        f"{counted(n, 'random partition')} into {content['folds']} folds."
-    )
+    (first, *rest), n = content["learners"], content["n_iterations"]
+    partitions, score = counted(n, "random partition"), score_name(content["scorer"])
+    best = f"{first['learner']} has the highest mean {score} of {counted(len(rest) + 1, 'learner')}"
+    yield f"On {content['task']}, {best}, {first['steady']:.4g}, over {partitions}."
     if rest:
-        yield (
-            f"{rest[0]['learner']} follows with {_number(rest[0], 'steady_state')}; "
-            f"{name} was the best in {first['share_best'] * n:g} of {counted(n, 'partition')}."
-        )
+        lead = f"{first['learner']} was the best in {first['share_best'] * n:g} of {partitions}"
+        yield f"{rest[0]['learner']} follows with {rest[0]['steady']:.4g}; {lead}."
     if n > 1:
-        yield (
-            f"From one partition to another the score of {name} varies by "
-            f"{first['sd_iterations']:.2g} (sd), the mean of {n} by {first['mcse']:.1g} "
-            "(standard error)."
-        )
-    yield (
-        "Repetition removes the noise of the partitions, not that of having only "
-        f"{counted(content['n_items'], 'item')}."
-    )
-
-
-def _number(row: dict[str, Any], name: str) -> str:
-    """A score with the digits that it supports."""
-    spread, error = np.nan_to_num([row["sd_iterations"], row["mcse"]])
-    if not np.isfinite(row[name]):
-        return "-"
-    digits = decimals_for(spread, error) if spread > 0 else 4
-    return f"{row[name]:z.{min(digits, 6)}f}"
-
-
-def _learners(runs: CrossValidation) -> Iterator[dict[str, Any]]:
-    """Estimates of every learner, of the iterations that it completed."""
-    scores, size = runs.fold_scores, canonical_iterations(runs.fold_scores.folds)
-    means = np.nan_to_num(scores.iteration_means()[0], nan=-np.inf)
-    best = (means == means.max(axis=0)) & np.isfinite(means)
-    shares = (best / best.sum(axis=0).clip(1)).mean(axis=1)
-    state = {name: values[0].tolist() for name, values in vars(steady_state(scores)).items()}
-    for j, name in enumerate(runs.learners):
-        row = {
-            "learner": name,
-            "steady_state": state["mean"][j],
-            "mcse": state["standard_error"][j],
-            "canonical": state["canonical"][j] if size <= runs.n_iterations else np.nan,
-            "sd_iterations": state["sd"][j],
-            "median": state["median"][j],
-        }
-        if runs.n_classes == 2:
-            pooled = runs.pooled_scores[j]
-            known = pooled[np.isfinite(pooled)]
-            row["pooled"] = float(known.mean()) if known.size else np.nan
-        failed = int(np.isnan(scores.scores[0, j]).sum())
-        yield row | {"share_best": float(shares[j]), "failed_fits": failed}
+        spread = f"{first['sd']:.2g} (sd), the mean of {n} by {first['standard_error']:.1g}"
+        yield f"From one partition to another its score varies by {spread} (standard error)."
+    yield f"Repetition does not remove the noise of having only {content['n_items']:,} items."

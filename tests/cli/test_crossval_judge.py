@@ -13,7 +13,7 @@ from bayes_sota import crossval
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.crossval.across_tasks import against_truth
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, write_fold_scores
-from bayes_sota.crossval.rules import Rule
+from bayes_sota.crossval.rules import kolmogorov_smirnov, posterior, spearman
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
 
@@ -40,9 +40,9 @@ def judge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
 @pytest.mark.parametrize(
     ("words", "settings"),
     [
-        ("--rule ks --threshold 0.3", {"rule": Rule("ks", 0.3)}),
+        ("--rule ks --threshold 0.3", {"rule": kolmogorov_smirnov(0.3)}),
         ("--rule posterior --threshold 0.8 --prob 0.8",
-         {"rule": Rule("posterior", 0.8), "ci_prob": 0.8}),
+         {"rule": posterior(0.8), "ci_prob": 0.8}),
     ],
 )  # fmt: skip
 def test_json_is_the_report_of_python(judge, file: Path, words: str, settings: dict) -> None:
@@ -57,9 +57,7 @@ def test_a_result_of_cv_run_has_probabilities(judge, tmp_path: Path) -> None:
     save_result(runs.to_datatree(), tmp_path / "runs.nc")
     words = ("--rule", "spearman", "--threshold", 0.99, "--seed", 1, "--json")
     content = json.loads(judge(tmp_path / "runs.nc", *words)[1])
-    expected = judge_runs(
-        runs.fold_scores, runs.probabilities, rule=Rule("spearman", 0.99), random_seed=1
-    )
+    expected = judge_runs(runs.fold_scores, runs.probabilities, rule=spearman(0.99), random_seed=1)
     assert content["learners"] == json.loads(expected.to_json())["learners"]
     assert (content["scorer"], content["learners"][0]["task"]) == ("roc_auc", "data")
 

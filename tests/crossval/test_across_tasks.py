@@ -59,7 +59,6 @@ def test_alternatives_that_all_tie() -> None:
     tied = average_ranks(np.ones((4, 3)))
     assert tied.ranks.tolist() == [2, 2, 2]
     assert (tied.p_value, tied.chi_squared, tied.f_p_value) == (None, None, None)
-    assert tied.reason == "all alternatives tie on all data sets"
 
 
 def test_ranks_need_complete_values() -> None:
@@ -86,7 +85,7 @@ def test_verdicts_are_those_of_wilcoxon_s_test_seed_by_seed() -> None:
 
 def test_too_few_data_sets_for_any_verdict() -> None:
     five = FoldScores(np.random.default_rng(0).random((5, 2, 10, 1)), folds=10)
-    with pytest.raises(InputError, match=r"across 5 data sets cannot .* at least 6 are needed"):
+    with pytest.raises(InputError, match="needs 6 data sets, got 5"):
         seed_verdicts(five, 0, 1)
     ahead = np.full((6, 2, 10, 1), 0.8)
     ahead[:, 0] += 0.01 * np.arange(1, 7)[:, None, None]
@@ -110,7 +109,7 @@ def test_steady_states_find_a_bias_that_single_runs_hide() -> None:
 
 
 def test_runs_must_be_of_the_same_learners_and_other_folds() -> None:
-    with pytest.raises(InputError, match=r"2 different numbers of folds, got \[2, 2\]"):
+    with pytest.raises(InputError, match="at least 2 numbers of folds"):
         fold_bias([runs(2, 0, 0), runs(2, 0, 1)])
     with pytest.raises(InputError, match="the same learners and data"):
         fold_bias([runs(2, 0, 0), runs(5, 0, 1, tasks=19)])
@@ -142,16 +141,12 @@ def test_signed_ranks_are_those_of_all_assignments_of_signs() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_signed_ranks_say_why_there_are_none() -> None:
+def test_signed_ranks_of_few_differences_have_no_p_value() -> None:
     values = np.random.default_rng(8).normal(0.9, 0.02, (9, 4))
     values[:, 1] = values[:, 0]
     values[:5, 2] = values[:5, 0]
     values[:, 3] = np.nan
     found = {(one["a"], one["b"]): one for one in signed_rank_tests(values, list("abcd"))}
     assert all(one["p_value"] is None for one in found.values())
-    assert found["a", "b"]["reason"].startswith("they differ on 0 data sets")
-    assert found["a", "c"]["reason"] == "they differ on 4 data sets, of which it takes at least 6"
     assert found["a", "c"]["n_tied"] == 5
     assert found["a", "d"]["n_tasks"] == 0
-    with pytest.raises(InputError, match="at least 2 alternatives"):
-        signed_rank_tests([0.9, 0.8])

@@ -42,12 +42,8 @@ def test_learners_without_any_difference() -> None:
     assert [test["p_value"] for test in difference_tests(same, same, 2)] == [1.0] * 2
     for test in difference_tests(same, same - 0.1, 2):
         assert (test["p_value"], test["statistic"]) == (None, None)
-        assert test["reason"].startswith("the difference is the same in every fold")
 
 
 def test_what_a_test_cannot_use_is_refused() -> None:
-    a = np.random.default_rng(5).random((6, 2))
     with pytest.raises(InputError, match="at least 2 folds that both"):
         difference_tests([[0.5, np.nan]], [[0.4, 0.3]], 2)
-    with pytest.raises(InputError, match="scores of the same folds"):
-        difference_tests(a, a[:2], 2)

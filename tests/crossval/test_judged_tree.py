@@ -10,7 +10,7 @@ import xarray as xr
 import bayes_sota as bs
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import Rule
+from bayes_sota.crossval.rules import fixed
 from bayes_sota.crossval.summary import JudgedRuns, judge_runs
 
 NAMES = ("a", "b", "c")
@@ -21,7 +21,7 @@ def judged(folds: int = 5, columns: int | None = None) -> JudgedRuns:
     skills = np.array([0.8, 0.82, 0.79])[:, None, None]
     values = rng.normal(skills, 0.03, (2, 3, 8, columns or folds))
     scores = FoldScores(values, learners=NAMES, tasks=["s", "t"], folds=folds, scorer="roc_auc")
-    return judge_runs(scores, rule=Rule("fixed", 4), orderings=10, random_seed=3).about
+    return judge_runs(scores, rule=fixed(4), orderings=10, random_seed=3).about
 
 
 @pytest.fixture(scope="module")

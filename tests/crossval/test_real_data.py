@@ -21,7 +21,7 @@ LEARNERS = {
 
 @pytest.mark.slow
 def test_vote(data_directory: Path) -> None:
-    rows, labels, _ = read_task(data_directory / "binary_tasks" / "vote.csv.gz", "y")
+    rows, labels, *_ = read_task(data_directory / "binary_tasks" / "vote.csv.gz", "y")
     runs = repeated_cross_validation(LEARNERS, rows, labels, random_seed=0)
     report = judge_runs(runs.fold_scores, runs.probabilities, random_seed=0)
     assert report.content["learners"][0]["steady"] > 0.97

@@ -8,7 +8,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import iterations_needed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules, win_share
-from bayes_sota.crossval.rules import Rule
+from bayes_sota.crossval.rules import fixed, kolmogorov_smirnov, spearman
 
 
 def test_all_pairs_are_mann_and_whitney_s_statistic() -> None:
@@ -47,7 +47,7 @@ def test_equal_learners_on_real_orderings_of_one_pool() -> None:
     """The whole path: 10 of 40 iterations of two learners of one distribution."""
     rng = np.random.default_rng(5)
     scores = FoldScores(rng.normal(0.9, 0.01, (200, 2, 40, 1)), folds=10)
-    (judged,) = judge_rules([Rule("fixed", 10)], scores, orderings=50, random_seed=0)
+    (judged,) = judge_rules([fixed(10)], scores, orderings=50, random_seed=0)
     found = judged.reproducibility()[:, 0, 1]
     error = 4 * found.std() / np.sqrt(200)
     assert found.mean() == pytest.approx(expected_by_chance(50, 0.25), abs=error + 0.01)
@@ -61,7 +61,7 @@ def test_a_normal_pair_has_the_share_of_its_closed_form() -> None:
     steady = np.array([0.9 + gap, 0.9])[:, None, None]
     scores = FoldScores(rng.normal(steady, 0.01, (2, 4000, 1)), folds=10)
     means = scores.iteration_means()[0]
-    (judged,) = judge_rules([Rule("fixed", n)], scores, orderings=800, random_seed=1)
+    (judged,) = judge_rules([fixed(n)], scores, orderings=800, random_seed=1)
     z = (means[0].mean() - means[1].mean()) * np.sqrt(n / means.var(axis=1).sum())
     assert judged.win_share()[0, 0, 1] == pytest.approx(norm.cdf(z), abs=0.02)
     paired = (means[0] - means[1]).mean() * np.sqrt(n) / (means[0] - means[1]).std()
@@ -77,12 +77,12 @@ def test_iterations_used_and_those_that_ran_out() -> None:
         rng.standard_normal((2, 30, 50))
     )
     scores = FoldScores(rng.normal(0.9, 0.01, (2, 30, 4)))
-    rules = [Rule("fixed", 10), Rule("spearman"), Rule("ks", 0.05)]
-    fixed, spearman, never = judge_rules(rules, scores, probabilities, orderings=20, random_seed=0)
-    assert fixed.saved.tolist() == [[pytest.approx(2 / 3)] * 2]
-    assert spearman.stopped[:, 0, 0].all()
-    assert not spearman.stopped[:, 0, 1].any()
-    assert (spearman.iterations[:, 0, 1] == 30).all()
+    rules = [fixed(10), spearman(), kolmogorov_smirnov(0.05)]
+    ten, sure, never = judge_rules(rules, scores, probabilities, orderings=20, random_seed=0)
+    assert ten.saved.tolist() == [[pytest.approx(2 / 3)] * 2]
+    assert sure.stopped[:, 0, 0].all()
+    assert not sure.stopped[:, 0, 1].any()
+    assert (sure.iterations[:, 0, 1] == 30).all()
     assert not never.stopped.any()
     # All iterations in any order give one estimate: rounding makes no winner of it.
     assert never.reproducibility()[0, 0, 1] == 1
@@ -92,5 +92,5 @@ def test_iterations_used_and_those_that_ran_out() -> None:
 def test_one_iteration_cannot_be_judged() -> None:
     scores = np.full((1, 2, 3, 4), 0.9)
     scores[0, 1, 1:, 0] = np.nan
-    with pytest.raises(InputError, match="'b' has 1 complete iteration on data set 'vote'"):
-        judge_rules([Rule("fixed", 1)], FoldScores(scores, learners=["a", "b"], tasks=["vote"]))
+    with pytest.raises(InputError, match="'b' has fewer than 2 complete iterations"):
+        judge_rules([fixed(1)], FoldScores(scores, learners=["a", "b"], tasks=["vote"]))

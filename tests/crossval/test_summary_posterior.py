@@ -54,9 +54,9 @@ def result(tasks: int = 2, dropped: int = 0) -> xr.DataTree:
 def test_the_numbers_are_those_of_the_draws() -> None:
     tree = result()
     report = report_comparison(tree)
-    assert [row["task"] for row in report.content["pairs"]] == [None] * 3 + ["set 0"] * 3 + [
-        "set 1"
-    ] * 3
+    assert [row["task"] for row in report.content["pairs"]] == ["all data sets"] * 3 + [
+        "set 0"
+    ] * 3 + ["set 1"] * 3
     draws = tree["posterior"]["task_difference"].values[:, :, 1, 2]
     row = report.content["pairs"][-1]
     assert (row["a"], row["b"]) == ("b", "c")
@@ -94,7 +94,7 @@ def test_one_data_set_has_no_rows_over_all() -> None:
     report = report_comparison(result(1, dropped=2))
     assert {row["task"] for row in report.content["pairs"]} == {"set 0"}
     assert report.sentences[0].startswith("c is the best of 3 learners on set 0")
-    assert report.notes == ["2 iterations that a learner did not complete are left out"]
+    assert report.notes == ["2 iterations that not all learners completed"]
 
 
 def test_what_is_refused() -> None:

@@ -33,7 +33,7 @@ def folds_example() -> FoldScores:
 
 def judged(data: FoldScores, seed: int, **options: Any) -> Numbers:
     """Steady states, pairs and ranks; not the table of rules, some of which go."""
-    rule = cv.Rule("fixed", 5)
+    rule = cv.fixed(5)
     report = cv.judge_runs(data, rule=rule, random_seed=seed, **options).to_dict()
     pair = ("difference", "difference_se", "order_kept", "reproducibility", "by_chance", "tests",
             "posterior")  # fmt: skip
@@ -50,12 +50,12 @@ add_all("cv/judge", judged, {
 })  # fmt: skip
 
 RULES = {
-    "fixed-4": cv.Rule("fixed", 4),
-    "spearman-0.99": cv.Rule("spearman", 0.99),
-    "spearman-0.999": cv.Rule("spearman", 0.999),
-    "ks-0.5": cv.Rule("ks", 0.5),
-    "ks-0.3": cv.Rule("ks", 0.3),
-    "posterior-0.9": cv.Rule("posterior", 0.9),
+    "fixed-4": cv.fixed(4),
+    "spearman-0.99": cv.spearman(0.99),
+    "spearman-0.999": cv.spearman(0.999),
+    "ks-0.5": cv.kolmogorov_smirnov(0.5),
+    "ks-0.3": cv.kolmogorov_smirnov(0.3),
+    "posterior-0.9": cv.posterior(0.9),
 }
 
 
@@ -154,7 +154,7 @@ TASKS = ("abalone-old", "banknote", "breast-cancer", "breast-w", "credit-g", "di
 
 def run(data: Any, **options: Any) -> Numbers:
     """Scores of two learners, and their test; the partitions have one seed."""
-    rows, labels, categories = cv.read_task(data, "y")
+    rows, labels, categories, _ = cv.read_task(data, "y")
     learners = cv.named_learners(["nb", "5nn"], categories)
     chosen = {"folds": 3, "iterations": 2, "random_seed": 0} | options
     found = bs.repeated_cross_validation(learners, rows, labels, **chosen)

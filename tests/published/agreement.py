@@ -88,10 +88,9 @@ def stops_at_both_ends(
     ndarray of int, shape (n_orderings, 2, n_tasks, n_learners)
         0 where the iterations end before the rule holds.
     """
-    items = probabilities if rule.needs_probabilities else None
     return np.array([
         [
-            [rule.stops(row) for row in progress_of(scores, items, way)]
+            [rule.stops(row) for row in progress_of(scores, probabilities, way)]
             for way in (order, order[::-1])
         ]
         for order in orders
@@ -103,11 +102,11 @@ def separate_runs(scores: FoldScores, orders: IntArray, stops: IntArray) -> Sepa
 
     Examples
     --------
-    >>> from bayes_sota.crossval.rules import Rule
+    >>> from bayes_sota.crossval.rules import fixed
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]], learners=["a", "b"])
     >>> orders = orders_of(60, 50, 0)
-    >>> stops = stops_at_both_ends(Rule("fixed", 10), scores, None, orders)
+    >>> stops = stops_at_both_ends(fixed(10), scores, None, orders)
     >>> runs = separate_runs(scores, orders, stops)
     >>> runs.agreement("ab"), runs.costs("ab")
     (array([1.]), array([10.]))

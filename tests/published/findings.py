@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -37,7 +38,7 @@ from bayes_sota.crossval.across_tasks import (
     signed_rank_sum,
 )
 from bayes_sota.crossval.correlated_t import difference_tests
-from bayes_sota.crossval.shape import SteadyState, canonical_iterations, steady_state
+from bayes_sota.crossval.shape import canonical_iterations, steady_state
 
 Verdict = Literal["holds", "does not hold", "cannot tell"]
 _LEVEL = 0.05
@@ -98,7 +99,7 @@ class Study:
         return [self.learners.index(name) for name in names]
 
     @cached_property
-    def states(self) -> dict[int, SteadyState]:
+    def states(self) -> dict[int, SimpleNamespace]:
         """Scores of the iterations, described, by the number of folds."""
         return {k: steady_state(self.runs.scores[k]) for k in FOLDS}
 
@@ -458,7 +459,7 @@ def shape(study: Study) -> dict[str, Finding]:
     }  # fmt: skip
 
 
-def _optimistic(state: SteadyState) -> Finding:
+def _optimistic(state: SimpleNamespace) -> Finding:
     left = state.skewed & (state.skewness < 0)
     above = np.where(left, state.p_canonical_above, np.nan)[left.any(axis=1)]
     hits = int((above > 0.5).sum())
@@ -471,7 +472,7 @@ def _optimistic(state: SteadyState) -> Finding:
     )
 
 
-def _suited(state: SteadyState) -> Finding:
+def _suited(state: SimpleNamespace) -> Finding:
     from scipy.stats import spearmanr
 
     found = [

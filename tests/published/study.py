@@ -13,18 +13,18 @@ import numpy as np
 
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import Rule
+from bayes_sota.crossval.rules import Rule, kolmogorov_smirnov, spearman
 
 LEARNERS = (
     "nb-kernel", "mlp", "5nn", "c45", "hellinger", "svm", "c45-laplace", "hellinger-pruned",
 )  # fmt: skip
 FOLDS = (2, 5, 10)
 ADAPTIVE_RULES: dict[str, Rule] = {
-    "Spearman 1e-3": Rule("spearman", 1 - 1e-3),
-    "Spearman 1e-4": Rule("spearman", 1 - 1e-4),
-    "Spearman 1e-5": Rule("spearman", 1 - 1e-5),
-    "KS .2": Rule("ks", 0.2),
-    "KS .1": Rule("ks", 0.1),
+    "Spearman 1e-3": spearman(1 - 1e-3),
+    "Spearman 1e-4": spearman(1 - 1e-4),
+    "Spearman 1e-5": spearman(1 - 1e-5),
+    "KS .2": kolmogorov_smirnov(0.2),
+    "KS .1": kolmogorov_smirnov(0.1),
 }
 KEPT = Path(__file__).with_name("study.npz")
 _UNIT, _NONE = 50_000, 65_535

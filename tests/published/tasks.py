@@ -165,13 +165,13 @@ def _tasks_of(data: Path) -> Iterator[Task]:
     if lonely:
         raise InputError(f"{shown_path(tests[lonely[0]])}: a test set without its task")
     for name, path in paths.items():
-        rows, labels, categories = read_task(path, _TARGET)
+        rows, labels, categories, _ = read_task(path, _TARGET)
         test = _test_set(tests[name], rows, labels) if name in tests else None
         yield _divided(Task(plain_text(name), rows, labels, categories, test))
 
 
 def _test_set(path: Path, rows: FloatArray, labels: Any) -> tuple[FloatArray, Any]:
-    found, truth, words = read_task(path, _TARGET)
+    found, truth, words, _ = read_task(path, _TARGET)
     if words or found.shape[1] != rows.shape[1] or set(truth) != set(labels):
         raise InputError(
             f"{shown_path(path)}: a true test set has the attributes of its task, all numbers, "

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from bayes_sota.core.types import IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import Rule, stopping_iterations
+from bayes_sota.crossval.rules import Rule, fixed, spearman, stopping_iterations
 
 PAIR = ("a", "b")
 
@@ -32,7 +32,7 @@ def test_expectation(gap: float) -> None:
     given = pools(gap)
     orders = orders_of(50, 20, 1)
     for n in (5, 10, 25):
-        values = runs_of(Rule("fixed", n), given, orders).agreement(PAIR)
+        values = runs_of(fixed(n), given, orders).agreement(PAIR)
         error = values.std(ddof=1) / np.sqrt(len(values))
         expected = (2 * norm.cdf(gap * np.sqrt(n)) - 1) ** 2
         assert values.mean() == pytest.approx(expected, abs=4 * error)
@@ -43,7 +43,7 @@ def test_runs_by_hand() -> None:
     """Fronts and backs of some orderings."""
     scores = np.random.default_rng(0).random((1, 2, 9, 1))
     given, orders = FoldScores(scores, learners=PAIR, folds=10), orders_of(9, 7, 5)
-    three, nine = (runs_of(Rule("fixed", n), given, orders) for n in (3, 9))
+    three, nine = (runs_of(fixed(n), given, orders) for n in (3, 9))
     products = []
     for m, order in enumerate(orders):
         signs = []
@@ -54,7 +54,7 @@ def test_runs_by_hand() -> None:
         products.append(signs[0] * signs[1])
     assert three.agreement(PAIR) == pytest.approx([np.mean(products)])
     assert np.isnan(nine.agreement(PAIR)).all()
-    late = runs_of(Rule("fixed", 10), given, orders)
+    late = runs_of(fixed(10), given, orders)
     assert (three.ran_out("a"), late.ran_out("b")) == (0.0, 1.0)
     assert late.costs(PAIR) == pytest.approx([9])
 
@@ -62,7 +62,7 @@ def test_runs_by_hand() -> None:
 def test_stops_are_those_of_the_rule() -> None:
     rng = np.random.default_rng(2)
     items = [rng.random((2, 1, 20)) + rng.normal(0, 0.1, (2, 30, 20)) for _ in range(2)]
-    scores, rule, orders = pools(0.0, 30, 2), Rule("spearman", 1 - 1e-3), orders_of(30, 2, 4)
+    scores, rule, orders = pools(0.0, 30, 2), spearman(1 - 1e-3), orders_of(30, 2, 4)
     found = runs_of(rule, scores, orders, items)
     for end, way in enumerate((orders[0], orders[0][::-1])):
         assert (found.stops[0, end] == stopping_iterations(rule, scores, items, way)).all()
