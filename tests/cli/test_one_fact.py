@@ -197,7 +197,7 @@ def test_every_printed_number_is_in_the_json_and_so_is_the_result(
         first, second = list(csv.reader(file))[1]
     words = COMMANDS[name].format(first=first, second=second).split()
     command = [folder / word if word.endswith(".csv") else word for word in words]
-    paths = {ending: folder / f"{name}{ending}" for ending in (".tex", ".csv", ".nc")}
+    paths = {ending: folder / f"result of {name}{ending}" for ending in (".tex", ".csv", ".nc")}
     tree = ["--save", paths[".nc"]] if name in WITH_TREE else []
     printed = []
     for more in (["--save", paths[".tex"]], ["--json", *tree, "--save", paths[".csv"]]):
