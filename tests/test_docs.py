@@ -17,7 +17,6 @@ import textwrap
 import tomllib
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from accessibility import problems
@@ -44,50 +43,45 @@ LOADED = re.compile(
 )
 
 
-def anchor(heading: str) -> str:
+def anchor(heading):
     """What a heading is called in an address."""
     words = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
     return words.replace(" ", "-")
 
 
-def name_of(page: Path) -> str:
+def name_of(page):
     return str(page.relative_to(ROOT))
 
 
-def command_of(line: str) -> list[str]:
-    typed = shlex.split(line, comments=True)
-    return typed[typed.index("bayes-sota") + 1 :]
-
-
-def printed(line: str) -> str:
-    """What a command of a page prints; it must be trusted."""
-    with pytest.raises(SystemExit) as stop, contextlib.redirect_stdout(io.StringIO()) as out:
-        main(command_of(line))
-    assert stop.value.code in (0, None), line
+def printed(code):
+    """What the last command of some lines prints; each must be trusted."""
+    for line in code.replace("\\\n", " ").splitlines():
+        typed = shlex.split(line, comments=True)
+        words = typed[typed.index("bayes-sota") + 1 :]
+        with pytest.raises(SystemExit) as stop, contextlib.redirect_stdout(io.StringIO()) as out:
+            main(words)
+        assert stop.value.code in (0, None), line
     return out.getvalue()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if FENCE.search(p.read_text())], ids=name_of)
-def test_the_examples_run_and_print_what_the_page_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     write_examples(tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
+    names = {}
     for language, code, shown in FENCE.findall(page.read_text(encoding="utf-8")):
         if language == "python":
             exec(compile(code, name_of(page), "exec"), names)
             plt.close("all")
             continue
-        said = [printed(line) for line in code.replace("\\\n", " ").splitlines()][-1].split()
-        words = shown.split()
+        said, words = printed(code).split(), shown.split()
         told = " ".join(said[: len(words)])
         assert text_differences(" ".join(words), told, ELSEWHERE) == [], code
 
 
 @pytest.mark.parametrize("page", LINKED, ids=name_of)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         path, _, place = target.partition("#")
@@ -100,17 +94,10 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert place in map(anchor, headings), target
 
 
-def what_loads_from_a_network(site: Path) -> list[str]:
+def what_loads_from_a_network(site):
     """Pages and styles that a browser could not show whole without a network."""
     texts = {p: p.read_text("utf-8") for end in ("html", "css") for p in site.rglob(f"*.{end}")}
     return [path.name for path, text in texts.items() if LOADED.search(text)]
-
-
-def public_names() -> list[str]:
-    """Full names of what the package and its rooms make public."""
-    own = {name: getattr(bayes_sota, name) for name in bayes_sota.__all__}
-    rooms = [value for value in own.values() if inspect.ismodule(value)]
-    return [f"{place.__name__}.{name}" for place in (bayes_sota, *rooms) for name in place.__all__]
 
 
 @pytest.mark.parametrize(
@@ -123,14 +110,14 @@ def public_names() -> list[str]:
         ("page.css", '@import "https://a.example/x.css";'),
     ],
 )
-def test_what_needs_a_network_is_seen(name: str, text: str, tmp_path: Path) -> None:
+def test_what_needs_a_network_is_seen(name, text, tmp_path):
     (tmp_path / "own.html").write_text('<a href="https://a.example">x</a><script src="x.js">')
     (tmp_path / name).write_text(text)
     assert what_loads_from_a_network(tmp_path) == [name]
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """The documentation as a site, built without a warning."""
     pytest.importorskip("sphinx")
     place = tmp_path_factory.mktemp("site")
@@ -143,56 +130,48 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_site_has_every_name_and_needs_no_network(site: Path) -> None:
+def test_the_site_has_every_name_and_needs_no_network(site):
     assert what_loads_from_a_network(site) == []
     described = {path.stem for path in (site / "api").rglob("*.html")}
-    assert [name for name in public_names() if name not in described] == []
+    own = {name: getattr(bayes_sota, name) for name in bayes_sota.__all__}
+    rooms = [value for value in own.values() if inspect.ismodule(value)]
+    names = [f"{place.__name__}.{name}" for place in (bayes_sota, *rooms) for name in place.__all__]
+    assert [name for name in names if name not in described] == []
 
 
 @pytest.mark.slow
-def test_the_site_is_for_everybody(site: Path, browser: Any) -> None:
+def test_the_site_is_for_everybody(site, browser):
     """Some pages of every kind; they share their styles, and a browser takes seconds for each."""
-    some = [
-        page for kind in ("guide", "measured") for page in sorted(site.glob(f"{kind}/*.html"))[::3]
-    ]
     alone = ("index", "paper", "api/index", "notebooks/02_leaderboard_to_posterior")
-    pages = [*some, *(site / f"{name}.html" for name in alone)]
-    found = {
-        page.stem: said
-        for page in pages
-        if (said := problems(browser, page.as_uri(), ("critical", "serious")))
-    }
-    assert found == {}
+    pages = [site / f"{name}.html" for name in alone]
+    for kind in ("guide", "measured"):
+        pages += sorted(site.glob(f"{kind}/*.html"))[::3]
+    found = {p.stem: problems(browser, p.as_uri(), ("critical", "serious")) for p in pages}
+    assert {name: said for name, said in found.items() if said} == {}
 
 
-def test_every_command_is_on_the_page_of_commands() -> None:
-    text = (DOCS / "guide/my-data.md").read_text(encoding="utf-8")
-    assert [name for name in cli.list_commands() if f"bayes-sota {name}" not in text] == []
-
-
-def test_commands_without_a_figure_are_named_with_the_reason() -> None:
-    page = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    reasons = page.partition("## Commands without a figure")[2]
-    without = [
-        name
-        for name in cli.list_commands()
-        if ".svg" not in getattr(cli.get_command(None, name), "endings", [".svg"])
-    ]
+def test_every_command_is_on_the_page_of_commands_or_has_no_figure_for_a_reason():
+    names, text = cli.list_commands(), (DOCS / "guide/my-data.md").read_text(encoding="utf-8")
+    assert [name for name in names if f"bayes-sota {name}" not in text] == []
+    gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    reasons = gallery.partition("## Commands without a figure")[2]
+    endings = {n: getattr(cli.get_command(None, n), "endings", [".svg"]) for n in names}
+    without = [name for name in names if ".svg" not in endings[name]]
     assert [name for name in without if f"`{name}`" not in reasons] == []
     assert len(without) == 4
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("guide/*.md")), ids=name_of)
-def test_a_guide_is_read_in_a_few_minutes(page: Path) -> None:
+def test_a_guide_is_read_in_a_few_minutes(page):
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     assert len(prose.split()) <= 600
 
 
-def plain(text: str) -> str:
+def plain(text):
     return " ".join(text.replace("*", "").replace("`", "").split())
 
 
-def test_what_pages_of_results_say_stands_in_the_documentation() -> None:
+def test_what_pages_of_results_say_stands_in_the_documentation():
     told = tomllib.loads((ROOT / "bayes_sota/core/page/words.toml").read_text(encoding="utf-8"))
     glossary = plain((DOCS / "glossary.md").read_text(encoding="utf-8"))
     missing = [word for word, meaning in told["words"].items() if meaning not in glossary]
@@ -207,7 +186,7 @@ def test_what_pages_of_results_say_stands_in_the_documentation() -> None:
     assert not figures
 
 
-def test_what_luck_adds_to_the_best_of_a_thousand_is_as_the_readme_says() -> None:
+def test_what_luck_adds_to_the_best_of_a_thousand_is_as_the_readme_says():
     shared, alone = (
         100 * (maximum_law(n_test=500, n_classifiers=1000, skill=0.9, correlation=rho).mean() - 0.9)
         for rho in (0.7, 0.0)
@@ -217,7 +196,7 @@ def test_what_luck_adds_to_the_best_of_a_thousand_is_as_the_readme_says() -> Non
     assert f"(rho .7); by {alone:.1f} if they share none" in text
 
 
-def test_the_first_page_says_what_the_command_says(tmp_path: Path) -> None:
+def test_the_first_page_says_what_the_command_says(tmp_path):
     """A whole board; what the winners scored on other items stands in the bundled answers."""
     write_examples(tmp_path)
     said = json.loads(printed(f"bayes-sota sota {tmp_path}/leaderboard.csv --n-test 250 --json"))
@@ -238,13 +217,13 @@ def test_the_first_page_says_what_the_command_says(tmp_path: Path) -> None:
         assert f"{said[name]['mean']:.4f} ({lower:.4f} to {upper:.4f})" in figure
 
 
-def texts_of(figure: Path) -> str:
+def texts_of(figure):
     """What is written in an SVG, a line each."""
     return "\n".join(re.findall(r"<text[^>]*>(.*?)</text>", figure.read_text(encoding="utf-8")))
 
 
 @pytest.mark.slow
-def test_figures_say_what_they_would_say_now(tmp_path: Path) -> None:
+def test_figures_say_what_they_would_say_now(tmp_path):
     make = [sys.executable, str(DOCS / "make_figures.py"), str(tmp_path)]
     subprocess.run(make, check=True, capture_output=True)
     drawn = sorted(tmp_path.glob("*.svg"))
@@ -254,14 +233,14 @@ def test_figures_say_what_they_would_say_now(tmp_path: Path) -> None:
         assert text_differences(stored, texts_of(path), ELSEWHERE) == [], path.name
 
 
-def print_again(page: Path) -> None:
+def print_again(page):
     """Put what commands say now, as many sentences as before, into a page."""
 
-    def again(fence: re.Match[str]) -> str:
+    def again(fence):
         if fence[1] != "sh" or fence[3] is None:
             return fence[0]
-        lines = [printed(line) for line in fence[2].replace("\\\n", " ").splitlines()][-1]
-        sentences = takewhile(lambda line: line.endswith("."), lines.splitlines())
+        lines = printed(fence[2]).splitlines()
+        sentences = takewhile(lambda line: line.endswith("."), lines)
         count = len(re.findall(r"\.$", fence[3], re.M))
         told = islice(sentences, count)
         kept = [textwrap.fill(line, 88, break_on_hyphens=False) for line in told]

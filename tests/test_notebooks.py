@@ -10,12 +10,14 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
+from jupyter_client.manager import KernelManager
+from nbclient import NotebookClient
+from PIL import Image
 from stored_text import text_differences
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,36 +31,20 @@ OF_A_MACHINE = re.compile(r"/(?:home|root|tmp|work|Users|usr)/|0x[0-9a-f]{6,}|si
 by_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def read(path: Path) -> Any:
+def read(path):
     return nbformat.read(path, as_version=4)
 
 
-def outputs_of(notebook: Any) -> list[tuple[int, Any]]:
-    """Outputs with the numbers of their cells."""
-    return [(k, o) for k, cell in enumerate(notebook.cells) for o in cell.get("outputs", [])]
-
-
-def figures_of(notebook: Any) -> list[tuple[int, bytes]]:
-    return [
-        (k, base64.b64decode(output["data"]["image/png"]))
-        for k, output in outputs_of(notebook)
-        if "image/png" in output.get("data", {})
-    ]
-
-
-def text_of(output: Any) -> str:
+def text_of(output):
     return str(output.get("text", output.get("data", {}).get("text/plain", "")))
 
 
-def environment() -> dict[str, str]:
-    """Of a kernel."""
-    found = os.environ.get("PYTHONPATH", "")
-    changed = {
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), found]),
-        "PYTHONWARNINGS": "ignore",
-    }
-    away = ("MPLBACKEND", "BAYES_SOTA_DATA")  # figures inline, data of the package only
-    return {k: v for k, v in os.environ.items() if k not in away} | changed
+def environment():
+    """Of a kernel: figures inline, data of the package only."""
+    away = ("MPLBACKEND", "BAYES_SOTA_DATA")
+    kept = {k: v for k, v in os.environ.items() if k not in away}
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
+    return kept | {"PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
 
 
 AFRESH = """
@@ -70,26 +56,25 @@ if "pandas" in _sys.modules:
 """Takes the names and options of another notebook away."""
 
 
-def executed(path: Path, kernel: Any = None) -> Any:
-    """The notebook with fresh outputs, without noise; a failing cell raises."""
-    from nbclient import NotebookClient
+@contextmanager
+def started(folder):
+    """A kernel that works in a folder."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env=environment(), cwd=str(folder))
+    yield manager
+    manager.shutdown_kernel(now=True)
 
+
+def executed(path, kernel):
+    """The notebook with fresh outputs, without noise; a failing cell raises."""
     notebook = read(path)
-    for cell in notebook.cells:
-        cell.metadata = {}
-    settings = {"timeout": 300, "kernel_name": "python3"}
-    if kernel is not None:
-        notebook.cells.insert(0, nbformat.v4.new_code_cell(AFRESH))
-        client = NotebookClient(notebook, km=kernel, **settings)
-        try:
-            client.execute()
-        finally:
-            client.kc.stop_channels()
-        notebook.cells.pop(0)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            settings["resources"] = {"metadata": {"path": folder}}
-            NotebookClient(notebook, **settings).execute(env=environment())
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(AFRESH))
+    client = NotebookClient(notebook, km=kernel, timeout=300, kernel_name="python3")
+    try:
+        client.execute()
+    finally:
+        client.kc.stop_channels()
+    notebook.cells.pop(0)
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type == "code":
@@ -97,8 +82,8 @@ def executed(path: Path, kernel: Any = None) -> Any:
     return notebook
 
 
-def cleaned(outputs: list[Any]) -> list[Any]:
-    kept: list[Any] = []
+def cleaned(outputs):
+    kept = []
     for output in outputs:
         if output.get("name") == "stderr":
             continue
@@ -118,16 +103,14 @@ def cleaned(outputs: list[Any]) -> list[Any]:
     return kept
 
 
-def with_few_colours(image: str) -> str:
-    from PIL import Image
-
+def with_few_colours(image):
     out = io.BytesIO()
     picture = Image.open(io.BytesIO(base64.b64decode(image))).convert("RGB")
     picture.quantize(128, dither=Image.Dither.NONE).save(out, "png", optimize=True)
     return base64.b64encode(out.getvalue()).decode()
 
 
-def differences(stored: Any, fresh: Any, share: float = 0.0) -> list[str]:
+def differences(stored, fresh, share=0.0):
     """Where outputs differ: text, numbers by more than a few units, presence of figures."""
     found = []
     for k, (before, after) in enumerate(zip(stored.cells, fresh.cells, strict=True)):
@@ -141,12 +124,8 @@ def differences(stored: Any, fresh: Any, share: float = 0.0) -> list[str]:
     return found
 
 
-def kind_of(output: Any) -> tuple[str, ...]:
+def kind_of(output):
     return (output.output_type, *sorted(output.get("data", {})))
-
-
-def test_there_are_notebooks() -> None:
-    assert NOTEBOOKS
 
 
 @pytest.mark.parametrize(
@@ -161,47 +140,37 @@ def test_there_are_notebooks() -> None:
         ("2 of 3", "2 of", False),
     ],
 )
-def test_what_counts_as_a_difference(old: str, new: str, same: bool) -> None:
+def test_what_counts_as_a_difference(old, new, same):
     assert (not text_differences(old, new)) == same
 
 
 @by_notebook
-def test_notebook_is_valid_and_its_outputs_have_no_noise(path: Path) -> None:
+def test_notebook_asks_answers_and_has_no_noise(path):
     notebook = read(path)
     nbformat.validate(notebook)
     assert path.stat().st_size < LARGEST_NOTEBOOK
     assert set(notebook.metadata) <= {"kernelspec", "language_info"}
     for cell in notebook.cells:
-        assert cell.metadata == {}
-        assert cell.get("execution_count") is None
-    figures = figures_of(notebook)
-    assert figures
-    assert max(len(content) for _, content in figures) < LARGEST_FIGURE
-    for _, output in outputs_of(notebook):
+        assert (cell.metadata, cell.get("execution_count")) == ({}, None)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    figures = [o["data"]["image/png"] for o in outputs if "image/png" in o.get("data", {})]
+    assert 0 < max(len(base64.b64decode(figure)) for figure in figures) < LARGEST_FIGURE
+    for output in outputs:
         assert output.output_type != "error"
         assert output.get("name") != "stderr"
         assert not OF_A_MACHINE.search(text_of(output))
-
-
-@by_notebook
-def test_notebook_asks_imports_the_package_and_defines_no_model(path: Path) -> None:
-    cells = read(path).cells
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     assert "import bayes_sota as bs" in code
     assert "pm.Model" not in code
-    assert cells[0].source.splitlines()[0].endswith("?")
-    assert any("## The answer" in cell.source for cell in cells)
+    assert notebook.cells[0].source.splitlines()[0].endswith("?")
+    assert any("## The answer" in cell.source for cell in notebook.cells)
 
 
 @pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """One for all: imports and compiled code take seconds. What is stored is of kernels alone."""
-    from jupyter_client.manager import KernelManager
-
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env=environment(), cwd=str(tmp_path_factory.mktemp("kernel")))
-    yield manager
-    manager.shutdown_kernel(now=True)
+def kernel(tmp_path_factory):
+    """One for all: imports and compiled code take seconds."""
+    with started(tmp_path_factory.mktemp("kernel")) as manager:
+        yield manager
 
 
 @pytest.mark.slow
@@ -209,13 +178,14 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 # the client of the kernel, not the notebook, leaves these behind
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_notebook_says_what_is_stored(path: Path, kernel: Any) -> None:
+def test_notebook_says_what_is_stored(path, kernel):
     share = SHARE if path.stem in SAMPLED else 0.0
     assert differences(read(path), executed(path, kernel), share) == []
 
 
 if __name__ == "__main__":
-    for chosen in NOTEBOOKS:
-        if not sys.argv[1:] or chosen.stem in sys.argv[1:]:
-            nbformat.write(executed(chosen), chosen)
-            print(chosen.name, f"{chosen.stat().st_size >> 10} kB")
+    with tempfile.TemporaryDirectory() as folder, started(folder) as running:
+        for chosen in NOTEBOOKS:
+            if not sys.argv[1:] or chosen.stem in sys.argv[1:]:
+                nbformat.write(executed(chosen, running), chosen)
+                print(chosen.name, f"{chosen.stat().st_size >> 10} kB")

@@ -2,11 +2,9 @@
 
 import doctest
 import inspect
-from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +14,10 @@ from bayes_sota.core.skills import LogitNormal
 
 PACKAGE = Path(bayes_sota.__file__).parent
 MODULES = sorted(
-    ".".join(("bayes_sota", *path.relative_to(PACKAGE).with_suffix("").parts))
-    .removesuffix(".__init__")
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
     if path.name != "__main__.py"
-)  # fmt: skip
+)
 MODULES += [f"published.{name}" for name in (
     "agreement", "comparisons", "estimators", "findings", "numbers_epp", "numbers_maximum", "study",
 )]  # fmt: skip
@@ -42,68 +39,52 @@ ROOMS = {name: getattr(bayes_sota, name) for name in (
 )}  # fmt: skip
 
 
-def test_everyday_names_are_few_unique_and_completed() -> None:
-    assert len(bayes_sota.__all__) == len(set(bayes_sota.__all__))
-    assert set(bayes_sota.__all__) <= set(dir(bayes_sota))
+def test_everyday_names_are_few_and_unique():
+    names = bayes_sota.__all__
+    assert len(names) == len(set(names))
+    assert len(set(names) - set(ROOMS)) <= 40
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = bayes_sota.no_such_name
-    assert len(set(bayes_sota.__all__) - set(ROOMS)) <= 40
 
 
-@pytest.mark.parametrize(
-    ("place", "name"),
-    [(bayes_sota, name) for name in bayes_sota.__all__]
-    + [(place, name) for place in ROOMS.values() for name in place.__all__],
-)
-def test_public_name_imports_and_is_documented(place: Any, name: str) -> None:
-    value = getattr(place, name)
-    documentation = inspect.getdoc(value)
-    assert documentation
-    assert "(" not in documentation.splitlines()[0][: len(name) + 1], "a generated docstring"
+@pytest.mark.parametrize("place", [bayes_sota, *ROOMS.values()], ids=lambda place: place.__name__)
+def test_public_names_import_are_listed_and_documented(place):
+    assert set(place.__all__) <= set(dir(place))
+    for name in place.__all__:
+        documentation = inspect.getdoc(getattr(place, name))
+        assert documentation, name
+        generated = "(" in documentation.splitlines()[0][: len(name) + 1]
+        assert not generated, name
+
+
+@pytest.mark.parametrize("room", ["maximum", "leaderboard", "claims", "epp", "crossval"])
+def test_rooms_have_builders(room):
+    assert [name for name in ROOMS[room].__all__ if name.startswith("build_")]
 
 
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.slow) if name in SLOW_EXAMPLES else name
     for name in MODULES
 ])  # fmt: skip
-def test_examples_in_docstrings(name: str) -> None:
+def test_examples_in_docstrings(name):
     failed, _ = doctest.testmod(import_module(name))
     assert failed == 0
 
 
-def dataclasses_of_the_package() -> Iterator[type]:
-    for name in MODULES:
-        for value in vars(import_module(name)).values():
-            if inspect.isclass(value) and value.__module__ == name and is_dataclass(value):
-                yield value
-
-
-def test_no_dataclass_compares_arrays_by_the_generated_equality() -> None:
+def test_no_dataclass_compares_arrays_by_the_generated_equality():
     """Which raises where an array has more than one number."""
     array = ("ndarray", "NDArray", "FloatArray", "ArrayLike", "DataFrame", "Dataset", "DataTree")
-    wrong = {
-        f"{of.__module__}.{of.__qualname__}"
-        for of in dataclasses_of_the_package()
-        if of.__dataclass_params__.eq  # type: ignore[attr-defined]
-        and any(word in str(field.type) for field in fields(of) for word in array)
-    }
-    assert wrong == set()
+    values = [(name, value) for name in MODULES for value in vars(import_module(name)).values()]
+    found = [v for name, v in values if is_dataclass(v) and getattr(v, "__module__", "") == name]
+    compared = [v for v in found if inspect.isclass(v) and v.__dataclass_params__.eq]
+    types = {(of.__qualname__, str(field.type)) for of in compared for field in fields(of)}
+    assert found
+    assert [of for of, kind in types if any(word in kind for word in array)] == []
 
 
-def test_laws_and_distributions_can_be_compared() -> None:
-    law = bayes_sota.maximum_law(n_test=50, n_classifiers=3, skill=0.9)
-    assert law == law
-    assert law != bayes_sota.maximum_law(n_test=50, n_classifiers=3, skill=0.8)
+def test_laws_and_distributions_can_be_compared():
+    laws = [bayes_sota.maximum_law(n_test=50, n_classifiers=3, skill=s) for s in (0.9, 0.9, 0.8)]
+    assert laws[0] == laws[0] != laws[2]
     several = [LogitNormal(np.array([1.0, 2.0]), spread) for spread in (0.1, 0.1, 0.2)]
     assert several[0] == several[1] != several[2]
     assert len(set(several)) == 2
-
-
-@pytest.mark.parametrize("room", ["maximum", "leaderboard", "claims", "epp", "crossval"])
-def test_builders_are_listed(room: str) -> None:
-    module = getattr(bayes_sota, room)
-    builders = [name for name in module.__all__ if name.startswith("build_")]
-    assert builders
-    for name in builders:
-        assert name in dir(module)
-        assert callable(getattr(module, name))

@@ -12,21 +12,35 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from bayes_sota import __version__
+
 ROOT = Path(__file__).resolve().parents[1]
-THIS = Path(__file__).resolve()
 TEXT = {".py", ".toml", ".md", ".cff", ".json", ".ipynb", ".cfg", ".txt", ".yml", ".yaml", ""}
-
-# Written in pieces, so that the rules do not catch themselves.
+SCRIPT = ROOT / ".ci" / "run"
+checkout_only = pytest.mark.skipif(not SCRIPT.is_file(), reason="an unpacked archive has no .ci")
+# Patterns, and lines that they see, written in pieces, so that the rules do not catch themselves.
 FORBIDDEN = {
-    "absolute path of a machine": r"(?<![\w./:])/(work|root|home|Users|tmp|opt|mnt)/\w",
-    "package registry": r"(pypi|pythonhosted)\.org|(registry\.)?npmjs\.(org|com)",
-    "unsafe reading": r"\b(pickle|dill|joblib)\.loads?\(|\ballow_pickle=True|(?<![\w.])eval\(",
+    "absolute path of a machine": (
+        r"(?<![\w./:])/(work|root|home|Users|tmp|opt|mnt)/\w",
+        'open("/ho' + "me/someone/board.csv",
+    ),
+    "package registry": (
+        r"(pypi|pythonhosted)\.org|(registry\.)?npmjs\.(org|com)",
+        "https://py" + "pi.org/simple",
+    ),
+    "unsafe reading": (
+        r"\b(pickle|dill|joblib)\.loads?\(|\ballow_pickle=True",
+        "data = pickle" + ".load(",
+    ),
+    "evaluation": (r"(?<![\w.])eval\(", "value = ev" + "al(text)"),
 }
-NEIGHBOUR = ".." + "/shared"
-FAMILY_NAMES = {"utils", "helpers", "common", "misc"}
 
 
-def repository_files() -> list[Path]:
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def repository_files():
     """Files that git tracks or would track; of an unpacked archive, all of them."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     try:
@@ -38,59 +52,38 @@ def repository_files() -> list[Path]:
 
 
 FILES = repository_files()
-SCRIPT = ROOT / ".ci" / "run"
-checkout_only = pytest.mark.skipif(not SCRIPT.is_file(), reason="an unpacked archive has no .ci")
-
-
-def read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("rule", FORBIDDEN)
-def test_no_file_breaks_a_rule(rule: str) -> None:
-    pattern = re.compile(FORBIDDEN[rule])
+def test_no_file_breaks_a_rule(rule):
+    pattern, example = re.compile(FORBIDDEN[rule][0]), FORBIDDEN[rule][1]
+    assert pattern.search(example)
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}"
         for path in FILES
-        if path != THIS
+        if path != Path(__file__).resolve()
         for number, line in enumerate(read(path).splitlines(), 1)
         if pattern.search(line)
     ]
     assert found == []
 
 
-@pytest.mark.parametrize(
-    ("rule", "line"),
-    [
-        ("absolute path of a machine", 'open("/ho' + 'me/someone/board.csv")'),
-        ("package registry", "index = https://py" + "pi.org/simple"),
-        ("unsafe reading", "data = pickle" + ".load(file)"),
-        ("unsafe reading", "value = ev" + "al(text)"),
-    ],
-)
-def test_the_rules_see_what_they_forbid(rule: str, line: str) -> None:
-    assert re.search(FORBIDDEN[rule], line)
-
-
-@checkout_only
-def test_only_the_continuous_integration_knows_its_neighbour() -> None:
-    found = [path for path in FILES if NEIGHBOUR in read(path)]
-    assert found == [SCRIPT]
-
-
-def test_no_module_is_a_drawer_for_everything() -> None:
-    assert [path for path in FILES if path.stem in FAMILY_NAMES] == []
-
-
-def test_every_module_says_what_holds_in_it() -> None:
+def test_no_module_is_a_drawer_for_everything_and_each_says_what_holds_in_it():
+    assert [p for p in FILES if p.stem in {"utils", "helpers", "common", "misc"}] == []
     modules = (path for path in (ROOT / "bayes_sota").rglob("*.py") if read(path).strip())
     assert [path for path in modules if not read(path).startswith(('"""', 'r"""'))] == []
 
 
 @checkout_only
-def test_the_script_of_the_continuous_integration_is_executable() -> None:
+def test_the_script_of_the_continuous_integration():
+    assert [path for path in FILES if ".." + "/shared" in read(path)] == [SCRIPT]
     assert SCRIPT.stat().st_mode & stat.S_IXUSR
     assert subprocess.run(["bash", "-n", SCRIPT], check=False).returncode == 0
+    parts = set(re.findall(r"^run_(\w+)\(\)", read(SCRIPT), re.M))
+    workflow = read(".github/workflows/tests.yml")
+    alone = set(re.findall(r"bash \.ci/run (\w+)$", workflow, re.M))
+    (listed,) = re.findall(r"part: \[(.*)\]", workflow)
+    assert alone | set(listed.split(", ")) == parts
 
 
 HOSTED = {
@@ -108,89 +101,56 @@ HOSTED = {
 @pytest.mark.slow
 @checkout_only
 @pytest.mark.parametrize("path", HOSTED)
-def test_what_hosting_sites_read_has_their_schema(path: str) -> None:
-    schemas = [HOSTED[path]]
-    if "workflows" in path:
-        schemas.append("vendor.github-workflows")
-    for schema in schemas:
+def test_what_hosting_sites_read_has_their_schema(path):
+    for schema in [HOSTED[path]] + ["vendor.github-workflows"] * ("workflows" in path):
         command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, path]
         checked = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
         assert checked.returncode == 0, checked.stdout
 
 
-@checkout_only
-def test_the_workflows_run_parts_of_the_script() -> None:
-    parts = set(re.findall(r"^run_(\w+)\(\)", read(SCRIPT), re.M))
-    workflow = read(ROOT / ".github" / "workflows" / "tests.yml")
-    alone = set(re.findall(r"bash \.ci/run (\w+)$", workflow, re.M))
-    listed = re.search(r"part: \[(.*)\]", workflow)
-    assert listed is not None
-    assert alone | set(listed[1].split(", ")) == parts
-
-
-def test_versions_agree() -> None:
-    from bayes_sota import __version__
-
-    assert f"\nversion: {__version__}\n" in read(ROOT / "CITATION.cff")
-    assert f"\n## {__version__} - " in read(ROOT / "CHANGELOG.md")
-    assert f'version: "{__version__}"' in read(ROOT / "docs/conda/recipe.yaml")
-
-
-def test_the_conda_recipe_needs_what_the_package_needs() -> None:
-    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
-    recipe = yaml.safe_load(read(ROOT / "docs/conda/recipe.yaml"))
-
-    def same(requirements: list[str]) -> set[tuple[str, str]]:
-        """Names, which conda has other ones for, and versions without the order of bounds."""
-        parsed = [
-            Requirement(text.replace("matplotlib-base", "matplotlib")) for text in requirements
-        ]
-        return {(needed.name, str(needed.specifier)) for needed in parsed}
-
-    run = recipe["requirements"]["run"]
-    assert same(run) == same([*project["dependencies"], "python>=3.12", "h5py"])
-    extras = [
-        text
-        for name in ("cv", "excel", "parquet")
-        for text in project["optional-dependencies"][name]
-    ]
-    assert same(recipe["requirements"]["run_constraints"]) == same(extras)
-
-
-def test_python_versions_agree() -> None:
-    versions = read(ROOT / ".python-version").split()
-    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+def test_versions_agree():
+    assert f"\nversion: {__version__}\n" in read("CITATION.cff")
+    assert f"\n## {__version__} - " in read("CHANGELOG.md")
+    assert f'version: "{__version__}"' in read("docs/conda/recipe.yaml")
+    versions = read(".python-version").split()
+    project = tomllib.loads(read("pyproject.toml"))["project"]
     assert project["requires-python"] == f">={min(versions)}"
     shown = [c.rpartition(" ")[2] for c in project["classifiers"] if "Python :: 3" in c]
     assert sorted(shown) == sorted(versions)
 
 
-def test_the_licence_is_whole() -> None:
-    licence = read(ROOT / "LICENSE")
+def test_the_conda_recipe_needs_what_the_package_needs():
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    needed = yaml.safe_load(read("docs/conda/recipe.yaml"))["requirements"]
+
+    def same(requirements):
+        """Names, which conda has other ones for, and versions without the order of bounds."""
+        texts = (text.replace("matplotlib-base", "matplotlib") for text in requirements)
+        return {(one.name, str(one.specifier)) for one in map(Requirement, texts)}
+
+    assert same(needed["run"]) == same([*project["dependencies"], "python>=3.12", "h5py"])
+    optional = project["optional-dependencies"]
+    extras = [text for name in ("cv", "excel", "parquet") for text in optional[name]]
+    assert same(needed["run_constraints"]) == same(extras)
+
+
+def test_the_licence_is_whole():
+    licence = read("LICENSE")
     assert "Apache License" in licence[:200]
     assert "END OF TERMS AND CONDITIONS" in licence
 
 
-def readme_blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", read(ROOT / "README.md"), re.M | re.S)
-
-
-def run_in(folder: Path, code: str, *arguments: str) -> int:
-    command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, cwd=folder, check=False).returncode
-
-
-def test_a_person_reads_the_readme_to_its_end() -> None:
-    assert len(read(ROOT / "README.md").split()) <= 900
+def test_a_person_reads_the_readme_to_its_end():
+    assert len(read("README.md").split()) <= 900
 
 
 @pytest.mark.slow
-def test_the_examples_of_the_readme_run(tmp_path: Path) -> None:
-    shell = [block for block in readme_blocks("sh") if "pip install" not in block]
-    python = readme_blocks("python")
+def test_the_examples_of_the_readme_run(tmp_path):
+    blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", read("README.md"), re.M | re.S)
+    shell = [text for language, text in blocks if language == "sh" and "pip install" not in text]
+    python = [text for language, text in blocks if language == "python"]
     assert (len(shell), len(python)) == (6, 1)
-    for line in shell:
-        command = "import sys; from bayes_sota.cli import main; sys.exit(main(sys.argv[1:]))"
-        assert run_in(tmp_path, command, *shlex.split(line)[3:]) == 0
-    assert run_in(tmp_path, python[0]) == 0
+    called = "import sys; from bayes_sota.cli import main; sys.exit(main(sys.argv[1:]))"
+    for words in (*([called, *shlex.split(line)[3:]] for line in shell), python):
+        subprocess.run([sys.executable, "-c", *words], cwd=tmp_path, check=True)
     assert (tmp_path / "report.html").stat().st_size < 3_000_000

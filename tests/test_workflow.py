@@ -3,41 +3,24 @@
 import json
 import re
 import shlex
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
-from data.files import run, written
-
-import bayes_sota.data
-
-EXAMPLES = Path(bayes_sota.data.__file__).parent / "example_files"
+from data.files import EXAM, run, written
 
 
 @pytest.fixture
-def steps(repository: Path) -> list[dict[str, Any]]:
+def steps(repository):
     text = (repository / "docs/guide/compare.yml").read_text(encoding="utf-8")
     workflow = yaml.safe_load(text)
     assert workflow["permissions"] == {"contents": "read"}
     assert "secrets" not in text
     (job,) = workflow["jobs"].values()
-    return list(job["steps"])
+    return job["steps"]
 
 
-def write_log(model: str, log: str) -> None:
-    """Answers of a model of the example in a log of lm-evaluation-harness."""
-    exam = pd.read_csv(EXAMPLES / "exam.csv")
-    answers = exam[(exam["model"] == model) & (exam["seed"] == 1)]
-    lines = [
-        json.dumps({"doc_id": image, "acc": float(right)})
-        for image, right in zip(answers["image"].tolist(), answers["correct"], strict=True)
-    ]
-    written(Path("runs", log), "\n".join(lines) + "\n", "samples_exam_2026-01-01.jsonl")
-
-
-def test_actions_are_pinned_by_their_major_version(steps: list[dict[str, Any]]) -> None:
+def test_actions_are_pinned_by_their_major_version(steps):
     used = [step["uses"] for step in steps if "uses" in step]
     assert len(used) == 3
     assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in used)
@@ -47,12 +30,15 @@ def test_actions_are_pinned_by_their_major_version(steps: list[dict[str, Any]]) 
     ("baseline", "candidate", "codes"), [("tree", "forest", [0, 0]), ("forest", "tree", [0, 3])]
 )
 def test_its_commands_pass_and_fail(
-    steps: list[dict[str, Any]], baseline: str, candidate: str, codes: list[int],
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    steps, baseline, candidate, codes, tmp_path, monkeypatch, capsys
+):
+    """With answers of models of the example in logs of lm-evaluation-harness."""
     monkeypatch.chdir(tmp_path)
-    write_log(baseline, "baseline")
-    write_log(candidate, "candidate")
+    exam = pd.read_csv(EXAM).query("seed == 1")
+    for model, log in ((baseline, "baseline"), (candidate, "candidate")):
+        rows = exam[exam["model"] == model][["image", "correct"]].to_numpy().tolist()
+        lines = "".join(f"{json.dumps({'doc_id': i, 'acc': float(x)})}\n" for i, x in rows)
+        written(tmp_path / "runs" / log, lines, "samples_exam_2026-01-01.jsonl")
     lines = [step["run"] for step in steps if "bayes-sota " in step.get("run", "")]
     commands = [shlex.split(line) for line in lines]
     assert [command[1] for command in commands] == ["board", "claim"]
@@ -60,5 +46,4 @@ def test_its_commands_pass_and_fail(
     kept = steps[-1]
     assert kept["if"] == "always()"
     files = [tmp_path / name for name in kept["with"]["path"].split()]
-    assert len(files) == 2
-    assert all(file.stat().st_size for file in files)
+    assert (len(files), all(file.stat().st_size for file in files)) == (2, True)

@@ -17,13 +17,14 @@ TOP = (1000 * 0.9 + 0.8) / 1001  # the expected best of a thousand skills from 0
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A board, one with leaked answers, and two boards."""
+    """A board, one with ties, one with leaked answers, and two boards."""
     folder, rng = tmp_path_factory.mktemp("boards"), np.random.default_rng(4)
     theta = 0.8 - 0.05 * rng.exponential(size=36)
     public, private = (rng.binomial(n, theta) / n for n in (500, 1500))
     rows = {
         "teams": [*((f"team {k}", f"{k / 500:.3f}") for k in range(400, 460, 3)),
                   ("=1+1[red]", "0.922")],
+        "tied": [(name, "0.900") for name in "abc"] + [("d", "0.888"), ("e", "0.850")],
         "leak": [*enumerate(rng.binomial(2000, 0.8, 30) / 2000), ("x", 1.0)],
         "paired": [(f"[bold]t{i}", a, b) for i, (a, b) in enumerate(np.c_[public, private])],
     }  # fmt: skip
@@ -122,9 +123,14 @@ def test_sota_of_a_board_in_shell_and_python(capsys, files):
         ("--maximum 0.91 --n-test 500 --classifiers 5:50",
          "of about 16 classifiers is 0.91, read as 453 to 457 right"),
         ("--maximum 1 --n-test 1 --classifiers 10", "read as 1 right answer of 1"),
+        ("--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifiers 50",
+         "an AUC of 90 positive and 810 negative items"),
+        ("tied.csv --n-test 500", "the best score of 5 entries is 0.900 on 500 test items (number "
+                                  "given), shared by 3."),
     ],
 )  # fmt: skip
-def test_how_a_best_score_was_read_is_said(capsys, typed, words):
+def test_how_a_best_score_was_read_is_said(capsys, files, monkeypatch, typed, words):
+    monkeypatch.chdir(files)
     code, out, error = run(capsys, "sota", *typed.split(), "--seed", 1, "--quiet")
     assert (code, error, words in out) == (0, "", True)
 

@@ -41,6 +41,7 @@ DRAWING = ("pymc", "pytensor", "arviz", "matplotlib")
 @pytest.mark.parametrize(
     ("line", "heavy"),
     [
+        ("--version", ("scipy", *DRAWING)),
         ("--help", ("scipy", "pandas", "xarray", *DRAWING)),
         ("sota --help", ("pandas", *DRAWING)),
         ("maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5 --json",

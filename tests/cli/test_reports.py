@@ -138,5 +138,5 @@ def test_names_of_strangers_are_text_in_every_format(tmp_path):
         assert "\x1b" not in "".join(texts.values())
         cells = {cell for rows in read_tables(texts["tex"]) for row in rows for cell in row}
         assert number == 4 or set(map(plain_text, HOSTILE)) <= cells
-        assert not re.search("http://|<b>", texts["md"])
+        assert not re.search("http://|<b", texts["md"])
         assert not re.search("(^|[,\n])=", texts["csv"])

@@ -98,6 +98,6 @@ def test_equal_entries_are_rarely_told_apart(m):
 
 
 def test_tiers_and_neighbours():
-    sets = np.array([[1, 2], [1, 3], [2, 4], [3, 4], [5, 6], [5, 6]])
+    sets = np.array([[1, 2], [1, 3], [3, 4], [3, 4], [5, 6], [5, 6]])
     assert (tiers(sets).tolist(), separated_neighbours(sets)) == ([1, 1, 2, 2, 3, 3], 1)
     assert tiers(np.array([[1, 3], [2, 3], [4, 4], [4, 4]])).tolist() == [1, 2, 3, 3]

@@ -36,17 +36,6 @@ def test_summary_is_what_numpy_says(tree):
     assert 1 < row["mcse"] / (draws.std(ddof=1) / np.sqrt(draws.size)) < 1.6
 
 
-@pytest.mark.slow
-def test_boards_get_a_row_each():
-    boards = [
-        bs.BestScore("0.9", n_test=500, n_classifiers=20, name="first"),
-        bs.BestScore("0.8", n_test=300, n_classifiers=(10, 40), name="second"),
-    ]
-    table = bs.summarize(bs.estimate_sota(boards, draws=200, random_seed=0))
-    assert {"theta_sota[first]", "theta_sota[second]", "rho"} <= set(table.index)
-    assert 10 <= table.loc["n_classifiers[second]", "mean"] <= 40
-
-
 def test_diagnostics_find_chains_that_disagree(tree):
     assert bs.diagnose(tree)["ok"] is True
     broken = tree.copy(deep=True)

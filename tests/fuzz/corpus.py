@@ -6,9 +6,7 @@ Everything is made here, from a seed: no file belongs to anybody. ``mutations.py
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,22 +18,9 @@ _BOARD = ("--n-test", "500")
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One input and one command that takes it.
+    """One input and one command that takes it as ``{file}``.
 
-    Attributes
-    ----------
-    kind : str
-        Kind of the input, which decides what mutations mean.
-    name : str
-        Name of the input's file; ``command`` holds it as ``{file}``.
-    content : bytes
-        The file.
-    command : tuple of str
-        Arguments of the command line.
-    others : dict
-        Further files of the case, which stay as they are.
-    score_columns : tuple of int
-        Columns of a delimited table whose cells are scores or answers.
+    The kind decides what mutations mean. Other files of the case stay as they are.
     """
 
     kind: str
@@ -44,20 +29,21 @@ class Case:
     command: tuple[str, ...]
     others: dict[str, bytes] = field(default_factory=dict)
     score_columns: tuple[int, ...] = ()
+    """Columns of a delimited table whose cells are scores or answers."""
 
     @property
-    def label(self) -> str:
+    def label(self):
         """Name of the command and the file, for messages."""
         words = [word for word in self.command[:2] if not word.startswith(("-", "{"))]
         return f"{' '.join(words)} {self.name}"
 
 
-def table_text(rows: list[list[str]], delimiter: str = ",") -> bytes:
+def table_text(rows, delimiter=","):
     """Rows as delimited text."""
     return "".join(delimiter.join(row) + "\n" for row in rows).encode()
 
 
-def corpus() -> tuple[Case, ...]:
+def corpus():
     """Every kind of input with every command that reads it."""
     rng = np.random.default_rng(20_240)
     return (
@@ -65,7 +51,7 @@ def corpus() -> tuple[Case, ...]:
     )  # fmt: skip
 
 
-def _boards(rng: np.random.Generator) -> Iterator[Case]:
+def _boards(rng):
     right = np.unique(rng.binomial(500, rng.beta(60, 12, 40)))[:18]
     rows = [["team", "score"], *([f"team {k}", f"{k / 500:.3f}"] for k in right)]
     records = [{"team": name, "score": float(score)} for name, score in rows[1:]]
@@ -74,35 +60,25 @@ def _boards(rng: np.random.Generator) -> Iterator[Case]:
         [str(r), str(100 + r), name, "2024-02-29 12:00:00", score, "7", f"user{r}"]
         for r, (name, score) in enumerate(rows[1:], 1)
     ]
-    files = {
-        "board.csv": table_text(rows),
-        "board.json": json.dumps(records).encode(),
-        "names.json": json.dumps({r["team"]: r["score"] for r in records}).encode(),
-        "board.parquet": _parquet({key: [r[key] for r in records] for key in rows[0]}),
-    }
-    read = {
-        "board": ("board", "{file}", *_BOARD, *_EXACT),
-        "sota": ("sota", "{file}", *_BOARD, "--quiet", *_EXACT),
-    }
-    for name, content in files.items():
-        columns = (1,) if name.endswith(".csv") else ()
-        for key, command in read.items():
-            if name == "board.csv" or key == "board":
-                yield Case("board", name, content, command, score_columns=columns)
-    command = ("board", "{file}", *_BOARD, *_EXACT)
+    board = ("board", "{file}", *_BOARD, *_EXACT)
+    sota = ("sota", "{file}", *_BOARD, "--quiet", *_EXACT)
+    for command in (board, sota):
+        yield Case("board", "board.csv", table_text(rows), command, score_columns=(1,))
+    yield Case("board", "board.json", json.dumps(records).encode(), board)
+    named = {r["team"]: r["score"] for r in records}
+    yield Case("board", "names.json", json.dumps(named).encode(), board)
+    columns = {key: [r[key] for r in records] for key in rows[0]}
+    yield Case("board", "board.parquet", _parquet(columns), board)
     name = "slug-publicleaderboard.csv"
-    yield Case("kaggle", name, table_text(kaggle), command, score_columns=(4,))
+    yield Case("kaggle", name, table_text(kaggle), board, score_columns=(4,))
 
 
-def _answers(rng: np.random.Generator) -> Iterator[Case]:
+def _answers(rng):
     right = (rng.random((60, 4)) < [0.9, 0.85, 0.8, 0.6]).astype(int)
     rows = [["item", "tree", "forest", "stump", "coin"]]
     rows += [[f"q{i}", *map(str, row)] for i, row in enumerate(right)]
     columns = {name: right[:, j].tolist() for j, name in enumerate(rows[0][1:])}
-    answers = {
-        "answers.csv": table_text(rows),
-        "answers.parquet": _parquet({"item": [row[0] for row in rows[1:]], **columns}),
-    }
+    packed = _parquet({"item": [row[0] for row in rows[1:]], **columns})
     read = (
         ("sota", "{file}", *_EXACT),
         ("board", "{file}", *_EXACT),
@@ -110,10 +86,11 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
         ("score", "{file}", "--json"),
         ("inspect", "{file}", "--json"),
     )
-    for name, content in answers.items():
-        for command in read if name == "answers.csv" else (read[0], read[2], read[4]):
-            scored = (1, 2, 3, 4) if name == "answers.csv" else ()
-            yield Case("answers", name, content, command, score_columns=scored)
+    for command in read:
+        text = table_text(rows)
+        yield Case("answers", "answers.csv", text, command, score_columns=(1, 2, 3, 4))
+    for command in (read[0], read[2], read[4]):
+        yield Case("answers", "answers.parquet", packed, command)
     dice = [["case", "unet", "vit"]]
     dice += [[f"c{i}", f"{a:.3f}", f"{b:.3f}"] for i, (a, b) in enumerate(rng.beta(8, 2, (30, 2)))]
     yield Case("item-scores", "dice.csv", table_text(dice), read[2], score_columns=(1, 2))
@@ -128,7 +105,7 @@ def _answers(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("item-scores", "auc.csv", table_text(auc), command, score_columns=(2, 3))
 
 
-def _paired(rng: np.random.Generator) -> Case:
+def _paired(rng):
     skill = rng.beta(60, 12, 25)
     public, private = rng.binomial(400, skill) / 400, rng.binomial(600, skill) / 600
     rows = [["team", "public", "private"]]
@@ -138,7 +115,7 @@ def _paired(rng: np.random.Generator) -> Case:
     return Case("paired", "paired.csv", table_text(rows), command, score_columns=(1, 2))
 
 
-def _claims() -> Case:
+def _claims():
     lines = ("paper,accuracy_a,accuracy_b,n_test", "Li,0.90,0.88,500", "Doe,0.95,0.85,500",
              "Roe,0.80,0.79,100")  # fmt: skip
     content = table_text([line.split(",") for line in lines])
@@ -146,7 +123,7 @@ def _claims() -> Case:
     return Case("claims", "review.csv", content, command, score_columns=(1, 2))
 
 
-def _rounds(rng: np.random.Generator) -> Iterator[Case]:
+def _rounds(rng):
     scores = rng.normal([0.9, 0.88, 0.87, 0.85], 0.03, (12, 4)).round(4)
     players = ["a", "b", "c", "d"]
     wide = [["task", *players], *([f"t{r}", *map(str, row)] for r, row in enumerate(scores))]
@@ -181,11 +158,11 @@ def _rounds(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("rounds", "wide.parquet", _parquet(frame), read)
 
 
-def _logs(rng: np.random.Generator) -> Iterator[Case]:
+def _logs(rng):
     right = (rng.random((40, 2)) < [0.8, 0.6]).astype(int).tolist()
     read = ("claim", "responses", "{file}", "{other}", *_EXACT)
 
-    def two(make: Callable[[list[int], str], Any]) -> list[str]:
+    def two(make):
         """What a tool writes of both models."""
         return [json.dumps(make([row[j] for row in right], f"model-{j}")) for j in range(2)]
 
@@ -211,7 +188,7 @@ def _logs(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("logs", "a.eval", buffer.getvalue(), read, other)
 
 
-def _parquet(columns: dict[str, list[object]]) -> bytes:
+def _parquet(columns):
     buffer = io.BytesIO()
     pq.write_table(pa.table(columns), buffer)
     return buffer.getvalue()

@@ -26,7 +26,7 @@ class Mutant:
     expected: str = "any"
 
 
-def mutate(case: Case, rng: np.random.Generator) -> Mutant:
+def mutate(case, rng):
     """One mutation that suits the kind of file, drawn at random."""
     tables = [_cell, _cell, _structure, _meaning_kept, _encoding, _archive, _name, _kind, _kind]
     by_ending = {"csv": tables, "json": [_json_value, _json_value, _json_text, _archive, _encoding],
@@ -44,7 +44,7 @@ _JUNK = (
 )  # fmt: skip
 
 
-def _bytes(case: Case, rng: np.random.Generator) -> Mutant:
+def _bytes(case, rng):
     content = bytearray(case.content)
     done = []
     for _ in range(int(rng.integers(1, 4))):
@@ -82,11 +82,11 @@ _ODD = (
 )  # fmt: skip
 
 
-def _rows(case: Case) -> list[list[str]]:
+def _rows(case):
     return [line.split(",") for line in case.content.decode().splitlines()]
 
 
-def _cell(case: Case, rng: np.random.Generator) -> Mutant:
+def _cell(case, rng):
     rows = _rows(case)
     row = int(rng.integers(1, len(rows)))
     column = int(case.score_columns[rng.integers(len(case.score_columns))])
@@ -110,7 +110,7 @@ _HOSTILE = (
 )  # fmt: skip
 
 
-def _name(case: Case, rng: np.random.Generator) -> Mutant:
+def _name(case, rng):
     rows = _rows(case)
     in_header = rng.random() < 0.4
     row = 0 if in_header else int(rng.integers(1, len(rows)))
@@ -124,7 +124,7 @@ Rows = list[list[str]]
 Change = Callable[[Rows, int, int], Rows]
 
 
-def _with_row(rows: Rows, at: int, row: list[str]) -> Rows:
+def _with_row(rows, at, row):
     return [*rows[:at], row, *rows[at + 1 :]]
 
 
@@ -147,7 +147,7 @@ _STRUCTURES: dict[str, Change] = {
 _BROKEN = {"missing cell", "extra cell", "empty", "header only"}
 
 
-def _structure(case: Case, rng: np.random.Generator) -> Mutant:
+def _structure(case, rng):
     rows = _rows(case)
     row, column = int(rng.integers(1, len(rows))), int(rng.integers(len(rows[0])))
     kind = list(_STRUCTURES)[rng.integers(13)]
@@ -156,7 +156,7 @@ def _structure(case: Case, rng: np.random.Generator) -> Mutant:
     return Mutant(case.name, content, kind, "refuse" if kind in _BROKEN and not remark else "any")
 
 
-def _meaning_kept(case: Case, rng: np.random.Generator) -> Mutant:
+def _meaning_kept(case, rng):
     rows = _rows(case)
     kinds: dict[str, Callable[[], bytes]] = {
         "semicolons": lambda: table_text(rows, ";"),
@@ -176,7 +176,7 @@ def _meaning_kept(case: Case, rng: np.random.Generator) -> Mutant:
     return Mutant(case.name, kinds[kind](), kind, "same")
 
 
-def _reordered(rows: Rows, order: Any) -> bytes:
+def _reordered(rows, order):
     return table_text([[row[i] for i in (0, *order)] for row in rows])
 
 
@@ -187,7 +187,7 @@ _METRICS = ("F1", "BLEU", "AUC", "ROUGE-L", "MCC", "kappa", "Dice", "mIoU", "Ave
 _SCORED = {"board", "kaggle"}
 
 
-def _kind(case: Case, rng: np.random.Generator) -> Mutant:
+def _kind(case, rng):
     """A counter, another metric, percent signs, seeds or tasks in a table."""
     rows = _rows(case)
     choices: list[Callable[[Case, Rows, np.random.Generator], tuple[Rows, str, str]]] = [_counter]
@@ -199,7 +199,7 @@ def _kind(case: Case, rng: np.random.Generator) -> Mutant:
     return Mutant(case.name, table_text(changed), what, expected)
 
 
-def _counter(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+def _counter(case, rows, rng):
     """A further column of numbers that follow each other, at any place but the first."""
     name, start = str(rng.choice(_COUNTERS)), int(rng.integers(0, 200))
     at = int(rng.integers(1, len(rows[0]) + 1))
@@ -210,13 +210,13 @@ def _counter(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, st
     return changed, f"counter {name!r} from {start} in column {at}", expected
 
 
-def _metric(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+def _metric(case, rows, rng):
     name = str(rng.choice(_METRICS))
     rows[0][case.score_columns[0]] = name
     return rows, f"scores are called {name!r}", "refuse"
 
 
-def _percent(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+def _percent(case, rows, rng):
     """Percent signs of all scores, or of one, or of all but one."""
     column, some = case.score_columns[0], int(rng.integers(3))
     odd = int(rng.integers(1, len(rows)))
@@ -228,7 +228,7 @@ def _percent(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, st
     return rows, f"percent signs of {what} ({odd})", "same"
 
 
-def _seeds(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+def _seeds(case, rows, rng):
     """Every entry twice, with a column of seeds: runs are no entries."""
     if case.kind == "kaggle":  # where a team has several rows, of which the best counts
         return rows, "nothing", "same"
@@ -237,7 +237,7 @@ def _seeds(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str,
     return [[*rows[0], name], *twice], f"two rows of each entry by {name!r}", "refuse"
 
 
-def _long(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, str]:
+def _long(case, rows, rng):
     """A row per model and item; with tasks, runs or a slip, or none of them."""
     names = ["transformer-small", "transformer-large", "random-forest", "baseline-model"]
     long = [[names[j], row[0], cell] for row in rows[1:] for j, cell in enumerate(row[1:])]
@@ -256,7 +256,7 @@ def _long(case: Case, rows: Rows, rng: np.random.Generator) -> tuple[Rows, str, 
     return changed, f"long answers: {kind} ({at})", expected
 
 
-def _encoding(case: Case, rng: np.random.Generator) -> Mutant:
+def _encoding(case, rng):
     text = case.content.decode().replace("t", "té", 1)
     codec = ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "utf-7", "cp037", "shift_jis")[
         rng.integers(8)
@@ -267,7 +267,7 @@ def _encoding(case: Case, rng: np.random.Generator) -> Mutant:
 # --- archives
 
 
-def _archive(case: Case, rng: np.random.Generator) -> Mutant:
+def _archive(case, rng):
     content, zipped, gzipped = case.content, f"{case.name}.zip", f"{case.name}.gz"
     whole = {case.name: content}
     made: dict[str, Callable[[], tuple[str, bytes]]] = {
@@ -286,7 +286,7 @@ def _archive(case: Case, rng: np.random.Generator) -> Mutant:
     return Mutant(name, packed, f"archive: {kind}")
 
 
-def _zip(members: dict[str, bytes]) -> bytes:
+def _zip(members):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -302,7 +302,7 @@ _VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def _json_value(case: Case, rng: np.random.Generator) -> Mutant:
+def _json_value(case, rng):
     content = json.loads(case.content)
     places = _places(content)
     parent, key = places[rng.integers(len(places))]
@@ -318,7 +318,7 @@ def _json_value(case: Case, rng: np.random.Generator) -> Mutant:
     return Mutant(case.name, json.dumps(content).encode("utf-8", "replace"), what)
 
 
-def _places(content: Any) -> list[tuple[Any, Any]]:
+def _places(content):
     """Every (container, key) of a JSON value."""
     found: list[tuple[Any, Any]] = []
     keys = list(content) if isinstance(content, dict) else range(len(content))
@@ -329,7 +329,7 @@ def _places(content: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-def _json_text(case: Case, rng: np.random.Generator) -> Mutant:
+def _json_text(case, rng):
     text = case.content.decode()
     kind = ("key twice", "deep", "NaN", "Infinity", "comment", "two documents", "bytes",
             "surrogate", "long number", "trailing comma")[rng.integers(10)]  # fmt: skip
@@ -353,7 +353,7 @@ def _json_text(case: Case, rng: np.random.Generator) -> Mutant:
     return Mutant(case.name, changed.encode(), f"JSON text: {kind}", what)
 
 
-def _json_line(case: Case, rng: np.random.Generator) -> Mutant:
+def _json_line(case, rng):
     lines = case.content.decode().splitlines()
     at = int(rng.integers(len(lines)))
     kind = ("twice", "dropped", "blank", "not an object", "value", "spoilt")[rng.integers(6)]

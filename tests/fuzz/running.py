@@ -15,18 +15,14 @@ import sys
 import tempfile
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Any
 
 import pytest
-from fuzz.corpus import Case
-from fuzz.mutations import Mutant
 
 from bayes_sota.cli import main
 
@@ -44,18 +40,18 @@ class Answer:
     peak: int
 
 
-def run_alone(arguments: Sequence[str], directory: Path | None = None) -> Answer:
+def run_alone(arguments, directory=None):
     """Answer of a command in a process of its own, whose output is caught at its descriptors."""
     return _starter().submit(_fork, arguments, directory or Path.cwd()).result()
 
 
 @cache
-def _starter() -> ProcessPoolExecutor:
+def _starter():
     """A process that only forks: a copy of pytest's own, with its threads, may wait for ever."""
     return ProcessPoolExecutor(1, get_context("spawn"))
 
 
-def _fork(arguments: Sequence[str], directory: Path) -> Answer:
+def _fork(arguments, directory):
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # idle threads of BLAS
@@ -73,14 +69,12 @@ def _fork(arguments: Sequence[str], directory: Path) -> Answer:
     return Answer(os.waitstatus_to_exitcode(status), texts[0], texts[1], seconds, peak)
 
 
-def _pages(column: int) -> int:
+def _pages(column):
     """Bytes of this process: reserved (0) or in memory (1)."""
     return int(Path("/proc/self/statm").read_text().split()[column]) * resource.getpagesize()
 
 
-def _run_and_exit(
-    arguments: Sequence[str], directory: Path, out: IO[bytes], err: IO[bytes]
-) -> None:
+def _run_and_exit(arguments, directory, out, err):
     """Become the command: 70 with a traceback where an exception escapes."""
     os.dup2(out.fileno(), 1)
     os.dup2(err.fileno(), 2)
@@ -106,7 +100,7 @@ def _run_and_exit(
         os._exit(code)
 
 
-def problems(answer: Answer) -> Iterator[str]:
+def problems(answer):
     """What is wrong with the behaviour of a command, whatever it was asked."""
     code, err = answer.code, answer.err
     lines = err.strip().splitlines()
@@ -126,7 +120,7 @@ def problems(answer: Answer) -> Iterator[str]:
             yield problem
 
 
-def verdict(case: Case, mutant: Mutant) -> str:
+def verdict(case, mutant):
     """What is wrong with what became of a mutant; empty where nothing is."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
@@ -147,7 +141,7 @@ def verdict(case: Case, mutant: Mutant) -> str:
     return f"{case.label} [{mutant.what}] -> {answer.code}: {wrong} | {line}" if found else ""
 
 
-def _differences(case: Case, mutant: Mutant, out: str) -> Iterator[str]:
+def _differences(case, mutant, out):
     try:
         found = json.loads(out, parse_constant=_refuse_constant)
     except ValueError as error:
@@ -158,11 +152,11 @@ def _differences(case: Case, mutant: Mutant, out: str) -> Iterator[str]:
         yield "another result from a file that means the same"
 
 
-def _refuse_constant(name: str) -> None:
+def _refuse_constant(name):
     raise ValueError(f"{name} is not JSON")
 
 
-def _impossible(found: Any, key: str = "") -> Iterator[str]:
+def _impossible(found, key=""):
     """Numbers that no result can hold: intervals upside down, probabilities outside [0, 1]."""
     if isinstance(found, dict):
         for name, value in found.items():
@@ -177,12 +171,12 @@ def _impossible(found: Any, key: str = "") -> Iterator[str]:
         yield f"{key} = {found}"
 
 
-def _arguments(case: Case, name: str) -> list[str]:
+def _arguments(case, name):
     names = {"{file}": name, "{other}": next(iter(case.others), "")}
     return [names.get(word, word) for word in case.command]
 
 
-def run(arguments: Sequence[str]) -> Any:
+def run(arguments):
     """JSON result of a command that answers, in this process."""
     code = 0
     with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
@@ -194,7 +188,7 @@ def run(arguments: Sequence[str]) -> Any:
     return json.loads(out.getvalue())
 
 
-def run_case(case: Case, name: str, content: bytes, *more: str) -> Any:
+def run_case(case, name, content, *more):
     """Numbers of a case whose file is another one."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -204,12 +198,12 @@ def run_case(case: Case, name: str, content: bytes, *more: str) -> Any:
 
 
 @cache
-def numbers(case: Case) -> Any:
+def numbers(case):
     """What the case itself gives, once."""
     return run_case(case, case.name, case.content)
 
 
-def numbers_of(found: Any) -> Any:
+def numbers_of(found):
     """Numbers of a JSON result, without names of files, notes, and the order of entries."""
     if isinstance(found, dict):
         left_out = {"name", "notes", "file", "files", "n_test_source", "model", "source"}
@@ -222,7 +216,7 @@ def numbers_of(found: Any) -> Any:
     return sorted(values, key=json.dumps) if any(isinstance(v, dict) for v in values) else values
 
 
-def same_numbers(one: Any, other: Any) -> bool:
+def same_numbers(one, other):
     """Whether two results are the same but for the rounding of sums in another order."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same_numbers(one[k], other[k]) for k in one)

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 import pytest
-from fuzz.corpus import Case, corpus
+from fuzz.corpus import corpus
 from fuzz.mutations import Mutant, mutate
 from fuzz.running import numbers, verdict
 
@@ -18,13 +18,13 @@ _EACH = max(1, int(os.environ.get("BAYES_SOTA_FUZZ", "0")) // len(_CASES))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def imports() -> None:
+def imports():
     """Run unspoilt cases here: what they import, the processes of the mutants need not import."""
     for word in ("sota", "claim", "epp"):
         numbers(next(case for case in _CASES if case.command[0] == word))
 
 
-def check(case: Case, seeds: range) -> None:
+def check(case, seeds):
     mutants = (mutate(case, np.random.default_rng([_SEED, seed])) for seed in seeds)
     wrong = [told for mutant in mutants if (told := verdict(case, mutant))]
     assert not wrong, "\n".join(wrong)
@@ -35,17 +35,17 @@ def check(case: Case, seeds: range) -> None:
     pytest.param(n, id=case.label, marks=[pytest.mark.slow] * (n % 3 > 0))
     for n, case in enumerate(_CASES)
 ])  # fmt: skip
-def test_mutants_of_every_case(number: int) -> None:
+def test_mutants_of_every_case(number):
     check(_CASES[number], range(1000 * number + 1, 1000 * number + 1 + _EACH))
 
 
 @pytest.mark.parametrize(("label", "seed"), [("epp wide.parquet", 1_000_102)])
-def test_what_the_study_found_stays_mended(label: str, seed: int) -> None:
+def test_what_the_study_found_stays_mended(label, seed):
     check(next(case for case in _CASES if case.label == label), range(seed, seed + 1))
 
 
 @pytest.mark.slow
-def test_what_is_wrong_is_seen() -> None:
+def test_what_is_wrong_is_seen():
     """A judge that finds nothing wrong proves nothing."""
     case = next(case for case in _CASES if case.name == "board.csv")
     other = Mutant(case.name, case.content.replace(b"0.8", b"0.7"), "other scores", "same")

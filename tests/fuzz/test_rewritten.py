@@ -10,7 +10,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from bayes_sota.data.tidy import Tidy
 Rows = list[list[str]]
 
 
-def text_of(rows: Rows, **options: Any) -> str:
+def text_of(rows, **options):
     buffer = io.StringIO()
     csv.writer(buffer, **{"lineterminator": "\n"} | options).writerows(rows)
     return buffer.getvalue()
@@ -45,7 +44,7 @@ WAYS: dict[str, Callable[[Rows], str]] = {
 }
 
 
-def rows_of(text: str) -> Rows | None:
+def rows_of(text):
     """Rows of a table, if all are as long as the header, and nothing stands around it."""
     if text.lstrip()[:1] in ("{", "[", "|") or "---" in text:
         return None
@@ -62,7 +61,7 @@ def rows_of(text: str) -> Rows | None:
     return rows
 
 
-def found(path: Path, options: dict[str, Any]) -> Any:
+def found(path, options):
     """Scores with their names, whatever their order; None where a choice is asked for."""
     try:
         tidy = read_tidy(path, **options)
@@ -71,7 +70,7 @@ def found(path: Path, options: dict[str, Any]) -> Any:
     return Counter(zip(*columns_of(tidy), strict=True))
 
 
-def columns_of(tidy: Tidy) -> list[list[Any]]:
+def columns_of(tidy: Tidy):
     names = {role: list(map(str, labels)) for role, labels in tidy.labels.items()}
     for role, labels in names.items():  # by their lines
         if any(label.startswith("(alone, line") for label in labels):
@@ -99,7 +98,7 @@ CASES = [(name, rows, options) for name, text, options in SOURCES if (rows := ro
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_the_same_table_has_the_same_scores(tmp_path: Path, way: str) -> None:
+def test_the_same_table_has_the_same_scores(tmp_path, way):
     wrong = []
     for name, rows, options in CASES:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
@@ -115,5 +114,5 @@ def test_the_same_table_has_the_same_scores(tmp_path: Path, way: str) -> None:
     assert not wrong, json.dumps(wrong)
 
 
-def test_most_tables_are_tried() -> None:
+def test_most_tables_are_tried():
     assert len(CASES) > 100

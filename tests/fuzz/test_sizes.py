@@ -29,7 +29,7 @@ import pytest
 from fuzz.running import BYTES, SECONDS, problems, run_alone
 
 
-def write_scores(path: Path, players: int, rounds: int) -> None:
+def write_scores(path, players, rounds):
     rng = np.random.default_rng(0)
     scores = rng.normal(0.8, 0.03, players) + rng.normal(0, 0.05, (rounds, players))
     header = ",".join(["round", *(f"p{i}" for i in range(players))])
@@ -37,7 +37,7 @@ def write_scores(path: Path, players: int, rounds: int) -> None:
     np.savetxt(path, rows, "%.6g", ",", header=header, comments="")
 
 
-def write_answers(path: Path, items: int, classifiers: int) -> None:
+def write_answers(path, items, classifiers):
     rng = np.random.default_rng(0)
     hard = rng.normal(0, 1.5, (items, 1))
     skill = rng.normal(1.8, 0.5, classifiers)
@@ -49,7 +49,7 @@ def write_answers(path: Path, items: int, classifiers: int) -> None:
     )
 
 
-def write_pairs(path: Path, teams: int) -> None:
+def write_pairs(path, teams):
     rng = np.random.default_rng(0)
     skill = rng.beta(60, 12, teams)
     scores = [rng.binomial(n, skill) / n for n in (4_000, 6_000)]
@@ -78,7 +78,7 @@ PARTS = {"teams": 4, "rounds": 2, "items": 2}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*ANSWERED, *REFUSED])
-def test_large_inputs_are_answered_or_refused(name: str, tmp_path: Path) -> None:
+def test_large_inputs_are_answered_or_refused(name, tmp_path):
     command, write = (ANSWERED | REFUSED)[name]
     if write is not None:
         write(tmp_path / "large.csv")
