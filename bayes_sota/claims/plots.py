@@ -15,7 +15,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
-    make_bounds,
     make_collection,
     plot_forest,
     plot_lines,
@@ -234,10 +233,10 @@ def plot_pairs(report: Report, **where: Any) -> PlotCollection:
     differences[row, column] = unit * drawn["observed"]
     differences -= differences.T
     digits = decimals_for(unit * float(drawn["sd"].median()))
-    anything, written = make_bounds(0.0, 1.0), count <= _MOST_WRITTEN
+    written = count <= _MOST_WRITTEN
     cell = 0.1 * (digits + 5) if written else 0.22
     size = (4.4 + cell * count, 2.4 + cell * count)
-    panel = Panel(make_collection({"difference": anything}, figsize=size, **where), "difference")
+    panel = Panel(make_collection(["difference"], figsize=size, **where), "difference")
     panel.draw(_mesh, "cells", 0.0, chances=chances)
     for i, j in np.argwhere(~np.eye(count, dtype=bool)).tolist() if written else []:
         color = "white" if abs(chances[i, j] - 0.5) >= 0.45 else "black"
@@ -252,12 +251,11 @@ def plot_pairs(report: Report, **where: Any) -> PlotCollection:
     rows = [f"{shown_name(name, 32)}  {scores[name]:.{shown}f}" for name in names]
     heights = (-np.arange(count, dtype=float)).tolist()
     panel.set_axes(
-        anything,
         xlabel="colour: probability that the row is better; dot: told apart, adjusted",
-        xlim=make_bounds(-0.5, count - 0.5),
+        xlim=(-0.5, count - 0.5),
         ylim=(0.5 - count, 0.5),
         xticks=([-height for height in heights], [shown_name(name, 24) for name in names]),
-        yticks=lambda _: (heights, rows),
+        yticks=(heights, rows),
         turned=True,
     )
     finding = (
