@@ -8,7 +8,7 @@ colours can tell apart.
 import base64
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,7 +27,7 @@ from bayes_sota.core.files import whole_file
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import FloatArray
 
-type Value = xr.DataArray | float
+type Ticks = tuple[list[float], list[str]]
 
 
 COLORS: Mapping[str, str] = {
@@ -58,194 +58,142 @@ _FONTS = (  # of scripts that DejaVu Sans lacks, as Linux, macOS and Windows hav
 
 
 def make_collection(
-    panels: Mapping[str, xr.DataArray],
+    panels: Iterable[str],
     *,
     figsize: tuple[float, float],
     backend: Literal["matplotlib", "none"] = "matplotlib",
     plot_collection: PlotCollection | None = None,
-    across: bool = False,
-    ratios: Mapping[str, Sequence[float]] | None = None,
+    ratios: Sequence[float] = (),
     **pc_kwargs: Any,
 ) -> PlotCollection:
-    """Empty grid of panels, one variable of the collection each.
+    """Empty panels side by side, one variable of the collection each.
 
     Parameters
     ----------
-    panels : mapping of name -> DataArray
-        Only the dimension ``board`` matters: a panel that has it is repeated for every board.
+    panels : iterable of str
     figsize : (float, float)
         Inches, unless ``figure_kwargs`` has its own.
     backend : {"matplotlib", "none"}
         ArviZ's "none" keeps what would be drawn as dictionaries.
     plot_collection : PlotCollection, optional
         One with these panels, to draw into; the others are then of no effect.
-    across : bool
-        Panels side by side instead of one below the other.
-    ratios : mapping, optional
-        ``height_ratios`` or ``width_ratios`` of the panels.
+    ratios : sequence of float
+        Widths of the panels; default equal.
     **pc_kwargs
         Passed to ``PlotCollection.grid``.
     """
+    data = xr.Dataset(dict.fromkeys(panels, xr.DataArray(0.0)))
     if plot_collection is not None:
-        missing = [name for name in panels if name not in plot_collection.viz["plot"].data_vars]
+        missing = [str(name) for name in data if name not in plot_collection.viz["plot"]]
         if missing:
             raise InputError(f"plot_collection has no panel {', '.join(missing)}")
         return plot_collection
-    data = xr.Dataset({name: _facets(values) for name, values in panels.items()})
-    boards = ["board"] if "board" in data.dims else []
-    cols, rows = (["__variable__", *boards], []) if across else (boards, ["__variable__"])
-    size = {"figsize": figsize, "layout": "constrained", **(ratios or {})}
-    size |= pc_kwargs.pop("figure_kwargs", {})
-    arguments = {"cols": cols, "rows": rows, "figure_kwargs": size} | pc_kwargs
+    size = {"figsize": figsize, "layout": "constrained"}
+    size |= ({"width_ratios": ratios} if ratios else {}) | pc_kwargs.pop("figure_kwargs", {})
+    arguments = {"cols": ["__variable__"], "rows": [], "figure_kwargs": size} | pc_kwargs
     return PlotCollection.grid(data, backend=backend, **arguments)
 
 
-def check_columns(table: Any, names: Sequence[str], what: str) -> None:
-    """Raise ``InputError`` where a table lacks some columns."""
-    missing = [name for name in names if name not in table]
-    if missing:
-        raise InputError(f"{what} lacks the column {', '.join(missing)}")
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure; artists are kept as ``viz[label][name]``."""
+
+    collection: PlotCollection
+    name: str
+
+    def draw(self, visual: Callable[..., Any], label: str, values: Any, **options: Any) -> None:
+        """Call one of ArviZ's visuals."""
+        data = _points(values).rename(self.name).to_dataset()
+        self.collection.map(visual, label, data=data, ignore_aes="all", **options)
+
+    def vline(self, label: str, x: float, color: str) -> None:
+        """Vertical line."""
+        self.draw(visuals.vline, label, xr.DataArray(x), color=color, width=1.4)
+
+    def span(self, label: str, ends: Sequence[float], color: str, alpha: float) -> None:
+        """Vertical band between two ends."""
+        self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
+
+    def bar(
+        self, label: str, ends: Sequence[float], y: float, color: str, width: float = 2.5
+    ) -> None:
+        """Horizontal bar between two ends."""
+        self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
+
+    def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
+        """Points at ``x`` and ``y``; ``size`` in square points."""
+        self.draw(visuals.scatter_x, label, x, y=y, color=color, **{"size": 36} | look)
+
+    def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
+        """Line through points, broken where one is NaN."""
+        points = xr.DataArray(np.stack([x, y]), {"plot_axis": ["x", "y"]}, ("plot_axis", "point"))
+        self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
+
+    def bars(self, label: str, x: Any, y: Any, color: str, width: float) -> None:
+        """Bars, one artist for all with NaN between them; ``x`` and ``y`` broadcast to (k, 2)."""
+        ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
+        across, up = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
+        self.line(label, across, up, color, width=width, solid_capstyle="butt")
+
+    def area(self, label: str, x: Any, low: Any, high: Any, color: str, alpha: float) -> None:
+        """Filled area between two heights at ``x``."""
+        parts = np.stack(np.broadcast_arrays(x, low, high))
+        coords = {"kwarg": ["x", "y_bottom", "y_top"]}
+        band = xr.DataArray(parts, coords, ("kwarg", "point"))
+        self.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
+
+    def text(
+        self, label: str, x: float, y: float, text: str, side: str = "center", color: str = "black"
+    ) -> None:
+        """Text at a point."""
+        look: Any = {"color": color, "size": _NOTE, "horizontal_align": side}
+        self.draw(visuals.annotate_xy, label, xr.DataArray(x), x=x, y=y, text=text, **look)
+
+    def set_axes(
+        self,
+        xlabel: str,
+        xlim: Sequence[float] | FloatArray,
+        ylim: tuple[float, float],
+        yticks: Ticks | None = None,
+        xticks: Ticks | None = None,
+        turned: bool = False,
+    ) -> None:
+        """Label and range of the axes; no box.
+
+        Without ``yticks`` the vertical axis is taken away: the height of a density is not read.
+        ``xticks`` default to round numbers; ``turned`` writes them upwards.
+        """
+        library, target = _library(self.collection.backend), self._target
+        low, high = map(float, xlim)
+        library.remove_axis(target, axis="y")
+        library.xlabel(plain_text(xlabel), target, size=_LABEL)
+        library.xlim((low, high), target)
+        places, texts = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
+        look = {"rotation": 90} if turned else {}
+        library.xticks(places, [*map(plain_text, texts)], target, size=_NOTE, **look)
+        library.ylim(ylim, target)
+        if yticks is not None:
+            library.yticks(yticks[0], [*map(plain_text, yticks[1])], target, size=_LABEL)
+
+    def set_title(self, text: str) -> None:
+        """Title of the panel."""
+        library = _library(self.collection.backend)
+        library.title(plain_text(text), self._target, size=_LABEL, color="black")
+
+    @property
+    def _target(self) -> Any:
+        return self.collection.viz["plot"][self.name].item()
 
 
 def _library(backend: str) -> Any:
     return import_module(f"arviz_plots.backend.{backend}")
 
 
-def _facets(values: xr.DataArray) -> xr.DataArray:
-    others = {dim: 0 for dim in values.dims if dim != "board"}
-    return values.isel(others, drop=True).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One panel of a figure, or one per board; artists are kept as ``viz[label][name]``.
-
-    Values are DataArrays, with the dimension ``board`` where they differ by board.
-    """
-
-    collection: PlotCollection
-    name: str
-
-    def draw(self, visual: Callable[..., Any], label: str, values: Value, **options: Any) -> None:
-        """Call one of ArviZ's visuals for every board."""
-        data = xr.DataArray(values).rename(self.name).to_dataset()
-        self.collection.map(visual, label, data=data, ignore_aes="all", **options)
-
-    def vline(self, label: str, x: Value, color: str) -> None:
-        """Vertical line."""
-        self.draw(visuals.vline, label, x, color=color, width=1.4)
-
-    def span(self, label: str, ends: xr.DataArray, color: str, alpha: float) -> None:
-        """Vertical band between two ends."""
-        self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
-
-    def bar(self, label: str, ends: xr.DataArray, y: float, color: str, width: float = 2.5) -> None:
-        """Horizontal bar between two ends."""
-        self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
-
-    def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Points at ``x`` and ``y``, one dimension besides ``board``; ``size`` in square points."""
-        self.draw(visuals.scatter_x, label, _points(x), y=y, color=color, **{"size": 36} | look)
-
-    def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Line through points, broken where one is NaN."""
-        points = xr.concat([_points(x), _points(y)], dim="plot_axis").assign_coords(
-            plot_axis=["x", "y"]
-        )
-        self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
-
-    def bars(self, label: str, x: Any, y: Any, color: str, width: float) -> None:
-        """Bars, one artist for all with NaN between them; ``x`` and ``y`` broadcast to (k, 2)."""
-        ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
-        if ends.shape[1]:
-            across, up = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
-            self.line(label, across, up, color, width=width, solid_capstyle="butt")
-
-    def steps(self, label: str, edges: Any, ends: FloatArray, color: str, alpha: float) -> None:
-        """Area of steps between ``edges`` (k + 1,); ``ends`` are their bottoms and tops (2, k)."""
-        points = np.stack([np.repeat(edges, 2)[1:-1], *np.repeat(ends, 2, axis=1)])
-        coords = {"kwarg": ["x", "y_bottom", "y_top"]}
-        band = xr.DataArray(points, dims=("kwarg", "point"), coords=coords)
-        self.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
-
-    def area(
-        self, label: str, curve: xr.DataArray, bottom: float, scale: Value, color: str
-    ) -> None:
-        """Filled area under a density of ``draw_density``, from ``bottom`` up."""
-        x, y = (curve.sel(plot_axis=axis, drop=True) for axis in ("x", "y"))
-        parts = [x, xr.full_like(y, bottom), bottom + scale * y]
-        band = xr.concat(parts, dim="kwarg").assign_coords(kwarg=["x", "y_bottom", "y_top"])
-        self.draw(visuals.fill_between_y, label, band, color=color, alpha=0.4)
-
-    def histogram(self, label: str, bars: xr.DataArray, color: str) -> None:
-        """Bars; ``plot_axis`` holds their heights, left and right edges."""
-        bars = bars.assign_coords(plot_axis=["histogram", "left_edges", "right_edges"])
-        self.draw(visuals.hist, label, bars, color=color, alpha=0.5)
-
-    def text(
-        self,
-        label: str,
-        x: Value,
-        y: float,
-        text: str | Callable[[float], str],
-        *,
-        value: Value | None = None,
-        side: Any = "center",
-        color: str = "black",
-    ) -> None:
-        """Text at a point; a callable ``text`` gets ``value``."""
-        self.draw(
-            visuals.annotate_xy,
-            label,
-            x if value is None else value,
-            x=x,
-            y=y,
-            text=text,
-            color=color,
-            size=_NOTE,
-            horizontal_align=side,
-        )
-
-    def set_axes(
-        self,
-        values: xr.DataArray,
-        *,
-        xlabel: str,
-        xlim: xr.DataArray,
-        ylim: tuple[float, float],
-        yticks: Callable[[Mapping[str, Any]], tuple[list[float], list[str]]] | None = None,
-        xticks: tuple[list[float], list[str]] | None = None,
-        turned: bool = False,
-    ) -> None:
-        """Label and range of the axes; no box.
-
-        ``xlim`` has the dimension ``bound``; ``yticks`` gets the selected board. Without
-        ``yticks`` the vertical axis is taken away: the height of a density is not read. ``xticks``
-        default to round numbers; ``turned`` writes them upwards.
-        """
-        library = _library(self.collection.backend)
-
-        def style(_: Any, target: Any, *, sel: Mapping[str, Any], **__: Any) -> None:
-            library.remove_axis(target, axis="y")
-            library.xlabel(plain_text(xlabel), target, size=_LABEL)
-            low, high = (float(end) for end in select_board(xlim, sel))
-            library.xlim((low, high), target)
-            places, texts = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
-            look = {"rotation": 90} if turned else {}
-            library.xticks(places, [*map(plain_text, texts)], target, size=_NOTE, **look)
-            library.ylim(ylim, target)
-            if yticks is not None:
-                ticks, labels = yticks(sel)
-                library.yticks(ticks, [*map(plain_text, labels)], target, size=_LABEL)
-
-        self.draw(style, "axes", _facets(values), subset_info=True, store_artist=False)
-
-    def set_titles(self, texts: Sequence[str]) -> None:
-        """Title of the panel, one text for every board."""
-        library = _library(self.collection.backend)
-        targets = np.ravel(self.collection.viz["plot"][self.name].values)
-        for target, text in zip(targets, texts, strict=True):
-            library.title(plain_text(text), target, size=_LABEL, color="black")
+def _points(values: Any) -> xr.DataArray:
+    """Numbers with their dimensions, or along the dimension ``point``."""
+    if isinstance(values, xr.DataArray):
+        return values
+    return xr.DataArray(np.atleast_1d(values).astype(np.float64), dims="point")
 
 
 def plot_forest(
@@ -255,8 +203,8 @@ def plot_forest(
     variable: str = "skill",
     score: str = "",
     holds: Sequence[float] = (),
-    beside: Mapping[str, xr.DataArray] = MappingProxyType({}),
-    xticks: tuple[list[float], list[str]] | None = None,
+    beside: Sequence[str] = (),
+    xticks: Ticks | None = None,
     **where: Any,
 ) -> Panel:
     """Estimates with their intervals, one row each from the top; callers give the title.
@@ -275,7 +223,7 @@ def plot_forest(
         What the mark is, for the label.
     holds : sequence of float
         Other numbers within the axis, which leave room above the first row for a text.
-    beside : mapping of name -> DataArray
+    beside : sequence of str
         Other panels, to the right.
     xticks : (places, texts), optional
     **where
@@ -292,21 +240,18 @@ def plot_forest(
     low, high = float(ends.min()), float(ends.max())
     room = 0.05 * (high - low) or 0.01
     is_share = low >= 0 and high <= 1  # whose axis stays within 0 and 1
-    low, high = low - room, high + room
-    limits = make_bounds(*np.clip([low, high], 0, 1)) if is_share else make_bounds(low, high)
+    limits = np.clip([low - room, high + room], *((0, 1) if is_share else (-np.inf, np.inf)))
     count = len(rows)
     inches = 1.6 + count * (0.3 if count <= 30 else 0.2)
     collection = make_collection(
-        {variable: limits, **beside},
+        (variable, *beside),
         figsize=(7.4 + 3 * len(beside), inches),
-        across=True,
-        ratios={"width_ratios": (7, *[4] * len(beside))},
+        ratios=(7, *[4] * len(beside)),
         **where,
     )
     panel = Panel(collection, variable)
     heights = -np.arange(count, dtype=np.float64)
     weak = np.array([bool(row.get("weak")) for row in rows])
-    edges = limits.values
     for suffix, here in (("", ~weak), ("_weak", weak)):
         chosen, y = [row for row, kept in zip(rows, here, strict=True) if kept], heights[here]
         color = COLORS["prior" if suffix else "theta_sota"]
@@ -314,7 +259,7 @@ def plot_forest(
             bars = [(h, row[key]) for h, row in zip(y, chosen, strict=True) if key in row]
             if bars:
                 at = np.array([h for h, _ in bars])[:, None]
-                panel.bars(kind + suffix, np.clip([b for _, b in bars], *edges), at, color, width)
+                panel.bars(kind + suffix, np.clip([b for _, b in bars], *limits), at, color, width)
         if chosen:
             look = {"facecolor": "white"} if suffix else {}
             panel.dots(f"mean{suffix}", [row["mean"] for row in chosen], y, color, **look)
@@ -323,11 +268,10 @@ def plot_forest(
         panel.dots("score", seen, heights, COLORS["observed_maximum"], marker="|")
     names = [shown_name(row["name"]) for row in rows]
     panel.set_axes(
-        limits,
-        xlabel=label + f"; line: {score}" * bool(score),
+        label + f"; line: {score}" * bool(score),
         xlim=limits,
         ylim=(0.4 - count, 0.9 if holds else 0.6),
-        yticks=lambda _: (heights.tolist(), names),
+        yticks=(heights.tolist(), names),
         xticks=xticks,
     )
     return panel
@@ -388,15 +332,14 @@ def plot_lines(
     wide = max(map(len, names))
     beside = (last - first) * min(0.02 * wide, 1.5)
     size = (7.6 + 0.04 * wide, 4.4)
-    panel = Panel(make_collection({variable: make_bounds(0, 1)}, figsize=size, **where), variable)
+    panel = Panel(make_collection([variable], figsize=size, **where), variable)
     dark = COLORS["dark"]
     texts = []
     for k, (name, (x, y)) in enumerate(drawn.items()):
         color = PALETTE[k % len(PALETTE)]
         if name in bands:
-            parts = np.stack([x, *np.clip(bands[name], low, high)])
-            band = xr.DataArray(parts, {"kwarg": ["x", "y_bottom", "y_top"]}, ("kwarg", "point"))
-            panel.draw(visuals.fill_between_y, f"band_{k}", band, color=color, alpha=0.16)
+            bottom, top = np.clip(bands[name], low, high)
+            panel.area(f"band_{k}", x, bottom, top, color, 0.16)
         panel.line(f"line_{k}", x, y, color)
         texts.append((f"name_{k}", float(y[-1]), color))
     for k, height in enumerate(levels.values()):
@@ -411,17 +354,16 @@ def plot_lines(
         panel.text(label, last + 0.02 * (last - first), height, name, side="left", color=color)
     low, high = min(low, min(heights) - apart / 2), max(high, max(heights) + apart / 2)
     panel.set_axes(
-        make_bounds(0, 1),
-        xlabel=xlabel,
-        xlim=make_bounds(first - 0.02 * (last - first), last + beside),
+        xlabel,
+        xlim=(first - 0.02 * (last - first), last + beside),
         ylim=(low, high),
-        yticks=lambda _: make_ticks(low, high),
+        yticks=make_ticks(low, high),
         xticks=_round_ticks([x for x, _ in drawn.values()]),
     )
     return panel
 
 
-def _round_ticks(places: Sequence[FloatArray]) -> tuple[list[float], list[str]]:
+def _round_ticks(places: Sequence[FloatArray]) -> Ticks:
     """Ticks of lines; between whole numbers there are none."""
     every = np.concatenate(places)
     ticks, labels = make_ticks(float(every.min()), float(every.max()))
@@ -431,34 +373,13 @@ def _round_ticks(places: Sequence[FloatArray]) -> tuple[list[float], list[str]]:
     return ticks, labels
 
 
-def _points(values: Any) -> xr.DataArray:
-    """Numbers with their dimensions, or along the dimension ``point``."""
-    if isinstance(values, xr.DataArray):
-        return values
-    return xr.DataArray(np.atleast_1d(values), dims="point")
-
-
-def select_board(values: xr.DataArray, sel: Mapping[str, Any]) -> xr.DataArray:
-    """Values of the selected board."""
-    return values.sel(board=sel["board"]) if "board" in values.dims else values
-
-
-def get_variable(tree: xr.DataTree, group: str, name: str) -> xr.DataArray:
-    """One variable of a result."""
-    return tree[group].to_dataset()[name]
-
-
-def make_bounds(low: float, high: float) -> xr.DataArray:
-    """Two ends, dimension ``bound``."""
-    return xr.DataArray([low, high], dims="bound")
-
-
-def draw_density(draws: xr.DataArray, **options: Any) -> xr.DataArray:
-    """Kernel density of draws over ``chain`` and ``draw``; ``plot_axis`` holds x and y."""
-    if float(draws.std(("chain", "draw")).min()) == 0:
-        raise InputError(f"{draws.name} does not vary over the draws: it has no density to draw")
-    curve: xr.DataArray = draws.azstats.kde(dim=["chain", "draw"], **({"grid_len": 200} | options))
-    return curve.drop_vars([c for c in curve.coords if c not in ("plot_axis", "board")])
+def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Kernel density of draws with one mode: places and heights, none where all are equal."""
+    if not np.ptp(draws):
+        return np.ravel(draws)[:1], np.zeros(1)
+    # ArviZ's default bandwidth shows ripples of draws
+    curve = xr.DataArray(np.ravel(draws), dims="x").azstats.kde(dim="x", bw="scott", grid_len=200)
+    return curve.sel(plot_axis="x").values, curve.sel(plot_axis="y").values
 
 
 def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], list[str]]:

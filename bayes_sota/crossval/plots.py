@@ -80,7 +80,7 @@ def plot_running_means(
         **pc_kwargs,
     )
     name = score_name(scores.scorer)
-    panel.set_titles([f"{name}; bands: where {ci_prob:.0%} of other partitions are"])
+    panel.set_title(f"{name}; bands: where {ci_prob:.0%} of other partitions are")
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
     title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
     title_figure(panel.collection, title)
@@ -138,7 +138,7 @@ def plot_reproducibility(
         lines, "iterations", variable="reproducibility", ylim=(-0.03, 1.05), **pc_kwargs
     )
     over = f", mean of {len(scores.tasks)} data sets" if len(scores.tasks) > 1 else ""
-    panel.set_titles([f"|2R - 1|, all pairs of {_ORDERINGS} orderings{over}"])
+    panel.set_title(f"|2R - 1|, all pairs of {_ORDERINGS} orderings{over}")
     title_figure(panel.collection, "How reproducible the order of two learners is")
     return panel.collection
 

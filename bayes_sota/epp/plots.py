@@ -21,7 +21,11 @@ from bayes_sota.epp.summary import draws_of_players, epp_table
 
 
 def plot_epp(
-    result: BradleyTerryFit | xr.DataTree, *, ci_prob: float = 0.95, most: int = 100, **where: Any
+    result: BradleyTerryFit | xr.DataTree,
+    *,
+    ci_prob: float = 0.95,
+    most: int = 100,
+    **pc_kwargs: Any,
 ) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
@@ -39,7 +43,7 @@ def plot_epp(
         Probability of the intervals, and of the comparison with the best.
     most : int
         Players drawn; the title says if that leaves some out.
-    **where
+    **pc_kwargs
         ``plot_collection`` to draw into, ``figure_kwargs`` and others of ``PlotCollection.grid``.
 
     Returns
@@ -72,7 +76,11 @@ def plot_epp(
 
 
 def plot_rank_distribution(
-    result: BradleyTerryFit | xr.DataTree, *, ci_prob: float = 0.95, most: int = 40, **where: Any
+    result: BradleyTerryFit | xr.DataTree,
+    *,
+    ci_prob: float = 0.95,
+    most: int = 40,
+    **pc_kwargs: Any,
 ) -> PlotCollection:
     """Draw which ranks each player may have, rank 1 on the left.
 
@@ -122,7 +130,7 @@ def _forest(
         | {"weak": not row["tied_with_best"]}
         for row in rows_of(board.head(most))
     ]
-    panel = plot_forest(rows, label, **where)
+    panel = plot_forest(rows, label, **pc_kwargs)
     tied, count = int(board["tied_with_best"].sum()), len(board)
     title = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:

@@ -11,18 +11,17 @@ from arviz_plots import PlotCollection
 
 from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.core.plots import (
+    COLORS,
     PALETTE,
-    get_variable,
-    make_bounds,
+    density_of,
     plot_forest,
     plot_lines,
     rounded,
-    select_board,
     title_figure,
     word_of_skill,
 )
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import observed_maximum_of, summarize_draws
+from bayes_sota.core.summary import draws_of, observed_maximum_of, summarize_draws
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
@@ -32,6 +31,7 @@ _QUANTITIES = {
     "winner_skill": "winner",
     "expected_sota": "best of a new field",
 }
+_HIGH = 0.56  # of the highest density, in rows
 _NEGLIGIBLE = 1e-4  # of the highest density
 _PLACES = 500  # of an AUC, most of which lie far out
 
@@ -39,8 +39,8 @@ _PLACES = 500  # of an AUC, most of which lie far out
 def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> PlotCollection:
     """Posterior of the best skill, of the winner's skill and of the best of a fresh field.
 
-    One row per quantity that the result holds: mean (dot), interval (bar) and the best observed
-    score (black mark). Skills are latent; the best score is an observation.
+    One row per quantity that the result holds: density, mean (dot), interval (bar) and the best
+    observed score (black mark). Skills are latent; the best score is an observation.
 
     Parameters
     ----------
@@ -54,7 +54,8 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``interval``, ``mean`` and ``score``, each with the variable ``skill``.
+        Artists in ``viz``: ``interval``, ``mean``, ``score`` and ``density_0``, ... from the top,
+        each with the variable ``skill``.
 
     Examples
     --------
@@ -65,14 +66,19 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     [0.98, 0.98, 0.98]
     """
     observed, word, rows = observed_maximum_of(tree), word_of_skill(tree), []
-    several = "board" in observed.dims
-    for board in observed["board"].values if several else [""]:
-        best = float(select_board(observed, {"board": board}))
+    several, densities = "board" in observed.dims, []
+    for board in range(observed.size):
+        best = float(np.ravel(observed)[board])
         for name in (name for name in _QUANTITIES if name in tree["posterior"]):
-            draws = select_board(get_variable(tree, "posterior", name), {"board": board}).values
-            label = f"{board}: {_QUANTITIES[name]}" if several else _QUANTITIES[name]
+            draws = draws_of(tree, name, board)
+            label = _QUANTITIES[name]
+            label = f"{observed['board'].values[board]}: {label}" if several else label
             rows.append(summarize_draws(draws, ci_prob) | {"name": label, "score": best})
+            densities.append(density_of(draws))
     panel = plot_forest(rows, word, score=_word_of_maximum(tree), **pc_kwargs)
+    top = max(float(y.max()) for _, y in densities) or 1.0
+    for row, (x, y) in enumerate(densities):
+        panel.area(f"density_{row}", x, -row, _HIGH * y / top - row, COLORS["prior"], 0.4)
     mean, low, high = (rounded(x, rows[0]["sd"]) for x in (rows[0]["mean"], *rows[0]["interval"]))
     said = f"posterior mean {mean}, {ci_prob:.0%} interval {low} to {high}"
     of = f"{word[0].upper()}{word[1:]} of the best classifier"
@@ -134,7 +140,7 @@ def plot_maximum_law(
     sd, skill, mean, (low, high) = law.std(), law.theta_sota, law.mean(), law.interval(ci_prob)
     panel.vline("theta_sota", skill, PALETTE[0])
     panel.vline("expected_maximum", mean, PALETTE[1])
-    panel.bar("interval", make_bounds(low, high), 0.0, PALETTE[1])
+    panel.bar("interval", (low, high), 0.0, PALETTE[1])
     expected, bias, *ends = (rounded(x, sd) for x in (mean, law.bias(), low, high))
     title_figure(
         panel.collection,

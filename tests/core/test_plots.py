@@ -5,12 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
-    draw_density,
+    density_of,
     make_ticks,
     plot_forest,
     plot_lines,
@@ -32,10 +31,10 @@ def test_ticks_are_few_round_distinct_and_inside(low, width):
     np.testing.assert_allclose([float(label) for label in labels], ticks)
 
 
-def test_constant_draws_have_no_density():
-    constant = xr.DataArray(np.full((2, 5), 0.9), dims=("chain", "draw"), name="theta_sota")
-    with pytest.raises(InputError, match="theta_sota does not vary"):
-        draw_density(constant)
+def test_densities_integrate_to_one_and_constant_draws_have_none():
+    x, y = density_of(np.random.default_rng(0).normal(size=(4, 500)))
+    assert np.trapezoid(y, x) == pytest.approx(1, abs=0.02)
+    assert density_of(np.full((2, 5), 0.9))[1].tolist() == [0.0]
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
