@@ -71,8 +71,8 @@ def plot_epp(
     places, texts = make_ticks(float(finite.min()), float(finite.max()))
     chances = [f"{text}\n{expit(place):.0%}" for place, text in zip(places, texts, strict=True)]
     label = f"EPP, and the probability of beating an average player\n(thick bar: {bars})"
-    where |= {"variable": "epp", "xticks": (places, chances)}
-    return _forest(board.rename(columns={"epp": "mean"}), columns, label, most, where)
+    pc_kwargs |= {"variable": "epp", "xticks": (places, chances)}
+    return _forest(board.rename(columns={"epp": "mean"}), columns, label, most, pc_kwargs)
 
 
 def plot_rank_distribution(
@@ -107,8 +107,8 @@ def plot_rank_distribution(
     label = f"rank, 1 is best\n(bars: {100 * ci_prob:.3g}% for all players at once)"
     last = int(board["rank_upper"].head(most).max())
     ticks = np.unique(np.linspace(1, last, min(last, 10)).round()).tolist()
-    where |= {"variable": "rank", "xticks": (ticks, [f"{tick:,.0f}" for tick in ticks])}
-    return _forest(board, {"interval": ["rank_lower", "rank_upper"]}, label, most, where)
+    pc_kwargs |= {"variable": "rank", "xticks": (ticks, [f"{tick:,.0f}" for tick in ticks])}
+    return _forest(board, {"interval": ["rank_lower", "rank_upper"]}, label, most, pc_kwargs)
 
 
 def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float, most: int) -> pd.DataFrame:
@@ -121,7 +121,11 @@ def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float, most: in
 
 
 def _forest(
-    board: pd.DataFrame, bars: dict[str, list[str]], label: str, most: int, where: dict[str, Any]
+    board: pd.DataFrame,
+    bars: dict[str, list[str]],
+    label: str,
+    most: int,
+    pc_kwargs: dict[str, Any],
 ) -> PlotCollection:
     """The figure, and its title: who may be the best, and how many players are drawn."""
     rows = [

@@ -28,10 +28,13 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
+    BetaSkill,
     CorrelationPrior,
     LogitNormalSkill,
     MaximumPriors,
     Priors,
+    SkillPrior,
+    UniformSkill,
     maximum_priors,
 )
 from bayes_sota.core.skills import logit
@@ -91,6 +94,8 @@ def build_model(
     ['log_spread', 'level', 'rho']
     """
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    if not isinstance(maxima.priors.skill, LogitNormalSkill):
+        raise InputError("this model has logit-normal skills; exact and abc have others too")
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
     with pm.Model() as model:
         parameters = _field_variables(maxima)
@@ -190,8 +195,6 @@ def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
     The location is sampled as a level above it, near the best skill; its prior is the same.
     """
     skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
-    if not isinstance(skill, LogitNormalSkill):
-        raise InputError("models of PyMC have logit-normal skills; the exact route has others too")
     spread: Any = np.exp(skill.log_spread_mean)
     if not skill.spread_is_fixed:
         spread = pt.exp(pm.Normal("log_spread", skill.log_spread_mean, skill.log_spread_sd))
@@ -332,7 +335,7 @@ def build_simulated_maximum(
         location, spread, rho = _field_variables(maxima)
         m = pm.Deterministic("n_classifiers", _numbers_of_classifiers(maxima), dims="board")
         tail = -pt.expm1(pt.log(pm.Uniform("u", dims="board")) / m)
-        skill = pm.math.sigmoid(location + spread * np.sqrt(2) * pt.erfcinv(2 * tail))
+        skill = _exceeded(maxima.priors.skill, location, spread, tail)
         best = pm.Deterministic("theta_sota", skill, dims="board")
         # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
         # variable by its first parameter.
@@ -346,6 +349,18 @@ def build_simulated_maximum(
             observed=np.array([board.maximum for board in maxima.boards]),
         )
     return model
+
+
+def _exceeded(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
+    """Skill that is exceeded with a probability, as ``SkillDistribution.isf``, in PyTensor."""
+    if isinstance(prior, UniformSkill):
+        reach = np.sqrt(3) * spread
+        low, high = pt.sigmoid(location - reach), pt.sigmoid(location + reach)
+        return high - tail * (high - low)
+    if isinstance(prior, BetaSkill):
+        mean, variance = pt.sigmoid(location), spread**2
+        return 1 - pt.betaincinv(1 / (mean * variance), 1 / ((1 - mean) * variance), tail)
+    return pt.sigmoid(location + spread * np.sqrt(2) * pt.erfcinv(2 * tail))
 
 
 def _numbers_of_classifiers(maxima: Maxima) -> Any:
