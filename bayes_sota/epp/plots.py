@@ -19,9 +19,11 @@ from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import draws_of_players, epp_table
 
+type Result = BradleyTerryFit | xr.DataTree
+
 
 def plot_epp(
-    result: BradleyTerryFit | xr.DataTree, *, ci_prob: float = 0.95, most: int = 100, **where: Any
+    result: Result, *, ci_prob: float = 0.95, most: int = 100, **pc_kwargs: Any
 ) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
@@ -38,7 +40,7 @@ def plot_epp(
         Probability of the intervals, and of the comparison with the best.
     most : int
         Players drawn; the title says if that leaves some out.
-    **where
+    **pc_kwargs
         ``plot_collection`` to draw into, ``figure_kwargs`` and others of ``PlotCollection.grid``.
 
     Returns
@@ -68,12 +70,12 @@ def plot_epp(
         f"{x}\n{expit(at):.{int(abs(at) > 4.6)}%}" for at, x in zip(places, texts, strict=True)
     ]
     label = f"EPP, and the probability of beating an average player\n(thick bar: {bars})"
-    where |= {"variable": "epp", "xticks": (places, chances)}
-    return _forest(board.rename(columns={"epp": "mean"}), columns, label, most, where)
+    pc_kwargs |= {"variable": "epp", "xticks": (places, chances)}
+    return _forest(board.rename(columns={"epp": "mean"}), columns, label, most, pc_kwargs)
 
 
 def plot_rank_distribution(
-    result: BradleyTerryFit | xr.DataTree, *, ci_prob: float = 0.95, most: int = 40, **where: Any
+    result: Result, *, ci_prob: float = 0.95, most: int = 40, **pc_kwargs: Any
 ) -> PlotCollection:
     """Draw which ranks each player may have, rank 1 on the left.
 
@@ -101,11 +103,11 @@ def plot_rank_distribution(
     last = int(board["rank_upper"].head(most).max())
     step = -(-last // 10)
     ticks = sorted({1, *range(step, last + 1, step)})
-    where |= {"variable": "rank", "xticks": (ticks, [f"{tick:,}" for tick in ticks])}
-    return _forest(board, {"interval": ["rank_lower", "rank_upper"]}, label, most, where)
+    pc_kwargs |= {"variable": "rank", "xticks": (ticks, [f"{tick:,}" for tick in ticks])}
+    return _forest(board, {"interval": ["rank_lower", "rank_upper"]}, label, most, pc_kwargs)
 
 
-def _board(result: BradleyTerryFit | xr.DataTree, ci_prob: float, most: int) -> pd.DataFrame:
+def _board(result: Result, ci_prob: float, most: int) -> pd.DataFrame:
     """Players, the best first, and whether each may be the best."""
     COUNT.check(most, "most")
     frame = epp_table(result, ci_prob).frame
@@ -128,6 +130,5 @@ def _forest(
     if tied == 1:
         others = "the other" if count == 2 else f"all other {count - 1:,}"
         title = f"{shown_name(board['player'].iloc[0])} is better than {others}"
-    more = f"\nthe first {most:,} are drawn" if count > most else ""
-    title_figure(panel.collection, title + more)
+    title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (count > most))
     return panel.collection
