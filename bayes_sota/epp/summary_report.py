@@ -1,4 +1,4 @@
-"""What ``bayes-sota epp`` says of a fit, of draws, of several tournaments, and of a plan.
+"""Reports of ``bayes-sota epp``: of a fit, of draws, of several tournaments, and of a plan.
 
 ``tests/cli/test_epp.py`` reads it.
 """
@@ -301,7 +301,7 @@ def _is_splits(data: ScoreTable | Matches) -> bool:
 
 
 def _remarks(fit: BradleyTerryFit) -> list[str]:
-    """What the numbers rest on, where a reader would not expect it."""
+    """Assumptions that a reader would not expect."""
     notes, least = _missing([fit.data]), int(fit.clusters_of_players.min())
     if fit.penalty and not fit.connected:
         notes.append("without the penalty some skills would be infinite: they depend on it")
