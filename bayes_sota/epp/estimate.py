@@ -1,4 +1,4 @@
-r"""What is estimated of the skills of one tournament, and its covariance, clustered by round.
+r"""Estimated skills of one tournament and their covariance, clustered by round.
 
 .. math:: C \Big[\frac{G}{G-1} \sum_r u_r u_r^T\Big] C, \qquad t_{G-1},
 
@@ -65,14 +65,14 @@ class ClusteredEstimate:
 
     @cached_property
     def cluster_scores(self) -> FloatArray | None:
-        """What each cluster adds to the estimating equations, (G, m); None if independent."""
+        """Contribution of each cluster to the estimating equations, (G, m); None if independent."""
         if isinstance(self.data, Matches) and self.data.groups is None:
             return None
         return cluster_scores(self.data, self.kind, self.win_probabilities())
 
     @cached_property
     def influence(self) -> FloatArray | None:
-        """What each cluster of rounds moved each skill by, (G, m); None for independent matches."""
+        """Influence of each cluster of rounds on each skill, (G, m); None if independent."""
         return None if self.cluster_scores is None else self.cluster_scores @ self.covariance_model
 
     @cached_property
@@ -97,7 +97,7 @@ class ClusteredEstimate:
 
     @property
     def overlap(self) -> float:
-        r"""What overlapping training sets multiply variances by.
+        r"""Factor by which overlapping training sets increase variances.
 
         :math:`1 + R q / (1 - q)` for R splits that test a share q of the data (Nadeau & Bengio
         2003, doi 10.1023/A:1024068626366); 1 for separate data.
@@ -140,7 +140,7 @@ class ClusteredEstimate:
 
     @cached_property
     def inflation(self) -> float:
-        r"""What clusters multiply the variance of independent matches by, at least 1.
+        r"""Factor by which clusters increase the variance of independent matches, at least 1.
 
         .. math:: c = \frac{1}{m - 1} \frac{G}{G - 1} \sum_g u_g^T C u_g
 

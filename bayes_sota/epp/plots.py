@@ -19,19 +19,16 @@ from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import draws_of_players, epp_table
 
+type Result = BradleyTerryFit | xr.DataTree
+
 
 def plot_epp(
-    result: BradleyTerryFit | xr.DataTree,
-    *,
-    ci_prob: float = 0.95,
-    most: int = 100,
-    **pc_kwargs: Any,
+    result: Result, *, ci_prob: float = 0.95, most: int = 100, **pc_kwargs: Any
 ) -> PlotCollection:
     """Draw the EPP of every player and its intervals, the best first.
 
-    Filled blue dots are the players that may be the best, hollow grey ones those that some other
-    is certainly better than: of a fit by ``tied_with_best``, of a posterior where the probability
-    of being the best is below ``(1 - ci_prob) / 2``. Thick bars are the interval of each player;
+    Filled blue dots are the players that may be the best, by ranks that hold for all at once,
+    hollow grey ones those behind. Thick bars are the interval of each player;
     thin bars, which only a fit has, hold for all players at once. Below the EPP stands the
     probability of beating an average player (Property 3.4 of the EPP paper).
 
@@ -60,7 +57,7 @@ def plot_epp(
     >>> figure.viz["figure_title"].item()["string"]
     '2 of 4 players may be the best (filled dots)'
     """
-    board = _leaderboard(result, ci_prob, most)
+    board = _board(result, ci_prob, most)
     columns, bars = {"interval": ["lower", "upper"]}, f"{100 * ci_prob:.3g}% interval of each"
     if isinstance(result, BradleyTerryFit):
         order = np.argsort(-result.epp, kind="stable")
@@ -69,18 +66,16 @@ def plot_epp(
     ends = board.head(most).filter(["epp", "lower", "upper", "low", "high"]).to_numpy(float)
     finite = ends[np.isfinite(ends)]
     places, texts = make_ticks(float(finite.min()), float(finite.max()))
-    chances = [f"{text}\n{expit(place):.0%}" for place, text in zip(places, texts, strict=True)]
+    chances = [
+        f"{x}\n{expit(at):.{int(abs(at) > 4.6)}%}" for at, x in zip(places, texts, strict=True)
+    ]
     label = f"EPP, and the probability of beating an average player\n(thick bar: {bars})"
     pc_kwargs |= {"variable": "epp", "xticks": (places, chances)}
     return _forest(board.rename(columns={"epp": "mean"}), columns, label, most, pc_kwargs)
 
 
 def plot_rank_distribution(
-    result: BradleyTerryFit | xr.DataTree,
-    *,
-    ci_prob: float = 0.95,
-    most: int = 40,
-    **pc_kwargs: Any,
+    result: Result, *, ci_prob: float = 0.95, most: int = 40, **pc_kwargs: Any
 ) -> PlotCollection:
     """Draw which ranks each player may have, rank 1 on the left.
 
@@ -98,7 +93,7 @@ def plot_rank_distribution(
     >>> figure.viz["figure_title"].item()["string"]
     '2 of 3 players may be the best (filled dots)'
     """
-    board = _leaderboard(result, ci_prob, most)
+    board = _board(result, ci_prob, most)
     board["mean"] = board["rank"] * 1.0
     if not isinstance(result, BradleyTerryFit):
         players, draws = draws_of_players(result)
@@ -106,26 +101,21 @@ def plot_rank_distribution(
         board["mean"] = pd.Series(mean, players)[board["player"]].to_numpy()
     label = f"rank, 1 is best\n(bars: {100 * ci_prob:.3g}% for all players at once)"
     last = int(board["rank_upper"].head(most).max())
-    ticks = np.unique(np.linspace(1, last, min(last, 10)).round()).tolist()
-    pc_kwargs |= {"variable": "rank", "xticks": (ticks, [f"{tick:,.0f}" for tick in ticks])}
+    step = -(-last // 10)
+    ticks = sorted({1, *range(step, last + 1, step)})
+    pc_kwargs |= {"variable": "rank", "xticks": (ticks, [f"{tick:,}" for tick in ticks])}
     return _forest(board, {"interval": ["rank_lower", "rank_upper"]}, label, most, pc_kwargs)
 
 
-def _leaderboard(result: BradleyTerryFit | xr.DataTree, ci_prob: float, most: int) -> pd.DataFrame:
+def _board(result: Result, ci_prob: float, most: int) -> pd.DataFrame:
     """Players, the best first, and whether each may be the best."""
     COUNT.check(most, "most")
     frame = epp_table(result, ci_prob).frame
-    if "p_best" in frame:
-        frame["tied_with_best"] = frame["p_best"] >= (1 - ci_prob) / 2
-    return frame
+    return frame.assign(tied_with_best=frame["rank_lower"] == 1)
 
 
 def _forest(
-    board: pd.DataFrame,
-    bars: dict[str, list[str]],
-    label: str,
-    most: int,
-    pc_kwargs: dict[str, Any],
+    board: pd.DataFrame, bars: dict[str, list[str]], label: str, most: int, where: dict[str, Any]
 ) -> PlotCollection:
     """The figure, and its title: who may be the best, and how many players are drawn."""
     rows = [
@@ -134,12 +124,11 @@ def _forest(
         | {"weak": not row["tied_with_best"]}
         for row in rows_of(board.head(most))
     ]
-    panel = plot_forest(rows, label, **pc_kwargs)
+    panel = plot_forest(rows, label, **where)
     tied, count = int(board["tied_with_best"].sum()), len(board)
     title = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:
         others = "the other" if count == 2 else f"all other {count - 1:,}"
         title = f"{shown_name(board['player'].iloc[0])} is better than {others}"
-    more = f"\nthe first {most:,} are drawn" if count > most else ""
-    title_figure(panel.collection, title + more)
+    title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (count > most))
     return panel.collection

@@ -1,4 +1,4 @@
-r"""What each cluster of rounds contributes to the estimates, and statements about many players.
+r"""Contributions of clusters of rounds to the estimates, and statements about many players.
 
 Matches of one round share its scores, so the likelihood of independent matches is wrong about its
 own precision. To the estimating equations of the Bradley–Terry model round r adds

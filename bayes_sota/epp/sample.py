@@ -222,7 +222,7 @@ def _deviances(values: FloatArray, skills: FloatArray, model: pm.Model) -> Float
 
 
 def _notes(model: pm.Model, groups: dict[str, xr.Dataset]) -> list[str]:
-    """What was thinned or left out."""
+    """Notes on what was thinned or left out."""
     every = -(-groups["posterior"].sizes["draw"] // groups["posterior_predictive"].sizes["draw"])
     lacking = sorted(map(str, set(groups["observed_data"]) - set(groups["log_likelihood"])))
     potentials = ", ".join(str(potential.name) for potential in model.potentials)

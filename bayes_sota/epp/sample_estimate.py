@@ -12,8 +12,8 @@ on the estimate, which lies in few of its eigenvectors, so that these say nothin
    \bar e = \frac{c \operatorname{tr} C}{m - 1}.
 
 ``models`` has the likelihoods of rankings and of pairs, which also answer for players who never
-lost. ``tests/epp/test_posterior.py`` compares with quadrature and with NUTS;
-``tests/calibration/epp_bayes.py`` measures coverage.
+lost. ``tests/epp/test_sample_estimate.py`` compares with quadrature;
+``tests/calibration/epp_bayes.py`` measures coverage, beside NUTS.
 """
 
 from typing import Any

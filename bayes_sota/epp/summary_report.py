@@ -1,4 +1,4 @@
-"""What ``bayes-sota epp`` says of a fit, of draws, of several tournaments, and of a plan.
+"""Reports of ``bayes-sota epp``: of a fit, of draws, of several tournaments, and of a plan.
 
 ``tests/cli/test_epp.py`` reads it.
 """
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _FEW_ROUNDS = 6
-_SEED = 0  # of deviations in a new tournament
 _OVERLAP = "splits of one data set overlap: --test-fraction (.1 for ten folds) allows for it"
 _RANKINGS = "all rounds are taken to have the same noise, which makes intervals sharper"
 _ABSENT = "a player whose score is missing because it failed looks better than it is"
@@ -106,7 +105,7 @@ def report_fit(
         "notes": _remarks(fit) + [f"the deviance is not compared: {reason}"] * bool(reason),
         "seed": int(seed) if seed.isdigit() and quality else None,
     }
-    how = f"maximum likelihood, standard errors clustered, {fit.kind} matches"
+    how = f"maximum likelihood, standard errors clustered, {fit.kind} matches, seed {seed}"
     findings = [_deviance_sentence(found), *map(_test_sentence, tests)]
     return _described(epp_table(fit, ci_prob), how, findings, prob=ci_prob, **found)
 
@@ -302,7 +301,7 @@ def _is_splits(data: ScoreTable | Matches) -> bool:
 
 
 def _remarks(fit: BradleyTerryFit) -> list[str]:
-    """What the numbers rest on, where a reader would not expect it."""
+    """Assumptions that a reader would not expect."""
     notes, least = _missing([fit.data]), int(fit.clusters_of_players.min())
     if fit.penalty and not fit.connected:
         notes.append("without the penalty some skills would be infinite: they depend on it")
@@ -337,7 +336,7 @@ def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, 
     }
     if "tournament_sd" in tree["posterior"]:
         spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
-        normal = np.random.default_rng(_SEED).standard_normal(gap.size)
+        normal = np.random.default_rng(0).standard_normal(gap.size)
         new = summarize_draws(expit(gap + np.sqrt(2) * spread * normal), ci_prob)
         compared["new_tournament"] = {"win_probability": new["mean"], "interval": new["interval"]}
     return compared

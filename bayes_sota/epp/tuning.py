@@ -1,4 +1,4 @@
-r"""What further tuning promises: does the best of k more configurations of a family beat the best?
+r"""Promise of further tuning: does the best of k more configurations of a family beat the best?
 
 Players are configurations (sets of hyperparameters, say) of families of models, drawn at random.
 Of a family with n of them, let u be the (r + 1)-th highest skill, r about a quarter of n. Skills
@@ -49,7 +49,7 @@ _LEAST = 1e-300
 def tuning_promise(
     skills: ArrayLike, families: Sequence[str], more: int = 20
 ) -> list[SimpleNamespace]:
-    """What further tuning of each family promises, the most promising first.
+    """Chance that further tuning of each family gives a new best, the most promising first.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from epp.resampling import bootstrap_epp
+from epp.resampling import resampled_skills
 from scipy.stats import ncx2, norm
 
 from bayes_sota.core.errors import InputError
@@ -28,7 +28,7 @@ def test_half_spaces_and_spheres() -> None:
 def test_shares_are_those_of_refits() -> None:
     fit = fit_epp(simulate_tournament([0.6, 0.4, 0.0, -1.0], 40, random_seed=1))
     found = multiscale_test(fit, [("1", "2")], repetitions=2_000, random_seed=0)
-    refits = bootstrap_epp(fit, 400, random_seed=0).epp
+    refits = resampled_skills(fit, 400)
     below = np.mean(refits[:, 0] < refits[:, 1])
     assert found.pair_share[0] == pytest.approx(below, abs=0.08)
 

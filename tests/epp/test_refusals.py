@@ -1,4 +1,4 @@
-"""What the room refuses, each with one line that names the problem."""
+"""Bad input is refused with one line that names the problem."""
 
 from collections.abc import Callable
 from functools import cache

@@ -34,7 +34,7 @@ def test_the_bound_is_that_of_scipy() -> None:
 
 
 def critical_value(influence: np.ndarray, ci_prob: float) -> float:
-    """What all contrasts share."""
+    """The one value that all contrasts share."""
     (found,) = set(critical_values(influence, ci_prob, full(influence)).tolist())
     return found
 

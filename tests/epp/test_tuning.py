@@ -1,4 +1,4 @@
-"""What tuning promises: against plain loops, exchangeable draws, known laws; refusals."""
+"""Promises of tuning: against plain loops, exchangeable draws, known laws; refusals."""
 
 from itertools import product
 from typing import Any
@@ -92,7 +92,7 @@ def test_a_best_that_several_reach_may_be_the_highest_there_is() -> None:
 
 
 def test_a_family_that_leads_equals_by_luck_is_promised_too_much() -> None:
-    """What the documentation says of it: truth is k / (5 n + k), .17."""
+    """As the documentation says: the truth is k / (5 n + k), .17."""
     rng = np.random.default_rng(7)
     families = [name for name in "abcde" for _ in range(30)]
     said = [tuning_promise(rng.normal(size=150), families, 30)[0].p_beats_best for _ in range(20)]
