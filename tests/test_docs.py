@@ -212,9 +212,8 @@ def test_the_first_page_says_what_the_command_says(tmp_path):
         assert expected in page
         assert f"{held_out} {others[0]}, {others[1]} and {others[2]} %" in page
     figure = texts_of(DOCS / "figures/board_posterior.svg")
-    for name in ("theta_sota", "winner_skill", "expected_sota"):
-        lower, upper = said[name]["interval"]
-        assert f"{said[name]['mean']:.4f} ({lower:.4f} to {upper:.4f})" in figure
+    mean, (lower, upper) = said["theta_sota"]["mean"], said["theta_sota"]["interval"]
+    assert f"posterior mean {mean:.4f}, 95% interval {lower:.4f} to {upper:.4f}" in figure
 
 
 def texts_of(figure):

@@ -20,6 +20,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 
 _TAIL_EXPONENT = 42.0  # mass outside a window is below 2 exp(-42) = 1e-18
 _EXPONENT = (38.0, 24.0)  # frequencies with |phi| below exp(-38) are dropped, of tables exp(-24)
+_GROWTH = 600.0  # largest exponent that repeated multiplication may reach
 _ROUND_OFF = 1e-12
 
 
@@ -305,18 +306,23 @@ def survival(
     # inverse transform summed over the counts above each edge, a geometric sum
     x = np.arange(low, high + 1) if edges is None else edges
     places = np.clip(x - low, -1, size - 1)
-    ratio = np.exp(-1j * t[1:, None])
-    sums = (np.exp(-1j * t[1:, None] * (places + 1)) - 1) / (1 - ratio)
+    sums = (np.exp(-1j * t[1:, None] * (places + 1)) - 1) / (1 - np.exp(-1j * t[1:, None]))
     kernel = np.vstack([size - 1 - places, 2 * sums]) / size
     if t.size == size // 2 + 1 and size % 2 == 0:
         kernel[-1] /= 2
     # the real part of a complex product, as one real product of half the work
     parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, places.size)
     above = np.empty((places.size, counts.size, a.size if weights is None else 1))
-    for row, k in enumerate(counts.tolist()):
-        phi = np.exp(k * log_a + (n_test - k) * log_b + 1j * t * (mean[row] - low)[:, None])
-        if weights is not None:
-            phi = (weights @ phi)[None]
-        above[:, row] = (phi.view(np.float64) @ parts).T
+    # exponent of the characteristic function of the count minus ``low``, linear in S0
+    stride = float(counts[1] - counts[0]) if counts.size > 1 else 0.0
+    start = counts[0] * log_a + (n_test - counts[0]) * log_b + 1j * t * (mean[0] - low)[:, None]
+    slope = stride * (log_a - log_b + 1j * t * (a - b)[:, None])
+    phi, ratio = np.exp(start), np.exp(slope)
+    steps = int(_GROWTH / max(float(slope.real.max()), 1e-9)) + 1
+    for row in range(counts.size):  # by multiplication, begun anew before it grows too much
+        if row:
+            phi = phi * ratio if row % steps else np.exp(start + row * slope)
+        summed = phi if weights is None else (weights @ phi)[None]
+        above[:, row] = (summed.view(np.float64) @ parts).T
     np.clip(above, 0.0, 1.0, out=above)
     return low, above if weights is None else above[..., 0]
