@@ -73,15 +73,11 @@ def report_plan(
                 f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
                 f"the better one with probability {chance(content['highest_assurance'])}"
             )
-    items, rows = f"{claim.item}s", ("n_needed", "n_for_power", "n_assured")
-    words = (
-        f"{items} if exactly this is observed",
-        f"{items} for a claim with probability {power:g}",
-        f"fresh {items} for a claim with probability {power:g}",
-    )
-    sizes = [(word, content.get(key)) for word, key in zip(words, rows, strict=True)]
+    words = {"n_needed": "if exactly this is observed"}
+    words["n_for_power"] = words["n_assured"] = f"for a claim with probability {power:g}"
+    rows = [(f"{key}: {claim.item}s {text}", content.get(key)) for key, text in words.items()]
     return numbers_report(
-        [(name, size, f"{size:,}") for name, size in sizes if size is not None],
+        [(name, size, f"{size:,}") for name, size in rows if size is not None],
         content=content,
         sentences=list(_plan_said(claim, content)),
         basis=(LAWS[claim.unknown], SOURCE),
