@@ -115,7 +115,8 @@ def difference_columns(
     def part(place: int) -> Callable[[Row], str]:
         return lambda row: shown_difference(row["difference"], factor)[place]
 
-    columns: Row = {f"{'observed' if names else 'difference'}{unit}": part(0)}
+    of = f" ({unit.strip()})" * bool(unit)
+    columns: Row = {f"{'observed' if names else 'difference'}{of}": part(0)}
     columns |= {name: part(1) for name in names}
     return columns | {f"{ci_prob:.0%} interval": part(2)}
 

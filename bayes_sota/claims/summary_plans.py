@@ -29,11 +29,7 @@ _SURE_ENOUGH = 0.2  # relative error of a standard error that a plan is still wo
 
 
 def report_plan(
-    claim: Claim,
-    *,
-    level: float = 0.05,
-    power: float = 0.8,
-    n_test: int | None = None,
+    claim: Claim, *, level: float = 0.05, power: float = 0.8, n_test: int | None = None
 ) -> Report:
     """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
 
@@ -93,8 +89,9 @@ def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
         return
     low, high = content["n_needed_range"]
     between = varying(claim, f"{low:,}", f"{high:,}")
+    numbers = f"{claim.a:g} against {claim.b:g}" if claim.b else f"a gap of {claim.a:g}"
     yield (
-        f"With {claim.a:g} against {claim.b:g} P(false) falls to {content['level']:g} at "
+        f"With {numbers} P(false) falls to {content['level']:g} at "
         f"{needed:,} {claim.item}s{between}."
     )
     yield (
