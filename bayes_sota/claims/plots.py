@@ -37,14 +37,14 @@ _EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
 _CLASSES = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
 
 
-def plot_claim(report: Report, **where: Any) -> PlotCollection:
+def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     """Draw the probability that a claim is false over all that is possible.
 
     Parameters
     ----------
     report : Report
         Of ``report_claim``.
-    **where
+    **pc_kwargs
         As of ``make_collection``.
 
     Examples
@@ -72,20 +72,20 @@ def plot_claim(report: Report, **where: Any) -> PlotCollection:
         variable="p_false",
         levels=levels,
         points=points,
-        **where,
+        **pc_kwargs,
     )
     _title(panel, report.sentences[1])
     return panel.collection
 
 
-def plot_claims(report: Report, **where: Any) -> PlotCollection:
+def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
     """Draw the claims of a review, the most doubtful first: P(false) as a dot, its range as a bar.
 
     Parameters
     ----------
     report : Report
         Of ``claims_table``. The 60 most doubtful claims are drawn; supported ones are grey.
-    **where
+    **pc_kwargs
         As of ``make_collection``.
 
     Examples
@@ -109,14 +109,14 @@ def plot_claims(report: Report, **where: Any) -> PlotCollection:
         for row in drawn
     ]
     label = "probability that the claim is false\n(bar: its range; grey: supported)"
-    panel = plot_forest(marks, label, variable="p_false", holds=[0.0, level], **where)
+    panel = plot_forest(marks, label, variable="p_false", holds=[0.0, level], **pc_kwargs)
     _mark(panel, level, f"level {level:.3g}")
     more = f"\nthe {len(drawn)} most doubtful are drawn" * (len(drawn) < len(rows))
     _title(panel, report.sentences[0].partition(";")[0] + more)
     return panel.collection
 
 
-def plot_methods(tree: xr.DataTree, *, ci_prob: float = 0.95, **where: Any) -> PlotCollection:
+def plot_methods(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> PlotCollection:
     """Draw mean and interval of every method's skill, best score first.
 
     Methods that can be distinguished from the winner, whose ``p_false`` is below
@@ -128,7 +128,7 @@ def plot_methods(tree: xr.DataTree, *, ci_prob: float = 0.95, **where: Any) -> P
         Of ``comparison_tree``.
     ci_prob : float
         Probability of the equal-tailed intervals, and of the comparison with the winner.
-    **where
+    **pc_kwargs
         As of ``make_collection``.
 
     Examples
@@ -160,7 +160,7 @@ def plot_methods(tree: xr.DataTree, *, ci_prob: float = 0.95, **where: Any) -> P
         for j in order
     ]
     label = f"skill: mean and {ci_prob:.0%} interval (beside the name: P(best))"
-    panel = plot_forest(rows, label, **where)
+    panel = plot_forest(rows, label, **pc_kwargs)
     others = int(tied.sum()) - 1
     finding = f"{winner} can be distinguished from every other method"
     if others:
@@ -171,14 +171,14 @@ def plot_methods(tree: xr.DataTree, *, ci_prob: float = 0.95, **where: Any) -> P
     return panel.collection
 
 
-def plot_gate(report: Report, **where: Any) -> PlotCollection:
+def plot_gate(report: Report, **pc_kwargs: Any) -> PlotCollection:
     """Draw the difference of a pair with its interval, 0 and the margin.
 
     Parameters
     ----------
     report : Report
         Of ``report_pairs`` with a pair.
-    **where
+    **pc_kwargs
         As of ``make_collection``.
     """
     content, row = report.content, report.content["pairs"][0]
@@ -192,7 +192,7 @@ def plot_gate(report: Report, **where: Any) -> PlotCollection:
     holds = [0.0, factor * worse]
     every = [*holds, *shown["interval"]]
     look: Any = {"holds": holds, "xticks": make_ticks(min(every), max(every))}
-    panel = plot_forest([shown], label, variable="difference", **look, **where)
+    panel = plot_forest([shown], label, variable="difference", **look, **pc_kwargs)
     _mark(panel, 0.0, "no difference")
     if margin:
         text = f"margin {in_points(margin, compared.are_shares)}"
@@ -212,7 +212,7 @@ def _mark(panel: Panel, place: float, text: str, color: str = "dark", height: fl
     panel.text(f"text_{text.split()[0]}", place, height, f" {text}", side="left")
 
 
-def plot_pairs(report: Report, **where: Any) -> PlotCollection:
+def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
     """Draw the difference of every two methods, the row less the column, best score first.
 
     Colours are of how probably the row is better; a dot marks pairs that are told apart after
@@ -223,7 +223,7 @@ def plot_pairs(report: Report, **where: Any) -> PlotCollection:
     ----------
     report : Report
         Of ``report_pairs`` without a pair.
-    **where
+    **pc_kwargs
         As of ``make_collection``.
 
     Returns
@@ -248,7 +248,9 @@ def plot_pairs(report: Report, **where: Any) -> PlotCollection:
     anything, written = make_bounds(0.0, 1.0), count <= _MOST_WRITTEN
     cell = 0.1 * (digits + 5) if written else 0.22
     size = (4.4 + cell * count, 2.4 + cell * count)
-    panel = Panel(make_collection({"difference": anything}, figsize=size, **where), "difference")
+    panel = Panel(
+        make_collection({"difference": anything}, figsize=size, **pc_kwargs), "difference"
+    )
     panel.draw(_mesh, "cells", 0.0, chances=chances)
     for i, j in np.argwhere(~np.eye(count, dtype=bool)).tolist() if written else []:
         color = "white" if abs(chances[i, j] - 0.5) >= 0.45 else "black"
