@@ -106,6 +106,8 @@ class Means(Claim):
                 raise InputError(problem, parameter="sd_difference")
         elif self.sd is not None:
             self._check_spreads(self.sd)
+            if not any(self.sd):
+                raise InputError("standard deviations of 0 tell nothing: give those of the cases")
         elif self.bounds != (0.0, 1.0):
             raise InputError(
                 "give the standard deviations of both methods, or {name}: they are imputed for "

@@ -20,12 +20,7 @@ from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.claim import gauss
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import (
-    LEAST_PERCENT,
-    RoundingChoice,
-    parse_number,
-    parse_scores,
-)
+from bayes_sota.data.printed_scores import LEAST_PERCENT, RoundingChoice, parse_number, parse_scores
 
 _WHOLE = 64  # counts that print alike, each of which is looked at
 _NODES = 12  # that stand for more
@@ -132,19 +127,15 @@ def reported_claim(
         x_a, of_a = _counts(max(least, x_b), most)
         x_a = np.clip(x_a, x_b, n)
         pairs.append(np.stack([x_a, np.full_like(x_a, x_b), of_b * of_a]))
-    x_a, x_b, weights = np.concatenate(pairs, axis=1)
+    corners = [(x, min(y, x), 0.0) for x in (least, most) for y in counts_b]
+    x_a, x_b, weights = np.concatenate([*pairs, np.array(corners).T], axis=1)
     weights = weights * (np.minimum(x_b, n - x_a) + 1)
-    p = _probability(x_a, x_b, n, congruence)
-    corners = [(x, min(y, x)) for x in (least, most) for y in (counts_b[0], counts_b[1])]
-    corner_a, corner_b = np.array(corners, np.float64).T
-    at_corners = _probability(corner_a, corner_b, n, congruence)
-    return PrintedClaim(
-        p_false=float(weights @ p / weights.sum()),
-        lowest=float(min(p.min(), at_corners.min())),
-        highest=float(max(p.max(), at_corners.max())),
-        counts_a=counts_a,
-        counts_b=counts_b,
-    )
+    shared: Any = congruence
+    if congruence is not None:
+        shared = np.clip(congruence, np.maximum(0, x_a + x_b - n) / n, x_b / n)
+    p = false_claim_probability(x_a / n, x_b / n, n, shared)
+    mean, low, high = (float(x) for x in (weights @ p / weights.sum(), p.min(), p.max()))
+    return PrintedClaim(mean, low, high, counts_a, counts_b)
 
 
 def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
@@ -155,10 +146,3 @@ def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
         return whole, np.ones(whole.size)
     x, weights = gauss(_NODES, max(low - 0.5, 0.0), high + 0.5)
     return x, weights * size
-
-
-def _probability(x_a: FloatArray, x_b: FloatArray, n: int, congruence: float | None) -> FloatArray:
-    shared: Any = congruence
-    if congruence is not None:
-        shared = np.clip(congruence, np.maximum(0, x_a + x_b - n) / n, x_b / n)
-    return np.asarray(false_claim_probability(x_a / n, x_b / n, n, shared))

@@ -193,11 +193,7 @@ def _exact_tree(
     fixed: Mapping[str, Mapping[str, Any]],
     dims: Mapping[str, tuple[str, ...]],
     coords: Mapping[str, Sequence[str]],
-    *,
-    data: str,
-    priors: str,
-    seed: str,
-    **more: str,
+    **attributes: Any,
 ) -> xr.DataTree:
     """Result of groups of independent draws, which become four chains, and of plain numbers."""
     labels = {dim: list(names) for dim, names in coords.items()}
@@ -206,9 +202,9 @@ def _exact_tree(
         own = {} if name == "log_prior" else dims  # a number for each draw
         groups[name] = lay_out(values, _CHAINS, own, labels)
     for name, numbers in fixed.items():
-        variables = {key: (dims.get(key, ()), value) for key, value in numbers.items()}
-        dataset = xr.Dataset(variables)
+        dataset = xr.Dataset({key: (dims.get(key, ()), value) for key, value in numbers.items()})
         groups[name] = dataset.assign_coords({dim: labels[str(dim)] for dim in dataset.dims})
-    provenance = describe_provenance(data, priors, method="exact", seed=seed)
+    known = [attributes.pop(name) for name in ("data", "priors")]
+    provenance = describe_provenance(*known, method="exact", seed=attributes.pop("seed"))
     exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
-    return result_tree(groups, {**provenance, **exact, **more})
+    return result_tree(groups, {**provenance, **exact, **attributes})

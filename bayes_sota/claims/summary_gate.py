@@ -15,14 +15,14 @@ from bayes_sota.claims.summary_methods import (
     answers_report,
     difference_columns,
     row_of_pair,
-    signed_span,
+    shown_difference,
     unit_of,
 )
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import chance as fine_chance
-from bayes_sota.core.text import counted, decimals_for, in_points
+from bayes_sota.core.text import counted, in_points
 from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import MethodComparison, compare_methods
@@ -141,7 +141,7 @@ def _judged(
 def _said(row: Row, content: Row, of: MethodComparison, unit: str) -> Iterator[str]:
     """The verdict, the difference, what would decide, and probabilities in one line."""
     a, b, p, needed = row["a"], row["b"], content["p"], content["p_needed"]
-    width, difference = in_points(content["margin"], of.are_shares), row["difference"]
+    width = in_points(content["margin"], of.are_shares)
     by = f" by more than {width}" * bool(content["margin"])
     claim = {"not-worse": f"not worse than {b}{by}"}.get(
         content["claimed"], f"{content['claimed']} than {b}"
@@ -151,11 +151,8 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str) -> Iterator[s
     shown = "shown" if p > needed else "not shown"
     yield f"{a} is {claim}: {shown} (P {equal}{printed}; {needed:.4g} needed)."
     factor, points = unit_of(of)
-    d = decimals_for(factor * difference["sd"])
-    yield (
-        f"Difference {factor * difference['observed']:+z.{d}f}{points} "
-        f"({signed_span(difference, factor)}) on {counted(of.n_items, unit)}."
-    )
+    observed, _, ends = shown_difference(row["difference"], factor)
+    yield f"Difference {observed}{points} ({ends}) on {counted(of.n_items, unit)}."
     if content["n_more"] is not None:
         items = about(content["n_more"]).capitalize()
         yield f"{items} more {unit}s would decide if the difference stays."

@@ -25,7 +25,7 @@ from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import Difference, frame_of
 from bayes_sota.core.tables import Report, table_of
-from bayes_sota.core.text import chance as fine_chance
+from bayes_sota.core.text import chance as chance_of_draws
 from bayes_sota.core.text import counted, decimals_for, decimals_of, listed, span
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
@@ -98,31 +98,27 @@ def unit_of(compared: MethodComparison | TaskComparison) -> tuple[float, str]:
     return (100.0, " points") if compared.bounds == (0.0, 1.0) else (1.0, "")
 
 
+def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
+    """Observed difference, mean, and ends of its interval, with the digits that they support."""
+    d = decimals_for(factor * difference["sd"])
+    numbers = (difference["observed"], difference["mean"], *difference["interval"])
+    observed, mean, low, high = (f"{factor * x:+z.{d}f}" for x in numbers)
+    return observed, mean, f"{low} to {high}"
+
+
 def difference_columns(
-    compared: MethodComparison | TaskComparison, ci_prob: float, *, shrunk: bool = False
+    compared: MethodComparison | TaskComparison, ci_prob: float, *names: str
 ) -> Row:
-    """Columns of a table with the differences and intervals of its rows."""
+    """Columns of a table with the observed differences of its rows, means if named, intervals."""
     factor, unit = unit_of(compared)
 
-    def shown(key: str) -> Callable[[Row], str]:
-        return lambda row: _signed(row["difference"], key, factor)
+    def part(place: int) -> Callable[[Row], str]:
+        return lambda row: shown_difference(row["difference"], factor)[place]
 
-    columns: Row = {f"{'observed' if shrunk else 'difference'}{unit}": shown("observed")}
-    if shrunk:
-        columns["difference"] = shown("mean")
-    columns[f"{ci_prob:.0%} interval"] = lambda row: signed_span(row["difference"], factor)
-    return columns
-
-
-def _signed(difference: Row, key: str, factor: float) -> str:
-    return f"{factor * difference[key]:+z.{decimals_for(factor * difference['sd'])}f}"
-
-
-def signed_span(difference: Row, factor: float) -> str:
-    """Ends of the interval of a difference, with the digits that it supports."""
-    d = decimals_for(factor * difference["sd"])
-    low, high = (f"{factor * end:+z.{d}f}" for end in difference["interval"])
-    return f"{low} to {high}"
+    of = f" ({unit.strip()})" * bool(unit)
+    columns: Row = {f"{'observed' if names else 'difference'}{of}": part(0)}
+    columns |= {name: part(1) for name in names}
+    return columns | {f"{ci_prob:.0%} interval": part(2)}
 
 
 def flat(row: Row) -> Row:
@@ -189,7 +185,7 @@ def report_methods(
         "method": "name",
         "score": lambda row: f"{row['score']:.{decimals_of(row) + 1}f}",
         f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
-        "P(best)": lambda row: row["p_best"] and of_draws(row["p_best"], row["p_best_mcse"]),
+        "P(best)": lambda row: row["p_best"] and chance_of_draws(row["p_best"], row["p_best_mcse"]),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
     picked = "; P(best) allows for the winner's having been picked" * (joint is not None)
@@ -213,9 +209,9 @@ def report_methods(
     )
 
 
-def of_draws(p: float, mcse: float | None, draws: int = 1) -> str:
+def of_draws(p: float, draws: int) -> str:
     """A share of draws with the digits that they support."""
-    return fine_chance(p, share_mcse(p, draws) if mcse is None else mcse)
+    return chance_of_draws(p, share_mcse(p, draws))
 
 
 def _corrected(
@@ -277,13 +273,13 @@ def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterato
     else:
         yield f"{winner} can be distinguished from every other method."
     if picking is None:
-        beaten = of_draws(of.p_beaten, None, len(of.draws))
+        beaten = of_draws(of.p_beaten, len(of.draws))
         yield f"Some other method is better than {winner} with probability {beaten}."
     else:
         yield (
             f"The winner was picked by its score on these {unit}s; allowing for that, another "
             "method is the best with probability "
-            f"{of_draws(picking['p_not_best'], picking['p_not_best_mcse'])}."
+            f"{chance_of_draws(picking['p_not_best'], picking['p_not_best_mcse'])}."
         )
 
 
@@ -337,8 +333,8 @@ def report_pairs(
         "first": "a",
         "second": "b",
         **difference_columns(of, ci_prob),
-        "P(false)": lambda row: fine_chance(row["p_false"], row["p_false_mcse"]),
-        "adjusted": lambda row: of_draws(row["p_adjusted"], None, draws),
+        "P(false)": lambda row: chance_of_draws(row["p_false"], row["p_false_mcse"]),
+        "adjusted": lambda row: of_draws(row["p_adjusted"], draws),
         "told apart": lambda row: "yes" * row["told_apart"],
     }
     return answers_report(

@@ -29,11 +29,7 @@ _SURE_ENOUGH = 0.2  # relative error of a standard error that a plan is still wo
 
 
 def report_plan(
-    claim: Claim,
-    *,
-    level: float = 0.05,
-    power: float = 0.8,
-    n_test: int | None = None,
+    claim: Claim, *, level: float = 0.05, power: float = 0.8, n_test: int | None = None
 ) -> Report:
     """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
 
@@ -73,15 +69,11 @@ def report_plan(
                 f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
                 f"the better one with probability {chance(content['highest_assurance'])}"
             )
-    items, rows = f"{claim.item}s", ("n_needed", "n_for_power", "n_assured")
-    words = (
-        f"{items} if exactly this is observed",
-        f"{items} for a claim with probability {power:g}",
-        f"fresh {items} for a claim with probability {power:g}",
-    )
-    sizes = [(word, content.get(key)) for word, key in zip(words, rows, strict=True)]
+    words = {"n_needed": "if exactly this is observed"}
+    words["n_for_power"] = words["n_assured"] = f"for a claim with probability {power:g}"
+    rows = [(f"{key}: {claim.item}s {text}", content.get(key)) for key, text in words.items()]
     return numbers_report(
-        [(name, size, f"{size:,}") for name, size in sizes if size is not None],
+        [(name, size, f"{size:,}") for name, size in rows if size is not None],
         content=content,
         sentences=list(_plan_said(claim, content)),
         basis=(LAWS[claim.unknown], SOURCE),
@@ -97,8 +89,9 @@ def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
         return
     low, high = content["n_needed_range"]
     between = varying(claim, f"{low:,}", f"{high:,}")
+    numbers = f"{claim.a:g} against {claim.b:g}" if claim.b else f"a gap of {claim.a:g}"
     yield (
-        f"With {claim.a:g} against {claim.b:g} P(false) falls to {content['level']:g} at "
+        f"With {numbers} P(false) falls to {content['level']:g} at "
         f"{needed:,} {claim.item}s{between}."
     )
     yield (

@@ -90,15 +90,12 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
     found = pd.DataFrame([_result(claim, level) for claim in rows], index=frame.index)
-    names = pd.Series([f"row {row + 1}" for row in range(len(frame))], index=frame.index)
-    if "name" in used:
-        names = frame[used["name"]].astype(object).fillna("").astype(str)
-    groups = pd.Series("", index=frame.index)
-    if "group" in used:
-        groups = frame[used["group"]].astype(object).fillna("(none)").astype(str)
-    labelled = found.assign(name=names, group=groups, row=range(1, len(found) + 1))
-    whole = _summary("", labelled, level)
-    of_groups = []
+    numbers = pd.Series(range(1, len(frame) + 1), index=frame.index)
+    labelled = found.assign(row=numbers, name="row " + numbers.astype(str), group="")
+    for role, empty in (("name", ""), ("group", "(none)")):
+        if role in used:
+            labelled[role] = frame[used[role]].astype(object).fillna(empty).astype(str)
+    whole, of_groups = _summary("", labelled, level), list[dict[str, Any]]()
     if "group" in used:
         parts = labelled.groupby("group", sort=False)
         of_groups = [_summary(name, part, level) for name, part in parts]
@@ -106,10 +103,9 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     each = rows_of(labelled)
     read = describe_parts(table, [f"claims from {listed(used.values())}"], [*used.values()])
     legend = (
-        "P(false) is the probability that B is at least as good as A, averaged over the share "
-        "of items that both get right (of means: the correlation) where that is unknown; its "
-        "range is over all that is possible (correlations from 0 to 1). A claim is supported if "
-        f"the highest is at most {level:.3g}. A claim above the level is not thereby false."
+        "P(false) is the probability that B is at least as good as A, averaged over a congruence "
+        "or correlation that is not reported; its range is over all that is possible. A claim is "
+        f"supported if the highest is at most {level:.3g}; one above it is not thereby false."
     )
     return claim_report(
         {

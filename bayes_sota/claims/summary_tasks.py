@@ -77,9 +77,9 @@ def report_tasks(
         "task": "task",
         "items": lambda row: f"{row['n_items']:,}",
         "best": lambda row: None if pair else row["best"],
-        "P(best)": lambda row: None if pair else of_draws(row["p"], None, draws),
-        **difference_columns(of, ci_prob, shrunk=True),
-        "P(false)": lambda row: of_draws(row["p_false"], None, draws) if pair else None,
+        "P(best)": lambda row: None if pair else of_draws(row["p"], draws),
+        **difference_columns(of, ci_prob, "difference"),
+        "P(false)": lambda row: of_draws(row["p_false"], draws) if pair else None,
         "stands": lambda row: (f"{row['best']} is better" if pair else "yes") * row["stands"],
     }
     return answers_report(

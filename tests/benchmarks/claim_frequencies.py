@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from timing import print_table
 
@@ -33,6 +34,7 @@ from bayes_sota.data.examples import load_responses_example
 
 CLAIMS, BOARDS, SIZES, SEED = 20_000, 2_000, (100, 500, 2_000), 20261121
 LEVEL, NEIGHBOURS, CLOSE = 0.05, 3, 0.02
+LEAST, ABLE = 0.1, {"digits": 0.9}  # accuracies of language models, and of a matrix
 BINS = np.array([0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5 + 1e-9])
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]  # shape (..., 4): both right, A alone, B alone, none
@@ -226,6 +228,33 @@ def print_reliability(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Non
     print_table(["pairs", "n", "congruence", *edges], shown)
 
 
+def language_models() -> dict[str, Array]:
+    """Close pairs of language models, by benchmark; of several runs one, drawn."""
+    folder, rng = Path(os.environ["BAYES_SOTA_DATA"]), np.random.default_rng(0)
+    tables = {"chembench": read_outcomes(folder / "chembench" / "correct_chembench.csv").complete()}
+    right = {name: data.values for name, data in tables.items()}
+    for file, column in (("execution", "right"), ("execution", "right_cot"), ("repair", "right")):
+        runs = pd.read_csv(folder / "livecodebench" / f"{file}_runs.csv.gz")
+        share = runs.pivot_table(index="item", columns="model", values=column).dropna(axis=1) / 10
+        right[f"{file} {column}"] = rng.random(share.shape) < share.to_numpy()
+    found = {}
+    for name, answers in right.items():
+        cells = real_pairs(answers[:, answers.mean(axis=0) > LEAST].astype(int))
+        found[name] = cells[cells[:, 1] - cells[:, 2] <= CLOSE + 1e-9] * len(answers) + 0.5
+    return found
+
+
+def print_domains(close: dict[str, Array], sizes: dict[str, int]) -> None:
+    """Odds ratios of close pairs: what ``--domain`` takes."""
+    counts = {name: cells * sizes[name] + 0.5 for name, cells in close.items()}
+    if "BAYES_SOTA_DATA" in os.environ:
+        models = language_models()
+        counts |= models | {"language-models": np.concatenate(list(models.values()))}
+    for name, x in counts.items():
+        odds = np.quantile(x[:, 0] * x[:, 3] / (x[:, 1] * x[:, 2]), [0.5, 0.05, 0.95])
+        print(f"{name}: {len(x):,} close pairs, odds ratio {odds.round(1).tolist()}")
+
+
 def main() -> None:
     """Print every table."""
     rng, correct = np.random.default_rng(SEED), matrices()
@@ -234,6 +263,12 @@ def main() -> None:
     found = {name: described(cells, len(correct[name])) for name, cells in real.items()}
     found |= {f"{name}, close": described(x, len(correct[name])) for name, x in close.items()}
     print(json.dumps(found, indent=2))
+    able = {
+        name: real_pairs(matrix[:, np.mean(matrix, axis=0) > ABLE.get(name, 0.0)])
+        for name, matrix in correct.items()
+    }
+    kept = {name: x[x[:, 1] - x[:, 2] <= CLOSE + 1e-9] for name, x in able.items()}
+    print_domains(kept, {name: len(matrix) for name, matrix in correct.items()})
     task = next(iter(correct))  # CIFAR-10 where it is: its close pairs are "typical" everywhere
     of_task = found[f"{task}, close"]
     typical = np.array(

@@ -1,6 +1,7 @@
 """What cannot be is refused, with the value and what would be right."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -53,7 +54,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (of_means(sd=(-0.1, 0.1)), "at least 0, got -0.1"),
     (lambda: Accuracies(a=0.9, b=0.8, n=9).p_false_of_best(0.5), "from 1 to 1,000,000, got 0.5"),
     (lambda: Means(a=0.9, b=0.8, n=9).p_false_of_best(np.inf), "got inf"),
-    (lambda: Means(a=0.9, b=0.8, n=9, sd=(0.0, 0.0)).powered_size(), "differ by the same amount"),
+    (of_means(sd=(0.0, 0.0)), "standard deviations of 0 tell nothing"),
+    (lambda: replace(close, known=1.0).powered_size(), "differ by the same amount"),
     (lambda: close.assured_size(assurance=0.2), "assurance must be"),
     (lambda: close.powered_size(power=1.0), "power must be"),
     (lambda: close.size(0.7), "level"),
