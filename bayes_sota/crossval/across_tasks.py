@@ -26,6 +26,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.shape import steady_state
 
+_studentized = cache(studentized_range.ppf)
 _FEWEST = 6  # data sets from which on Wilcoxon's test can be significant at 5 %
 
 
@@ -111,16 +112,11 @@ def average_ranks(
         checked_labels(names, k, "alternative"),
         mean,
         n,
-        nemenyi=_studentized(level, k) * unit,
+        nemenyi=float(_studentized(1 - level, k, np.inf) / np.sqrt(2)) * unit,
         bonferroni_dunn=float(norm.isf(level / (2 * (k - 1)))) * unit,
         level=level,
         **tests,
     )
-
-
-@cache
-def _studentized(level: float, k: int) -> float:
-    return float(studentized_range.ppf(1 - level, k, np.inf) / np.sqrt(2))
 
 
 def signed_rank_tests(

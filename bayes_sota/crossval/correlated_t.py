@@ -37,6 +37,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores
 
+KEPT = 0.95
+"""An order that other partitions keep so often is reproducible; so sure, it is decided."""
+
 
 @dataclass(frozen=True)
 class DifferencePosterior:
@@ -197,12 +200,7 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
 
 
 def sensitivity_to_overlap(
-    fold_scores: FoldScores,
-    a: int | str = 0,
-    b: int | str = 1,
-    *,
-    rope: float = 0.0,
-    multiples: Sequence[float] = (0.0, 0.5, 1.0, 1.5, 2.0),
+    fold_scores: FoldScores, a: int | str = 0, b: int | str = 1, *, rope: float = 0.0
 ) -> FloatArray:
     r"""Probability that A is better, at other correlations of fold scores, which are assumed.
 
@@ -212,22 +210,20 @@ def sensitivity_to_overlap(
         As in ``correlated_t``, on the first data set.
     rope : float
         A is better if by more than this.
-    multiples : sequence of float
-        Of :math:`\rho / (1 - \rho) = n_{test} / n_{train}`; 0 takes the folds as independent, which
-        is the naive paired t.
 
     Returns
     -------
-    ndarray, shape (len(multiples), 2)
-        rho and P(A better).
+    ndarray, shape (5, 2)
+        rho and P(A better), where :math:`\rho / (1 - \rho)` is 0, which takes the folds as
+        independent as the naive paired t does, .5, 1, 1.5 and 2 times :math:`n_{test} / n_{train}`.
 
     Examples
     --------
     >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]])
-    >>> sensitivity_to_overlap(runs, multiples=[0, 1]).round(3).tolist()
+    >>> sensitivity_to_overlap(runs)[[0, 2]].round(3).tolist()
     [[0.0, 0.954], [0.5, 0.823]]
     """
-    odds = [multiple / (fold_scores.folds - 1) for multiple in multiples]
+    odds = [multiple / (fold_scores.folds - 1) for multiple in (0, 0.5, 1, 1.5, 2)]
     rho = [one / (1 + one) for one in odds]
     found = [correlated_t(fold_scores, a, b, correlation=one).p_better(rope) for one in rho]
     return np.column_stack([rho, found])
@@ -265,7 +261,8 @@ def iterations_needed(
 
     ASSURANCE.check(probability, "probability")
     room = (difference / float(ndtri(probability))) ** 2 - data_sd**2
-    return None if room <= 0 else max(1, ceil(partition_sd**2 / room - 1e-9))
+    needed = partition_sd**2 / room if room > 0 else np.inf
+    return max(1, ceil(needed - 1e-9)) if needed < np.inf else None
 
 
 def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> FloatArray:
@@ -278,6 +275,21 @@ def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> 
     """
     whole = np.asarray(np.add(partition_variance, data_variance), np.float64)
     return np.divide(partition_variance, whole, out=np.zeros_like(whole), where=whole != 0)
+
+
+def outlook(
+    p_better: float, difference: float, partition_variance: float, data_variance: float, n: int
+) -> dict[str, Any]:
+    """Whether the order of a pair is decided after n iterations, and how many would decide it.
+
+    Both variances are of the difference: of one iteration, and of the size of the data.
+    """
+    sds = partition_variance**0.5, data_variance**0.5
+    return {
+        "partition_share": float(partition_share(partition_variance / max(n, 1), data_variance)),
+        "decided": max(p_better, 1 - p_better) >= KEPT,
+        "iterations_needed": iterations_needed(difference, *sds, KEPT),
+    }
 
 
 def running_posteriors(

@@ -19,15 +19,13 @@ from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import describe_parts
 from bayes_sota.data.words import place_in
 
+_LAYERS = {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500}
 LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "nb": ("naive_bayes.GaussianNB", {}),
     "5nn": ("neighbors.KNeighborsClassifier", {"n_neighbors": 5}),
     "tree": ("tree.DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2}),
     "svm": ("svm.SVC", {"kernel": "linear"}),
-    "mlp": (
-        "neural_network.MLPClassifier",
-        {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500},
-    ),
+    "mlp": ("neural_network.MLPClassifier", _LAYERS),
     "logistic": ("linear_model.LogisticRegression", {"max_iter": 1000}),
     "forest": ("ensemble.RandomForestClassifier", {}),
 }
@@ -76,10 +74,8 @@ def prepared(learner: Any, categories: list[int]) -> Any:
     if not categories:  # a ColumnTransformer takes longer than many fits, and gives the same bits
         return make_pipeline(FunctionTransformer(np.asfortranarray), *numbers, learner)
     coded = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    prepare = ColumnTransformer(
-        [("categories", coded, categories)], remainder=make_pipeline(*numbers)
-    )
-    return make_pipeline(prepare, learner)
+    parts = [("categories", coded, categories)]
+    return make_pipeline(ColumnTransformer(parts, remainder=make_pipeline(*numbers)), learner)
 
 
 class Items(NamedTuple):

@@ -61,21 +61,18 @@ def plot_running_means(
     >>> figure.viz["figure_title"].item()["string"]
     'Mean of 1 to 20 iterations of 10-fold cross-validation'
     """
-    found = [running_means(scores, j, task, ci_prob) for j in range(len(scores.learners))]
-    count = max(means.size for means, _ in found)
+    found = {x: running_means(scores, j, task, ci_prob) for j, x in enumerate(scores.learners)}
+    count = max(means.size for means, _ in found.values())
     if count < 2:
         raise InputError("running means need at least 2 iterations")
-    late = [band[min(2, len(band) - 1) :].ravel() for _, band in found]
-    wide = np.concatenate([*late, *(means for means, _ in found)])
+    late = [band[min(2, len(band) - 1) :].ravel() for _, band in found.values()]
+    wide = np.concatenate([*late, *(means for means, _ in found.values())])
     room = 0.06 * np.ptp(wide) or 0.01
     panel = plot_lines(
-        {
-            name: (np.arange(1, means.size + 1), means)
-            for name, (means, _) in zip(scores.learners, found, strict=True)
-        },
+        {name: (np.arange(1, means.size + 1), means) for name, (means, _) in found.items()},
         "iterations",
         variable="score",
-        bands={name: band.T for name, (_, band) in zip(scores.learners, found, strict=True)},
+        bands={name: band.T for name, (_, band) in found.items()},
         ylim=(float(wide.min() - room), float(wide.max() + room)),
         **pc_kwargs,
     )

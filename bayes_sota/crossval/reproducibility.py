@@ -21,15 +21,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, check_choice, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
 
 Pairing = Literal["all", "paired"]
-KEPT = 0.95
-"""An order that other partitions keep so often is reproducible; so sure, it is decided."""
 _DIGITS = 12  # means of the same scores in another order differ in their last bits: they are ties
 
 
@@ -86,7 +84,6 @@ def win_share(estimates: ArrayLike, pairing: Pairing = "all") -> FloatArray:
     >>> float(win_share(estimates)[0, 1]), float(win_share(estimates, "paired")[0, 1])
     (0.875, 1.0)
     """
-    check_choice("pairing", pairing, Pairing)
     values = np.round(np.asarray(estimates, np.float64), _DIGITS).T
     if pairing == "paired":
         return (1 + np.sign(values[:, None] - values).mean(axis=2)) / 2
@@ -185,7 +182,6 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing
     from scipy.special import ndtr
 
     SHARE.check(share, "share")
-    check_choice("pairing", pairing, Pairing)
     if share == 1:
         return 1.0
     gap = np.linspace(0, 8, 2001)

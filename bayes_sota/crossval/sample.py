@@ -15,8 +15,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.relative_scores import pair_names, relative_scores
+from bayes_sota.crossval.fold_scores import FoldScores, pair_names, relative_scores
 from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.leaderboard.specification import Model, chosen_model
 

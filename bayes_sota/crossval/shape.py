@@ -19,7 +19,6 @@ from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores
 
-_CANONICAL_FITS = 10  # 1 x 10, 2 x 5 or 5 x 2
 _FEWEST = 8  # iterations of D'Agostino's test
 _DRAWS = 4000  # random canonical runs of several iterations
 _LEVEL = 0.05  # of skewness, over all learners and data sets
@@ -33,7 +32,7 @@ def canonical_iterations(folds: int) -> int:
     >>> canonical_iterations(10), canonical_iterations(5), canonical_iterations(2)
     (1, 2, 5)
     """
-    return max(1, round(_CANONICAL_FITS / folds))
+    return max(1, round(10 / folds))
 
 
 def steady_state(scores: FoldScores) -> SimpleNamespace:

@@ -22,8 +22,7 @@ from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, listed
 from bayes_sota.core.types import Seed
-from bayes_sota.crossval.correlated_t import partition_share
-from bayes_sota.crossval.reproducibility import KEPT
+from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.sample import judged_tree
 from bayes_sota.crossval.shape import learner_rows, sample_sd
@@ -268,8 +267,7 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
             first, second = scores.scores[t, a], scores.scores[t, b]
             test = cv.correlated_t(scores, a, b, task=t)
             tests = cv.difference_tests(first, second, scores.folds)
-            p, data = test.p_better(), test.data_variance
-            more = cv.iterations_needed(test.mean, together, data**0.5, KEPT) if n > 1 else None
+            p = test.p_better()
             yield {
                 "task": task,
                 "first": scores.learners[a],
@@ -286,9 +284,7 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
                     "interval": list(test.interval(prob)),
                     "correlation": test.correlation,
                     "p_other_seed": cv.other_seed_probability(test.mean, together, n, canonical),
-                    "partition_share": float(partition_share(together**2 / max(n, 1), data)),
-                    "decided": max(p, 1 - p) >= KEPT,
-                    "iterations_needed": more,
+                    **outlook(p, test.mean, together**2, test.data_variance, n),
                 },
             }
 

@@ -14,8 +14,7 @@ from bayes_sota.core.sample import share_of_draws
 from bayes_sota.core.summary import Difference, diagnose, frame_of, how_drawn, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import chance, counted, listed
-from bayes_sota.crossval.correlated_t import iterations_needed, partition_share
-from bayes_sota.crossval.reproducibility import KEPT
+from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.summary_words import flat_pair, forms_table
 
 if TYPE_CHECKING:
@@ -128,21 +127,11 @@ def _pairs(tree: "xr.DataTree", ci_prob: float) -> Iterator[dict[str, Any]]:
             row |= {"difference": found.pop("mean"), **found}
             row |= {"p_other_seed": float(np.mean(run < 0) + np.mean(run == 0) / 2)}
             if place:
-                spreads = posterior[["partition_sd", "shared_sd"]].isel(place)
                 n = int(constants["n_iterations"].isel(place))
-                row |= {"observed_difference": float(seen[k])}
-                row |= _missing(row, n, spreads.sel(learner=[a, b]))
+                sds = posterior[["partition_sd", "shared_sd"]].isel(place).sel(learner=[a, b])
+                of_both = (sds**2).sum("learner").mean()
+                partition, data = float(of_both["partition_sd"]), float(of_both["shared_sd"])
+                steady = row["difference"] * (data + partition / n) ** 0.5 / row["sd"]
+                row |= {"observed_difference": float(seen[k]), "iterations": n}
+                row |= outlook(row["p_better"], steady, partition, data, n)
             yield row
-
-
-def _missing(row: dict[str, Any], n: int, spreads: "xr.Dataset") -> dict[str, Any]:
-    """Share of the partitions after n iterations, and how many would decide the order."""
-    variances = (spreads**2).sum("learner").mean()
-    partition, data = (float(variances[name]) for name in ("partition_sd", "shared_sd"))
-    steady = row["difference"] * (data + partition / n) ** 0.5 / row["sd"]
-    return {
-        "iterations": n,
-        "partition_share": float(partition_share(partition / n, data)),
-        "decided": max(row["p_better"], 1 - row["p_better"]) >= KEPT,
-        "iterations_needed": iterations_needed(steady, partition**0.5, data**0.5, KEPT),
-    }

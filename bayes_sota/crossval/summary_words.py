@@ -11,15 +11,13 @@ import numpy as np
 
 from bayes_sota.core.tables import Table, table_of
 from bayes_sota.core.text import chance, counted, listed, p_value
+from bayes_sota.crossval.correlated_t import KEPT
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.reproducibility import KEPT
 from bayes_sota.crossval.rules import Probabilities, Rule
 
 _LEARNERS = "learner rank:g steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g"
-_PAIRS = "first second difference:.2g lower:.2g upper:.2g p_better:p p_corrected:p order_kept:.2f"
-_RULES = (
-    "rule iterations:.0f saved:.0% ran_out:.0% reproducibility:.2f by_chance:.2f pairs_kept:.0%"
-)
+_PAIRS = "first second difference:.2g lower:.2g upper:.2g p_better:p p_corrected:p"
+_RULES = "rule iterations:.0f ran_out:.0% reproducibility:.2f by_chance:.2f pairs_kept:.0%"
 _VERDICTS = "a b n_ahead:d n_tasks:d p_value:p a_wins:.2f b_wins:.2f contradiction:.2f"
 
 
@@ -153,7 +151,7 @@ def tables_of(content: dict[str, Any]) -> Iterator[Table]:
         | {"p_corrected": row["tests"][1]["p_value"] if row["tests"] else None}
         for row in content["pairs"]
     ]
-    forms = f"{place}{_PAIRS} reproducibility:.2f p_other_seed:.2f more"
+    forms = f"{place}{_PAIRS} order_kept:.2f p_other_seed:.2f more"
     yield forms_table(rows, forms, f"Pairs of learners, under the rule {content['rule']['name']}")
     yield forms_table(content["rules"], _RULES, "Rules, over learners, data sets and orderings")
     if tests:
@@ -175,12 +173,13 @@ def legend_of(content: dict[str, Any]) -> list[str]:
     pair = content["pairs"][0]
     return [
         "Learners: steady: mean of all iterations; standard error: over partitions; canonical: the "
-        "first ten fits, as papers report; p canonical above: that such a run exceeds steady.",
+        "first ten fits, as papers report; p canonical above: that such a run exceeds steady; "
+        "stopping iteration: 0 where the rule never held.",
         f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
         f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "
-        "assumed); order kept: R, how often the first is above the second in two runs; "
-        f"reproducibility: |2R - 1|, {pair['by_chance']:.2f} for equal learners; p other seed: "
-        f"that a new run reverses them; more: iterations until P(order) is {KEPT:g}.",
+        "assumed); order kept: R, how often the first is above the second in two runs (|2R - 1| is "
+        f"{pair['by_chance']:.2f} for equal learners); p other seed: that a new run reverses them; "
+        f"more: iterations until P(order) is {KEPT:g}.",
         f"Rules: ran out: iterations ended before the rule held; pairs kept: R from {KEPT:g} on.",
     ]
 

@@ -21,9 +21,8 @@ from scipy.stats import kstest
 
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 from bayes_sota.crossval.models import build_model
-from bayes_sota.crossval.relative_scores import relative_scores
 from bayes_sota.crossval.sample import sample_comparison
 
 SEED = 20_261_122  # fixed before anything was run

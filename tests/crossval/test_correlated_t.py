@@ -135,6 +135,7 @@ def test_the_size_of_the_data_can_leave_it_open() -> None:
     assert iterations_needed(0.01, 0.02, 0.01) is None
     assert iterations_needed(0.0, 0.02, 0.0) is None
     assert iterations_needed(0.01, 0.0, 0.0) == 1
+    assert iterations_needed(0.01, np.nan, 0.0) is None  # of one iteration
     with pytest.raises(InputError, match="probability must be"):
         iterations_needed(0.01, 0.02, 0.01, 0.5)
 

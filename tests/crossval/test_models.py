@@ -7,9 +7,8 @@ from scipy import linalg, stats
 
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 from bayes_sota.crossval.models import build_model, relative_logp, zero_sum_logp
-from bayes_sota.crossval.relative_scores import relative_scores
 
 RNG = np.random.default_rng(0)
 RUNS = FoldScores(RNG.normal(0.8, 0.05, (2, 3, 4, 5)), tasks=["x", "y"], learners=list("abc"))

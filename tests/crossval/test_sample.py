@@ -8,8 +8,7 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import DIMENSIONS, GROUPS
 from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.relative_scores import relative_scores
+from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 
 
 def runs(seed: int = 0, learners: int = 2) -> FoldScores:

@@ -92,7 +92,7 @@ def test_pairs_have_their_posterior(one: Report) -> None:
         assert (found["iterations_needed"] is None) == tied
     assert report.tables[1].header == [
         "first", "second", "difference", "lower", "upper", "p better", "p corrected", "order kept",
-        "reproducibility", "p other seed", "more",
+        "p other seed", "more",
     ]  # fmt: skip
     assert "80% interval" in report.legend[1]
 
