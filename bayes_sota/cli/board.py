@@ -59,13 +59,15 @@ def board(file: Path, by: str | None, prob: float, seed: int, ranks: Any, **aske
 
 def _draw_tasks(table: "Report") -> "PlotCollection":
     """The best of each task."""
-    from bayes_sota.leaderboard.plots import draw_intervals
+    from bayes_sota.core.plots import plot_forest
+    from bayes_sota.leaderboard.plots import forest_row
 
     best = {row["task"]: row["best"] for row in table.content["tasks"]}
     rows = [
-        row | {"name": f"{row['task']}: {row['name']}"}
+        forest_row(row) | {"name": f"{row['task']}: {row['name']}"}
         for row in table.content["entries"]
         if best[row["task"]] == row["name"]
     ]
     sure = f"mean and {table.content['prob']:.0%} interval"
-    return draw_intervals(rows[:40], f"skill of the best of each task: {sure}")
+    label = f"skill of the best of each task: {sure}"
+    return plot_forest(rows[:40], label, score="score").collection

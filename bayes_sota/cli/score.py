@@ -70,7 +70,9 @@ def score(
 
 
 def _draw(report: "Report") -> "PlotCollection":
-    from bayes_sota.leaderboard.plots import draw_intervals
+    from bayes_sota.core.plots import plot_forest
+    from bayes_sota.leaderboard.plots import forest_row
 
-    rows = report.content["classifiers"][:20]
-    return draw_intervals(rows, f"skill: mean and {report.content['prob']:.0%} interval")
+    rows = [forest_row(row) for row in report.content["classifiers"][:20]]
+    label = f"skill: mean and {report.content['prob']:.0%} interval"
+    return plot_forest(rows, label, score="score").collection

@@ -4,11 +4,9 @@ Draws tables and computes nothing; ``tests/leaderboard/test_plots.py`` reads the
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
-import xarray as xr
 from arviz_plots import PlotCollection
 
 from bayes_sota.core.arguments import COUNT
@@ -18,12 +16,11 @@ from bayes_sota.core.plots import (
     Panel,
     check_columns,
     make_bounds,
-    make_collection,
+    plot_forest,
     rounded,
     title_figure,
 )
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import shown_name
 
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
 _HEADINGS = {
@@ -69,8 +66,8 @@ def plot_sensitivity(
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``interval_0``, ``skill_0``, ``interval_1``, ... for the rows of the
-        table, and ``baseline``; each with the variable ``skill``.
+        Artists in ``viz``: ``interval`` and ``mean`` of the result, ``interval_weak`` and
+        ``mean_weak`` of the other rows, and ``baseline``; each with the variable ``skill``.
 
     Raises
     ------
@@ -85,27 +82,22 @@ def plot_sensitivity(
     ...      "mean": [0.9112, 0.9110], "lower": [0.906, 0.905], "upper": [0.916, 0.917]}
     ... )
     >>> figure = plot_sensitivity(rows, backend="none")
-    >>> figure.viz["interval_1"]["skill"].item()["x"].tolist()
-    [0.905, 0.917]
+    >>> figure.viz["mean_weak"]["skill"].item()["x"].tolist()
+    [0.911]
     """
     check_columns(rows, _COLUMNS, "the table of sensitivity")
     if not len(rows):
         raise InputError("the table of sensitivity has no row")
     first, *others = rows.to_dict("records")
     shown = [
-        {
-            "name": _label(row),
-            "skill": {"mean": row["mean"], "interval": [row["lower"], row["upper"]]},
-            "tied_with_best": row is first,
-        }
+        {"name": _label(row), "mean": row["mean"], "interval": [row["lower"], row["upper"]],
+         "weak": row is not first}
         for row in (first, *others)
-    ]
+    ]  # fmt: skip
     more = [] if observed_maximum is None else [observed_maximum]
     label = f"skill of the best classifier: mean and {ci_prob:.0%} interval"
-    collection = draw_intervals(
-        shown, label, more=more, plot_collection=plot_collection, **pc_kwargs
-    )
-    panel, color = Panel(collection, "skill"), COLORS["theta_sota"]
+    panel = plot_forest(shown, label, holds=more, plot_collection=plot_collection, **pc_kwargs)
+    color = COLORS["theta_sota"]
     panel.span("baseline_interval", make_bounds(first["lower"], first["upper"]), color, 0.12)
     panel.vline("baseline", first["mean"], color)
     for best in more:
@@ -113,8 +105,8 @@ def plot_sensitivity(
         panel.vline("observed_maximum", best, COLORS["observed_maximum"])
         text = f" observed maximum {best:.5g} "
         panel.text("observed_maximum_label", best, 0.5, text, side=side)
-    title_figure(collection, _finding(first, others))
-    return collection
+    title_figure(panel.collection, _finding(first, others))
+    return panel.collection
 
 
 def _label(row: Mapping[Any, Any]) -> str:
@@ -135,6 +127,11 @@ def _finding(first: Mapping[Any, Any], others: Sequence[Mapping[Any, Any]]) -> s
         f"interval's half-width\n({rounded(first['mean'], half / 2)} as given, "
         f"{rounded(last['mean'], half / 2)} with {_label(last)})"
     )
+
+
+def forest_row(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``plot_forest`` takes of an entry of JSON."""
+    return {**entry, **entry["skill"], "weak": not entry.get("tied_with_best", True)}
 
 
 def plot_entries(
@@ -163,17 +160,17 @@ def plot_entries(
     Returns
     -------
     PlotCollection
-        Artists in ``viz``: ``interval_0``, ``skill_0``, ``score_0``, ``interval_1``, ... from the
-        best score down, each with the variable ``skill``; ``ranks_0``, ``tier_0``, ... with the
-        variable ``rank``.
+        Artists in ``viz`` from the best score down: ``interval`` and ``mean``, with the ending
+        ``_weak`` of entries that cannot be the best, and ``score``, each with the variable
+        ``skill``; ``ranks_0``, ``tier_0``, ... with the variable ``rank``.
 
     Examples
     --------
     >>> import bayes_sota as bs
     >>> board = bs.Leaderboard([0.93, 0.90, 0.91, 0.88], n_test=500, names=list("abcd"))
     >>> figure = plot_entries(bs.board_table(board, random_seed=0), backend="none")
-    >>> figure.viz["score_0"]["skill"].item()["x"].tolist()
-    [0.93]
+    >>> figure.viz["score"]["skill"].item()["x"].tolist()
+    [0.93, 0.91, 0.9, 0.88]
     >>> figure.viz["tier_0"]["rank"].item()["string"]
     'tier 1'
     """
@@ -181,90 +178,26 @@ def plot_entries(
     entries, m = table.content["entries"][:top], table.content["n_entries"]
     last = max(row["rank_set"][1] for row in entries)
     limits = make_bounds(1, 1.3 * last)  # a tier's number stands behind its bar
-    collection = draw_intervals(
-        entries,
+    collection = plot_forest(
+        [forest_row(entry) for entry in entries],
         f"skill: mean and {table.content['prob']:.0%} interval",
+        score="score",
         beside={"rank": limits},
         plot_collection=plot_collection,
         **pc_kwargs,
-    )
+    ).collection
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
         low, high = row["rank_set"]
         wider = 0.012 * last * (low == high)  # a set of one rank has to be seen as well
-        ends = make_bounds(low - wider, high + wider)
-        panel.bar(f"ranks_{index}", ends, -index, _color(row), 5)
+        color = COLORS["theta_sota" if row["tied_with_best"] else "prior"]
+        panel.bar(f"ranks_{index}", make_bounds(low - wider, high + wider), -index, color, 5)
         tier = f"tier {row['tier']}"
         panel.text(f"tier_{index}", high + 0.04 * last, -index, tier, side="left")
     together = "" if table.content["ranks"] == "each" else ", all at once"
-    height = (0.6 - len(entries), 0.6)
+    height = (0.4 - len(entries), 0.6)
     panel.set_axes(limits, xlabel=f"ranks by skill{together}", xlim=limits, ylim=height)
     cut = f"; the first {top:,} are shown" if top < m else ""
     tied = f"{table.content['n_tied_with_best']:,} of {m:,} entries may be the best"
     title_figure(collection, tied + cut)
-    return collection
-
-
-def _color(entry: Mapping[str, Any]) -> str:
-    """Blue of what may be the best, or of anything that is not said to be no such."""
-    return COLORS["theta_sota" if entry.get("tied_with_best", True) else "prior"]
-
-
-def draw_intervals(
-    rows: Sequence[Mapping[str, Any]],
-    label: str,
-    *,
-    more: Sequence[float] = (),
-    beside: Mapping[str, xr.DataArray] = MappingProxyType({}),
-    **where: Any,
-) -> PlotCollection:
-    """Skills with their intervals, one row each, and a black line at each score.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        From the top: ``name``, ``skill`` with ``mean`` and ``interval``, as in JSON, and maybe
-        ``score``; those that are not ``tied_with_best`` are grey.
-    label : str
-        What dots and bars are.
-    more : sequence of float
-        Other numbers that the axis holds.
-    beside : mapping of name -> DataArray
-        Other panels, to the right.
-    **where
-        ``plot_collection`` and what ``PlotCollection.grid`` takes.
-    """
-    scored = [row for row in rows if "score" in row]
-    ends = [*more, *(row["score"] for row in scored)]
-    ends += [end for row in rows for end in row["skill"]["interval"]]
-    low, high = min(ends), max(ends)
-    margin = 0.05 * (high - low)
-    shares = low >= 0 and high <= 1  # whose axis stays within 0 and 1
-    limits = make_bounds(
-        max(0.0, low - margin) if shares else low - margin,
-        min(1.0, high + margin) if shares else high + margin,
-    )
-    collection = make_collection(
-        {"skill": limits, **beside},
-        figsize=(7.4 + 3 * len(beside), 1.6 + 0.3 * len(rows)),
-        across=True,
-        ratios={"width_ratios": (7, *[4] * len(beside))},
-        **where,
-    )
-    panel = Panel(collection, "skill")
-    for index, row in enumerate(rows):
-        skill, color = row["skill"], _color(row)
-        panel.bar(f"interval_{index}", make_bounds(*skill["interval"]), -index, color)
-        panel.dots(f"skill_{index}", skill["mean"], -index, color)
-        if "score" in row:
-            best = COLORS["observed_maximum"]
-            panel.dots(f"score_{index}", row["score"], -index, best, marker="|")
-    names = [shown_name(row["name"]) for row in rows]
-    panel.set_axes(
-        limits,
-        xlabel=label + "; line: score" * bool(scored),
-        xlim=limits,
-        ylim=(0.6 - len(rows), 0.9 if more else 0.6),
-        yticks=lambda _: ([-float(i) for i in range(len(rows))], names),
-    )
     return collection

@@ -25,11 +25,13 @@ ROWS = pd.DataFrame(
 
 def test_every_row_is_drawn() -> None:
     figure = plot_sensitivity(ROWS, observed_maximum=0.95, backend="none")
-    for i, row in enumerate(ROWS.itertuples()):
-        bar = figure.viz[f"interval_{i}"]["skill"].item()
-        np.testing.assert_array_equal(bar["x"], [row.lower, row.upper])
-        assert figure.viz[f"skill_{i}"]["skill"].item()["x"] == [row.mean]
-    assert f"interval_{len(ROWS)}" not in figure.viz
+    given, others = ROWS.iloc[:1], ROWS.iloc[1:]
+    for rows, suffix in ((given, ""), (others, "_weak")):
+        bars = figure.viz[f"interval{suffix}"]["skill"].item()
+        ends = np.reshape(bars["x"], (-1, 3))[:, :2]
+        np.testing.assert_array_equal(ends, rows[["lower", "upper"]])
+        dots = figure.viz[f"mean{suffix}"]["skill"].item()
+        np.testing.assert_array_equal(dots["x"], rows["mean"])
     assert figure.viz["baseline"]["skill"].item()["x"] == 0.90
     assert figure.viz["observed_maximum"]["skill"].item()["x"] == 0.95
     title = figure.viz["figure_title"].item()["string"]
@@ -42,7 +44,7 @@ def test_tables_that_cannot_be_drawn_and_the_result_alone() -> None:
         plot_sensitivity(ROWS.drop(columns=["lower", "upper"]), backend="none")
     with pytest.raises(InputError, match="has no row"):
         plot_sensitivity(ROWS.iloc[:0], backend="none")
-    assert "interval_1" not in plot_sensitivity(ROWS.iloc[:1], backend="none").viz
+    assert "interval_weak" not in plot_sensitivity(ROWS.iloc[:1], backend="none").viz
 
 
 @pytest.fixture(scope="module")
@@ -54,21 +56,23 @@ def entries() -> Report:
 @pytest.mark.parametrize("top", [2, 4])
 def test_every_entry_is_drawn_as_the_table_has_it(entries: Report, top: int) -> None:
     figure = plot_entries(entries, top=top, backend="none")
-    for row, entry in enumerate(entries.frame.head(top).itertuples()):
-        interval, skill, score = (
-            figure.viz[f"{mark}_{row}"]["skill"].item() for mark in ("interval", "skill", "score")
-        )
-        np.testing.assert_array_equal(interval["x"], [entry.skill_lower, entry.skill_upper])
-        assert (skill["x"], score["x"]) == ([entry.skill], [entry.score])
-        assert all(np.all(np.asarray(mark["y"]) == -row) for mark in (interval, skill, score))
-        color = COLORS["theta_sota" if entry.tied_with_best else "prior"]
-        assert interval["color"] == color
+    shown = entries.frame.head(top)
+    tied = shown["tied_with_best"]
+    for rows, suffix in ((shown[tied], ""), (shown[~tied], "_weak")):
+        if not len(rows):
+            continue
+        bars, dots = (figure.viz[f"{k}{suffix}"]["skill"].item() for k in ("interval", "mean"))
+        ends = np.reshape(bars["x"], (-1, 3))[:, :2]
+        np.testing.assert_array_equal(ends, rows[["skill_lower", "skill_upper"]])
+        np.testing.assert_array_equal(dots["x"], rows["skill"])
+        np.testing.assert_array_equal(np.ravel(dots["y"]), -rows.index.to_numpy())
+    np.testing.assert_array_equal(figure.viz["score"]["skill"].item()["x"], shown["score"])
+    for row, entry in enumerate(shown.itertuples()):
         ranks, tier = (figure.viz[f"{mark}_{row}"]["rank"].item() for mark in ("ranks", "tier"))
         np.testing.assert_allclose(ranks["x"], [entry.set_lower, entry.set_upper], atol=0.05)
-        assert ranks["color"] == color
+        assert ranks["color"] == COLORS["theta_sota" if entry.tied_with_best else "prior"]
         assert tier["string"] == f"tier {entry.tier}"
         assert np.all(np.asarray(ranks["y"]) == -row)
-    assert f"interval_{top}" not in figure.viz
     count = int(entries.frame["tied_with_best"].sum())
     cut = "" if top == 4 else f"; the first {top} are shown"
     title = figure.viz["figure_title"].item()["string"]
