@@ -22,8 +22,6 @@ NORMAL_975 = 1.959963984540054
 BOARD_FAMILIES = ("normal", "ex-gaussian")
 """Shapes that are averaged unless others are asked for."""
 
-KNOWN_FAMILIES = (*BOARD_FAMILIES, "equals")
-
 
 def _require(holds: object, problem: str) -> None:
     if not holds:
@@ -387,8 +385,7 @@ class BoardPriors(FieldPriors):
         rho of one classifier with what all share: of the leaders, as theta_sota is about them.
     families : tuple of str
         Shapes of P(psi) to average over, equally likely a priori
-        (``bayes_sota.leaderboard.shapes``). "equals", leaders with one and the same skill, is not
-        among the default ones (docs/measured/calibration.md).
+        (``bayes_sota.leaderboard.shapes``).
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
         its submissions the board shows. It counts where the board has ``submissions``. Two boards
@@ -412,8 +409,8 @@ class BoardPriors(FieldPriors):
         different = self.families and len(set(self.families)) == len(self.families)
         _require(different, f"families must be one or more different names, got {self.families}")
         for name in self.families:
-            allowed = ", ".join(KNOWN_FAMILIES)
-            _require(name in KNOWN_FAMILIES, f"unknown family {name!r}; allowed: {allowed}")
+            allowed = ", ".join(BOARD_FAMILIES)
+            _require(name in BOARD_FAMILIES, f"unknown family {name!r}; allowed: {allowed}")
 
 
 @dataclass(frozen=True)

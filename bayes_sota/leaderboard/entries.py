@@ -1,22 +1,47 @@
-"""Draws of the skill of every entry of a board, with its rank and P(best).
+"""Draws of the skill of every entry of a board, with its rank and P(best), and sets of ranks.
 
 Skill increases with psi whatever the shift: ranks, P(best) and who is tied with the leader do not
 depend on it, while every interval of skill does. Entries that nothing tells apart have equal
 numbers: their draws are pooled. ``tests/leaderboard/test_entry_skills.py`` compares with
 quadrature.
+
+Joint sets come from the draws of all skills. Stepwise ones come from the errors of the scores: from
+scores alone these are independent but for the luck that all share, on the scale on which they have
+one size; from answers and item scores they come from the items or clusters, each of which counts a
+standard normal number of times more (a multiplier bootstrap).
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import student_factors
+from bayes_sota.core.ranks import (
+    joint_rank_sets,
+    stepwise_rank_sets,
+    stepwise_rank_sets_of_equal_errors,
+    tiers,
+)
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import korn_graubard
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.skills import Skills
+from bayes_sota.maximum.score_laws import score_law
 
+Ranks = Literal["auto", "joint", "stepwise", "each"]
+
+MOST_JOINT = 100  # entries up to which joint sets were seen to hold
+_SIMULATED = 1000  # errors of all scores
+_LEAST_ROWS = 20  # items, clusters or tasks whose number of times varies
+_AT_ONCE = 4000  # rows
 _CELLS = 4_000_000  # numbers held beside the draws while they are summarised
 
 
@@ -119,3 +144,157 @@ def _groups(alike: IntArray) -> Iterator[IntArray]:
     first = np.concatenate([[0], np.cumsum(copies)])[:-1]
     for s in np.unique(copies):
         yield order[first[copies == s][:, None] + np.arange(s)]
+
+
+@dataclass(frozen=True, eq=False)
+class RankSets:
+    """Sets of ranks of all entries, best score first.
+
+    Attributes
+    ----------
+    how : {"joint", "stepwise", "each"}
+        Hold for all entries at once, in the posterior or whatever is true; or each by itself.
+    sets : ndarray of int, shape (m, 2)
+        Least and largest rank of each entry.
+    """
+
+    how: Ranks
+    sets: IntArray
+
+    @cached_property
+    def tier(self) -> IntArray:
+        """Tier of each entry, (m,)."""
+        return tiers(self.sets)
+
+
+def rank_sets(
+    data: Leaderboard | Outcomes,
+    entries: EntryDraws,
+    rho: FloatArray,
+    ci_prob: float,
+    how: Ranks,
+    rng: np.random.Generator,
+) -> RankSets:
+    """Sets of ranks of all entries of a board, best score first.
+
+    Parameters
+    ----------
+    data : Leaderboard or Outcomes
+    entries : EntryDraws
+        Posterior draws of all skills.
+    rho : ndarray, shape (D,)
+        Draws of the correlation of scores with what all share.
+    ci_prob : float
+        Probability that all ranks lie in their sets.
+    how : {"auto", "joint", "stepwise", "each"}
+        ``auto`` is joint up to 100 entries and else stepwise, where that is possible.
+    rng : Generator
+
+    Raises
+    ------
+    InputError
+        Stepwise sets of scores that were chosen among submissions, or of fewer than 20 items,
+        clusters, tasks or runs.
+    """
+    check_choice("ranks", how, Ranks)
+    why = _no_errors(data)
+    if how == "stepwise" and why:
+        raise InputError(f"stepwise sets of ranks need {why}: take joint ones")
+    if how == "auto":
+        how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "stepwise"
+    order = np.argsort(-data.scores, kind="stable")
+    if how == "each":
+        return RankSets(how, entries.rank_interval(ci_prob)[order])
+    if how == "stepwise":
+        return RankSets(how, _stepwise(data, rho, ci_prob, rng)[order])
+    sets = joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
+    if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions):
+        # Scores alone: who has the lower one has no better rank, but for few draws.
+        sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
+        sets[:, 1] = np.maximum.accumulate(sets[:, 1])
+    return RankSets(how, sets)
+
+
+def separating_times(
+    data: Leaderboard | Outcomes,
+    gap: float,
+    rho: FloatArray,
+    ci_prob: float,
+    power: float,
+) -> float | None:
+    """How many times as many items would tell the two best scores apart.
+
+    By an interval of ``ci_prob``, with this power; None where skill is not about new items, or
+    where both have the same answers.
+
+    Parameters
+    ----------
+    data : Leaderboard or Outcomes
+    gap : float
+        By how much their skills differ.
+    rho : ndarray, shape (D,)
+        Draws of the correlation of scores with what all share.
+    ci_prob, power : float
+    """
+    first, second = np.argsort(-data.scores, kind="stable")[:2]
+    if isinstance(data, Leaderboard):
+        ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios
+        own = score_law(data).errors_at(data.scores) * ratios
+        error = np.hypot(own[first], own[second]) * np.sqrt(1 - np.mean(rho**2))
+        if np.isfinite(data.freedom):
+            error /= np.sqrt(korn_graubard(data.freedom))
+    elif data.is_answers and data.new != "items":
+        return None
+    else:
+        influence = data.average.influence[:, [first, second]]
+        error = np.linalg.norm(influence[:, 0] - influence[:, 1])
+    if error == 0:
+        return None
+    return float(((ndtri((1 + ci_prob) / 2) + ndtri(power)) * error / gap) ** 2)
+
+
+def _no_errors(data: Leaderboard | Outcomes) -> str:
+    """What is missing for the errors of scores to be simulated, if anything."""
+    if isinstance(data, Leaderboard):
+        return "scores that were not chosen among submissions" * data.has_submissions
+    few = len(data.average.influence) < _LEAST_ROWS
+    return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * few
+
+
+def _stepwise(
+    data: Leaderboard | Outcomes,
+    rho: FloatArray,
+    ci_prob: float,
+    rng: np.random.Generator,
+) -> IntArray:
+    if not isinstance(data, Leaderboard):
+        influence = data.average.influence
+        noise = np.zeros((_SIMULATED, influence.shape[1]))
+        for start in range(0, len(influence), _AT_ONCE):
+            rows = influence[start : start + _AT_ONCE]
+            noise += rng.standard_normal((_SIMULATED, len(rows))) @ rows
+        covariance = influence.T @ influence
+        variance = np.diagonal(covariance)
+        squares = variance[:, None] + variance - 2 * covariance
+        if data.is_answers:
+            squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
+        np.fill_diagonal(squares, 0.0)
+        return stepwise_rank_sets(data.scores, np.sqrt(np.maximum(squares, 0)), noise, ci_prob)
+    scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
+    noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
+    if np.isfinite(data.freedom):
+        noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
+    places = _stabilised(data)
+    if data.error_ratios is None:
+        return stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)
+    ratios = data.error_ratios
+    errors = np.hypot(ratios[:, None], ratios)
+    np.fill_diagonal(errors, 0.0)
+    return stepwise_rank_sets(places, errors, noise * ratios, ci_prob)
+
+
+def _stabilised(board: Leaderboard) -> FloatArray:
+    """Scores on a scale on which those on as many items have a standard error of 1."""
+    if board.metric == "accuracy":
+        return 2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores))
+    return score_law(board).normal_scores.stabilized(board.scores)

@@ -250,7 +250,8 @@ class Evidence:
 
     def noise(self, luck: float) -> SubmissionNoise:
         """Law of the noise of each kind."""
-        return _noise(tuple(map(tuple, self.numbers.tolist())), luck)  # type: ignore[union-attr]
+        assert self.numbers is not None
+        return noise_of(self.numbers, luck)
 
     def classifiers(self, copies: FloatArray) -> tuple[IntArray, IntArray]:
         """Classifier behind each modelled entry, (E,), and row of each classifier, (C,).
@@ -309,6 +310,11 @@ class Evidence:
             return rng.standard_normal((*shape, self.entries.size))
         z = rng.standard_normal((*shape, self.values.size))  # whatever the order of the entries
         return (z if self.factor is None else z @ self.factor.T)[..., self.row]
+
+
+def noise_of(numbers: FloatArray, luck: float) -> SubmissionNoise:
+    """Law of the noise of each kind, (L, k) numbers of submissions; its tables are made once."""
+    return _noise(tuple(map(tuple, numbers.tolist())), luck)
 
 
 @lru_cache(64)

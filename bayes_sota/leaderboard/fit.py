@@ -248,19 +248,27 @@ class Likelihood:
         log_p = self._logs(density, self.table) + self.log_scale
         if self.reach is None:
             return log_p
-        total = self.copies.sum()
-        typical = self._logs(density, self.typical)[:, :, 0] + log_unit[:, None]
-        counts = log_count_probability(np.minimum(typical, 0.0), total, self.below)
-        reach = self._logs(density, self.reach)
-        return log_p - reach[:, :, self.kind] + counts[:, :, None] / total
+        counts = self._counts(density, log_unit)[:, :, None] / self.copies.sum()
+        return log_p - self._logs(density, self.reach)[:, :, self.kind] + counts
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Of all scores, shape (N, R)."""
-        return self.each(density, log_unit) @ self.copies
+        log_p = self._logs(density, self.table) @ self.copies + self.log_scale @ self.copies
+        if self.reach is None:
+            return log_p
+        kinds = np.bincount(self.kind, self.copies, self.reach.shape[1] // self.nodes)
+        reach = self._logs(density, self.reach) @ kinds
+        return log_p - reach + self._counts(density, log_unit)
+
+    def _counts(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
+        """What the number of entries below the modelled part says, (N, R)."""
+        typical = self._logs(density, self.typical)[:, :, 0] + log_unit[:, None]
+        return log_count_probability(np.minimum(typical, 0.0), self.copies.sum(), self.below)
 
     def _logs(self, density: FloatArray, table: FloatArray) -> FloatArray:
-        value = np.maximum(density @ table, _TINY)
-        return np.log(value).reshape(len(density), self.nodes, -1)
+        value = density @ table
+        np.log(np.maximum(value, _TINY, out=value), out=value)
+        return value.reshape(len(density), self.nodes, -1)
 
 
 def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArray:
@@ -302,20 +310,7 @@ def shape_density(
 def fit_field(
     evidence: Evidence, priors: BoardPriors, rng: np.random.Generator, *, points: int = 200
 ) -> FieldFit:
-    """Fit every family of the prior.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    priors : BoardPriors
-    rng : Generator
-    points : int
-        Importance sample per family, for each of its parameters.
-
-    Returns
-    -------
-    FieldFit
-    """
+    """Fit every family of the prior, with ``points`` per family for each of its parameters."""
     luck, has_luck = priors.submission_luck, evidence.has_luck
     nodes = Nodes.of(priors.correlation, luck, RHO_NODES, has_luck=has_luck)
     copies, start = evidence.copies, None
@@ -325,13 +320,16 @@ def fit_field(
     return infer_enough(empty, rng, points, start)
 
 
-def infer_enough[F: Fit](empty: F, rng: np.random.Generator, points: int, start: Any = None) -> F:
+def infer_enough[F: FieldFit](
+    empty: F, rng: np.random.Generator, points: int, start: Any = None
+) -> F:
     """The fit with weighted points; once or twice more where too few are effective."""
     fit = infer(empty, rng, points, start)
     for _ in range(_AGAIN):
         if fit.effective_size >= _ENOUGH:
             break
         fit = infer(empty, rng, 4 * points, fit)  # a point of great weight shows what was missed
+    vars(fit)["tables"] = empty.tables  # made once
     return fit
 
 

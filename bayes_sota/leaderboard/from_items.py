@@ -166,30 +166,28 @@ def _design_effect(data: Outcomes, correlation: ResponseCorrelation) -> float:
 
 def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     """Why a posterior from items cannot be trusted."""
-    correlation = evidence.loadings
-    if data.is_answers:
-        few = data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1
-        if few and data.new == "items":
+    leaders = evidence.loadings.leaders
+    if not data.is_answers:
+        if data.n_clusters is not None and data.n_clusters < _LEAST_CLUSTERS:
+            yield f"items come in only {data.n_clusters} clusters: too few for standard errors"
+        carrying = float(np.median(_carrying(data)[leaders]))
+        if carrying < _LEAST_CARRYING:
             yield (
-                f"clusters within tasks leave {data.average.freedom:.0f} degrees of freedom: too "
-                "few for errors"
-            )
-        right = np.rint(data.scores * data.totals)
-        mistakes = (data.totals - right)[correlation.leaders]
-        rare = int(np.median(np.minimum(mistakes, right[correlation.leaders])))
-        if rare < _LEAST_MISTAKES:
-            yield (
-                f"the typical leader has {counted(rare, 'mistake')} (or right answers): too few to "
-                "tell how much the classifiers' mistakes coincide"
+                f"{carrying:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
+                "typical leader: too few to tell how much the classifiers share their luck"
             )
         return
-    if data.n_clusters is not None and data.n_clusters < _LEAST_CLUSTERS:
-        yield f"items come in only {data.n_clusters} clusters: too few for standard errors"
-    carrying = float(np.median(_carrying(data)[correlation.leaders]))
-    if carrying < _LEAST_CARRYING:
+    if data.new == "items" and data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1:
         yield (
-            f"{carrying:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
-            "typical leader: too few to tell how much the classifiers share their luck"
+            f"clusters within tasks leave {data.average.freedom:.0f} degrees of freedom: too few "
+            "for errors"
+        )
+    right = np.rint(data.scores * data.totals)
+    rare = int(np.median(np.minimum(data.totals - right, right)[leaders]))
+    if rare < _LEAST_MISTAKES:
+        yield (
+            f"the typical leader has {counted(rare, 'mistake')} (or right answers): too few to "
+            "tell how much the classifiers' mistakes coincide"
         )
 
 
@@ -197,17 +195,11 @@ def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     """What was left out of the fit, clusters, and near-clones."""
     if data.has_missing:
         yield "answers are missing; taken to be missing at random"
-    correlation, ratio = evidence.loadings, evidence.new_ratio
     yield from data.notes
     if not data.is_plain:
         yield from notes_on_average(data)
-    elif data.clusters is not None and ratio is not None:
-        effect = float(np.mean(ratio[correlation.leaders] ** 2))
-        yield f"items come in clusters; every variance is {effect:.2f} times that of single items"
-    if data.clusters is not None and not data.is_answers:
-        yield (
-            f"items come in {data.n_clusters} clusters; standard errors are those of whole clusters"
-        )
+    if data.clusters is not None and (data.is_plain or not data.is_answers):
+        yield f"items come in clusters, {data.n_clusters} of them; each counts as a whole"
     if evidence.entries.size < evidence.scores.size:
         yield (
             f"P(theta) is fitted to the best {evidence.entries.size} of {evidence.scores.size} "
@@ -220,8 +212,9 @@ def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
             "accurate than its score (docs/measured/responses.md)"
         )
     modelled = (
-        [data.names[j] for j in one if evidence.modelled[j]] for one in correlation.families
-    )
+        [data.names[j] for j in one if evidence.modelled[j]]
+        for one in evidence.loadings.families
+    )  # fmt: skip
     if families := [", ".join(members) for members in modelled if len(members) > 1]:
         yield (
             "some classifiers are near-clones, which share their mistakes and count as fewer: "

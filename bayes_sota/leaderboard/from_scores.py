@@ -32,9 +32,9 @@ _MOST_VALUES, _MOST_NODES, _MOST_OWN = 400, 2000, 200
 _EXACT, _MOST_CHOSEN = 20.0, 500  # numbers of submissions up to the first are exact
 # how close the others of a kind are, and bins of scores: the first with few enough values is taken
 _COARSENESS = (
-    (1.05, None),
-    (1.25, None),
-    (1.5, None),
+    (1.05, 0),
+    (1.25, 0),
+    (1.5, 0),
     (1.5, 200),
     (1.5, 100),
     (1.5, 50),
@@ -68,12 +68,13 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
             board, law, board.scores, values, loadings, board.error_ratios, entries,
             freedom=board.freedom, new_ratio=new_ratio,
         )  # fmt: skip
-    of_entries, kinds, numbers, lowest = values[entries], np.zeros(values.size, np.int64), None, 0.0
+    numbers, lowest, kinds = None, 0.0, np.zeros(values.size, np.int64)
     if board.has_submissions:
         numbers, kinds, distinct, kind, row = _chosen(board, values, entries)
         lowest = float(expected_maximum(numbers).max())
     else:
-        distinct, row, kind = *_distinct(of_entries), None
+        many = np.unique(values[entries]).size > _MOST_VALUES
+        distinct, kind, row = _rows(values[entries], kinds[entries], 0, _MOST_VALUES * many)
     law = law.fitted_to(distinct)
     complete = entries.size == values.size and not board.is_partial
     return Evidence(
@@ -86,7 +87,7 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         row=row,
         values=distinct,
         copies=np.bincount(row).astype(float),
-        kind=np.zeros(distinct.size, np.int64) if kind is None else kind,
+        kind=kind,
         kinds=kinds,
         y=skill_grid(law, np.sort(distinct), 1.0, complete=complete, luck=lowest),
         numbers=numbers,
@@ -166,19 +167,6 @@ def skill_grid(
     return np.linspace(low, high, int(np.clip((high - low) / step, 60, _MOST_NODES)))
 
 
-def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Distinct values and the row of each entry; above 400 means of equally wide bins."""
-    distinct, row, counts = np.unique(values, return_inverse=True, return_counts=True)
-    if distinct.size <= _MOST_VALUES:
-        return distinct, row
-    edges = np.linspace(distinct[0], distinct[-1], _MOST_VALUES + 1)
-    bins = np.searchsorted(edges[1:-1], distinct, side="right")
-    bins[-1] = bins[-2] + 1  # the best score stays itself
-    _, bins = np.unique(bins, return_inverse=True)
-    means = np.bincount(bins, weights=counts * distinct) / np.bincount(bins, weights=counts)
-    return means, bins[row]
-
-
 def _chosen(
     board: Leaderboard, values: FloatArray, entries: IntArray
 ) -> tuple[FloatArray, IntArray, FloatArray, IntArray, IntArray]:
@@ -204,14 +192,14 @@ def submission_kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray,
 
 
 def _rows(
-    values: FloatArray, kinds: IntArray, leading: int, bins: int | None
+    values: FloatArray, kinds: IntArray, leading: int, bins: int
 ) -> tuple[FloatArray, IntArray, IntArray]:
     """Value and kind of each row, worst first, the leader's last; and row of each entry.
 
     With bins, scores in one of equally wide bins are one value, their mean; the best stay alone.
     """
     place = np.unique(values, return_inverse=True)[1].ravel()
-    if bins is not None:
+    if bins:
         low, high = values.min(), values.max()
         place = np.where(values == high, bins, np.floor((values - low) / (high - low) * bins))
     last = np.where(kinds == leading, kinds.max() + 1, kinds)

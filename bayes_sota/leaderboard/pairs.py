@@ -9,15 +9,12 @@ else the score itself) team j has
 
 with psi the skill on the items of the *private* board and delta the difference of both shifts and
 of the populations. A residual is usual, or five times as wide, or says nothing (a failed run).
-Where a public score is the best of several submissions its usual residual has the law of
-``maximum.submissions``, and the skill may rise with the expected luck ``e_T``, since teams that
-submit often are often good.
+The best of several submissions has a usual residual by ``maximum.submissions``, and the skill may
+rise with the expected luck ``e_T``, since teams that submit often are often good.
 
-The difference ``y - x`` knows nothing of psi: it tells delta, the share of wide residuals, and the
-size of the errors where they are not given. So the noise is laid out at a few nodes, around what
-the differences say, and each node has a table of the probability of every team's scores at a grid
-of psi, as on one board. Teams count whose *mean* of both scores reaches a cut, which hardly depends
-on the difference. ``tests/leaderboard/test_pairs.py`` has the second routes.
+At a few nodes of the noise (``pairs_noise``) there are tables of every team's scores, as on one
+board. Teams count whose *mean* of both scores reaches a cut, which hardly depends on the
+difference. ``tests/leaderboard/test_pairs.py`` has the second routes.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -30,9 +27,9 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
+from bayes_sota.leaderboard.evidence import noise_of
 from bayes_sota.leaderboard.from_scores import submission_kinds
 from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw, ScoreLaw
-from bayes_sota.maximum.submissions import SubmissionNoise
 
 WIDE = 5.0  # standard deviations of a wide residual
 FLAT = 0.002  # probability of a score that says nothing
@@ -50,10 +47,8 @@ class Noise:
     ----------
     public_sd, private_sd : ndarray
         Standard deviations ``s sqrt(1 - rho^2)`` of usual residuals.
-    rho : ndarray
-        NaN at nodes where it is not learnt.
-    luck, slope : ndarray
-        lambda, and what a skill has more per unit of ``e_T``.
+    rho, luck, slope : ndarray
+        NaN at nodes where it is not learnt; lambda; what a skill has more per unit of ``e_T``.
     shift, outliers : ndarray
         delta, and the probability of a wide residual.
     """
@@ -80,16 +75,16 @@ class Noise:
         """Probabilities of a usual and of a wide residual, (2, ...)."""
         return (1 - FLAT) * np.stack([1 - self.outliers, self.outliers])
 
+    @property
+    def both(self) -> FloatArray:
+        """Probabilities of the two widths that ``WIDTHS`` lists, (4, ...)."""
+        often, rare = self.chances
+        return np.stack([often**2, rare * often, often * rare, rare**2])
+
 
 @dataclass(frozen=True)
 class Coordinate:
-    """Where the error of a score has one size: arcsine for accuracies, else the score itself.
-
-    Examples
-    --------
-    >>> Coordinate((100, 400)).standard_errors(None)
-    (0.05, 0.025)
-    """
+    """Where the error of a score has one size: arcsine for accuracies, else the score itself."""
 
     n_test: tuple[int, int] | None
 
@@ -278,18 +273,16 @@ class Pairs:
         return max(float(np.ptp(self.public)), least), max(float(np.ptp(self.private)), least)
 
     @cached_property
-    def maxima(self) -> tuple[FloatArray, FloatArray]:
-        """Mean ``e_T`` and variance of the largest of T standard normals of each kind, (L,)."""
+    def maxima(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Mean ``e_T`` and variance of the largest of T standard normals of each kind, (L,).
+
+        And how far ``e_T`` is above that of the typical team.
+        """
         z = np.linspace(-10, 10, 4001)
         cdf = np.exp(self.numbers[:, :, None] * log_ndtr(z)).mean(axis=1)
         mass, at = np.diff(cdf, axis=1), (z[1:] + z[:-1]) / 2
         mean = np.where(np.all(self.numbers == 1, axis=1), 0.0, mass @ at)
-        return mean, mass @ at**2 - mean**2
-
-    @cached_property
-    def typical_luck(self) -> float:
-        """Mean ``e_T`` of the teams."""
-        return float(self.maxima[0][self.kind].mean())
+        return mean, mass @ at**2 - mean**2, mean - mean[self.kind].mean()
 
     @cached_property
     def base_sd(self) -> float:
@@ -299,40 +292,32 @@ class Pairs:
         spread = float(d.std()) or float(self.public.std())
         return float(np.clip(robust, 0.05 * spread, spread))
 
-    @cached_property
-    def hazard(self) -> float:
-        """Density of the means of both scores at the cut, over the share above it."""
-        if self.cut is None:
-            return 0.0
-        near = float(np.quantile(self.level[: self.n_counted], _NEAR)) - self.cut
-        return _NEAR / max(near, 1e-12)
-
     def differences(self, noise: Noise) -> tuple[FloatArray, FloatArray]:
-        """Differences at one node without mean luck, and by how much luck narrows the public part.
+        """Differences of pairs that count without mean luck, and how luck narrows the public part.
 
-        Of pairs that count. Errors of unequal size make the difference correlate with the mean of
-        both scores, by ``(v_2 - v_1) / 2``; above a cut it is larger by this times the hazard, for
-        normal errors whatever the skills.
+        Errors of unequal size make them correlate with the means of both scores, by ``(v_2 - v_1) /
+        2``; above a cut they are larger by this times the hazard of the means there.
         """
-        mean, variance = (v[self.kind[: self.n_counted]] for v in self.maxima)
+        mean, variance, _ = (v[self.kind[: self.n_counted]] for v in self.maxima)
         narrower = noise.luck**2 * (1 - variance)
-        selected = (noise.private_sd**2 - noise.public_sd**2 * (1 - narrower)) / 2 * self.hazard
         d = (self.private - self.public)[: self.n_counted] + noise.luck * noise.public_sd * mean
-        return d - selected, narrower
+        if self.cut is None:
+            return d, narrower
+        near = float(np.quantile(self.level[: self.n_counted], _NEAR)) - self.cut
+        selected = (noise.private_sd**2 - noise.public_sd**2 * (1 - narrower)) / 2
+        return d - selected * _NEAR / max(near, 1e-12), narrower
 
 
 def densities(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
     """Density of the scores of pairs that count at skills u (G,), at one node, (k, G)."""
     count, kind = pairs.n_counted, pairs.kind[: pairs.n_counted]
-    mean = pairs.maxima[0][kind]
-    more = noise.slope * (mean - pairs.typical_luck)
-    often, rare = noise.chances
+    mean, _, excess = (v[kind] for v in pairs.maxima)
+    more, (often, rare) = noise.slope * excess, noise.chances
     first = ((pairs.public[:count] + noise.shift - more)[:, None] - u) / noise.public_sd
     second = ((pairs.private[:count] - more)[:, None] - u) / noise.private_sd
     usual = often * _normal(first)
     if pairs.has_luck:
-        law = SubmissionNoise(pairs.numbers, float(noise.luck))
-        usual *= np.exp(law.log_ratio(first, kind))
+        usual *= np.exp(noise_of(pairs.numbers, float(noise.luck)).log_ratio(first, kind))
     lucky = noise.luck * mean[:, None]
     x = (usual + rare / WIDE * _normal(first / WIDE - lucky)) / noise.public_sd
     y = (often * _normal(second) + rare / WIDE * _normal(second / WIDE)) / noise.private_sd
@@ -340,42 +325,38 @@ def densities(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
     return x * y + flat[0] * y + flat[1] * x + flat[0] * flat[1]
 
 
-def _normal(z: FloatArray) -> FloatArray:
-    return np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-
-
 def reach_at(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
     """Probability that the mean of both scores reaches the cut, at one node, (L, G)."""
     assert pairs.cut is not None
-    mean, variance = (v[:, None] for v in pairs.maxima)
+    mean, variance, excess = (v[:, None] for v in pairs.maxima)
     lucky = noise.luck * noise.public_sd * mean / 2
-    above = u + noise.slope * (mean - pairs.typical_luck) + (pairs.middle - noise.shift) / 2
-    above = above + lucky - pairs.cut
-    narrow = 1 - noise.luck**2 * (1 - variance)
-    often, rare = noise.chances / (1 - FLAT)
-    reach = np.zeros(above.shape)
-    for (a, b), chance in zip(WIDTHS, (often**2, rare * often, often * rare, rare**2), strict=True):
+    above = u + noise.slope * excess + (pairs.middle - noise.shift) / 2 + lucky - pairs.cut
+    narrow, reach = 1 - noise.luck**2 * (1 - variance), np.zeros(above.shape)
+    for (a, b), chance in zip(WIDTHS, noise.both / (1 - FLAT) ** 2, strict=True):
         own = np.sqrt((a * noise.public_sd) ** 2 * narrow + (b * noise.private_sd) ** 2) / 2
         reach += chance * ndtr(above / own)
     return (1 - 2 * FLAT) * reach + 2 * FLAT * ndtr(above / pairs.ranges[1])
 
 
+def _normal(z: FloatArray) -> FloatArray:
+    return np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+
+
 def draw_alone(
     pairs: Pairs, noise: Noise, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Psi of each pair by its own scores alone, (D, k), and the chance that they differ unusually.
+    """Psi of each pair by its own scores alone, flat a priori, and the chance of unusual residuals.
 
-    Skills are flat; unusual is that not both residuals are usual ones.
+    Both (D, k).
     """
-    mean, variance = (v[pairs.kind] for v in pairs.maxima)
+    mean, variance, _ = (v[pairs.kind] for v in pairs.maxima)
     own = Noise(*(getattr(noise, field.name)[:, None] for field in fields(noise)))
     narrow = 1 - own.luck**2 * (1 - variance)
     x, y = pairs.public + own.shift - own.luck * own.public_sd * mean, pairs.private
-    often, rare = own.chances
-    chances = (often**2, rare * often, often * rare, rare**2)
+    often = own.chances[0]
     parts = [(FLAT / pairs.ranges[0] * often, y, own.private_sd**2)]
     parts.append((FLAT / pairs.ranges[1] * often, x, own.public_sd**2 * narrow))
-    for (a, b), share in zip(WIDTHS, chances, strict=True):
+    for (a, b), share in zip(WIDTHS, own.both, strict=True):
         v1, v2 = (a * own.public_sd) ** 2 * narrow, (b * own.private_sd) ** 2
         weight = share * _normal((y - x) / np.sqrt(v1 + v2)) / np.sqrt(v1 + v2)
         parts.append((weight, (v2 * x + v1 * y) / (v1 + v2), v1 * v2 / (v1 + v2)))
@@ -389,10 +370,7 @@ def draw_alone(
 def draw_scores(
     pairs: Pairs, noise: Noise, psi: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Both scores of pairs of skill psi (D, k), which already holds the slope, (D, k, 2).
-
-    Of pairs that count they are drawn until their mean reaches the cut.
-    """
+    """Both scores of pairs of skill psi (D, k), (D, k, 2); those that count reach the cut."""
     scores, left = np.empty((*psi.shape, 2)), np.ones(psi.shape, bool)
     for _ in range(60):
         rows, teams = np.nonzero(left)

@@ -227,7 +227,7 @@ def _found(
 
 def _slope(pairs: Pairs) -> float:
     """By how much the mean of both scores rises with ``e_T``: of normals above the cut."""
-    luck = (pairs.maxima[0][pairs.kind] - pairs.typical_luck)[: pairs.n_counted]
+    luck = pairs.maxima[2][pairs.kind][: pairs.n_counted]
     level = pairs.level[: pairs.n_counted]
     cut = -np.inf if pairs.cut is None else pairs.cut
     unit, place = max(float(level.std()), 1e-12), float(level.mean())

@@ -33,11 +33,11 @@ from bayes_sota.leaderboard.pairs_noise import (
     shift_components,
     unknowns,
 )
+from bayes_sota.leaderboard.posterior import few_points
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
-from bayes_sota.leaderboard.skills import REPEATS
+from bayes_sota.leaderboard.skills import draw_parameters
 
 _POINTS, _BLOCK = 200, 50  # per coordinate of a shape; draws at a time
-_LEAST_SIZE = 60.0  # effective points below which a result is not to be trusted
 _PRIOR_NODES = 1000
 _MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
 type Draws = dict[str, NDArray[Any]]
@@ -137,9 +137,7 @@ class PairDraws:
 
 def draw_pairs(fit: PairFit, draws: int, rng: np.random.Generator) -> PairDraws:
     """So many posterior draws."""
-    sets = -(-draws // REPEATS)
-    parameters = Parameters.of(fit, fit.choose(sets, rng), REPEATS)
-    return draw_psi(fit, parameters[rng.permutation(sets * REPEATS)[:draws]], rng)
+    return draw_psi(fit, draw_parameters(fit, draws, rng), rng)
 
 
 @one_thread()
@@ -269,16 +267,12 @@ def draw_boards(
 
 def more_skill(pairs: Pairs, noise: Noise) -> FloatArray:
     """What the skill of each pair has more for its number of submissions, (D, k)."""
-    return noise.slope[:, None] * (pairs.maxima[0][pairs.kind] - pairs.typical_luck)
+    return noise.slope[:, None] * pairs.maxima[2][pairs.kind]
 
 
 def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
     """Why a result is not to be trusted."""
-    if fit.points and fit.effective_size < _LEAST_SIZE:
-        yield (
-            f"effective number of importance points is {fit.effective_size:.0f}, below "
-            f"{_LEAST_SIZE:.0f}"
-        )
+    yield from few_points(fit)
     pairs = fit.evidence
     if pairs.errors is not None:
         allowed = float(np.hypot(*pairs.errors))

@@ -194,13 +194,18 @@ def compare_boards(observed: FloatArray, boards: FloatArray) -> Check:
     return names, statistics(observed), statistics(boards)
 
 
-def reasons_of(fit: FieldFit) -> Iterator[str]:
-    """Why a result cannot be trusted."""
+def few_points(fit: FieldFit) -> Iterator[str]:
+    """Why the importance sample cannot be trusted."""
     if fit.effective_size < _LEAST_EFFECTIVE:
         yield (
             "importance sample of the hyperparameters has an effective size of "
             f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         )
+
+
+def reasons_of(fit: FieldFit) -> Iterator[str]:
+    """Why a result cannot be trusted."""
+    yield from few_points(fit)
     board = fit.evidence.board
     if perfect := _perfect_entries(board) if fit.evidence.shares_scores else 0:
         yield (

@@ -96,15 +96,10 @@ def sample_board(
         psi = skills.psi[:, skills.classifier]
     check = check_dataset(check_board(fit, rng))
     parameters = found.parameters.completed(fit, rng)
-    values = signed(board, values | field_values(fit, parameters))
-    new = {name: values.pop(name) for name in NEW_SCORES}
-    if isinstance(board.n_classifiers, int):
-        del values["n_classifiers"]
     layout: Any = {"evidence": fit.evidence, "names": data.names, "chains": chains}
     behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
     made = {
-        "posterior": laid_out(values, **layout),
-        "predictions": laid_out(new, **layout),
+        **estimand_groups(values | field_values(fit, parameters), layout),
         "predictive_check": check,
         "sample_stats": laid_out(behind, **layout),
         **known_groups(fit, data.names),
@@ -132,6 +127,16 @@ def sample_board(
         "metric": board.metric,
     })  # fmt: skip
     return tree, found
+
+
+def estimand_groups(values: dict[str, Any], layout: dict[str, Any]) -> dict[str, xr.Dataset]:
+    """Groups of the estimands and of scores on fresh items."""
+    board = layout["evidence"].board
+    shown = signed(board, values)
+    new = {name: shown.pop(name) for name in NEW_SCORES}
+    if isinstance(board.n_classifiers, int):
+        del shown["n_classifiers"]
+    return {"posterior": laid_out(shown, **layout), "predictions": laid_out(new, **layout)}
 
 
 def signed(board: Leaderboard, values: Mapping[str, Any]) -> dict[str, Any]:

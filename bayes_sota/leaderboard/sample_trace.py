@@ -33,13 +33,11 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
 from bayes_sota.leaderboard.sample import (
-    NEW_SCORES,
     SINGLE,
     best_first,
     check_dataset,
+    estimand_groups,
     known_groups,
-    laid_out,
-    signed,
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import (
@@ -125,19 +123,12 @@ def complete(
         )
     model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board)
     skills = skills_of_trace(shape, model, posterior, rng)
-    values = signed(board, skills.estimands() | skills.new_scores(new_n_test, rng))
     chains, same = posterior.sizes["chain"], {dim: posterior[dim] for dim in ("chain", "draw")}
-    new = {name: values.pop(name) for name in NEW_SCORES}
-    if isinstance(board.n_classifiers, int):
-        del values["n_classifiers"]
-    others = {name: value for name, value in values.items() if name not in posterior}
-    estimands = laid_out(others, shape.evidence, board.names, chains).assign_coords(same)
-    groups = {
-        "posterior": posterior.drop_attrs().assign(estimands.data_vars),
-        "predictions": laid_out(new, shape.evidence, board.names, chains),
-        "sample_stats": sampler_stats(trace),
-        **known_groups(shape, board.names),
-    }
+    layout = {"evidence": shape.evidence, "names": board.names, "chains": chains}
+    groups = estimand_groups(skills.estimands() | skills.new_scores(new_n_test, rng), layout)
+    estimands = groups["posterior"].drop_vars(posterior.data_vars, errors="ignore")
+    groups["posterior"] = posterior.drop_attrs().merge(estimands.assign_coords(same))
+    groups |= {"sample_stats": sampler_stats(trace), **known_groups(shape, board.names)}
     _add_groups_of_model(groups, shape, model, trace, rng)
     sampled = describe_nuts(trace)
     reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
@@ -204,8 +195,9 @@ def draw_own_skills(
         own = own - (own.max(axis=1, keepdims=True) if evidence.is_cut else 0.0)
         shape = np.exp(own)
         density = fit.strangers.join(shape)
-        cdf = np.cumsum(density * table.score[row], axis=1)
-        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random((row.size, 1)), y)[:, 0])
+        scores, rows = (table.score[row], np.arange(row.size)) if listed else (table.score, row)
+        cdf = np.cumsum(density * scores, axis=1)
+        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random(row.size), y, rows))
         bend = np.minimum(own[:, -1] - 2 * own[:, -2] + own[:, -3], 0.0) / evidence.step**2
         slope = (own[:, -1] - own[:, -2]) / evidence.step + bend * evidence.step / 2
         beyond = np.exp(own[:, -1:] + slope[:, None] * away + bend[:, None] * away**2 / 2)

@@ -8,18 +8,15 @@ the top, and a tail of weaker entries. Each family is one such shape, on the log
 ==================  ===============================================================
 ``normal``          a crowd with symmetric tails
 ``ex-gaussian``     an upper edge, sharp or soft, and an exponential tail to the left
-``equals``          leaders that are all equal, above an exponential tail of weaker entries
 ==================  ===============================================================
 
 The formulas use a handful of array functions (``Operations``), so that NumPy and PyTensor evaluate
 the same code. Every width is at least one grid step: a density narrower than the grid that
-integrates it would have no defined mass. Equals lie within one and a half steps of their place: the
-best of many draws from a normal peak would lie far above it.
+integrates it would have no defined mass.
 ``tests/leaderboard/test_shapes.py`` holds each density against its integral and, where SciPy has
 it, against SciPy.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -58,17 +55,6 @@ class FieldScale:
     log_spread: float
     log_spread_sd: float
     step: float
-
-    @property
-    def prior(self) -> tuple[float, float, float, float]:
-        """Mean and standard deviation of the place, and of the logarithm of the width."""
-        return self.location, self.location_sd, self.log_spread, self.log_spread_sd
-
-    @classmethod
-    def of_prior(cls, prior: Any, grid: Any) -> "FieldScale":
-        """From the four numbers of ``prior``, on an equally spaced grid."""
-        location, location_sd, log_spread, log_spread_sd = (float(x) for x in prior)
-        return cls(location, location_sd, log_spread, log_spread_sd, float(grid[1] - grid[0]))
 
     def coordinates(self, place: Any, log_width: Any) -> tuple[Any, Any]:
         """Standard normal coordinates of a place and of the logarithm of a width."""
@@ -130,19 +116,6 @@ def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any)
     return _log_tail(ops, below, soft, tail) - ops.log(tail)
 
 
-def _equals(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
-    tail = scale.width(ops, t[1])
-    soft = scale.resolved(ops, _LEAST_RATIO * tail)
-    tail = ops.maximum(tail, _LEAST_RATIO * soft)
-    below = scale.place(t[0]) + _edge(scale) - y
-    log_odds = 1.5 * t[2]
-    log_share = -ops.logaddexp(0.0 * log_odds, -log_odds)
-    return ops.logaddexp(
-        log_share + _log_peak(ops, below / scale.step) - math.log(scale.step),
-        log_share - log_odds + _log_tail(ops, below, soft, tail) - ops.log(tail),
-    )
-
-
 def _edge(scale: FieldScale) -> float:
     """The upper edge lies half a prior standard deviation above the middle of the field."""
     return 0.5 * scale.location_sd
@@ -150,13 +123,6 @@ def _edge(scale: FieldScale) -> float:
 
 def _log_normal(ops: Operations, distance: Any, width: Any) -> Any:
     return -0.5 * (distance / width) ** 2 - ops.log(width) - _LOG_SQRT_2PI
-
-
-def _log_peak(ops: Operations, steps: Any) -> Any:
-    """Quadratic B-spline: on a grid of unit steps its sum is one wherever it lies."""
-    away = ops.maximum(steps, -steps)
-    inner, outer = ops.maximum(0.5 - away, 0.0), ops.maximum(1.5 - away, 0.0)
-    return ops.log(ops.maximum(0.5 * outer**2 - 1.5 * inner**2, 1e-300))
 
 
 def _log_tail(ops: Operations, distance: Any, soft: Any, tail: Any) -> Any:
@@ -170,6 +136,5 @@ FAMILIES: dict[str, SkillFamily] = {
     for family in (
         SkillFamily("normal", ("place", "width"), _normal),
         SkillFamily("ex-gaussian", ("edge", "tail", "softness"), _ex_gaussian),
-        SkillFamily("equals", ("edge", "tail", "share of equals"), _equals),
     )
 }

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from bayes_sota.core.inference import Parameters
+from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.evidence import Evidence, Tables
@@ -30,6 +30,7 @@ from bayes_sota.leaderboard.fit import FieldFit
 REPEATS = 4  # draws per set of parameters
 LEADERS = 40  # classifiers that could get the best score on a fresh test set
 _NUMBERS, _ROWS = 4_000_000, 50  # of an array at a time
+_TRIES = 60  # of the skill of an entry below the modelled part
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
@@ -157,40 +158,69 @@ class Skills:
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """True skills of all entries, (D, m); every modelled entry must have a column.
-
-        The shape is not fitted to entries below the modelled part: they are flat a priori, keep
-        their scores but for the luck of their submissions, and hardly jump at its end.
-        """
+        """True skills of all entries, (D, m); every modelled entry must have a column."""
         evidence, law = self.fit.evidence, self.fit.evidence.law
         skill = np.empty((len(self.theta), evidence.scores.size), np.float32)
         skill[:, evidence.entries] = self.theta[:, self.classifier]
         worst_first = evidence.loadings.order
         below = worst_first[~evidence.modelled[worst_first]]
-        scores = evidence.scores[below]
-        for r, _, draws in self.parameters.cells(self.fit, _ROWS) if below.size else ():
-            variance = evidence.own(self.rho[draws, None], below)
-            if evidence.has_luck:
-                kinds = np.broadcast_to(evidence.kinds[below], variance.shape)
-                low = np.full(variance.shape, -np.inf)
-                noise = evidence.noise(float(self.fit.luck[r])).draw_above(low, kinds, rng)
-                error = law.errors_at(law.inside(scores)) * np.sqrt(variance)
-                psi = law.inside(scores - error * noise)
-            else:
-                psi = law.draw_psi(scores, variance, rng)
+        for r, f, draws in self.parameters.cells(self.fit, _ROWS) if below.size else ():
+            psi = self._draw_below(below, draws, r, rng)
+            if evidence.shares_scores:
+                held = self._held(f, draws)
+                left = rng.random(psi.shape) > np.interp(psi, evidence.psi, held)
+                for _ in range(_TRIES):
+                    if not left.any():
+                        break
+                    psi = np.where(left, self._draw_below(below, draws, r, rng), psi)
+                    left &= rng.random(psi.shape) > np.interp(psi, evidence.psi, held)
             moved = evidence.moved(self.rho[draws], self.shift[draws], below)
             skill[draws[:, None], below] = law.remove_shift(psi, moved)
         return skill
+
+    def _draw_below(
+        self, below: IntArray, draws: IntArray, r: int, rng: np.random.Generator
+    ) -> FloatArray:
+        """Psi of entries below the modelled part, which are flat a priori, (k, entries).
+
+        They keep their scores, but for the luck of their submissions.
+        """
+        evidence, law = self.fit.evidence, self.fit.evidence.law
+        scores, variance = evidence.scores[below], evidence.own(self.rho[draws, None], below)
+        if not evidence.has_luck:
+            return law.draw_psi(scores, variance, rng)
+        kinds = np.broadcast_to(evidence.kinds[below], variance.shape)
+        low = np.full(variance.shape, -np.inf)
+        noise = evidence.noise(float(self.fit.luck[r])).draw_above(low, kinds, rng)
+        return law.inside(scores - law.errors_at(law.inside(scores)) * np.sqrt(variance) * noise)
+
+    def _held(self, f: int, draws: IntArray) -> FloatArray:
+        """The mean shape at the grid as far as it falls, relative to its greatest, (G,).
+
+        It is not fitted to entries below the modelled part: below that, and below its mode, it is
+        held, so that nothing jumps there.
+        """
+        evidence, points = self.fit.evidence, self.parameters.points(self.fit, draws)
+        shape = self.fit.shape_of(self.fit.families[f], np.unique(points, axis=0))[0]
+        held = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
+        edge = int(np.searchsorted(evidence.y, evidence.law.places(evidence.values[:1])[0][0]))
+        held[:, :edge] = held[:, edge, None]
+        held = held.mean(axis=0)
+        return held / held[0]
 
 
 def draw_posterior(
     fit: FieldFit, draws: int, rng: np.random.Generator, *, every: bool = False
 ) -> Skills:
     """So many draws from a fit; of every modelled entry, or of those that may be the best."""
+    return draw_skills(fit, draw_parameters(fit, draws, rng), rng, every=every)
+
+
+def draw_parameters(fit: Fit, draws: int, rng: np.random.Generator) -> Parameters:
+    """So many posterior draws of parameters, each weighted point that is chosen four times."""
     sets = -(-draws // REPEATS)
     parameters = Parameters.of(fit, fit.choose(sets, rng), REPEATS)
-    chosen = parameters[rng.permutation(sets * REPEATS)[:draws]]
-    return draw_skills(fit, chosen, rng, every=every)
+    return parameters[rng.permutation(sets * REPEATS)[:draws]]
 
 
 @one_thread()

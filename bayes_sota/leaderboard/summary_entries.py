@@ -19,29 +19,19 @@ from bayes_sota.core.ranks import separated_neighbours
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import Report, rows_of
-from bayes_sota.core.text import decimals_for
+from bayes_sota.core.text import decimals_of
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, RankSets, rank_sets, separating_times
 from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
-from bayes_sota.leaderboard.ranks import MOST_JOINT, Ranks, RankSets, rank_sets, separating_times
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.summary_entries_words import OWN, report_entries, two_digits
-from bayes_sota.leaderboard.summary_newcomers import (
-    answers_of,
-    note_on_newcomer,
-    reasons_of_answers,
-)
 from bayes_sota.leaderboard.summary_words import about_rho, board_of, items_of, source_of
 
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries, of which no more are drawn than is asked
-_MANY = (
-    "joint sets of ranks were seen to hold less often than said above "
-    f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, with "
-    "--submissions 1 where entries had several"
-)
 _POWER = 0.8  # to tell the first two apart
 
 
@@ -56,9 +46,6 @@ def board_table(
     ranks: Ranks = "auto",
     draws: int = 1000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
-    above: float | None = None,
-    new_score: float | None = None,
-    new_n_test: int | None = None,
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
@@ -86,11 +73,6 @@ def board_table(
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 of up to 2,000 entries.
     random_seed : int, Generator or None
-    above, new_score : float, optional
-        How probably theta_sota exceeds ``above``, and a new classifier with ``new_score`` is truly
-        better than the best.
-    new_n_test : int, optional
-        Number of other items that the new classifier was scored on; default the same items.
 
     Returns
     -------
@@ -121,14 +103,17 @@ def board_table(
     count = min(max(draws, _DRAWS if m <= _LARGE else draws), max(100, _MOST_NUMBERS // m))
     found = board_posterior(data, spec.priors, draws=count, random_seed=rng)
     sets = rank_sets(data, found.entries, found.draws["rho"], ci_prob, ranks, rng)
-    frame = _frame(board, found, sets, ci_prob)
-    told = answers_of(found, above, new_score, new_n_test)
+    skills: dict[str, Any] = {
+        name: summarize_draws(board.sign * found.draws[name], ci_prob, found.parameters.behind)
+        for name in ("theta_sota", "winner_skill")
+    }
+    frame = _frame(board, found, sets, skills["winner_skill"], ci_prob)
     rho = summarize_draws(found.draws["rho"], ci_prob) | {"learnt": found.learns_rho}
-    reasons = [*found.reasons, *reasons_of_answers(told)]
+    least = int(frame["set_upper"].min())  # entries surely among so many, of at most half of all
+    sure = frame.loc[frame["set_upper"] == least, "name"].tolist()
     content = {
         "entries": [_entry(row) for row in rows_of(frame)],
-        "theta_sota": _summary_of(found, "theta_sota", ci_prob),
-        **told,
+        "theta_sota": skills["theta_sota"],
         "rho": rho,
         **items_of(data),
         "n_entries": m,
@@ -136,32 +121,27 @@ def board_table(
         "ranks": sets.how,
         "n_tiers": int(sets.tier.max()),
         "n_separated_neighbours": separated_neighbours(sets.sets),
-        "surely_among_best": _surely_among(frame),
-        "separating_first_two": _separating(data, frame, found, sets, ci_prob),
+        "surely_among_best": {"k": least, "names": sure} if least <= m / 2 else {},
+        "separating_first_two": _separating(data, found, sets, ci_prob),
         "prob": ci_prob,
         "notes": [
             *found.notes,
             *notes_on_field(board, spec.name, model),
             *_notes(board, frame, found, sets),
             about_rho(rho, spec.name, source_of(data)),
-            *note_on_newcomer(told, found.learns_rho),
         ],
-        "diagnostics": {"ok": not reasons, "reasons": reasons},
+        "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
         "seed": int(seed) if seed.isdigit() else None,
     }
-    winner = _summary_of(found, "winner_skill", ci_prob)
-    d = decimals_for(winner["sd"], winner["mcse"])
-    return report_entries(data, content, frame, d, count)
-
-
-def _summary_of(found: BoardPosterior, name: str, ci_prob: float) -> dict[str, Any]:
-    """Mean, interval and errors of one quantity, in the units of the scores."""
-    values = found.fit.evidence.board.sign * found.draws[name]
-    return summarize_draws(values, ci_prob, found.parameters.behind)
+    return report_entries(data, content, frame, decimals_of(skills["winner_skill"]), count)
 
 
 def _frame(
-    board: Leaderboard, found: BoardPosterior, ranks: RankSets, ci_prob: float
+    board: Leaderboard,
+    found: BoardPosterior,
+    ranks: RankSets,
+    winner: dict[str, Any],
+    ci_prob: float,
 ) -> pd.DataFrame:
     """One row per entry; those that lead alike have the skill of the winner."""
     entries, evidence = found.entries, found.fit.evidence
@@ -169,7 +149,7 @@ def _frame(
     mean, skill = board.sign * entries.mean()[order], board.sign * entries.interval(ci_prob)[order]
     skill.sort(axis=1)
     if evidence.shares_scores and not evidence.has_luck:
-        leads, winner = evidence.leads[order], _summary_of(found, "winner_skill", ci_prob)
+        leads = evidence.leads[order]
         mean[leads], skill[leads] = winner["mean"], winner["interval"]
     places = entries.rank_interval(ci_prob)[order]
     columns = {
@@ -205,24 +185,13 @@ def _entry(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _surely_among(frame: pd.DataFrame) -> dict[str, Any]:
-    """Entries that are surely among the best k, for the least such k of at most half of them."""
-    least = int(frame["set_upper"].min())
-    if least > len(frame) / 2:
-        return {}
-    return {"k": least, "names": frame.loc[frame["set_upper"] == least, "name"].tolist()}
-
-
 def _separating(
-    data: Leaderboard | Outcomes,
-    frame: pd.DataFrame,
-    found: BoardPosterior,
-    ranks: RankSets,
-    ci_prob: float,
+    data: Leaderboard | Outcomes, found: BoardPosterior, ranks: RankSets, ci_prob: float
 ) -> dict[str, Any] | None:
-    """How many more items would tell the first two apart, where the ranks do not and they differ.
+    """How many items in all would tell the first two apart, where the ranks do not.
 
-    None where there are enough for the two by themselves, but not for all ranks at once.
+    None where they do not differ, or where there are enough for the two by themselves, but not for
+    all ranks at once.
     """
     first, second = np.argsort(-data.scores, kind="stable")[:2]
     skill = found.entries.skill
@@ -233,17 +202,9 @@ def _separating(
     times = separating_times(data, gap, found.draws["rho"], ci_prob, _POWER)
     if times is None or times <= 1:
         return None
-    now = items_of(data)["n_test"]
-    n_test = None if now is None else two_digits(times * now)
-    return {
-        "names": frame["name"].tolist()[:2],
-        "difference": gap,
-        "power": _POWER,
-        "times": times,
-        "n_test": n_test,
-        "n_test_now": now,
-        "n_more": n_test and two_digits(n_test - now),
-    }
+    now, names = items_of(data)["n_test"], [data.names[first], data.names[second]]
+    known = {"names": names, "difference": gap, "power": _POWER, "times": times}
+    return known | {"n_test": None if now is None else two_digits(times * now)}
 
 
 def _notes(
@@ -256,7 +217,11 @@ def _notes(
             "ranks and P(best) are among these, theta_sota is the best of all"
         )
     if sets.how == "joint" and len(frame) > MOST_JOINT:
-        yield _MANY
+        yield (
+            "joint sets of ranks were seen to hold less often than said above "
+            f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, "
+            "with --submissions 1 where entries had several"
+        )
     best = int(np.argmax(board.sign * frame["skill"].to_numpy()))
     if found.fit.evidence.has_luck and frame["rank"].iloc[best] > 1:
         yield (

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import (
     as_scores,
     as_sentences,
@@ -20,7 +20,6 @@ from bayes_sota.core.text import (
 )
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.summary_newcomers import sentences_of
 from bayes_sota.leaderboard.summary_words import (
     CITED,
     expectation,
@@ -69,17 +68,29 @@ def report_entries(
         f"The best of all {m:,} entries, whichever it is (theta_sota), would score "
         f"{as_scores(content['theta_sota'], said, metric)}; ranges are {sure}s.",
         _leads(content, data.name, shown),
-        *sentences_of(content),
         _may_be_best(content),
         *_among_best(content["surely_among_best"]),
         *_apart(content, metric),
     ]
     legend = [skill_is_about(_SKILL, about), _RANKS[content["ranks"]].format(prob), _TIERS]
-    rows = [_cells(row, shown, d, sure) for row in content["entries"]]
+    columns: dict[str, Any] = {
+        "rank": "rank",
+        "name": "name",
+        "score": lambda row: f"{row['score']:z.{shown}f}",
+        **{head: lambda row, key=key, form=form: format(row[key], form) if key in row else None
+           for key, (head, form) in OWN.items()},
+        "skill": lambda row: f"{row['skill']['mean']:z.{d}f}",
+        sure: lambda row: span(row["skill"]["interval"], d),
+        "ranks": lambda row: " to ".join(f"{end:,}" for end in dict.fromkeys(row["rank_set"])),
+        "P(best)": lambda row: chance(row["p_best"], row["p_best_mcse"]),
+        "may be best": lambda row: "yes" * row["tied_with_best"],
+        "tier": "tier",
+    }  # fmt: skip
+    seed = content["seed"]
     return Report(
         content=content,
         make_frame=lambda: frame,
-        tables=[Table.of(rows, f"{data.name}: {m:,} entries")],
+        tables=[table_of(content["entries"], columns, f"{data.name}: {m:,} entries")],
         sentences=sentences,
         paragraph=[*sentences, *legend, *as_sentences(content["notes"])],
         legend=legend,
@@ -87,30 +98,12 @@ def report_entries(
         notes=content["notes"],
         reasons=content["diagnostics"]["reasons"],
         basis=[
-            f"{counted(draws, 'draw')} of the exact posterior of all skills, seed "
-            f"{content['seed']}",
+            f"{counted(draws, 'draw')} of the exact posterior of all skills, seed {seed}",
             SOFTWARE,
             CITED,
         ],
         measured=measured_of(data),
     )
-
-
-def _cells(row: dict[str, Any], shown: int, d: int, sure: str) -> dict[str, str]:
-    """What people read of an entry, by the headings of its columns."""
-    low, high = row["rank_set"]
-    return {
-        "rank": str(row["rank"]),
-        "name": row["name"],
-        "score": f"{row['score']:z.{shown}f}",
-        **{name: format(row[key], form) for key, (name, form) in OWN.items() if key in row},
-        "skill": f"{row['skill']['mean']:z.{d}f}",
-        sure: span(row["skill"]["interval"], d),
-        "ranks": f"{low:,}" if low == high else f"{low:,} to {high:,}",
-        "P(best)": chance(row["p_best"], row["p_best_mcse"]),
-        "may be best": "yes" * row["tied_with_best"],
-        "tier": str(row["tier"]),
-    }
 
 
 def _leads(content: dict[str, Any], board: str, decimals: int) -> str:
@@ -162,8 +155,9 @@ def _apart(content: dict[str, Any], metric: str) -> Iterator[str]:
         gap = f"{100 * needed['difference']:.{max(d - 2, 0)}f} points"
     size = f"{times:.2g}" if times < 100 else f"{two_digits(times):,}"
     size += f" times as many {content.get('new', 'items')}"
-    if needed["n_test"] is not None:
-        size = f"about {needed['n_test']:,} items in all, {needed['n_more']:,} more"
+    if total := needed["n_test"]:
+        more = two_digits(total - content["n_test"])
+        size = f"about {total:,} items in all, {more:,} more"
     first, second = (plain_text(name, 60) for name in needed["names"])
     yield (
         f"To tell {first} from {second} at {content['prob']:.0%}, two-sided, with a power of "

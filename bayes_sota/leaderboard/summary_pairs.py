@@ -1,6 +1,5 @@
 """What two boards of the same teams say, in numbers and words."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +8,12 @@ import xarray as xr
 
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import diagnose, estimand_summary, how_drawn, seed_of, share_above
-from bayes_sota.core.tables import SOFTWARE, Report, Table
+from bayes_sota.core.summary import diagnose, estimand_summary, how_drawn, seed_of
+from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import (
     as_sentences,
     chance,
     counted,
-    decimals_of,
     estimate,
     listed,
     plain_text,
@@ -23,9 +21,8 @@ from bayes_sota.core.text import (
 )
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.specification import notes_on_field
-from bayes_sota.leaderboard.summary_newcomers import sentences_of
 from bayes_sota.leaderboard.summary_sota import rho_of
-from bayes_sota.leaderboard.summary_words import CITED, about_rho
+from bayes_sota.leaderboard.summary_words import CITED, about_rho, quantity_columns
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
@@ -36,17 +33,10 @@ MEANING = {
     "residual_sd": "usual sd of a team's difference, in the model's coordinate",
     "rho": "correlation with the reference",
 }
-_SIZE = "importance_effective_size"
 _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
-_TEAM = ("name", "public_score", "private_score", "skill", "p_best", "p_best_mcse")
 
 
-def describe_paired(
-    tree: xr.DataTree,
-    boards: PairedBoards,
-    ci_prob: float = 0.95,
-    above: float | None = None,
-) -> Report:
+def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.95) -> Report:
     """Describe a result of ``estimate_paired``.
 
     Parameters
@@ -56,21 +46,42 @@ def describe_paired(
         What it was estimated from.
     ci_prob : float
         Probability of the intervals.
-    above : float, optional
-        Skill that theta_sota may exceed: how probably does it?
     """
-    content = _content(tree, boards, ci_prob, above)
+    content = _content(tree, boards, ci_prob)
+    rows = [{"name": name, "meaning": words, **content[name]} for name, words in MEANING.items()]
+    found = content["entries"][: len(content["gained_beyond_luck"])]
+    columns: dict[str, Any] = {
+        "team": "name",
+        "public": lambda row: f"{row['public_score']:z.4f}",
+        "private": lambda row: f"{row['private_score']:z.4f}",
+    }
+    best = columns | {"skill": lambda row: f"{row['skill']:z.4f}", "P(best)": _chance}
+    gained = columns | {
+        "beyond what is expected": lambda row: f"{row['beyond_luck']['size']:+z.4f}",
+        "P(beyond luck)": lambda row: chance(row["beyond_luck"]["probability"]),
+    }
+    teams = f"{content['n_modelled']:,} of {content['n_classifiers']:,} teams"
+    pairs = f"{content['n_distinct']:,} different pairs of scores"
+    tables = [
+        table_of(rows, quantity_columns(ci_prob), f"{content['name']}: {teams}, {pairs}"),
+        table_of(content["best"][:_SHOWN], best, "Most likely the best"),
+    ]
+    if found:
+        title = "Gained on the public board beyond luck and selection"
+        tables.append(table_of(found[:_LISTED], gained, title))
     known = "given" if content["standard_errors"]["known"] else "learnt from the differences"
     sentences = _sentences(content)
     shared = [
         f"The rank correlation of the boards is {content['rank_correlation']:z.3f}.",
-        *_about_luck(content.get("submission_luck")),
-        *sentences_of(content),
+        *_about_luck(content),
     ]
     return Report(
         content=content,
-        make_frame=partial(_frame, content),
-        tables=[_quantities(content), _most_likely(content["best"]), *_gained(content)],
+        make_frame=lambda: pd.DataFrame(
+            [[row["name"], row["mean"], *row["interval"]] for row in rows],
+            columns=["quantity", "mean", "lower", "upper"],
+        ),
+        tables=tables,
         sentences=sentences,
         paragraph=[
             *sentences,
@@ -80,7 +91,7 @@ def describe_paired(
             about_rho(content["rho"], content["model"]),
             *as_sentences(content["notes"]),
         ],
-        legend=[_winner_line(content["public_winner"]), *shared],
+        legend=shared,
         footer=[
             f"rho is {'' if content['rho']['learnt'] else 'not '}learnt from the differences.",
             f"method {content['method']}",
@@ -93,36 +104,37 @@ def describe_paired(
     )
 
 
-def _content(
-    tree: xr.DataTree, boards: PairedBoards, ci_prob: float, above: float | None
-) -> dict[str, Any]:
+def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:
     """Keys of ``--json``."""
-    attributes = tree.attrs
-    values = {
-        name: estimand_summary(tree, name, ci_prob)
-        for name in (*MEANING, "public_se", "private_se")
-    }
-    rho, public_se, private_se = (values.pop(k) for k in ("rho", "public_se", "private_se"))
+    facts, index = tree.attrs, boards.public_winner
+    values = {name: estimand_summary(tree, name, ci_prob) for name in MEANING}
+    public, private = (estimand_summary(tree, f"{k}_se", ci_prob) for k in ("public", "private"))
     teams = _teams(tree, values["theta_sota"])
-    best = teams[teams["p_best"] > 0].sort_values(["p_best", "name"], ascending=[False, True])
-    index = boards.public_winner
-    expected = dataset_of(tree, "posterior")["expected_private"].sel(classifier=boards.names[index])
+    likely = teams[teams["p_best"] > 0].sort_values(["p_best", "name"], ascending=[False, True])
     winner = teams.set_index("name").loc[boards.names[index]]
+    expected = dataset_of(tree, "posterior")["expected_private"].sel(classifier=boards.names[index])
+    plain = [name for name in teams if name not in ("probability", "size")]
+    # of the first so many the mean probability that luck explains them is below 1 - prob
+    teams = teams.sort_values(["probability", "size"], ascending=False)
+    false = (1 - teams["probability"]).expanding().mean()
+    gained = teams["name"][(false <= 1 - ci_prob) & (teams["probability"] > 0.5)]
+    luck = teams[["probability", "size"]].to_dict("records")
+    rows = teams[plain].to_dict("records")
     content = {
-        "method": attributes["method"],
+        "method": facts["method"],
         "name": boards.name,
         "n_classifiers": boards.n_entries,
-        "n_modelled": int(attributes["n_kept"]),
-        "n_distinct": int(attributes["n_distinct"]),
-        "skill_scale": attributes["skill_scale"],
+        "n_modelled": int(facts["n_kept"]),
+        "n_distinct": int(facts["n_distinct"]),
+        "skill_scale": facts["skill_scale"],
         "n_test": boards.n_test,
         "observed_maximum": float(boards.public.max()),
         **values,
-        "rho": rho_of(rho, tree),
+        "rho": values["rho"] | rho_of(values["rho"], tree),
         "standard_errors": {
-            "public": public_se,
-            "private": private_se,
-            "known": bool(attributes["noise_known"]),
+            "public": public,
+            "private": private,
+            "known": bool(facts["noise_known"]),
         },
         "public_winner": {
             "name": boards.names[index],
@@ -133,20 +145,18 @@ def _content(
             "p_best": float(winner["p_best"]),
             "p_best_mcse": float(winner["p_best_mcse"]),
         },
-        "best": best[list(_TEAM)].head(_LISTED).to_dict("records"),
-        **_beyond_luck(teams, ci_prob),
-        "rank_correlation": attributes["rank_correlation"],
+        "best": likely[plain].head(_LISTED).to_dict("records"),
+        "entries": [row | {"beyond_luck": one} for row, one in zip(rows, luck, strict=True)],
+        "gained_beyond_luck": gained.tolist(),
+        "rank_correlation": facts["rank_correlation"],
         "prob": ci_prob,
-        "model": attributes["model_name"],
-        "notes": [*boards.notes, *notes_on_field(boards, attributes["model_name"])],
-        "diagnostics": diagnose(tree) | {k: attributes[k] for k in (_SIZE,) if k in attributes},
+        "model": facts["model_name"],
+        "notes": [*boards.notes, *notes_on_field(boards, facts["model_name"])],
+        "diagnostics": diagnose(tree),
         "seed": seed_of(tree),
     }
     if boards.has_submissions:
         content["submission_luck"] = _luck(tree, boards, ci_prob)
-    if above is not None:
-        draws = dataset_of(tree, "posterior")["theta_sota"].values
-        content["p_above"] = share_above(draws, above, attributes)
     return content
 
 
@@ -179,21 +189,6 @@ def _teams(tree: xr.DataTree, theta_sota: dict[str, Any]) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def _beyond_luck(teams: pd.DataFrame, ci_prob: float) -> dict[str, Any]:
-    """All teams, and those that gained on the public board beyond luck.
-
-    Of these the mean probability that luck, selection and the shift explain the gain is at most
-    one minus the probability of the intervals (a Bayesian false discovery rate).
-    """
-    teams = teams.sort_values(["probability", "size"], ascending=False)
-    false = (1 - teams["probability"]).expanding().mean()
-    found = teams["name"][(false <= 1 - ci_prob) & (teams["probability"] > 0.5)]
-    gains = teams[["probability", "size"]].to_dict("records")
-    rows = teams[list(_TEAM)].to_dict("records")
-    entries = [row | {"beyond_luck": gain} for row, gain in zip(rows, gains, strict=True)]
-    return {"entries": entries, "gained_beyond_luck": found.tolist()}
-
-
 def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:
     """Lambda before and after, and what it adds to public scores."""
     constants = dataset_of(tree, "constant_data")
@@ -213,8 +208,9 @@ def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, 
     }
 
 
-def _about_luck(luck: dict[str, Any] | None) -> list[str]:
+def _about_luck(content: dict[str, Any]) -> list[str]:
     """What was learnt of lambda, and what it means."""
+    luck = content.get("submission_luck")
     if luck is None:
         return []
     known, prior = f"set to {luck['mean']:.2f}", luck["prior"]
@@ -231,51 +227,9 @@ def _about_luck(luck: dict[str, Any] | None) -> list[str]:
     ]
 
 
-def _frame(content: dict[str, Any]) -> pd.DataFrame:
-    """One row per quantity: quantity, mean, lower, upper."""
-    rows = [[name, content[name]["mean"], *content[name]["interval"]] for name in MEANING]
-    return pd.DataFrame(rows, columns=["quantity", "mean", "lower", "upper"])
-
-
-def _quantities(content: dict[str, Any]) -> Table:
-    teams = f"{content['n_modelled']:,} of {content['n_classifiers']:,} teams"
-    pairs = f"{content['n_distinct']:,} different pairs of scores"
-    rows = []
-    for name, meaning in MEANING.items():
-        quantity, d = content[name], decimals_of(content[name])
-        rows.append([name, f"{quantity['mean']:z.{d}f}", span(quantity["interval"], d), meaning])
-    header = ["quantity", "mean", f"{content['prob']:.0%} interval", "what it is"]
-    return Table(header, rows, f"{content['name']}: {teams}, {pairs}")
-
-
-def _most_likely(best: list[dict[str, Any]]) -> Table:
-    rows = [
-        [row["name"], *(f"{row[k]:z.4f}" for k in _TEAM[1:4]), _chance(row)]
-        for row in best[:_SHOWN]
-    ]
-    return Table(["team", "public", "private", "skill", "P(best)"], rows, "Most likely the best")
-
-
-def _gained(content: dict[str, Any]) -> list[Table]:
-    """Teams that gained on the public board beyond luck, where there are any."""
-    rows = [
-        [
-            row["name"],
-            *(f"{row[k]:z.4f}" for k in ("public_score", "private_score")),
-            f"{row['beyond_luck']['size']:+z.4f}",
-            chance(row["beyond_luck"]["probability"]),
-        ]
-        for row in content["entries"][: len(content["gained_beyond_luck"])]
-    ]
-    header = ["team", "public", "private", "beyond what is expected", "P(beyond luck)"]
-    title = "Gained on the public board beyond luck and selection"
-    return [Table(header, rows[:_LISTED], title)] if rows else []
-
-
 def _sentences(content: dict[str, Any]) -> list[str]:
     """The best team, the public winner, and who gained beyond luck."""
-    winner, prob = content["public_winner"], content["prob"]
-    names = content["gained_beyond_luck"]
+    winner, prob, names = (content[k] for k in ("public_winner", "prob", "gained_beyond_luck"))
     gained = (
         "No team gained more on the public board than luck, selection and the shift of all explain."
     )
@@ -295,14 +249,6 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         f"best of all teams with probability {_chance(winner)}.",
         gained,
     ]
-
-
-def _winner_line(winner: dict[str, Any]) -> str:
-    return (
-        f"Public winner {winner['name']}: public {winner['public_score']:z.4f}, private "
-        f"{winner['private_score']:z.4f}, expected {winner['expected_private']:.4f} (shrinkage "
-        f"{winner['shrinkage']:z.4f}), P(best) {_chance(winner)}"
-    )
 
 
 def _chance(team: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from bayes_sota.core.summary import (
     seed_of,
     summarize,
 )
-from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of
+from bayes_sota.core.tables import SOFTWARE, Report, rows_of, table_of
 from bayes_sota.core.text import (
     as_score,
     as_scores,
@@ -48,6 +48,7 @@ from bayes_sota.leaderboard.summary_words import (
     measured_of,
     metric_of,
     on_items,
+    quantity_columns,
     said_decimals,
     score_decimals,
     skill_is_about,
@@ -161,17 +162,23 @@ def describe_sota(
     """Describe a result of ``estimate_sota``, given what it was estimated from and is asked."""
     answers = told or [{} for _ in boards]
     each = [_board_content(tree, board, k, ci_prob) | answers[k] for k, board in enumerate(boards)]
-    first, pairs, whole = each[0], list(zip(boards, each, strict=True)), is_whole(boards[0])
+    first, whole, alone = each[0], is_whole(boards[0]), len(each) == 1
     notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note and whole]
     notes += [*remarks, *note_on_newcomer(first, isinstance(boards[0], Outcomes))]
     diagnosed = diagnose(tree)
     diagnosed["reasons"] += [reason for one in each for reason in reasons_of_answers(one)]
+    rho = rho_of(estimand_summary(tree, "rho", ci_prob), tree)
+    by_assumption: dict[str, list[dict[str, Any]]] = {}
+    for row in sensitivity:
+        entry = {name: row[name] for name in ("value", "mean", "mcse")}
+        entry["interval"] = [row["lower"], row["upper"]]
+        by_assumption.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
     content = {
         "method": tree.attrs["method"],
         **first,
-        **({"boards": each} if len(each) > 1 else {}),
-        "rho": rho_of(estimand_summary(tree, "rho", ci_prob), tree),
-        "sensitivity": _grouped(sensitivity),
+        **({} if alone else {"boards": each}),
+        "rho": rho,
+        "sensitivity": by_assumption,
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnosed | {"ok": not diagnosed["reasons"]},
@@ -179,23 +186,28 @@ def describe_sota(
         **(_checks_of_scores(tree) if whole else {}),
         **({"notes": notes} if notes or whole else {}),
     }
+    pairs = list(zip(boards, each, strict=True))
     sentences = [
-        *(line for board, one in pairs for line in _expected(board, one, len(each) == 1)),
-        *(_subject(board, one, len(each) == 1) for board, one in pairs),
+        *(line for board, one in pairs for line in _expected(board, one, alone)),
+        *(_subject(board, one, alone) for board, one in pairs),
         *(line for one in each for line in sentences_of(one)),
         *[_ABOVE] * (min(one["bias"] for one in each) < 0),
         skill_is_about(_WHAT_TO_REPORT, first.get("new", "items")),
         f"Ranges are {ci_prob:.0%} intervals.",
     ]
-    legend = [
-        *_above_sota(content),
-        about_rho(content["rho"], content["model"], source_of(boards[0])),
-    ]
-    interval = f"{ci_prob:.0%} interval"
-    tables = [Table.of(_estimand_rows(one, interval), board.name) for board, one in pairs]
+    legend = [about_rho(rho, content["model"], source_of(boards[0]))]
+    if above := first["n_above_sota"]:
+        low, high = above["interval"]
+        legend.insert(
+            0,
+            "The number of entries with an observed score better than theta_sota is "
+            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f}).",
+        )
+    columns = quantity_columns(ci_prob)
+    tables = [table_of(_estimands(one), columns, board.name) for board, one in pairs]
     if sensitivity:
-        rows = [_assumption_row(row, interval) for row in sensitivity]
-        tables.append(Table.of(rows, "Sensitivity to what is assumed, not observed"))
+        title = "Sensitivity to what is assumed, not observed"
+        tables.append(table_of(sensitivity, _assumed(ci_prob), title))
     return Report(
         content=content,
         make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
@@ -210,6 +222,31 @@ def describe_sota(
         measured=measured_of(boards[0]),
         about=tree,
     )
+
+
+def _estimands(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the table of one board."""
+    fresh = _fresh(content)
+    return [
+        {"name": name, "meaning": meaning.replace("one fresh test set", fresh), **content[name]}
+        for name, meaning in MEANING.items()
+    ]
+
+
+def _assumed(ci_prob: float) -> dict[str, Any]:
+    def digits(row: dict[str, Any]) -> int:
+        return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])
+
+    def setting(row: dict[str, Any]) -> str:
+        value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.2g}"
+        return "times " * (row["assumption"] == "n_classifiers") + value
+
+    return {
+        "assumption": "assumption",
+        "set to": setting,
+        "theta_sota": lambda row: f"{row['mean']:z.{digits(row)}f}",
+        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), digits(row)),
+    }
 
 
 def _board_content(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dict[str, Any]:
@@ -245,43 +282,6 @@ def _checks_of_scores(tree: xr.DataTree) -> dict[str, Any]:
     }
 
 
-def _grouped(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Sensitivity rows by assumption, as JSON has them."""
-    grouped: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        entry = {name: row[name] for name in ("value", "mean", "mcse")}
-        entry["interval"] = [row["lower"], row["upper"]]
-        grouped.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
-    return grouped
-
-
-def _estimand_rows(content: dict[str, Any], interval: str) -> list[dict[str, str]]:
-    rows = []
-    for name, meaning in MEANING.items():
-        values, d = content[name], decimals_of(content[name])
-        rows.append(
-            {
-                "quantity": name,
-                "mean": f"{values['mean']:z.{d}f}",
-                "sd": f"{values['sd']:z.{d}f}",
-                interval: span(values["interval"], d),
-                "what it is": meaning.replace("one fresh test set", _fresh(content)),
-            }
-        )
-    return rows
-
-
-def _assumption_row(row: dict[str, Any], interval: str) -> dict[str, str]:
-    d = steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])
-    value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.2g}"
-    return {
-        "assumption": row["assumption"],
-        "set to": "times " * (row["assumption"] == "n_classifiers") + value,
-        "theta_sota": f"{row['mean']:z.{d}f}",
-        interval: span((row["lower"], row["upper"]), d),
-    }
-
-
 def _expected(data: Data, content: dict[str, Any], alone: bool) -> Iterator[str]:
     """What the winner and the best would score on new items, beside what the winner shows."""
     metric, winner = metric_of(data), content.get("winner")
@@ -310,15 +310,16 @@ def _fresh(content: dict[str, Any]) -> str:
 def _subject(data: Data, content: dict[str, Any], alone: bool) -> str:
     """The best score, in a sentence; a single board without a name of its own has none."""
     where = "" if alone and data.name in ("board", "board 1") else f'On "{data.name}" '
-    tries, score = _competitors(data, content), _best_score(data, content)
-    if isinstance(data, BestScore) and not is_whole(data):
-        items = f", {_reading(data)}"
-    else:
+    tries, score, winner = (
+        _competitors(data, content), _best_score(data, content), content.get("winner")
+    )  # fmt: skip
+    if isinstance(data, Leaderboard | Outcomes):
         board = board_of(data)
         leaders = int(np.sum(board.scores == board.maximum))
         items = on_items(content["n_test"], content["n_test_source"])
         items += f", shared by {leaders:,}" * (leaders > 1)
-    winner = content.get("winner")
+    else:
+        items = f", {_reading(data)}"
     if winner is not None:
         return f"{where}{plain_text(winner, 100)} has the best score of {tries}, {score}{items}."
     said = f"{where}the best score of {tries} is {score}{items}."
@@ -360,13 +361,3 @@ def _reading(board: BestScore) -> str:
     low, high = board.counts
     right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     return f"read as {right} right {'answer' if right == '1' else 'answers'} of {board.n_test:,}"
-
-
-def _above_sota(content: dict[str, Any]) -> Iterator[str]:
-    """How many entries have a better score than theta_sota, where there are entries."""
-    if above := content["n_above_sota"]:
-        low, high = above["interval"]
-        yield (
-            "The number of entries with an observed score better than theta_sota is "
-            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
-        )

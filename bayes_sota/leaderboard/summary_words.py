@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.text import as_score, as_scores, counted, span
+from bayes_sota.core.text import as_score, as_scores, counted, decimals_of, span
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
@@ -85,6 +85,17 @@ def flat(record: dict[str, Any]) -> dict[str, Any]:
     row |= {"skill": skill["mean"], "skill_sd": skill["sd"]}
     row["skill_lower"], row["skill_upper"] = skill["interval"]
     return row
+
+
+def quantity_columns(ci_prob: float) -> dict[str, Any]:
+    """Columns of a table of quantities, each with its ``name``, summary and ``meaning``."""
+    return {
+        "quantity": "name",
+        "mean": lambda row: f"{row['mean']:z.{decimals_of(row)}f}",
+        "sd": lambda row: f"{row['sd']:z.{decimals_of(row)}f}",
+        f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
+        "what it is": "meaning",
+    }
 
 
 def source_of(data: BestScore | Outcomes) -> str:

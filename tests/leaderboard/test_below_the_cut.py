@@ -80,7 +80,7 @@ def test_the_likelihood_of_entries_adds_up_to_that_of_the_board():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["normal", "ex-gaussian", "equals"])
+@pytest.mark.parametrize("family", ["normal", "ex-gaussian"])
 def test_the_model_counts_the_entries_below_as_the_exact_fit_does(family):
     import pytensor
 

@@ -198,16 +198,16 @@ def test_pymc_draws_boards_and_no_score_but_the_observed_has_a_likelihood(fits):
 @pytest.mark.slow
 def test_variables_are_named_and_the_model_can_be_extended(fits):
     fit = fits["cut"]
-    model = build_model(fit.evidence.board, family="equals", fit=fit)
+    model = build_model(fit.evidence.board, family="ex-gaussian", fit=fit)
     assert [v.name for v in model.free_RVs] == [
-        "location", "log_spread", "share_of_equals", "rho", "shift",
+        "location", "log_spread", "softness", "rho", "shift",
     ]  # fmt: skip
     assert model.named_vars_to_dims["score"] == ("classifier",)
     before = model.compile_logp(**UNOPTIMISED)(model.initial_point())
     with model:
         pm.Normal("pilot", model["location"], 0.5, observed=2.0)
     assert model.compile_logp(**UNOPTIMISED)(model.initial_point()) != before
-    start = start_values(fit_shape(fit.evidence.board, family="equals", fit=fit))
+    start = start_values(fit_shape(fit.evidence.board, family="ex-gaussian", fit=fit))
     assert set(start) == {v.name for v in model.free_RVs}
 
 

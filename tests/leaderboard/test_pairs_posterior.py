@@ -148,8 +148,11 @@ def test_one_submission_changes_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_learnt_noise_takes_three_seconds_at_most() -> None:
-    _, x, y = simulated(3, m=400)
+@pytest.mark.parametrize("submissions", [False, True])
+def test_learnt_noise_takes_three_seconds_at_most(submissions: bool) -> None:
+    boards = (
+        with_submissions(400, 0.5, 1) if submissions else PairedBoards(*simulated(3, m=400)[1:])
+    )
     start = time.process_time()
-    of_scores(x, y)
+    fitted(boards)
     assert time.process_time() - start < 3

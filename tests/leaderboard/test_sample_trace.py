@@ -233,8 +233,8 @@ def test_what_cannot_be_completed_is_refused(trace):
     uneven[1, 200:] = np.nan
     with pytest.raises(InputError, match="different length"):
         complete(changed(found, shift=uneven), small_board(), fit=shape)
-    with pytest.raises(InputError, match="lacks share_of_equals"):
-        complete(found, small_board(), family="equals")
+    with pytest.raises(InputError, match="lacks softness"):
+        complete(found, small_board(), family="ex-gaussian")
     old = found.copy()
     old.attrs["schema_version"] = "1"
     with pytest.raises(InputError, match="schema"):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy import interpolate, stats
+from scipy import stats
 
-from bayes_sota.core.priors import KNOWN_FAMILIES
+from bayes_sota.core.priors import BOARD_FAMILIES
 from bayes_sota.leaderboard.fit import numpy_operations
 from bayes_sota.leaderboard.models import pytensor_operations
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
@@ -19,7 +19,7 @@ def density(name: str, t: np.ndarray, scale: FieldScale = SCALE, y: np.ndarray =
 
 
 def test_the_families_are_those_of_the_prior() -> None:
-    assert tuple(FAMILIES) == KNOWN_FAMILIES
+    assert tuple(FAMILIES) == BOARD_FAMILIES
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -43,26 +43,6 @@ def test_ex_gaussian_is_scipys_reversed() -> None:
     edge = 1.6 + 0.15 + 0.75
     expected = stats.exponnorm(tail / soft, loc=0, scale=soft).pdf(edge - Y)
     np.testing.assert_allclose(density("ex-gaussian", t)[0], expected, atol=1e-9)
-
-
-def test_equals_are_a_peak_and_a_tail() -> None:
-    t = np.array([[0.1, 0.4, 0.6]])
-    edge, tail, share = 1.6 + 0.15 + 0.75, 0.3 * np.exp(0.36), 1 / (1 + np.exp(-0.9))
-    y = edge + np.linspace(-2, 0.1, 40_001)
-    soft = np.hypot(0.02 * tail, 0.004)
-    rest = stats.exponnorm(tail / soft, loc=0, scale=soft).pdf(edge - y)
-    knots = 0.004 * np.array([-1.5, -0.5, 0.5, 1.5])
-    peak = interpolate.BSpline.basis_element(knots, extrapolate=False)(y - edge) / 0.004
-    expected = share * np.nan_to_num(peak) + (1 - share) * rest
-    np.testing.assert_allclose(density("equals", t, y=y)[0], expected, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("place", [0.0, 0.0003, 0.001, 0.0013])
-def test_equals_have_their_share_wherever_they_lie_on_the_grid(place: float) -> None:
-    grid = np.arange(1.5, 3, SCALE.step)
-    t = np.array([[place, -9.0, 6.0]])
-    mass = density("equals", t, y=grid).sum() * SCALE.step
-    assert mass == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
