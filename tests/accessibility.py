@@ -1,4 +1,4 @@
-"""What a page lacks for people with a phone, a keyboard, a screen reader, or who prefer the dark.
+"""Barriers for people with a phone, a keyboard, a screen reader, or who prefer dark pages.
 
 The rules are those of axe-core: contrast of colours, texts of images, order of headings, names of
 fields and tables, what the keyboard reaches.

@@ -53,7 +53,7 @@ def read_row(line):
 
 
 def as_set(text):
-    """What is set, one character after the other."""
+    """Text as LaTeX sets it, one character after the other."""
     found = CHARACTER.findall(text)
     assert "".join(found) == text, f"something else than text in {text!r}"
     return "".join(

@@ -1,4 +1,4 @@
-"""What works on every result: ArviZ's own functions on trees of every form.
+"""ArviZ's own functions work on trees of every form.
 
 ``python tests/test_arviz.py`` writes the table of docs/extending.md, which a test compares.
 """

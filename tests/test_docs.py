@@ -44,7 +44,7 @@ LOADED = re.compile(
 
 
 def anchor(heading):
-    """What a heading is called in an address."""
+    """Name of a heading in an address."""
     words = re.sub(r"[^\w\- ]", "", heading.strip().lower().replace("`", ""))
     return words.replace(" ", "-")
 
@@ -54,7 +54,7 @@ def name_of(page):
 
 
 def printed(code):
-    """What the last command of some lines prints; each must be trusted."""
+    """Output of the last of some commands; each result must be trusted."""
     for line in code.replace("\\\n", " ").splitlines():
         typed = shlex.split(line, comments=True)
         words = typed[typed.index("bayes-sota") + 1 :]
@@ -217,7 +217,7 @@ def test_the_first_page_says_what_the_command_says(tmp_path):
 
 
 def texts_of(figure):
-    """What is written in an SVG, a line each."""
+    """Texts in an SVG, a line each."""
     return "\n".join(re.findall(r"<text[^>]*>(.*?)</text>", figure.read_text(encoding="utf-8")))
 
 

@@ -65,7 +65,7 @@ def role_of(name):
 
 
 class WithoutTyping(ast.NodeTransformer):
-    """What a type checker alone sees is taken away."""
+    """Removes the imports that only a type checker sees."""
 
     def visit_If(self, node):
         typing_only = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"

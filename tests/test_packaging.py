@@ -1,4 +1,4 @@
-"""What is built holds everything, and works where nothing else is installed."""
+"""The wheel holds everything, and works where nothing else is installed."""
 
 import json
 import os
@@ -107,7 +107,7 @@ def installed(wheel, tmp_path_factory):
 
 @pytest.fixture
 def answer(installed, tmp_path):
-    """What an installed command does: its process, with the exit code that is expected."""
+    """Runs an installed command, which must end with the expected exit code."""
     return lambda words, code=0: run(
         installed / "bayes-sota", *words.split(), cwd=tmp_path, code=code
     )

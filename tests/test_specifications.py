@@ -193,7 +193,7 @@ def test_the_built_model_has_the_priors_that_the_file_states(name):
 
 
 def test_priors_of_alternatives():
-    """What their meanings say."""
+    """Numbers in the meanings of two models."""
     sd = load_model("epp").priors.skill_scale * stats.norm.ppf([0.75, 0.9875])
     wins = expit(np.sqrt(2) * sd * stats.norm.ppf(0.75))
     assert wins == pytest.approx([0.78, 0.99], abs=0.006)

@@ -31,7 +31,7 @@ def opened(browser, folder):
 
 
 def cells(browser, column):
-    """What a column shows: of all rows at once, since each question to a browser takes long."""
+    """Texts of a column: all rows at once, since each question to a browser takes long."""
     return browser.execute_script(
         "return [...document.querySelectorAll('section.table tbody tr')]"
         ".map((row) => row.querySelectorAll('td')[arguments[0]].innerText.trim())",

@@ -46,7 +46,7 @@ def test_every_command_checks_its_files_and_its_numbers(name):
 
 
 def test_options_are_few():
-    """What people can type is the contract: at most 22 for a command (``sota`` 24), 90 names."""
+    """Options are a contract: at most 22 for a command (``sota`` 24), 90 names."""
     names = set()
     for name, found in COMMANDS.items():
         shown = [p for p in shown_options(found) if p.name != "help_all"]

@@ -55,7 +55,7 @@ def within(axis, place):
 
 
 def faults_of(figure):
-    """What a reader would complain of."""
+    """Faults that a reader would complain of."""
     pixels = np.asarray(figure.canvas.buffer_rgba())[::-1, :, :3].min(axis=2)
     for axes in figure.axes:
         (x0, y0), (x1, y1) = axes.get_window_extent().get_points().astype(int)

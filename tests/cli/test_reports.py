@@ -1,4 +1,4 @@
-"""What all reports can do: the same paragraph in Python, shell and JSON; text from strangers.
+"""All reports: the same paragraph in Python, shell and JSON; text from strangers.
 
 That the numbers of paragraphs and tables are those of the JSON is in ``test_one_fact.py``.
 """

@@ -1,4 +1,4 @@
-"""What the figures share."""
+"""Pieces that the figures share."""
 
 import inspect
 import warnings

@@ -1,4 +1,4 @@
-"""What a model gives for a trace, against formulas, and which traces it refuses."""
+"""Groups that a model adds to a trace, against formulas, and the traces that it refuses."""
 
 from functools import cache
 
@@ -84,7 +84,9 @@ def test_the_model_is_the_given_one_that_of_the_block_or_built():
         model_of(trace(), extended, build)
 
 
-def test_chains_of_different_length_are_refused():
+def test_no_trace_and_chains_of_different_length_are_refused():
+    with pytest.raises(InputError, match="a trace is the DataTree that"):
+        check_trace(None)
     draws = trace()["posterior"]["centre"].values.copy()
     draws[1, 40:] = np.nan
     with pytest.raises(InputError, match="chains of different length"):

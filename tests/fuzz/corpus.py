@@ -163,7 +163,7 @@ def _logs(rng):
     read = ("claim", "responses", "{file}", "{other}", *_EXACT)
 
     def two(make):
-        """What a tool writes of both models."""
+        """Logs that a tool writes of both models."""
         return [json.dumps(make([row[j] for row in right], f"model-{j}")) for j in range(2)]
 
     samples = two(lambda scores, _: [{"doc_id": i, "acc": float(x)} for i, x in enumerate(scores)])

@@ -31,7 +31,7 @@ SECONDS, BYTES = 150, 2 * 2**30  # of processor time: half as fast beside a busy
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command gave: exit code, output, errors, processor seconds and its own peak bytes."""
+    """Result of a command: exit code, output, errors, processor seconds and its own peak bytes."""
 
     code: int
     out: str
@@ -101,7 +101,7 @@ def _run_and_exit(arguments, directory, out, err):
 
 
 def problems(answer):
-    """What is wrong with the behaviour of a command, whatever it was asked."""
+    """Faults in the behaviour of a command, whatever its arguments."""
     code, err = answer.code, answer.err
     lines = err.strip().splitlines()
     refused = len(lines) == 1 and lines[0].startswith("error:")
@@ -121,7 +121,7 @@ def problems(answer):
 
 
 def verdict(case, mutant):
-    """What is wrong with what became of a mutant; empty where nothing is."""
+    """Faults in the answer to a mutant; empty where there are none."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         before = {**case.others, mutant.name: mutant.content}
@@ -199,7 +199,7 @@ def run_case(case, name, content, *more):
 
 @cache
 def numbers(case):
-    """What the case itself gives, once."""
+    """Numbers of the case itself, computed once."""
     return run_case(case, case.name, case.content)
 
 

@@ -1,4 +1,4 @@
-"""What must not matter does not, and what must matter moves the right way.
+"""Formats and units do not matter, and numbers move the right way.
 
 Orders, formats, names and units are those of ``mutations.py`` (same) and ``test_rewritten.py``.
 """

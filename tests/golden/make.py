@@ -76,7 +76,7 @@ def written(content: dict[str, Any]) -> str:
 
 
 def stored(room: str) -> dict[str, Any]:
-    """What is stored of a room, without calls that are gone."""
+    """Stored answers of a room, without calls that are gone."""
     path = FOLDER / f"{room}.json"
     content = json.loads(path.read_text()) if path.exists() else {}
     return {name: entry for name, entry in content.items() if name in CALLS}

@@ -89,7 +89,7 @@ def law(found: Any, *scores: float) -> Numbers:
 
 
 def field_estimate(found: Any) -> Numbers:
-    """What shrinking or cropping finds."""
+    """Estimate by shrinking or cropping."""
     named = {
         "theta_sota/estimate": found.estimate,
         "bias": found.observed_maximum - found.estimate,

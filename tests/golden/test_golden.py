@@ -43,7 +43,7 @@ EXACT = os.environ.get("GOLDEN_EXACT") == "1"
 
 
 def tolerance(key: str, old: Any, seeded: bool) -> tuple[float, float]:
-    """What a number is held against, and how far from it it may be."""
+    """Value that a number is held against, and how far from it it may be."""
     if isinstance(old, dict) and "now" in old:
         old = old["now"]
     value, error = (old["mean"], old["mc"]) if isinstance(old, dict) else (old, 0.0)

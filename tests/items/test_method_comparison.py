@@ -130,16 +130,30 @@ def test_equal_methods_with_several_runs_are_seldom_told_apart():
     check_claims(claimed, ignoring)
 
 
+def two_parts(values, variance, freedom, rng):
+    """Draws of a method's mean: errors of items and of runs, (n, runs), both Student's t."""
+    n, runs = values.shape
+    items = values.mean(axis=1)
+    of_items, of_runs = (stats.t(nu).rvs(20_000, random_state=rng) for nu in (n - 1, freedom))
+    error = items.std(ddof=1) / n**0.5 * of_items + (variance / runs) ** 0.5 * of_runs
+    return items.mean() + error
+
+
 @pytest.mark.parametrize("runs", [2, 3])
 def test_runs_that_differ_in_their_spread_have_their_own(runs):
     rng, claimed = np.random.default_rng(11), []
     methods = ["a"] * runs + ["b"] * 10
     for _ in range(150):
         skill = np.concatenate([rng.normal(0.8, 0.02, runs), rng.normal(0.8, 0.002, 10)])
-        values = Outcomes(rng.normal(skill, 0.1, (1000, runs + 10)), metric="mean")
-        claimed.append(is_claimed(values, methods, draws=1000))
+        values = rng.normal(skill, 0.1, (1000, runs + 10))
+        claimed.append(is_claimed(Outcomes(values, metric="mean"), methods, draws=1000))
     check_claims(claimed)
-    assert "of each method alone" in compare_methods(values, methods).notes[0]
+    found = compare_methods(Outcomes(values, metric="mean"), methods, draws=20_000)
+    for j, own in enumerate((values[:, :runs], values[:, runs:])):
+        variance, freedom = own.mean(axis=0).var(ddof=1), own.shape[1] - 1
+        expected = two_parts(own, variance, freedom, rng)
+        assert stats.ks_2samp(found.draws[:, j], expected).pvalue > 1e-3
+    assert "of each method alone" in found.notes[0]
 
 
 def test_one_run_takes_the_variance_of_the_others():
@@ -148,13 +162,10 @@ def test_one_run_takes_the_variance_of_the_others():
     data, methods = Outcomes(values, metric="mean"), ["a", "a", "a", "a", "b"]
     found = compare_methods(data, methods, draws=40_000, random_seed=0)
     pooled = values.mean(axis=0)[:4].var(ddof=1)
-    items = np.column_stack([values[:, :4].mean(axis=1), values[:, 4]])
-    error = items.std(axis=0, ddof=1) / 500**0.5
     assert found.n_runs == (4, 1)
-    for j, runs in enumerate((4, 1)):
-        sum_of_two = items[:, j].mean() + error[j] * stats.t(499).rvs(20_000, random_state=rng)
-        sum_of_two += (pooled / runs) ** 0.5 * stats.t(3).rvs(20_000, random_state=rng)
-        assert stats.ks_2samp(found.draws[:, j], sum_of_two).pvalue > 1e-3
+    for j, own in enumerate((values[:, :4], values[:, 4:])):
+        expected = two_parts(own, pooled, 3, rng)
+        assert stats.ks_2samp(found.draws[:, j], expected).pvalue > 1e-3
     share = np.mean(found.draws[:, 0] <= found.draws[:, 1])
     assert found.p_false == pytest.approx(share, abs=0.01)
     assert "taken to be equal" in found.notes[0]
