@@ -203,11 +203,13 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
     share = kish / (kish + 1)
-    rows = np.vstack([
-        np.sqrt(of_spread * share / sizes)[tasks] * (values - means[tasks]),
-        np.sqrt(of_spread / kish) * share * (means - 0.5),
-        np.sqrt(of_distance) * share * (means - weights @ means),
-    ])  # fmt: skip
+    rows = np.vstack(
+        [
+            np.sqrt(of_spread * share / sizes)[tasks] * (values - means[tasks]),
+            np.sqrt(of_spread / kish) * share * (means - 0.5),
+            np.sqrt(of_distance) * share * (means - weights @ means),
+        ]
+    )
     return rows.T @ rows + np.eye(len(rows.T)) * of_spread.sum() / (kish + 1) / 4
 
 

@@ -212,9 +212,8 @@ def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
             "accurate than its score (docs/measured/responses.md)"
         )
     modelled = (
-        [data.names[j] for j in one if evidence.modelled[j]]
-        for one in evidence.loadings.families
-    )  # fmt: skip
+        [data.names[j] for j in one if evidence.modelled[j]] for one in evidence.loadings.families
+    )
     if families := [", ".join(members) for members in modelled if len(members) > 1]:
         yield (
             "some classifiers are near-clones, which share their mistakes and count as fewer: "

@@ -65,9 +65,16 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         loadings = _loadings_of(board, priors)
         new_ratio = None if board.metric == "score" else np.ones(values.size)
         return own_evidence(
-            board, law, board.scores, values, loadings, board.error_ratios, entries,
-            freedom=board.freedom, new_ratio=new_ratio,
-        )  # fmt: skip
+            board,
+            law,
+            board.scores,
+            values,
+            loadings,
+            board.error_ratios,
+            entries,
+            freedom=board.freedom,
+            new_ratio=new_ratio,
+        )
     numbers, lowest, kinds = None, 0.0, np.zeros(values.size, np.int64)
     if board.has_submissions:
         numbers, kinds, distinct, kind, row = _chosen(board, values, entries)
@@ -117,9 +124,20 @@ def own_evidence(
     kinds[chosen] = number
     weights = loadings.weights[chosen]
     return Evidence(
-        board, law, scores, loadings, ratio, chosen[row], row, values[chosen], weights, number,
-        kinds, y, **others,
-    )  # fmt: skip
+        board,
+        law,
+        scores,
+        loadings,
+        ratio,
+        chosen[row],
+        row,
+        values[chosen],
+        weights,
+        number,
+        kinds,
+        y,
+        **others,
+    )
 
 
 def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:

@@ -194,9 +194,18 @@ class Pairs:
             medians = [np.median(each[group == i], axis=0) for i in range(len(pairs))]
             numbers, kind = submission_kinds(np.array(medians), 1.25)
         return cls(
-            boards, kept, group, pairs[:, 0], pairs[:, 1], middle, cut, int(np.sum(~under)),
-            int(np.sum(below)), numbers, kind,
-        )  # fmt: skip
+            boards,
+            kept,
+            group,
+            pairs[:, 0],
+            pairs[:, 1],
+            middle,
+            cut,
+            int(np.sum(~under)),
+            int(np.sum(below)),
+            numbers,
+            kind,
+        )
 
     def on_grid(self, noise: Noise) -> "Pairs":
         """With the law of the mean of both scores, and a grid of psi on its scale."""

@@ -67,9 +67,18 @@ class PairFit(FieldFit):
         rho = np.nan_to_num(nodes.noise.rho)
         weighed = FitNodes(priors.correlation, priors.submission_luck, rho, nodes.noise.luck)
         return cls(
-            weighed, families, (), "nodes", pairs, priors, np.ones(pairs.n_counted), scale,
-            Strangers.of(pairs.n_counted, pairs.y, scale, typical), FAMILIES, nodes,
-        )  # fmt: skip
+            weighed,
+            families,
+            (),
+            "nodes",
+            pairs,
+            priors,
+            np.ones(pairs.n_counted),
+            scale,
+            Strangers.of(pairs.n_counted, pairs.y, scale, typical),
+            FAMILIES,
+            nodes,
+        )
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:

@@ -116,16 +116,19 @@ def sample_board(
         if "log_likelihood" not in made:
             notes.append(f"there is no group log_likelihood: it would pass {mebibytes}")
     attributes = describe_provenance((data,), priors, method="exact", seed=seed, **provenance)
-    tree = result_tree(made, {
-        **attributes,
-        "draws_are_independent": 1,
-        "effective_points": fit.effective_size,
-        "diagnostics_reasons": "; ".join(found.reasons),
-        "notes": "; ".join(note.replace("; ", ", ") for note in notes),
-        "new_n_test": int(new_n_test or 0),
-        "rho_learnt": int(found.learns_rho),
-        "metric": board.metric,
-    })  # fmt: skip
+    tree = result_tree(
+        made,
+        {
+            **attributes,
+            "draws_are_independent": 1,
+            "effective_points": fit.effective_size,
+            "diagnostics_reasons": "; ".join(found.reasons),
+            "notes": "; ".join(note.replace("; ", ", ") for note in notes),
+            "new_n_test": int(new_n_test or 0),
+            "rho_learnt": int(found.learns_rho),
+            "metric": board.metric,
+        },
+    )
     return tree, found
 
 

@@ -133,14 +133,19 @@ def estimate_paired(
     provenance = describe_provenance(
         (boards,), spec.priors, method="exact", seed=seed, **spec.provenance
     )
-    return result_tree(made, _facts(fit) | provenance | {
-        "skill_family": "averaged",
-        "log_evidence": fit.log_evidence_of_all,
-        "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in fit.shape_weights.items()),
-        "importance_effective_size": fit.effective_size,
-        "draws_are_independent": 1,
-        "diagnostics_reasons": "; ".join(reasons_of(fit, drawn)),
-    })  # fmt: skip
+    return result_tree(
+        made,
+        _facts(fit)
+        | provenance
+        | {
+            "skill_family": "averaged",
+            "log_evidence": fit.log_evidence_of_all,
+            "family_weights": ", ".join(f"{k} {v:.3f}" for k, v in fit.shape_weights.items()),
+            "importance_effective_size": fit.effective_size,
+            "draws_are_independent": 1,
+            "diagnostics_reasons": "; ".join(reasons_of(fit, drawn)),
+        },
+    )
 
 
 def _groups(

@@ -133,16 +133,19 @@ def complete(
     sampled = describe_nuts(trace)
     reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
     provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
-    return result_tree(groups, {
-        **provenance,
-        **sampled,
-        "diagnostics_reasons": "; ".join(filter(None, reasons)),
-        "notes": "; ".join(notes_of(shape)),
-        "skill_family": shape.shape.name,
-        "new_n_test": int(new_n_test or 0),
-        "rho_learnt": 0,
-        "metric": board.metric,
-    })  # fmt: skip
+    return result_tree(
+        groups,
+        {
+            **provenance,
+            **sampled,
+            "diagnostics_reasons": "; ".join(filter(None, reasons)),
+            "notes": "; ".join(notes_of(shape)),
+            "skill_family": shape.shape.name,
+            "new_n_test": int(new_n_test or 0),
+            "rho_learnt": 0,
+            "metric": board.metric,
+        },
+    )
 
 
 def skills_of_trace(

@@ -77,15 +77,17 @@ def report_entries(
         "rank": "rank",
         "name": "name",
         "score": lambda row: f"{row['score']:z.{shown}f}",
-        **{head: lambda row, key=key, form=form: format(row[key], form) if key in row else None
-           for key, (head, form) in OWN.items()},
+        **{
+            head: lambda row, key=key, form=form: format(row[key], form) if key in row else None
+            for key, (head, form) in OWN.items()
+        },
         "skill": lambda row: f"{row['skill']['mean']:z.{d}f}",
         sure: lambda row: span(row["skill"]["interval"], d),
         "ranks": lambda row: " to ".join(f"{end:,}" for end in dict.fromkeys(row["rank_set"])),
         "P(best)": lambda row: chance(row["p_best"], row["p_best_mcse"]),
         "may be best": lambda row: "yes" * row["tied_with_best"],
         "tier": "tier",
-    }  # fmt: skip
+    }
     seed = content["seed"]
     return Report(
         content=content,

@@ -177,16 +177,18 @@ def _teams(tree: xr.DataTree, theta_sota: dict[str, Any]) -> pd.DataFrame:
     share = np.bincount(best, minlength=group.max() + 1) / best.size
     draws = (theta_sota["sd"] / theta_sota["mcse"]) ** 2
     copies = np.bincount(group)[group]
-    return pd.DataFrame({
-        "name": posterior["classifier"].values.astype(str),
-        "public_score": scores[:, 0],
-        "private_score": scores[:, 1],
-        "skill": skill,
-        "p_best": share[group] / copies,
-        "p_best_mcse": share_mcse(share[group], draws) / copies,
-        "probability": np.where(size > 0, unusual, 0.0),
-        "size": size,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "name": posterior["classifier"].values.astype(str),
+            "public_score": scores[:, 0],
+            "private_score": scores[:, 1],
+            "skill": skill,
+            "p_best": share[group] / copies,
+            "p_best_mcse": share_mcse(share[group], draws) / copies,
+            "probability": np.where(size > 0, unusual, 0.0),
+            "size": size,
+        }
+    )
 
 
 def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:

@@ -311,8 +311,10 @@ def _subject(data: Data, content: dict[str, Any], alone: bool) -> str:
     """The best score, in a sentence; a single board without a name of its own has none."""
     where = "" if alone and data.name in ("board", "board 1") else f'On "{data.name}" '
     tries, score, winner = (
-        _competitors(data, content), _best_score(data, content), content.get("winner")
-    )  # fmt: skip
+        _competitors(data, content),
+        _best_score(data, content),
+        content.get("winner"),
+    )
     if isinstance(data, Leaderboard | Outcomes):
         board = board_of(data)
         leaders = int(np.sum(board.scores == board.maximum))
