@@ -212,7 +212,7 @@ def check_groups(route, tree):
     proper = "plot_prior_posterior" not in reasons
     assert groups & {"prior", "log_prior"} == ({"prior", "log_prior"} if proper else set())
     if proper:
-        assert set(tree["posterior"].data_vars) == set(tree["prior"].data_vars)
+        assert set(tree["posterior"].data_vars) >= set(tree["prior"].data_vars)
         assert observed == set(tree["prior_predictive"].data_vars)
     likely = reasons.get("loo", ONE) == ONE
     assert likely == ("log_likelihood" in groups)

@@ -180,7 +180,7 @@ def test_two_boards_add_their_log_likelihoods():
 
 @pytest.mark.parametrize("family", [BetaSkill, UniformSkill])
 def test_skills_that_are_not_logit_normal_are_refused(family):
-    with pytest.raises(InputError, match="the exact route has others too"):
+    with pytest.raises(InputError, match="exact and abc have others too"):
         build_model(BOARD, MaximumPriors(family()))
 
 
