@@ -57,7 +57,10 @@ def test_tasks(tmp_path: Path) -> None:
         ({"one": "a,b\n1,2\n3,4\n"}, "there is no column .y.;"),
         ({"one": "a,y\n1,0\ntwo,1\n"}, "one.csv: line 3, column .a.: the column has numbers"),
         ({"one": frame().assign(y=range(40))}, "task one: labels are of two classes, got 40"),
-        ({"one": frame().head(12).assign(y=[0] * 9 + [1] * 3)}, "one: each of at least two classes needs 10 items.*3 of 1.0"),
+        (
+            {"one": frame().head(12).assign(y=[0] * 9 + [1] * 3)},
+            "one: each of at least two classes needs 10 items.*3 of 1.0",
+        ),
         ({"wine-0": frame()}, "two tasks are named wine-0"),
         ({"two_test": frame(), "one": frame()}, "two_test.csv'?: a test set without its task"),
         ({"one": frame(), "one_test": frame()[["a", "y"]]}, "the attributes of its task"),
