@@ -51,7 +51,7 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     >>> from bayes_sota.claims import Accuracies, report_claim
     >>> figure = plot_claim(report_claim(Accuracies(a=0.90, b=0.88, n=500)), backend="none")
     >>> figure.viz["figure_title"].item()["string"]
-    'It is supported at 0.05 only if both got at least 85.4 % of the items right.'
+    'The claim is supported at 0.05 only if both got at least 85.4 % of the items right.'
     """
     claim, content = report.about, report.content
     x, p = claim.curve().T
@@ -73,7 +73,7 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
         points=points,
         **pc_kwargs,
     )
-    _title(panel, report.sentences[1])
+    _title(panel, report.sentences[1].replace("It is", "The claim is", 1))
     return panel.collection
 
 

@@ -182,7 +182,7 @@ def describe_skills(rows: Rows, ci_prob: float) -> Report:
         "may be best": lambda row: "yes" * row["tied_with_best"] if is_tested else None,
     }
     sentences = [_who_may_be_best(rows, percent)] if is_tested else []
-    best = f" and the best of all with probability {columns['P(best)'](rows[0])}" * is_draws
+    best = f", and it is the best of all with probability {columns['P(best)'](rows[0])}" * is_draws
     for row in rows:
         if row["rank"] == 1:
             where = f"In {row['tournament']} " if "tournament" in row else ""
