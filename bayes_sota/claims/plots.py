@@ -50,8 +50,9 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     --------
     >>> from bayes_sota.claims import Accuracies, report_claim
     >>> figure = plot_claim(report_claim(Accuracies(a=0.90, b=0.88, n=500)), backend="none")
-    >>> figure.viz["figure_title"].item()["string"]
-    'The claim is supported at 0.05 only if both got at least 85.4 % of the items right.'
+    >>> print(figure.viz["figure_title"].item()["string"])
+    The claim is supported at 0.05 only if both got at least
+    85.4 % of the items right.
     """
     claim, content = report.about, report.content
     x, p = claim.curve().T
