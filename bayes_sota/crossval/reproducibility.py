@@ -59,7 +59,7 @@ class JudgedRule:
         return np.array([win_share(one, pairing) for one in self.estimates.swapaxes(0, 1)])
 
     def reproducibility(self, pairing: Pairing = "all") -> FloatArray:
-        """|2 R(i, j) - 1|, shape (n_tasks, n_learners, n_learners)."""
+        """``|2 R(i, j) - 1|``, shape (n_tasks, n_learners, n_learners)."""
         return np.abs(2 * self.win_share(pairing) - 1)
 
 

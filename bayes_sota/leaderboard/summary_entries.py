@@ -203,8 +203,10 @@ def _separating(
     if times is None or times <= 1:
         return None
     now, names = items_of(data)["n_test"], [data.names[first], data.names[second]]
+    total = None if now is None else two_digits(times * now)
+    more = None if now is None or total is None else two_digits(total - now)
     known = {"names": names, "difference": gap, "power": _POWER, "times": times}
-    return known | {"n_test": None if now is None else two_digits(times * now)}
+    return known | {"n_test": total, "n_more": more}
 
 
 def _notes(

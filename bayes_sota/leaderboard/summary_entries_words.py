@@ -158,8 +158,7 @@ def _apart(content: dict[str, Any], metric: str) -> Iterator[str]:
     size = f"{times:.2g}" if times < 100 else f"{two_digits(times):,}"
     size += f" times as many {content.get('new', 'items')}"
     if total := needed["n_test"]:
-        more = two_digits(total - content["n_test"])
-        size = f"about {total:,} items in all, {more:,} more"
+        size = f"about {total:,} items in all, {needed['n_more']:,} more"
     first, second = (plain_text(name, 60) for name in needed["names"])
     yield (
         f"To tell {first} from {second} at {content['prob']:.0%}, two-sided, with a power of "

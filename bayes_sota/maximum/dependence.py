@@ -324,5 +324,6 @@ def survival(
             phi = phi * ratio if row % steps else np.exp(start + row * slope)
         summed = phi if weights is None else (weights @ phi)[None]
         above[:, row] = (summed.view(np.float64) @ parts).T
-    np.clip(above, 0.0, 1.0, out=above)
-    return low, above if weights is None else above[..., 0]
+    if weights is not None:  # interpolated ones may be negative
+        return low, above[..., 0]
+    return low, np.clip(above, 0.0, 1.0, out=above)

@@ -313,7 +313,7 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     groups = model_groups(model, trace, rng, replicated=(_OBSERVED,))
     places, laws = {x: drawn[x].values for x in ("chain", "draw")}, request.draw_from_laws(values)
     kept = ("posterior", "predictions", "posterior_predictive")
-    more = {name: laws[name].assign_coords(places) for name in kept}
+    more = {name: laws[name].assign_coords(places) for name in kept if name in laws}
     prior = request.draw_boards({k: groups["prior"][k].values.ravel() for k in shared}, rng)
     of_prior = {name: x for name, x in prior.items() if name in laws["posterior"]}
     more["prior"] = request.lay_out(of_prior, 1)

@@ -325,8 +325,8 @@ def _shrunk(part: Settings, board: Board) -> Numbers:
         **_limits("as observed", law.interval()),
         "as observed: expected": law.mean(),
     }
-    for estimate in estimates:
-        found |= _row(f"shrinking, {estimate.criterion}", estimate)
+    for criterion, estimate in zip(_CRITERIA, estimates, strict=True):
+        found |= _row(f"shrinking, {criterion}", estimate)
     return found
 
 
