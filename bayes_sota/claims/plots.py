@@ -247,7 +247,7 @@ def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
     digits = decimals_for(unit * float(drawn["sd"].median()))
     written = count <= _MOST_WRITTEN
     cell = 0.1 * (digits + 5) if written else 0.22
-    size = (4.4 + cell * count, 2.4 + cell * count)
+    size = (max(4.4 + cell * count, 7.4), 2.4 + cell * count)
     panel = Panel(make_collection(["difference"], figsize=size, **pc_kwargs), "difference")
     panel.draw(_mesh, "cells", 0.0, chances=chances)
     for i, j in np.argwhere(~np.eye(count, dtype=bool)).tolist() if written else []:

@@ -39,6 +39,7 @@ def claim_tree(
     claim: Claim,
     *,
     names: tuple[str, str] = ("A", "B"),
+    p_false: float | None = None,
     draws: int = 1000,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
@@ -49,6 +50,9 @@ def claim_tree(
     claim : Accuracies or Means
     names : (str, str)
         Of A and B.
+    p_false : float, optional
+        What a report says, if it includes the rounding of printed numbers; default that of
+        ``claim``.
     draws : int
         Of each of four chains; all are independent.
     random_seed : int, SeedSequence, Generator or None
@@ -72,7 +76,9 @@ def claim_tree(
     """
     rng, seed = resolve_seed(random_seed)
     reported = [claim.a, claim.b]
-    fixed: dict[str, dict[str, Any]] = {"point_estimate": {"p_false": claim.p_false()}}
+    fixed: dict[str, dict[str, Any]] = {
+        "point_estimate": {"p_false": claim.p_false() if p_false is None else p_false}
+    }
     if isinstance(claim, Accuracies):
         fixed["observed_data"] = {"accuracy": reported}
         priors = "Dirichlet(1) of the four cells"

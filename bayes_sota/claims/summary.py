@@ -280,8 +280,9 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
             f"{lowest} to {highest}; exact numbers would give {exact}."
         )
     if of := content.get("selection"):
+        tries = counted(of["tries"], "try", "tries")
         yield (
-            f"If {a} is the best of {of['tries']:g} tries of equal skill, P(false) is "
+            f"If {a} is the best of {tries} of equal skill, P(false) is "
             f"{chance(of['p_false_selected'], level)} instead of {chance(p, level)}."
         )
     if rope:

@@ -8,11 +8,11 @@ from typing import Any
 from scipy.special import ndtri
 
 from bayes_sota.claims.claim import Claim
+from bayes_sota.claims.means import Means
 from bayes_sota.claims.pilot import Pilot
 from bayes_sota.claims.summary import (
     LAWS,
     SOURCE,
-    about,
     assumptions,
     chance,
     claim_report,
@@ -61,6 +61,8 @@ def report_plan(
         "n_test": n_test,
         "notes": [],
     }
+    if isinstance(claim, Means):
+        content["sd"] = claim.sd
     if n_test:
         content["n_assured"] = planned.assured_size(level, power)
         content["highest_assurance"] = 1 - planned.p_false()
@@ -101,7 +103,7 @@ def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
     if content.get("n_assured") is not None:
         yield (
             f"After {counted(content['n_test'], claim.item)} with these numbers "
-            f"{about(content['n_assured'])} fresh ones lead to the claim with probability "
+            f"{content['n_assured']:,} fresh ones lead to the claim with probability "
             f"{content['power']:g}."
         )
 

@@ -36,11 +36,11 @@ def _answer(report: "Report", seed: int) -> Answer:
     if not saves(".nc"):
         note_unused("an exact answer without --save FILE.nc", "seed")
     low, high = report.about.ends
-    names = tuple(report.content["names"])
+    stated: Any = {"names": tuple(report.content["names"]), "p_false": report.content["p_false"]}
     return Answer(
         report,
         (lambda: claims.plot_claim(report)) if low < high else None,
-        lambda: claims.claim_tree(report.about, names=names, random_seed=seed),
+        lambda: claims.claim_tree(report.about, **stated, random_seed=seed),
     )
 
 
@@ -71,6 +71,8 @@ def classification(
     """
     printed, note = as_shares(accuracy)
     a, b = map(float, printed)
+    if congruence is not None:
+        note_unused("a known congruence", "domain")
     claim = claims.Accuracies(a=a, b=b, n=n_test, known=congruence, domain=domain)
     options |= {"printed": printed, "notes": [note] * bool(note)}
     return _answer(claims.report_claim(claim, **options), seed)

@@ -129,7 +129,7 @@ FIGURES = {
     "methods": lambda: bs.claims.plot_methods(
         bs.claims.report_methods(answers(), draws=200, selection=False).about.to_datatree()
     ),
-    "pairs": lambda: bs.claims.plot_pairs(bs.claims.report_pairs(answers(), draws=200).frame),
+    "pairs": lambda: bs.claims.plot_pairs(bs.claims.report_pairs(answers(), draws=200)),
     "epp": lambda: bs.epp.plot_epp(bs.fit_epp(rounds(), penalty=0.5)),
 }
 
