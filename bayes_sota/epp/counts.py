@@ -31,6 +31,7 @@ Compared = Literal["same-round", "all-rounds"]
 MatchKind = Compared | Literal["listed"]
 Wins = NDArray[np.signedinteger]
 ABSENT = -1  # rank of a player without a score
+_FEW = 100  # players, each of whom is compared with all scores at once
 _MOST_PLAYERS = 5_000  # whose pairs fit into 2 GiB with their standard errors
 
 
@@ -191,6 +192,11 @@ def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
     """
     rounds, m = scores.shape
     players, flat = np.nonzero(~np.isnan(scores))[1], scores[~np.isnan(scores)]
+    if m < _FEW:
+        level = np.unique(flat, return_inverse=True)[1]
+        equal = [np.bincount(level[players == k], minlength=level.max() + 1) for k in range(m)]
+        below = [(2 * np.cumsum(each) - each)[level] for each in equal]
+        return np.array([np.bincount(groups, found) for found in below]).T.astype(np.int64)
     order = np.argsort(flat, kind="stable")
     small: Any = np.int32 if 2 * rounds * max(rounds, m) < 2**31 else np.int64
     found, passed = np.zeros((int(groups.max()) + 1, m), small), np.zeros(m, small)
