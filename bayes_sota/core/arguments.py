@@ -1,7 +1,7 @@
 """Ranges of the numbers that functions and commands take, and their seeds.
 
-One object says a range, checks it, and names it in errors and in ``--help``. That every number of
-every command has one, and that the ends work: ``tests/fuzz/test_extreme_options.py``.
+One object says a range, checks it, and names it in errors. ``tests/core/test_arguments.py`` tries
+the ends.
 """
 
 import math
