@@ -11,7 +11,8 @@ classifiers are taken to be as alike in skill as they are in what is left of the
 normal skills and errors, both of covariances in proportion to R, this is exact; two that never
 disagree have one skill.
 
-``tests/leaderboard/test_entry_skills.py`` compares with quadrature, linear algebra and simulated boards.
+``tests/leaderboard/test_entry_skills.py`` compares with quadrature, linear algebra and simulated
+boards.
 """
 
 from dataclasses import dataclass
