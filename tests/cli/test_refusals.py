@@ -106,7 +106,7 @@ epp rounds.csv battles.csv | files of one kind can be joined, not
 epp rounds.csv pair.csv | files of one kind can be joined, not
 epp rounds.csv lone.csv | files of one kind can be joined, not
 claim classification --accuracy 0.9 0.8 --n-test 1 | --n-test must
-claim batch teams.csv --group-by x | No such option '--group-by'
+claim batch teams.csv --group-by x | --group-by
 """
 PYTHON_NAMES = re.compile("n_test|n_classifiers|standard_error|group_by|n_positive")
 
