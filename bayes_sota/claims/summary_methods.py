@@ -185,7 +185,9 @@ def report_methods(
         "method": "name",
         "score": lambda row: f"{row['score']:.{decimals_of(row) + 1}f}",
         f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
-        "P(best)": lambda row: row["p_best"] and chance_of_draws(row["p_best"], row["p_best_mcse"]),
+        "P(best)": lambda row: (
+            None if row["p_best"] is None else chance_of_draws(row["p_best"], row["p_best_mcse"])
+        ),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
     picked = "; P(best) allows for the winner's having been picked" * (joint is not None)

@@ -102,3 +102,10 @@ def test_ties_and_item_scores() -> None:
         Outcomes(rng.normal([0.9, 0.2], 0.1, (60, 2)), metric="mean"), random_seed=0
     )
     assert "1 can be distinguished from every other method" in apart.text
+
+
+def test_who_was_never_the_best_in_the_draws_has_a_bound() -> None:
+    answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.2])
+    report = report_methods(answers, random_seed=0)
+    assert report.content["methods"][-1]["p_best"] == 0
+    assert report.cells[-1][report.header.index("P(best)")].startswith("< 0.0")
