@@ -255,8 +255,8 @@ def plot_forest(
     for suffix, here in (("", ~weak), ("_weak", weak)):
         chosen, y = [row for row, kept in zip(rows, here, strict=True) if kept], heights[here]
         color = COLORS["prior" if suffix else "theta_sota"]
-        for kind, key, width in (("outer", "outer", 0.9), ("interval", "interval", 2.6)):
-            bars = [(h, row[key]) for h, row in zip(y, chosen, strict=True) if key in row]
+        for kind, width in (("outer", 0.9), ("interval", 2.6)):
+            bars = [(h, row[kind]) for h, row in zip(y, chosen, strict=True) if kind in row]
             if bars:
                 at = np.array([h for h, _ in bars])[:, None]
                 panel.bars(kind + suffix, np.clip([b for _, b in bars], *limits), at, color, width)
