@@ -27,8 +27,8 @@ _RANKS = (
 
 
 @command(
-    uses="metric standard_error n_positive submissions new average model domain field reading prob "
-    "seed top",
+    uses="metric standard_error n_positive submissions new average model domain field known "
+    "reading prob seed top",
     example="board leaderboard.csv --n-test 500 --save table.md",
 )
 @click.argument("file", type=InputFile())

@@ -45,6 +45,7 @@ _PATH = click.Path(path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 _TABLE, _FIGURE = (".html", ".csv", ".md", ".tex", ".json", ".txt"), (".svg", ".png", ".pdf")
 READING = ("column", "use", "leave_out", "direction")
+KNOWN = ("known", "contains", "offset")
 _SHOWN = ("save", "as_json", "quiet")
 _DELIVERED = (*_SHOWN, "top")
 EVERYWHERE = (*READING, "prob", "seed", *_DELIVERED)
@@ -141,6 +142,17 @@ def _roles(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, str]
     return dict(text.partition("=")[::2] for text in typed)
 
 
+def _known(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, Any]:
+    """Known skills by the names of entries; each a text, or from a table."""
+    from bayes_sota.data.known import read_known
+
+    known: dict[str, Any] = {}
+    for text in typed:
+        name, is_given, skill = text.rpartition("=")
+        known |= {name: skill} if is_given else read_known(text)
+    return known
+
+
 def _direction(context: Any, parameter: Any, lower: bool | None) -> str | None:
     return None if lower is None else "lower" if lower else "higher"
 
@@ -164,6 +176,14 @@ _SAVE = (
     "Write what the ending says: .html page; .csv .md .tex .json table; .txt paragraph; .svg .png "
     ".pdf figure; .nc result. May be repeated."
 )
+_SKILLS = (
+    "Skill of an entry on all items of which these are a sample: 0.7613, 76.13%, 0.7613±0.002, or "
+    "0.7613/50000 with the number of items; or a table (name, skill, se or n). It tells how easy "
+    "these items are. With --leave-out NAME the entry does not compete. May be repeated."
+)
+_CONTAINS = ["--known-contains/--known-apart", "contains"]
+_CONTAINED: dict[str, Any] = {"default": None, "rare": True}
+_OFFSET = "How far, in points, known skills may lie off together: another population."
 _ROUNDINGS: dict[str, Any] = {
     "choices": ["auto", "nearest", "floor", "exact"],
     "default": "auto",
@@ -187,6 +207,9 @@ SHARED: dict[str, Option] = {
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
         Option(["--use"], "Columns that hold scores; default by name.", rare=True, **_NAMES),
         Option(["--leave-out"], "Entries, tasks or columns that do not count.", **_NAMES),
+        Option(["--known"], _SKILLS, multiple=True, metavar="NAME=SKILL|FILE", callback=_known),
+        Option(_CONTAINS, "Whether skills were measured on these items too.", **_CONTAINED),
+        Option(["--known-offset", "offset"], _OFFSET, limits=POSITIVE, rare=True),
         Option(_DIRECTION, "Scores are losses, or not.", default=None, callback=_direction),
         Option(["--prob"], "Of the intervals.", limits=OPEN_SHARE, default=0.95),
         Option(["--seed"], "Another one draws anew.", limits=_SEEDS, default=DEFAULT_SEED),
@@ -221,7 +244,8 @@ class Command(click.Command):
         tree: bool = False,
         **settings: Any,
     ) -> None:
-        self.uses = uses.replace("reading", " ".join(READING)).split()
+        groups = {"reading": " ".join(READING), "known": " ".join(KNOWN)}
+        self.uses = [one for use in uses.split() for one in groups.get(use, use).split()]
         flag: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
         more = click.Option(["--help-all"], callback=_help_all, help="Show all options.", **flag)
         shared = [copy(one) for name, one in SHARED.items() if name in {*self.uses, *EVERYWHERE}]
@@ -241,6 +265,8 @@ class Command(click.Command):
             asked = {name: values.pop(name) for name in READING}
             column = asked.pop("column")
             values["reading"] = column | {name: value for name, value in asked.items() if value}
+        if "known" in self.uses:
+            values["known"] = {name: values.pop(name) for name in KNOWN}
         note_unused(str(self.name), *(str(one.name) for one in self.params if hidden(one)))
         try:
             with watched(shows_progress()):

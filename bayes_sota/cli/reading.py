@@ -1,5 +1,6 @@
 """A leaderboard, averages over tasks, answers or numbers of a file, given options as typed."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.data.answers import outcomes_of
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.item_values import parse_passes
+from bayes_sota.data.known import with_known
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 
@@ -27,19 +29,26 @@ def read_board(
     n_test: Any = None,
     metric: Any = None,
     groups: dict[str, Any] | None = None,
+    known: dict[str, Any] | None = None,
     **scores: Any,
 ) -> "Leaderboard | Outcomes":
     """What a file or a folder of logs holds; ``reading`` is what ``read_tidy`` takes.
 
     ``scores`` are other arguments of ``read_leaderboard``, ``groups`` are ``average`` and ``new``
-    of answers in tasks, clusters and runs.
+    of answers in tasks, clusters and runs, ``known`` are arguments of ``with_known``. An entry that
+    is known and left out only serves as an anchor.
     """
+    if known:
+        settings: Any = {"n_test": n_test, "metric": metric, "groups": groups, **scores}
+        found = read_board(file, without_anchors(reading, known), **settings)
+        only = [name for name in reading.get("leave_out", ()) if name in known["known"]]
+        return with_anchors(found, known, only)
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log), **reading).with_items()
     if tidy.layout == "board":
         if of_log:
-            known = ", ".join(METRICS)
-            raise InputError(f"--metric is one of {known} or pass@K, got {quoted(metric)}")
+            kinds = ", ".join(METRICS)
+            raise InputError(f"--metric is one of {kinds} or pass@K, got {quoted(metric)}")
         if parse_passes(metric) is not None:
             raise InputError(f"--metric {metric} is for answers in several runs")
         note_unused("a leaderboard", "average", "new")
@@ -50,6 +59,20 @@ def read_board(
         return read_leaderboard(tidy, n_test=n_test, metric=kind, **groups or {})
     note_unused("answers", "n_test", *_OF_SCORES)
     return outcomes_of(tidy, metric=metric, **groups or {})
+
+
+def without_anchors(reading: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
+    """What ``read_tidy`` takes, where anchors are read although they are left out."""
+    names = [name for name in reading.get("leave_out", ()) if name not in known["known"]]
+    return reading | {"leave_out": names}
+
+
+def with_anchors(data: Any, known: dict[str, Any], only: Iterable[str]) -> Any:
+    """Data with the known skills that were typed."""
+    if not known["known"]:
+        note_unused("an answer without --known", "contains", "offset")
+    asked = {name: value for name, value in known.items() if value is not None}
+    return with_known(data, only=tuple(only), **asked)
 
 
 def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import data
-from bayes_sota.cli.options import READING, InputFile, command, note_unused, option
+from bayes_sota.cli.options import KNOWN, READING, InputFile, command, note_unused, option
 from bayes_sota.cli.output import Answer
+from bayes_sota.cli.reading import with_anchors, without_anchors
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_values import parse_passes
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
 
-@command(uses="new average metric reading prob top", example="score --right 48 --n-test 50")
+@command(uses="new average metric known reading prob top", example="score --right 48 --n-test 50")
 @click.argument("files", nargs=-1, type=InputFile())
 @option("--n-test", limits=COUNT, help="Items, with --right.")
 @option("--right", limits=COUNT_OR_NONE, help="Number of right answers, instead of FILES.")
@@ -31,6 +32,7 @@ def score(
     metric: str | None,
     average: Any,
     prob: float,
+    known: dict[str, Any],
     reading: dict[str, Any],
 ) -> Answer:
     """How good one classifier is, by itself: its skill, with an interval.
@@ -41,10 +43,11 @@ def score(
     classifiers each is by itself.
     """
     from bayes_sota.items.score import skill_of_counts, skills_alone
+    from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
     from bayes_sota.leaderboard.summary_score import describe_skills
 
     if not files:
-        note_unused("--right", "new", "metric", "average", *READING)
+        note_unused("--right", "new", "metric", "average", *KNOWN, *READING)
         if right is None or n_test is None:
             raise InputError("give FILES with answers, or --right K --n-test N")
         report = describe_skills([skill_of_counts(right, n_test)], ci_prob=prob)
@@ -53,16 +56,20 @@ def score(
         raise InputError("give FILES or --right, not both")
     note_unused("FILES", "n_test")
     passes = parse_passes(metric)
-    outcomes = data.read_outcomes(
-        *files, metric=None if passes else metric, average=average, **reading
+    outcomes: Any = data.read_outcomes(
+        *files,
+        metric=None if passes else metric,
+        average=average,
+        **without_anchors(reading, known),
     )
+    outcomes = with_anchors(outcomes, known, only=known["known"])
     asked: Any = new or "items"
     answers = outcomes.is_answers
     report = describe_skills(
-        skills_alone(outcomes, new=asked, passes=passes),
+        without_luck(skills_alone(outcomes, new=asked, passes=passes), outcomes),
         new=asked if answers or new else outcomes.new,
         ci_prob=prob,
-        notes=outcomes.notes,
+        notes=[*outcomes.notes, *notes_of_anchors(outcomes.anchors)],
         average=outcomes.averaging if answers else "items",
         metric=metric or "" if passes or answers else "mean",
     )

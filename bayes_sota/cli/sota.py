@@ -31,8 +31,8 @@ _OF_SCORES = ("rounding", "metric", "standard_error", "n_positive")
 
 
 @command(
-    uses="metric standard_error n_positive rounding model domain field correlation reading prob "
-    "seed",
+    uses="metric standard_error n_positive rounding model domain field correlation known "
+    "reading prob seed",
     tree=True,
     example="sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558",
 )
@@ -71,6 +71,7 @@ def estimate(
     n_test: Sequence[Any] = (),
     classifiers: Sequence[Any] = (),
     maximum: Sequence[str] = (),
+    known: dict[str, Any] | None = None,
     compare: bool = False,
     n_classes: int | None = None,
     prob: float,
@@ -86,13 +87,14 @@ def estimate(
             raise InputError("--compare takes the scores of a leaderboard FILE")
         if reading.get("direction") == "lower":
             raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
-        note_unused("--maximum", "column", "use", "leave_out")
+        note_unused("--maximum", "column", "use", "leave_out", "known", "contains", "offset")
         data: Any = _boards(maximum, n_test, classifiers, **scores)
     else:
         if len(n_test) > 1 or len(classifiers) > 1:
             raise InputError("one FILE takes one --n-test and one --classifiers")
         (size,), (tries,) = n_test or (None,), classifiers or (None,)
-        data = read_board(file, reading, n_test=size, n_classifiers=tries, **scores)
+        of_board: Any = {"n_test": size, "n_classifiers": tries, "known": known}
+        data = read_board(file, reading, **of_board, **scores)
         if settings.get("method") == "abc":
             raise InputError(f"--method abc {_ABC}")
         if compare and n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
@@ -100,8 +102,8 @@ def estimate(
     if not compare:
         note_unused("an answer without --compare", "n_classes")
     report = leaderboard.report_sota(data, ci_prob=prob, random_seed=seed, **settings)
-    known = {"n_classes": n_classes, "correlation": settings.get("correlation"), "ci_prob": prob}
-    return _with_comparison(report, data, known) if compare else report
+    asked = {"n_classes": n_classes, "correlation": settings.get("correlation"), "ci_prob": prob}
+    return _with_comparison(report, data, asked) if compare else report
 
 
 def _with_comparison(report: "Report", data: Any, known: dict[str, Any]) -> "Report":

@@ -7,7 +7,7 @@ They are checked once, never changed, and equal where all is alike (``tests/data
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -27,7 +27,12 @@ _SAID = ("notes", "n_test_source")
 
 
 class Observed:
-    """What was observed; a frozen dataclass whose constructor checks everything."""
+    """What was observed; a frozen dataclass whose constructor checks everything.
+
+    ``anchors`` are entries whose skill is known (``data.known``), if any.
+    """
+
+    anchors: ClassVar[Any] = None
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed, its first 16 digits."""

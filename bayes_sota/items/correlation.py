@@ -378,7 +378,9 @@ def _shrunk_residual(
     return shrunk
 
 
-def response_correlation(responses: Outcomes) -> ResponseCorrelation:
+def response_correlation(
+    responses: Outcomes, influence: FloatArray | None = None
+) -> ResponseCorrelation:
     r"""Estimate the correlation structure of the scores of one response matrix.
 
     ``rho^2`` is the mean of :math:`\phi_{jk}` over pairs of leaders, and the loadings follow from
@@ -398,6 +400,8 @@ def response_correlation(responses: Outcomes) -> ResponseCorrelation:
     responses : Outcomes
         Missing answers are taken to be missing at random: whether an answer is there says nothing
         about whether it would be right.
+    influence : ndarray, optional
+        Influence of the items, or clusters, on the scores; default that of the answers.
 
     Returns
     -------
@@ -414,7 +418,7 @@ def response_correlation(responses: Outcomes) -> ResponseCorrelation:
     """
     if not responses.is_plain:
         raise InputError("this needs single answers without tasks: leave tasks and runs out")
-    values = responses.average.influence
+    values = responses.average.influence if influence is None else influence
     if responses.clusters is not None:
         return influence_correlation(values * len(values), responses.scores)
     order = np.lexsort((codes_of(responses.names)[1], responses.scores))

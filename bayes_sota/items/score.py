@@ -42,6 +42,9 @@ class Skill:
         Standard error of a mean of numbers; NaN for right answers.
     freedom : float
         Its degrees of freedom.
+    centre : float
+        Score without what anchors say was luck; the score where there are none. ``n_effective`` and
+        ``error`` are of it.
     """
 
     name: str
@@ -54,18 +57,24 @@ class Skill:
     share_of_runs: float = np.nan
     error: float = np.nan
     freedom: float = np.inf
+    centre: float = np.nan
+
+    def __post_init__(self) -> None:
+        """The score is its own centre."""
+        if np.isnan(self.centre):
+            object.__setattr__(self, "centre", self.score)
 
     @property
     def _counts(self) -> tuple[float, float]:
         """Parameters of the beta law: right and wrong answers, and half of each."""
-        right = self.score * self.n_effective
+        right = self.centre * self.n_effective
         return right + 0.5, self.n_effective - right + 0.5
 
     @property
     def mean(self) -> float:
         """Posterior mean."""
         if np.isnan(self.n_effective):
-            return self.score
+            return self.centre
         return self._counts[0] / (self.n_effective + 1)
 
     @property
@@ -80,10 +89,10 @@ class Skill:
         """Equal-tailed interval; it ends at 0 or 1 where no or every answer is right."""
         ends = (1 - ci_prob) / 2, (1 + ci_prob) / 2
         if np.isnan(self.n_effective):
-            low, high = (self.score + self.error * float(stdtrit(self.freedom, p)) for p in ends)
+            low, high = (self.centre + self.error * float(stdtrit(self.freedom, p)) for p in ends)
             return low, high
         low, high = (float(betaincinv(*self._counts, p)) for p in ends)
-        return low if self.score > 0 else 0.0, high if self.score < 1 else 1.0
+        return low if self.centre > 0 else 0.0, high if self.centre < 1 else 1.0
 
 
 def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Skill:

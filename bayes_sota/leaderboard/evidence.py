@@ -34,6 +34,7 @@ from bayes_sota.items.correlation import (
     LARGEST_LOADING,
     ResponseCorrelation,
 )
+from bayes_sota.leaderboard.anchors import Shift
 from bayes_sota.maximum.score_laws import ScoreLaw
 from bayes_sota.maximum.submissions import SubmissionNoise
 
@@ -97,6 +98,12 @@ class Evidence:
         Standard errors over the law's on as many fresh items; default ``ratio``.
     answers : ndarray, shape (m,), optional
         Numbers of answers behind the scores, which are multiples of one over them.
+    adjusted : ndarray, shape (m,), optional
+        Scores without what anchors say was luck, where items tell it; default ``scores``.
+    explained : float
+        Share of the leaders' variance that these explain.
+    shift : Shift, optional
+        What anchors say of the shift, where scores alone are known; default N(0, 1).
     """
 
     board: Leaderboard
@@ -115,6 +122,9 @@ class Evidence:
     freedom: float = np.inf
     new_ratio: FloatArray | None = None
     answers: FloatArray | None = None
+    adjusted: FloatArray | None = None
+    explained: float = 0.0
+    shift: Shift | None = None
 
     @property
     def step(self) -> float:
@@ -173,8 +183,21 @@ class Evidence:
         """A number for each entry, the same for those that nothing tells apart, (m,)."""
         if not self.shares_scores:
             return np.arange(self.scores.size)
-        pairs = np.stack([self.scores, self.kinds], axis=1)
+        known = np.zeros(self.scores.size)
+        known[self.known_entries] = 1 + self.known_entries
+        pairs = np.stack([self.scores, self.kinds, known], axis=1)
         return np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+
+    @property
+    def known_entries(self) -> IntArray:
+        """Entries whose skill is known, (k,)."""
+        anchors = self.board.anchors
+        return np.zeros(0, np.int64) if anchors is None else anchors.entry[anchors.entry >= 0]
+
+    @property
+    def seen(self) -> FloatArray:
+        """Scores that the model is of, (m,)."""
+        return self.scores if self.adjusted is None else self.adjusted
 
     @property
     def leads(self) -> NDArray[np.bool_]:

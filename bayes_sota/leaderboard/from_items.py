@@ -12,6 +12,7 @@ is in docs/measured/responses.md and docs/measured/calibration.md.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from bayes_sota.items.correlation import (
     no_correlation,
     response_correlation,
 )
+from bayes_sota.leaderboard.anchors import pull_of_items, with_shown_errors
 from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.leaderboard.from_scores import MOST_CLASSIFIERS, modelled_entries, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
@@ -61,16 +63,41 @@ def items_evidence(data: Outcomes) -> Evidence:
     if data.is_answers:
         return _of_answers(data, correlation)
     board, freedom = data.leaderboard(), np.inf if data.metric == "auc" else data.average.freedom
-    law, entries = score_law(board), np.flatnonzero(modelled_entries(score_law(board), board))
-    ratio, values = _ratios(data, law), data.scores * law.unit
-    return own_evidence(
-        board, law, data.scores, values, correlation, ratio, entries, freedom=freedom
-    )
+    law, ratio = score_law(board), _ratios(data, score_law(board))
+    return _without_luck(data, board, law, correlation, ratio, freedom=freedom)
 
 
-def correlation_of(data: Outcomes) -> ResponseCorrelation:
-    """How far the classifiers share their luck; with new runs each has its own."""
+def _without_luck(
+    data: Outcomes,
+    board: Leaderboard,
+    law: ScoreLaw,
+    correlation: ResponseCorrelation,
+    ratio: FloatArray,
+    **others: Any,
+) -> Evidence:
+    """Evidence of scores, without what anchors say was luck where there are any."""
+    scores, anchors = data.scores, data.anchors
+    if anchors is not None:
+        influence = data.average.influence
+        anchors = with_shown_errors(anchors, law)
+        pull = pull_of_items(anchors, law, scores, influence, correlation.leaders)
+        correlation = correlation_of(data, pull.influence)
+        scores, ratio = law.remove_shift(scores, pull.moved * ratio), ratio * pull.left
+        board, others["adjusted"] = board.copy_with(anchors=anchors), scores
+        others["explained"] = 1 - float(np.mean(pull.left[correlation.leaders] ** 2))
+    entries = np.flatnonzero(modelled_entries(law, board))
+    values = scores * law.unit
+    return own_evidence(board, law, data.scores, values, correlation, ratio, entries, **others)
+
+
+def correlation_of(data: Outcomes, influence: FloatArray | None = None) -> ResponseCorrelation:
+    """How far the classifiers share their luck; with new runs each has its own.
+
+    ``influence`` is what anchors leave of that of items, clusters or tasks.
+    """
     of_tasks = data.new == "tasks"
+    if influence is not None and not (data.is_plain and data.clusters is None):
+        return influence_correlation(influence * len(influence), data.scores, of_tasks=of_tasks)
     if not data.is_answers:
         return influence_correlation(data.influence, data.scores, data.clusters, of_tasks=of_tasks)
     if data.new == "runs":
@@ -78,7 +105,7 @@ def correlation_of(data: Outcomes) -> ResponseCorrelation:
     if data.is_average:
         influence = data.average.influence
         return influence_correlation(influence * len(influence), data.scores, of_tasks=of_tasks)
-    return response_correlation(data)
+    return response_correlation(data, influence)
 
 
 def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
@@ -99,14 +126,12 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
     board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False)
     board = board.copy_with(scores=data.scores)
     law = score_law(board)
-    return own_evidence(
+    return _without_luck(
+        data,
         board,
         law,
-        data.scores,
-        data.scores * law.unit,
         correlation,
         np.sqrt(n / effective),
-        np.flatnonzero(modelled_entries(law, board)),
         freedom=freedom,
         new_ratio=np.sqrt(data.totals / effective),
         answers=data.totals.astype(float),

@@ -23,6 +23,7 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     no_correlation,
 )
+from bayes_sota.leaderboard.anchors import LeftCorrelation, shift_of_scores
 from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 from bayes_sota.maximum.submissions import expected_maximum
@@ -74,6 +75,7 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
             entries,
             freedom=board.freedom,
             new_ratio=new_ratio,
+            shift=shift_of_scores(board, law),
         )
     numbers, lowest, kinds = None, 0.0, np.zeros(values.size, np.int64)
     if board.has_submissions:
@@ -98,6 +100,7 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         kinds=kinds,
         y=skill_grid(law, np.sort(distinct), 1.0, complete=complete, luck=lowest),
         numbers=numbers,
+        shift=shift_of_scores(board, law),
     )
 
 
@@ -238,13 +241,20 @@ def _loadings_of(board: Leaderboard, priors: BoardPriors) -> ResponseCorrelation
     return influence_correlation(influence * len(influence), board.scores, of_tasks=True)
 
 
-def learnt_priors(loadings: ResponseCorrelation, priors: BoardPriors, new: New) -> BoardPriors:
-    """Priors with what answers, items or tasks say of rho; tasks have a prior of their own."""
+def learnt_priors(
+    loadings: ResponseCorrelation, priors: BoardPriors, new: New, explained: float = 0.0
+) -> BoardPriors:
+    """Priors with what answers, items or tasks say of rho; tasks have a prior of their own.
+
+    ``explained`` is the share of the leaders' variance that anchors explain.
+    """
     if not loadings.is_learnt:
         return priors
     prior = priors.correlation
     if new == "tasks" and prior == board_priors(None).correlation:
         prior = OF_TASKS
+    if explained:
+        prior = LeftCorrelation(prior, explained)
     return replace(priors, correlation=learn_correlation(loadings, prior))
 
 

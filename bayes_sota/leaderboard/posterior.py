@@ -26,6 +26,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.leaderboard.anchors import disagreement, notes_of_anchors
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
@@ -150,7 +151,7 @@ def board_posterior(
     if data.new == "runs":
         priors = replace(priors, correlation=FixedCorrelation(0.0))
     else:
-        priors = learnt_priors(evidence.loadings, priors, data.new)
+        priors = learnt_priors(evidence.loadings, priors, data.new, evidence.explained)
     fit = fit_field(evidence, priors, rng)
     skills = draw_posterior(fit, draws, rng, every=every)
     values = skills.estimands() | skills.new_scores(new_n_test or size or None, rng)
@@ -161,6 +162,8 @@ def board_posterior(
         notes = [*notes_of_items(data, evidence)]
     else:
         reasons, notes = [], [*notes_of(fit)]
+    notes += notes_of_anchors(evidence.board.anchors)
+    notes += disagreement(evidence.board, evidence.law, float(np.median(fit.rho)))
     reasons += reasons_of(fit)
     if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
         reasons.append("the priors of the field's place and width hardly allow these scores")
@@ -177,7 +180,7 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Ch
     Gaps and quantiles do not depend on the shift, which all entries share.
     """
     parameters = Parameters.of(fit, fit.choose(draws, rng))
-    observed = fit.evidence.scores[fit.evidence.entries]
+    observed = fit.evidence.seen[fit.evidence.entries]
     return compare_boards(observed, fresh_scores(fit, parameters, rng))
 
 

@@ -195,7 +195,7 @@ def check_dataset(check: Check) -> xr.Dataset:
 def known_groups(fit: FieldFit, names: Sequence[str]) -> dict[str, xr.Dataset]:
     """Scores of the modelled entries, what else was known, and the weights of the families."""
     evidence, board = fit.evidence, fit.evidence.board
-    scores = evidence.scores[evidence.entries]
+    scores = evidence.seen[evidence.entries]
     observed = {"score": board.sign * scores, "sorted_score": board.sign * best_first(scores)}
     coords = {"classifier": modelled_names(evidence, names), "place": 1 + np.arange(scores.size)}
     constants: dict[str, Any] = {
@@ -205,6 +205,12 @@ def known_groups(fit: FieldFit, names: Sequence[str]) -> dict[str, xr.Dataset]:
         "modelled": ("classifier", evidence.modelled),
         "all_score": ("classifier", board.sign * evidence.scores),
     }
+    of_anchors: dict[str, Any] = {}
+    if (anchors := board.anchors) is not None:
+        of_anchors = {"anchor": list(anchors.names)}
+        known = {"score": anchors.scores, "skill": anchors.skill}
+        constants |= {f"anchor_{k}": ("anchor", board.sign * v) for k, v in known.items()}
+        constants["anchor_error"] = ("anchor", anchors.error)
     families = {
         "probability": ("family", fit.family_weights.mean(axis=1)),
         "log_evidence": ("family", np.mean(fit.log_evidence, axis=1)),
@@ -213,7 +219,9 @@ def known_groups(fit: FieldFit, names: Sequence[str]) -> dict[str, xr.Dataset]:
     weights = xr.Dataset(families, of_family).sortby("probability", ascending=False)
     return {
         "observed_data": xr.Dataset({k: (_DIMS[k], v) for k, v in observed.items()}, coords),
-        "constant_data": xr.Dataset(constants, {"classifier": list(names)} | of_family),
+        "constant_data": xr.Dataset(
+            constants, {"classifier": list(names)} | of_family | of_anchors
+        ),
         "sample_stats/families": weights,
     }
 

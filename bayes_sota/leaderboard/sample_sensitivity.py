@@ -112,6 +112,8 @@ def board_sensitivity(
         rows.append(("rho learnt from the scores", value, {"fit": learnt}))
     if len(given.families) > 1:
         rows += [("family", name, {"fit": given.of_family(name)}) for name in given.families]
+    if board.anchors is not None:
+        rows.append(("known skills", "unknown", {"boards": (board.copy_with(anchors=None),)}))
     if not board.has_own_errors:
         rows.append(("n_classifiers", _HIDDEN, {"boards": _with_tries((board,), _HIDDEN)}))
     rows += _rows_of_any((board,), given.priors)

@@ -216,7 +216,8 @@ def draw_own_skills(
             at = invert_rows(hidden, rng.random((1, 1)), y)[0]
             others[d] = evidence.law.skill_at(at)[0]
     parameters = Parameters(np.zeros(size, np.int64), node, np.zeros((size, 2)))
-    return Skills(fit, parameters, classifier, psi, others, fresh, rho, shift, tries)
+    skills = Skills(fit, parameters, classifier, psi, others, fresh, rho, shift, tries)
+    return skills.with_known(rng) if evidence.known_entries.size else skills
 
 
 def _add_groups_of_model(

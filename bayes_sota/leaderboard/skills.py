@@ -15,7 +15,7 @@ disagree have one skill.
 boards.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +25,7 @@ from scipy.special import ndtr, ndtri
 from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.leaderboard.anchors import fixed_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
 from bayes_sota.leaderboard.fit import FieldFit
 
@@ -102,6 +103,20 @@ class Skills:
             return self.theta
         others = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
         return np.column_stack([self.theta, others])
+
+    def with_known(self, rng: np.random.Generator) -> "Skills":
+        """The same with known skills, of modelled entries that share no column with others."""
+        evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
+        place = np.searchsorted(evidence.entries, anchors.entry)
+        place = np.minimum(place, evidence.entries.size - 1)
+        column = self.classifier[place]
+        alone = np.bincount(self.classifier[self.classifier >= 0], minlength=column.max() + 1) == 1
+        which = np.flatnonzero(
+            (evidence.entries[place] == anchors.entry) & (column >= 0) & alone[column]
+        )
+        theta = fixed_skills(anchors, self.theta, column[which], which, rng)
+        moved = evidence.moved(self.rho, self.shift, self.entry_of)
+        return replace(self, psi=evidence.law.add_shift(theta, moved))
 
     @cached_property
     def winner(self) -> FloatArray:
@@ -187,7 +202,7 @@ class Skills:
         They keep their scores, but for the luck of their submissions.
         """
         evidence, law = self.fit.evidence, self.fit.evidence.law
-        scores, variance = evidence.scores[below], evidence.own(self.rho[draws, None], below)
+        scores, variance = evidence.seen[below], evidence.own(self.rho[draws, None], below)
         if not evidence.has_luck:
             return law.draw_psi(scores, variance, rng)
         kinds = np.broadcast_to(evidence.kinds[below], variance.shape)
@@ -272,7 +287,8 @@ def draw_skills(
             y = invert_rows(np.exp(log_cdf), rng.random((draws.size, 1)), evidence.y)
             others[draws] = evidence.law.skill_at(y[:, 0])
     index = np.maximum(classifier - classifier.max() - 1 + columns, -1)
-    return Skills(fit, parameters, index, psi, others, fresh, *shared, tries)
+    skills = Skills(fit, parameters, index, psi, others, fresh, *shared, tries)
+    return skills.with_known(rng) if evidence.known_entries.size else skills
 
 
 def wider_grid(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
@@ -286,7 +302,7 @@ def wider_grid(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 def draw_shared(
     fit: FieldFit, parameters: Parameters, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Rho within the cells of nodes, and the shift, from their priors.
+    """Rho within the cells of nodes, and the shift, from their priors or what anchors say.
 
     Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
     """
@@ -296,7 +312,11 @@ def draw_shared(
     rank[np.argsort(point, kind="stable")] = np.arange(size) - np.repeat(first, draws)
     quarter = (rank + rng.integers(REPEATS, size=draws.size)[point]) % REPEATS
     shift = ndtri((quarter + rng.random(size)) / REPEATS)
-    return fit.nodes.draw_rho(parameters.node, rng), shift * fit.evidence.wider((size,), rng)
+    rho, shift = fit.nodes.draw_rho(parameters.node, rng), shift * fit.evidence.wider((size,), rng)
+    if fit.evidence.shift is not None:
+        mean, sd = fit.evidence.shift.at(rho)
+        shift = mean + sd * shift
+    return rho, shift
 
 
 def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray:

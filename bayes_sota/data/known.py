@@ -1,0 +1,248 @@
+"""Entries whose skill is known from elsewhere: anchors, which tell how easy the items are.
+
+A baseline that was evaluated on the whole benchmark, and also on the items of this board, shows by
+how much this board flatters, or harms, all that were scored on the same items.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import COUNT, NUMBER, Range
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.text import nearest, shown
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.observed import Observed
+from bayes_sota.data.opening import read_table
+from bayes_sota.data.outcomes import Outcomes
+
+_NUMBER = r"(-?[\d.]+(?:e-?\d+)?\s*%?)"
+_WRITTEN = re.compile(rf"{_NUMBER}(?:\s*(?:±|\+/?-)\s*{_NUMBER})?(?:\s*/\s*([\d,]+))?")
+_SHARES = Range(0.0, 1.0)
+_ERRORS = Range(0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Skill that is known from elsewhere.
+
+    Parameters
+    ----------
+    skill : float
+        In the units of the scores; a share where they are accuracies or AUCs.
+    se : float, optional
+        Its standard error. Default: none, or that of ``n_test`` items.
+    n_test : int, optional
+        Items that it was measured on.
+
+    Examples
+    --------
+    >>> Known(0.7613, n_test=50_000), Known.parse("76.13%±0.2%")
+    (Known(skill=0.7613, se=None, n_test=50000), Known(skill=0.7613, se=0.002, n_test=None))
+    """
+
+    skill: float
+    se: float | None = None
+    n_test: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check what does not hang on the board."""
+        NUMBER.check(self.skill, "a known skill")
+        if self.se is not None:
+            _ERRORS.check(self.se, "the standard error of a known skill")
+        if self.n_test is not None:
+            COUNT.check(self.n_test, "the number of items of a known skill")
+
+    @classmethod
+    def parse(cls, text: str) -> "Known":
+        """A skill as people write it: 0.7613, 76.13%, 0.7613±0.002, 0.7613/50000."""
+        found = _WRITTEN.fullmatch(text.strip())
+        try:
+            skill, se = (None if x is None else _share(x) for x in found.groups()[:2])  # type: ignore[union-attr]
+            size = None if found[3] is None else int(found[3].replace(",", ""))  # type: ignore[index]
+        except (AttributeError, ValueError):
+            forms = "0.7613, 76.13%, 0.7613±0.002 or 0.7613/50000"
+            raise InputError(f"a known skill is written {forms}, got {quoted(text)}") from None
+        return cls(skill, se, size)  # type: ignore[arg-type]
+
+
+def _share(text: str) -> float:
+    """A number, of percent the share, with no more digits than were written."""
+    return round(float(text.rstrip("% ")) / 100, 15) if text.endswith("%") else float(text)
+
+
+def read_known(path: str | Path) -> dict[str, Known]:
+    """Known skills of a table with the columns name, skill and, if known, se or n."""
+    table = read_table(Path(path))
+    columns = {title.strip().lower(): values for title, values in table.columns.items()}
+    if not {"name", "skill"} <= columns.keys():
+        raise InputError(f"{path}: a table of known skills has the columns name, skill, se or n")
+    known = {}
+    for row, name in enumerate(columns["name"]):
+        texts = [str(columns[title][row]) if title in columns else "" for title in ("se", "n")]
+        text = str(columns["skill"][row]) + "".join(
+            sign + part for sign, part in zip("±/", texts, strict=True) if part
+        )
+        known[str(name)] = Known.parse(text)
+    return known
+
+
+@dataclass(frozen=True, eq=False)
+class Anchors(Observed):
+    """Anchors of a board, larger is better; q of them.
+
+    Attributes
+    ----------
+    names : tuple of str
+    entry : ndarray of int, shape (q,)
+        Which entry of the board each is; -1 of those that only serve as anchors.
+    skill, error : ndarray, shape (q,)
+        Known skills with their standard errors.
+    share : ndarray, shape (q,)
+        Items of the board over those that the skill was measured on; 0 where these are not known,
+        or an error was given instead.
+    contains : ndarray of bool, shape (q,)
+        Whether these contain the items of the board.
+    offset : float
+        Standard deviation of what all known skills may have in common that these items lack,
+        because they are of another population.
+    scores, ratio : ndarray, shape (q,)
+        Scores on the board; their standard errors over that of the typical entry.
+    influence : ndarray, shape (C, q), or None
+        Influence of every item, cluster or task on these scores.
+    """
+
+    names: tuple[str, ...]
+    entry: IntArray
+    skill: FloatArray
+    error: FloatArray
+    share: FloatArray
+    contains: Any
+    offset: float
+    scores: FloatArray
+    ratio: FloatArray
+    influence: FloatArray | None
+
+    def __repr__(self) -> str:
+        """Names and digest."""
+        return f"<Anchors {', '.join(map(shown, self.names))}: {self.data_hash()}>"
+
+
+def with_known[D: (Leaderboard, Outcomes)](
+    data: D,
+    known: Mapping[str, Known | float | str],
+    *,
+    only: Collection[str] = (),
+    contains: bool | None = None,
+    offset: float = 0.0,
+) -> D:
+    """The same board, or answers, with entries whose skill is known.
+
+    Parameters
+    ----------
+    data : Leaderboard or Outcomes
+    known : mapping of str to Known, float or str
+        Skill of some entries on all items of which these are a sample; a string as of
+        ``Known.parse``.
+    only : collection of str
+        Entries that are known and do not compete: they only serve as anchors.
+    contains : bool, optional
+        Whether the items that skills were measured on contain those of the board. Default: where
+        they are more.
+    offset : float
+        Standard deviation, in units of the score, of what known skills may have in common that
+        skills on these items lack: another population.
+
+    Raises
+    ------
+    InputError
+        An entry that is not there, a skill outside [0, 1] of accuracies or AUCs, one that is known
+        without error from fewer items than the board has, nobody left whose skill is not known,
+        missing answers or several submissions of an anchor, skill on new runs.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.93, 0.91], n_test=500, names=["base", "a", "b"])
+    >>> board = with_known(board, {"base": "0.884/10000"}, only=["base"])
+    >>> board.names, board.anchors.scores.tolist(), board.anchors.share.tolist()
+    (('a', 'b'), [0.9], [0.05])
+    """
+    if not known:
+        return data
+    names = list(data.names)
+    for name in [*known, *only]:
+        if name not in names:
+            raise InputError(f"no entry is called {shown(name)}{nearest(name, names)}")
+        if name not in known:
+            raise InputError(f"{shown(name)} is not to compete, and its skill is not known")
+    if not set(names) - known.keys():
+        raise InputError("the skill of every entry is known: there is nothing to estimate")
+    if data.new == "runs":
+        raise InputError("new runs of the same items share no luck that a known skill could tell")
+    _ERRORS.check(offset, "offset")
+    each = [k if isinstance(k, Known) else _known(k) for k in known.values()]
+    size = (data.n_items if isinstance(data, Outcomes) else data.n_items or data.n_test) or 0
+    shares = [_share_of(data, name, k, size) for name, k in zip(known, each, strict=True)]
+    share = np.array(shares)
+    where = np.array([names.index(name) for name in known])
+    kept = np.array([j for j, name in enumerate(names) if name not in only])
+    if kept.size < 2:
+        raise InputError("fewer than two entries compete: leave fewer out")
+    if isinstance(data, Outcomes):
+        board, influence, ratio = data.subset(kept), data.average.influence, np.ones(len(names))
+        if data.has_missing and np.isnan(data.values[:, where]).any():
+            raise InputError("answers of an entry whose skill is known are missing")
+    else:
+        board, influence = _subset(data, kept), data.task_influence
+        ratio = np.ones(len(names)) if data.error_ratios is None else data.error_ratios
+        if data.submissions is not None and np.any(data.submissions[where] != 1):
+            raise InputError("an entry whose skill is known shows the best of several submissions")
+    position = {int(j): i for i, j in enumerate(kept)}
+    sign = -1 if data.lower_is_better else 1
+    anchors = Anchors(
+        tuple(known),
+        np.array([position.get(int(j), -1) for j in where]),
+        sign * np.array([k.skill for k in each], float),
+        np.array([k.se or 0.0 for k in each]),
+        np.where([k.se is not None for k in each], 0.0, share),
+        share < 1 if contains is None else np.full(where.size, contains),
+        float(offset),
+        data.scores[where],
+        ratio[where],
+        None if influence is None else influence[:, where],
+    )
+    return board.copy_with(anchors=anchors)
+
+
+def _known(given: Any) -> Known:
+    return Known.parse(given) if isinstance(given, str) else Known(given)
+
+
+def _share_of(data: Leaderboard | Outcomes, name: str, known: Known, size: int) -> float:
+    """Items of the board over those of a known skill, which is checked; 0 where not known."""
+    if data.metric in ("accuracy", "auc"):
+        _SHARES.check(known.skill, f"the skill of {shown(name)}")
+    share = size / known.n_test if known.n_test else 0.0
+    if known.se == 0 and share > 1:
+        raise InputError(
+            f"the skill of {shown(name)} is said to have no error, from fewer items than the board"
+        )
+    return share
+
+
+def _subset(board: Leaderboard, kept: IntArray) -> Leaderboard:
+    """Some entries of a board."""
+    rows = ("scores", "count_bounds", "error_ratios", "submissions")
+    parts = {name: getattr(board, name) for name in rows}
+    changes: dict[str, Any] = {k: None if v is None else v[kept] for k, v in parts.items()}
+    changes["names"] = tuple(board.names[j] for j in kept)
+    if board.task_influence is not None:
+        changes["task_influence"] = board.task_influence[:, kept]
+    if board.n_classifiers == board.n_entries:
+        changes["n_classifiers"] = kept.size
+    return board.copy_with(**changes)

@@ -1,0 +1,330 @@
+r"""Anchors tell the shift that all scores of a board share: entries whose skill is known.
+
+An anchor's standardised residual is its score less its known skill, in standard errors,
+
+.. math:: e_a = \lambda_a z + \sqrt{1 - \lambda_a^2}\, \epsilon_a, \quad
+          \lambda_a = \rho\, e^{-0.3\, |\mathrm{logit}\,\theta_a - \mathrm{logit}\,y_{max}|}
+
+with the shift z that it shares with the leaders the less, the further it is from them. With W the
+covariance of the residuals, z given them is normal with mean :math:`\lambda' W^{-1} e` and variance
+:math:`1 - \lambda' W^{-1} \lambda` at each rho, which keeps its prior. From answers every
+entry has correlations :math:`R_{ja}` of its own with the anchors: its score moves by
+:math:`R_{ja} W^{-1} e` standard errors, and :math:`V_j = 1 - R_{ja} W^{-1} R_{aj}` of its variance
+is left.
+
+Each anchor is from another population with probability .1; then its residual has a variance of 9
+more. Sums over who that may be are kept as their mean and variance.
+``tests/leaderboard/test_anchors.py`` compares with linear algebra and simulated boards,
+``tests/calibration/anchors.py`` judges boards of real classifiers.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import chi2
+
+from bayes_sota.core.priors import CorrelationPrior
+from bayes_sota.core.skills import logit
+from bayes_sota.core.text import listed, shown
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.known import Anchors
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.items.correlation import LARGEST_LOADING
+from bayes_sota.items.score import Skill
+from bayes_sota.maximum.score_laws import AccuracyLaw, AucScoreLaw, NormalLaw, ScoreLaw
+
+_FALL, _FALL_OF_ANSWERS = 0.3, 0.43  # of loadings and correlations, per log odds of distance
+_STRAY, _STRAYS_BY = 0.1, 9.0
+_MOST_SETS = 600  # of anchors that may be stray
+_FARTHEST = 12.0  # standard errors of a residual
+_SHRINKING = 25.0  # mistakes that a correlation by distance is worth
+_LEAST_LEFT = 0.02  # of a variance
+_UNLIKELY = 0.02  # p-value below which anchors disagree
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """Mean and standard deviation of the shift at values of rho, (R,) each."""
+
+    rho: FloatArray
+    mean: FloatArray
+    sd: FloatArray
+
+    def at(self, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation at other values of rho."""
+        return np.interp(rho, self.rho, self.mean), np.interp(rho, self.rho, self.sd)
+
+
+def residuals(law: ScoreLaw, anchors: Anchors) -> tuple[FloatArray, FloatArray]:
+    """Standardised residuals of anchors, and standard errors of their scores, (q,) each."""
+    skill = law.inside(anchors.skill)
+    error = law.errors_at(skill) * anchors.ratio
+    if isinstance(law, AucScoreLaw):
+        found = law.normal_scores.normal_score(anchors.scores, skill) / anchors.ratio
+    else:
+        found = (anchors.scores - skill) / error
+    return np.clip(found, -_FARTHEST, _FARTHEST), error
+
+
+def distances(law: ScoreLaw, skills: FloatArray, others: Any) -> FloatArray:
+    """Distances of skills in log odds; 0 of scores that have none."""
+    if law.prior_scale is not None:
+        return np.zeros(np.broadcast_shapes(skills.shape, np.shape(others)))
+    return np.abs(logit(law.inside(skills)) - logit(law.inside(np.asarray(others))))
+
+
+def told(
+    anchors: Anchors, residual: FloatArray, error: FloatArray, cross: FloatArray, corr: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean of what anchors tell, the variance that they explain, and weights of the anchors.
+
+    Parameters
+    ----------
+    anchors : Anchors
+    residual, error : ndarray, shape (q,)
+        Of ``residuals``.
+    cross : ndarray, shape (..., k, q)
+        Correlations of errors on the items of the board with those of the anchors.
+    corr : ndarray, shape (..., q, q)
+        Correlations of the anchors.
+
+    Returns
+    -------
+    mean, explained : ndarray, shape (..., k)
+    weight : ndarray, shape (..., k, q)
+        The mean is their product with the residuals.
+    """
+    kept, (times, more) = parts_of(anchors, error)
+    within, cross = corr * times + more, cross * kept
+    stray = _stray_sets(residual.size)
+    each = np.stack([within + np.diag(_STRAYS_BY * one) for one in stray])
+    inverse = np.linalg.inv(each)
+    count = stray.sum(axis=1)
+    log_prior = count * np.log(_STRAY) + (residual.size - count) * np.log(1 - _STRAY)
+    fit = inverse @ residual @ residual + np.linalg.slogdet(each)[1]
+    log_weight = log_prior.reshape(-1, *[1] * (corr.ndim - 2)) - fit / 2
+    share = np.exp(log_weight - log_weight.max(axis=0))
+    share = (share / share.sum(axis=0))[..., None]
+    gain = cross @ inverse
+    means = gain @ residual
+    mean = np.sum(share * means, axis=0)
+    explained = np.sum(share * (np.sum(gain * cross, axis=-1) - (means - mean) ** 2), axis=0)
+    return mean, explained, np.sum(share[..., None] * gain, axis=0)
+
+
+def parts_of(
+    anchors: Anchors, error: FloatArray
+) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    """How the error of known skills changes covariances of residuals.
+
+    Returns
+    -------
+    kept : ndarray, shape (q,)
+        Factor of covariances with scores on the board.
+    times, more : ndarray, shape (q, q)
+        Factor of covariances of residuals, and what is added to them.
+    """
+    part = np.where(anchors.contains, anchors.share, 0.0)  # of the luck that both have
+    both = anchors.contains[:, None] == anchors.contains
+    known = np.where(both, np.minimum(anchors.share[:, None], anchors.share), 0.0)
+    offset = anchors.offset / error
+    more = np.diag((anchors.error / error) ** 2) + np.outer(offset, offset)
+    return 1 - part, (1 - part[:, None] - part + known, more)
+
+
+def loadings_at(rho: Any, law: ScoreLaw, anchors: Anchors, best: float) -> FloatArray:
+    """Loadings of anchors at rho, less the further they are from the best score, (..., q)."""
+    return rho * np.exp(-_FALL * distances(law, anchors.skill, best))
+
+
+def _stray_sets(count: int) -> FloatArray:
+    """Sets of anchors that may be from another population, of few at a time, (S, q)."""
+    sets: list[tuple[int, ...]] = []
+    for size in range(count + 1):
+        more = list(combinations(range(count), size))
+        if size > 1 and len(sets) + len(more) > _MOST_SETS:
+            break
+        sets += more
+    return np.array([np.isin(np.arange(count), one) for one in sets], float)
+
+
+def shift_of_scores(board: Leaderboard, law: ScoreLaw) -> Shift | None:
+    """The shift given the anchors of a board of scores; None without any."""
+    anchors = board.anchors
+    if anchors is None:
+        return None
+    residual, error = residuals(law, anchors)
+    rho = np.linspace(0.0, LARGEST_LOADING, 34)
+    loading = loadings_at(rho[:, None], law, anchors, board.maximum)
+    corr = loading[:, :, None] * loading[:, None]
+    corr[:, np.arange(residual.size), np.arange(residual.size)] = 1.0
+    mean, explained, _ = told(anchors, residual, error, loading[:, None], corr)
+    return Shift(rho, mean[:, 0], np.sqrt(np.maximum(1 - explained[:, 0], _LEAST_LEFT)))
+
+
+@dataclass(frozen=True)
+class LeftCorrelation(CorrelationPrior):
+    r"""Prior of rho where anchors explain a share x of the variance of the leaders.
+
+    .. math:: \rho'^2 = (\rho^2 - x) / (1 - x)
+    """
+
+    prior: CorrelationPrior
+    explained: float
+
+    def quantile(self, q: object) -> FloatArray:
+        """Quantiles, 0 where anchors explain more than is shared."""
+        left = (self.prior.quantile(np.asarray(q, np.float64)) ** 2 - self.explained) / (
+            1 - self.explained
+        )
+        return np.sqrt(np.maximum(left, 0.0))
+
+    def log_density(self, rho: ArrayLike) -> FloatArray:
+        """Density where it is continuous."""
+        rho = np.asarray(rho, np.float64)
+        whole = np.sqrt(self.explained + (1 - self.explained) * rho**2)
+        slope = np.log1p(-self.explained) + np.log(rho) - np.log(whole)
+        return self.prior.log_density(whole) + slope
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether rho is known."""
+        return self.prior.is_fixed
+
+
+@dataclass(frozen=True, eq=False)
+class Pull:
+    """What anchors say of scores whose items are known.
+
+    Attributes
+    ----------
+    moved : ndarray, shape (m,)
+        By how many standard errors each score is too high.
+    left : ndarray, shape (m,)
+        Standard deviation that is left of each error, over that before.
+    influence : ndarray, shape (C, m)
+        What is left of the influence of items.
+    """
+
+    moved: FloatArray
+    left: FloatArray
+    influence: FloatArray
+
+
+def pull_of_items(
+    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
+) -> Pull:
+    """Of anchors on scores (m,) from the influence of items, (C, m).
+
+    Correlations are shrunk towards what the distance of two skills says, the more, the fewer
+    mistakes tell them.
+    """
+    assert anchors.influence is not None
+    m, every = scores.size, np.concatenate([influence, anchors.influence], axis=1)
+    squares = np.sum(every**2, axis=0)
+    carrying = squares**2 / np.maximum(np.sum(every**4, axis=0), 1e-300)
+    unit = every / np.sqrt(np.maximum(squares, 1e-300))
+    skills = np.concatenate([scores, anchors.skill])
+    lead = np.concatenate([leaders[:10], np.arange(m, every.shape[1])])
+    by_distance = np.exp(-_FALL_OF_ANSWERS * distances(law, skills[:, None], skills[m:]))
+    corr = unit.T @ unit[:, m:]
+    apart = np.arange(every.shape[1])[:, None] != np.arange(m, every.shape[1])
+    for entry, column in zip(anchors.entry, range(corr.shape[1]), strict=True):
+        apart[entry, column] &= entry < 0
+    usual = corr[lead][apart[lead]].mean() / by_distance[lead][apart[lead]].mean()
+    own = _SHRINKING / (_SHRINKING + np.sqrt(np.outer(carrying, carrying[m:])))
+    corr = np.where(apart, (1 - own) * corr + own * usual * by_distance, 1.0)
+    residual, error = residuals(law, anchors)
+    mean, explained, weight = told(anchors, residual, error, corr[:m], corr[m:])
+    size = np.sqrt(np.maximum(squares, 1e-300))
+    left = influence - (anchors.influence / size[m:]) @ weight.T * size[:m]
+    return Pull(mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left)
+
+
+def fixed_skills(
+    anchors: Anchors, skill: FloatArray, columns: IntArray, which: IntArray, rng: Any
+) -> FloatArray:
+    """Draws of skills (D, k) with those of some columns as they are known.
+
+    A skill that is known with an error is drawn from the normal law of both: the draws move
+    towards noisy copies of what is known (a perturbed observation of the ensemble Kalman filter).
+    """
+    variance, error = skill[:, columns].var(axis=0), anchors.error[which]
+    variance = np.maximum(variance, 1e-300)
+    gain = variance / (variance + error**2)
+    noisy = anchors.skill[which] + error * rng.standard_normal((len(skill), columns.size))
+    fixed = skill.copy()
+    fixed[:, columns] += gain * (noisy - skill[:, columns])
+    return fixed
+
+
+def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
+    """Skills of classifiers by themselves, without what anchors say was luck of these items.
+
+    Right answers count as those of more items, by the variance that is left.
+    """
+    anchors = data.anchors
+    if anchors is None:
+        return list(skills)
+    score = float(np.median(data.scores))
+    law: ScoreLaw = AccuracyLaw(score, data.n_items)
+    if not data.is_answers:
+        law = NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
+    anchors = with_shown_errors(anchors, law)
+    leaders = np.argsort(-data.scores, kind="stable")
+    pull = pull_of_items(anchors, law, data.scores, data.average.influence, leaders)
+    found = []
+    for skill, moved, left in zip(skills, pull.moved, pull.left, strict=True):
+        if data.is_answers:
+            own = AccuracyLaw(score, max(1, round(skill.n_effective)))
+            centre = own.remove_shift(np.array(skill.score), moved)
+            change: dict[str, Any] = {"n_effective": skill.n_effective / left**2}
+        else:
+            centre = skill.score - data.sign * moved * skill.error
+            change = {"error": skill.error * left}
+        found.append(replace(skill, centre=float(centre), **change))
+    return found
+
+
+def with_shown_errors(anchors: Anchors, law: ScoreLaw) -> Anchors:
+    """Anchors with the standard errors that items show, over those of the law."""
+    assert anchors.influence is not None
+    ratio = np.linalg.norm(anchors.influence, axis=0) / law.errors_at(law.inside(anchors.scores))
+    return anchors.copy_with(ratio=np.where(ratio > 0, ratio, 1.0))
+
+
+def notes_of_anchors(anchors: Anchors | None) -> Iterator[str]:
+    """Which anchors count."""
+    if anchors is not None:
+        skills = "skill of {} tells" if len(anchors.names) == 1 else "skills of {} tell"
+        yield (
+            f"the known {skills.format(listed(anchors.names))} how easy these items are; an error "
+            "that known skills share cannot be seen"
+        )
+
+
+def disagreement(board: Leaderboard, law: ScoreLaw, rho: float) -> Iterator[str]:
+    """Whether anchors disagree, at a typical rho: a chi-square of residuals about their shift.
+
+    A single anchor can only disagree with its own score.
+    """
+    anchors = board.anchors
+    if anchors is None:
+        return
+    residual, error = residuals(law, anchors)
+    loading = loadings_at(rho, law, anchors, board.maximum)
+    own = 1 - loading**2 + (anchors.error / error) ** 2
+    if residual.size == 1:
+        p = float(chi2.sf(residual[0] ** 2 / (own[0] + loading[0] ** 2), 1))
+        what = f"the score of {shown(anchors.names[0])} is far from its known skill"
+    else:
+        shared = np.sum(loading * residual / own) / max(float(np.sum(loading**2 / own)), 1e-12)
+        p = float(chi2.sf(np.sum((residual - shared * loading) ** 2 / own), residual.size - 1))
+        what = "known skills disagree about how easy these items are"
+    if p < _UNLIKELY:
+        yield f"{what} (p = {p:.2g}): is it of another population?"

@@ -1,0 +1,307 @@
+"""Anchors: against linear algebra, simulated luck, and the sampled model; and what must hold."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+import bayes_sota as bs
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import BetaCorrelation
+from bayes_sota.data.known import Known, read_known, with_known
+from bayes_sota.items.correlation import influence_correlation
+from bayes_sota.items.score import skills_alone
+from bayes_sota.leaderboard import anchors as room
+from bayes_sota.leaderboard.posterior import board_posterior
+from bayes_sota.maximum.score_laws import score_law
+
+SCORES = [0.90, 0.91, 0.915, 0.88, 0.93, 0.925, 0.905]
+BOARD = bs.Leaderboard(SCORES, n_test=500, names=list("abcdefg"))
+RHO = 0.7
+
+
+def answers(n=400, m=8, seed=0, shared=1.0):
+    """Classifiers that share what is hard."""
+    rng = np.random.default_rng(seed)
+    hard = shared * rng.standard_normal((n, 1))
+    right = hard + rng.standard_normal((n, m)) > np.linspace(-2.0, -1.6, m)
+    return bs.Outcomes(right, names=[f"m{j}" for j in range(m)])
+
+
+def law_of(scores, known, *, n=500, **how):
+    """Anchors and their law on a board."""
+    names = [f"m{j}" for j in range(len(scores) + 2)]
+    board = bs.Leaderboard([0.9] * len(names), n_test=n, names=names)
+    board = board.copy_with(scores=np.append(scores, [0.9, 0.88]))
+    board = with_known(board, dict(zip(names, known, strict=False)), **how)
+    return board.anchors, score_law(board)
+
+
+@pytest.fixture
+def no_strays(monkeypatch):
+    monkeypatch.setattr(room, "_STRAY", 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("0.7613", Known(0.7613)),
+        ("76.13%", Known(0.7613)),
+        ("0.7613±0.002", Known(0.7613, se=0.002)),
+        ("76% +- 1%", Known(0.76, se=0.01)),
+        ("0.7613/50,000", Known(0.7613, n_test=50_000)),
+        ("-1.5", Known(-1.5)),
+    ],
+)
+def test_known_skills_are_read_as_people_write_them(text, known):
+    assert Known.parse(text) == known
+
+
+def test_a_table_of_known_skills(tmp_path):
+    path = tmp_path / "known.csv"
+    path.write_text("name,skill,se,n\nbase,76.1%,,50000\nother,0.71,0.01,\n")
+    assert read_known(path) == {"base": Known(0.761, n_test=50_000), "other": Known(0.71, se=0.01)}
+
+
+@pytest.mark.parametrize(
+    ("known", "how", "said"),
+    [
+        ({"aa": 0.9}, {}, "no entry is called 'aa'; did you mean 'a'?"),
+        ({"a": 1.2}, {}, "the skill of 'a' must be"),
+        ({"a": "ninety"}, {}, "a known skill is written 0.7613"),
+        ({"a": Known(0.9, se=0.0, n_test=100)}, {}, "from fewer items than the board"),
+        (dict.fromkeys("abcdefg", 0.9), {}, "nothing to estimate"),
+        ({"a": 0.9}, {"only": ["b"]}, "its skill is not known"),
+        ({"a": "0.9±-1"}, {}, "standard error of a known skill"),
+        ({"a": 0.9}, {"offset": -1.0}, "offset"),
+    ],
+)
+def test_what_is_refused(known, how, said):
+    with pytest.raises(InputError) as error:
+        with_known(BOARD, known, **how)
+    assert said in str(error.value)
+
+
+def test_missing_answers_submissions_and_runs_are_refused():
+    values = np.where(np.eye(20, 3), np.nan, 1.0)
+    values[5] = 0
+    with pytest.raises(InputError, match="missing"):
+        with_known(bs.Outcomes(values, names=list("abc")), {"a": 0.9})
+    chosen = bs.Leaderboard(SCORES, n_test=500, submissions=[3] * 7, names=list("abcdefg"))
+    with pytest.raises(InputError, match="submissions"):
+        with_known(chosen, {"a": 0.9})
+
+
+def test_an_anchor_alone_leaves_the_board():
+    left = with_known(BOARD, {"d": 0.87}, only=["d"])
+    assert left.names == tuple("abcefg")
+    assert left.n_classifiers == 6
+    assert left.anchors.scores.tolist() == [0.88]
+    assert left != with_known(BOARD, {"d": 0.86}, only=["d"])  # another digest
+
+
+@pytest.mark.parametrize("how", [{}, {"offset": 0.01}])
+@pytest.mark.parametrize(
+    "known",
+    [
+        [0.90, 0.91, 0.87],
+        [Known(0.9, se=0.01), Known(0.91), Known(0.87, se=0.02)],
+        [Known(0.9, n_test=2000)] * 3,
+        [Known(0.9, n_test=250)] * 3,
+        [Known(0.9, n_test=4000), Known(0.91), Known(0.9, n_test=100)],
+    ],
+)
+def test_the_shift_has_the_law_of_simulated_luck(known, how, no_strays):
+    anchors, law = law_of([0.92, 0.90, 0.88], known, **how)
+    residual, error = room.residuals(law, anchors)
+    loading = room.loadings_at(RHO, law, anchors, 0.92)
+    corr = np.outer(loading, loading)
+    np.fill_diagonal(corr, 1.0)
+    mean, explained, weight = room.told(anchors, residual, error, loading[None], corr)
+
+    # luck of items of the board; of those that a skill was measured on, which may contain them
+    rng, size = np.random.default_rng(1), 400_000
+    board = rng.standard_normal((size, 4))  # columns: shared, and each anchor's
+    sizes = np.array([500 / s if s else np.inf for s in anchors.share])
+    common = (rng.standard_normal((size, 4)), rng.standard_normal((size, 4)))
+    e = np.empty((size, 3))
+    for a in range(3):
+        of = np.sqrt(1 - loading[a] ** 2)
+        here = loading[a] * board[:, 0] + of * board[:, 1 + a]
+        if not np.isfinite(sizes[a]):
+            there = 0.0
+        elif anchors.contains[a]:  # all items: these, and as many others as are left
+            share = 500 / sizes[a]
+            rest = loading[a] * common[0][:, 0] + of * common[0][:, 1 + a]
+            there = share * here + np.sqrt(share * (1 - share)) * rest
+        else:
+            rest = loading[a] * common[1][:, 0] + of * common[1][:, 1 + a]
+            there = np.sqrt(500 / sizes[a]) * rest
+        e[:, a] = here - there
+    e += anchors.offset / error * rng.standard_normal((size, 1))
+    e += anchors.error / error * rng.standard_normal((size, 3))
+    fitted = np.linalg.lstsq(e, board[:, 0], rcond=None)[0]
+    assert_allclose(weight[0], fitted, atol=0.01)
+    assert_allclose(1 - explained[0], np.var(board[:, 0] - e @ fitted), atol=0.006)
+    assert_allclose(mean[0], weight[0] @ residual, atol=1e-12)
+
+
+def test_a_stray_anchor_counts_less_by_the_sum_over_who_it_may_be():
+    anchors, law = law_of([0.92, 0.90, 0.88], [0.90, 0.89, 0.94])
+    residual, error = room.residuals(law, anchors)
+    loading = room.loadings_at(RHO, law, anchors, 0.92)
+    corr = np.outer(loading, loading)
+    np.fill_diagonal(corr, 1.0)
+    z = np.linspace(-9, 9, 6001)  # given the shift, residuals are independent mixtures
+    density = stats.norm.pdf(z)
+    for e, a in zip(residual, loading, strict=True):
+        sd = np.sqrt([1 - a**2, 10 - a**2])
+        density = density * ([0.9, 0.1] @ stats.norm.pdf(e, a * z, sd[:, None]))
+    density /= density.sum()
+    mean, explained, _ = room.told(anchors, residual, error, loading[None], corr)
+    assert_allclose(mean[0], density @ z, atol=1e-6)
+    assert_allclose(1 - explained[0], density @ (z - density @ z) ** 2, atol=1e-6)
+
+
+def test_residuals_are_standard_scores_of_every_law():
+    n = bs.Leaderboard([2.0, 1.5, 1.0], metric="score", standard_error=0.5, names=list("abc"))
+    n = with_known(n, {"a": 1.25})
+    assert_allclose(room.residuals(score_law(n), n.anchors)[0], [1.5], atol=1e-4)
+    n = bs.Leaderboard(
+        [2.0, 1.5, 1.0], metric="score", standard_error=0.5, names=list("abc"), lower_is_better=True
+    )
+    n = with_known(n, {"a": 1.25})
+    assert_allclose(room.residuals(score_law(n), n.anchors)[0], [-1.5], atol=1e-4)
+    known, law = law_of([0.92], [0.90])
+    assert_allclose(room.residuals(law, known)[0], 0.02 / np.sqrt(0.09 / 500), atol=1e-4)
+    auc = bs.Leaderboard([0.9, 0.88], metric="auc", n_test=1000, n_positive=60, names=list("ab"))
+    auc = with_known(auc, {"a": 0.87})
+    law = score_law(auc)
+    assert_allclose(
+        room.residuals(law, auc.anchors)[0], law.normal_scores.normal_score(0.9, 0.87), atol=2e-3
+    )
+
+
+@pytest.mark.parametrize("data", [BOARD, answers()], ids=["scores", "answers"])
+def test_what_is_hardly_known_changes_nothing(data):
+    name = data.names[1]
+    off = with_known(data, {name: Known(0.9, se=1e9)}, only=[name])
+    without = off.copy_with(anchors=None)
+    found, usual = (board_posterior(d, draws=400, random_seed=3).draws for d in (off, without))
+    for name in ("theta_sota", "winner_skill", "rho", "best_new_score"):
+        assert_allclose(found[name], usual[name], atol=1e-6)
+    here = with_known(data, {data.names[1]: Known(0.9, se=1e9)})
+    found, usual = (board_posterior(d, draws=400, random_seed=3) for d in (here, data))
+    assert_allclose(found.draws["theta_sota"], usual.draws["theta_sota"], atol=1e-6)
+    assert_allclose(found.entries.skill, usual.entries.skill, atol=1e-6)
+
+
+@pytest.mark.parametrize("data", [BOARD, answers()], ids=["scores", "answers"])
+def test_an_entry_of_the_board_has_the_skill_that_is_known(data):
+    best = data.names[int(np.argmax(data.scores))]
+    found = board_posterior(with_known(data, {best: 0.90}), draws=400, random_seed=3)
+    skill = found.entries.skill[:, data.names.index(best)]
+    assert_allclose(skill, 0.90, atol=1e-6)
+    assert_allclose(found.draws["winner_skill"], 0.90, atol=1e-6)
+    assert found.draws["theta_sota"].min() >= 0.90 - 1e-6
+    share = np.mean(found.entries.skill.argmax(axis=1) == data.names.index(best))
+    assert_allclose(found.entries.p_best[data.names.index(best)], share, atol=1e-9)
+
+
+@pytest.mark.parametrize("data", [BOARD, answers(seed=2)], ids=["scores", "answers"])
+def test_lucky_anchors_lower_the_best_and_narrow_it(data):
+    names = list(data.names[:3])
+    scores = dict(zip(data.names, data.scores.tolist(), strict=True))
+    means, sds = [], []
+    for move in (0.0, -0.02):
+        known = {name: scores[name] + move for name in names}
+        drawn = board_posterior(with_known(data, known, only=names), random_seed=3).draws
+        means.append(drawn["theta_sota"].mean())
+        sds.append(drawn["theta_sota"].std())
+    alone = with_known(data, {name: scores[name] for name in names}, only=names)
+    sd = board_posterior(alone.copy_with(anchors=None), random_seed=3).draws["theta_sota"].std()
+    assert means[1] < means[0] - 0.004
+    assert max(sds) < 0.95 * sd
+
+
+def test_rho_that_is_left_is_that_of_residual_influence():
+    rng = np.random.default_rng(0)
+    shared, part = rng.standard_normal((2, 4000, 1))
+    influence = 0.6 * shared + 0.4 * part + rng.standard_normal((4000, 6)) * np.sqrt(0.48)
+    explained = 0.36  # by one that is the first part
+    left = influence - 0.6 * shared
+    rho = influence_correlation(left, np.arange(6.0)).rho
+    prior = room.LeftCorrelation(BetaCorrelation(1e6 * 0.72, 1e6 * 0.28), explained)
+    assert_allclose(prior.quantile(0.5), np.sqrt((0.72**2 - 0.36) / 0.64), atol=1e-3)
+    assert_allclose(rho**2, (0.52 - 0.36) / 0.64, atol=0.02)  # rho^2 was .36 + .16
+    grid = np.linspace(0.01, 0.99, 2000)
+    wide = room.LeftCorrelation(BetaCorrelation(3, 2), 0.1)
+    density = np.exp(wide.log_density(grid))
+    below = np.cumsum(density) * (grid[1] - grid[0])
+    level = float(np.interp(0.3, wide.quantile(np.linspace(0, 1, 2001)), np.linspace(0, 1, 2001)))
+    first = float(np.interp(0.01, wide.quantile(np.linspace(0, 1, 2001)), np.linspace(0, 1, 2001)))
+    assert_allclose(np.interp(0.3, grid, below), level - first, atol=2e-3)
+
+
+def test_disagreement_is_noted_as_rarely_as_it_says():
+    rng, noted = np.random.default_rng(0), 0
+    truth, n, size = 0.9, 1000, 800
+    error = np.sqrt(truth * (1 - truth) / n)
+    for _ in range(size):
+        e = RHO * rng.standard_normal() + np.sqrt(1 - RHO**2) * rng.standard_normal(3)
+        anchors, law = law_of(truth + e * error, [truth] * 3, n=n)
+        board = BOARD.copy_with(anchors=anchors, scores=np.array([truth, truth]))
+        noted += len([*room.disagreement(board, law, RHO)])
+    assert stats.binomtest(noted, size, 0.02).pvalue > 0.01
+
+
+def test_skills_alone_without_luck():
+    truth, errors, covered = answers(200_000, shared=2.0).scores, [], []
+    for seed in range(60):
+        data = answers(seed=seed + 1, shared=2.0)
+        names = list(data.names[:3])
+        some = with_known(data, dict(zip(names, truth[:3].tolist(), strict=True)), only=names)
+        alone = skills_alone(some)
+        for raw, skill, true in zip(alone, room.without_luck(alone, some), truth[3:], strict=True):
+            assert skill.score == raw.score
+            errors.append((raw.mean - true, skill.mean - true))
+            low, high = skill.interval()
+            covered.append(low < true < high)
+    before, after = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert after < 0.85 * before
+    assert 0.92 < np.mean(covered) < 0.98
+
+
+def test_the_tree_says_what_was_known():
+    tree = bs.estimate_sota(with_known(BOARD, {"d": "0.86/5000"}, only=["d"]), random_seed=0)
+    known = tree["constant_data"]
+    assert known["anchor"].values.tolist() == ["d"]
+    assert known["anchor_skill"].values.tolist() == [0.86]
+    assert known["anchor_score"].values.tolist() == [0.88]
+    assert "the known skill of d tells" in tree.attrs["notes"]
+
+
+def test_sensitivity_says_what_would_be_without():
+    board = with_known(BOARD, {"d": 0.84, "a": 0.87}, only=["d"])
+    frame = bs.sota_sensitivity(board, random_seed=0).set_index("assumption")
+    given, without = frame.loc["as given", "mean"], frame.loc["known skills", "mean"]
+    usual = bs.sota_sensitivity(board.copy_with(anchors=None), random_seed=0)["mean"].iloc[0]
+    assert given < without
+    assert_allclose(without, usual, atol=0.001)
+
+
+@pytest.mark.slow
+def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
+    import pymc as pm
+
+    board = with_known(BOARD, {"c": 0.89, "d": Known(0.86, n_test=5000)}, only=["d"])
+    exact = board_posterior(board, random_seed=0).draws
+    model = bs.leaderboard.build_model(board)
+    assert {v.name for v in model.observed_RVs} == {"score", "anchor_residual"}
+    with model:
+        trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=4)
+    tree = bs.leaderboard.complete(trace, board, model=model)
+    for name in ("theta_sota", "winner_skill", "shift", "rho"):
+        drawn, sd = tree["posterior"][name].values, exact[name].std()
+        assert abs(drawn.mean() - exact[name].mean()) < 0.15 * sd, name
+        assert_allclose(drawn.std(), sd, rtol=0.1)
