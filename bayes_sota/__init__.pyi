@@ -25,6 +25,8 @@ from .data.answers import read_outcomes as read_outcomes
 from .data.boards import read_leaderboard as read_leaderboard
 from .data.boards import read_paired_boards as read_paired_boards
 from .data.examples import load_example as load_example
+from .data.known import Known as Known
+from .data.known import with_known as with_known
 from .data.leaderboard import BestScore as BestScore
 from .data.leaderboard import Leaderboard as Leaderboard
 from .data.observed import PairedBoards as PairedBoards

@@ -4,6 +4,8 @@ from .boards import read_leaderboard as read_leaderboard
 from .boards import read_paired_boards as read_paired_boards
 from .examples import load_example as load_example
 from .examples import write_examples as write_examples
+from .known import Known as Known
+from .known import with_known as with_known
 from .leaderboard import BestScore as BestScore
 from .leaderboard import Leaderboard as Leaderboard
 from .observed import PairedBoards as PairedBoards
