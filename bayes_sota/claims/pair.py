@@ -24,6 +24,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import columns_of_methods, complete, student_law
+from bayes_sota.leaderboard.anchors import told_of_difference
 
 _NODES = {2: 64, 3: 24}  # of the scale of each part, by their number
 _FEWEST = 12
@@ -105,15 +106,22 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
     return outcomes.subset([j for j, name in enumerate(outcomes.names) if name in pair])
 
 
-def law_of_pair(both: Outcomes, first: str) -> PairLaw:
-    """Law of what one of two methods has more than the other."""
+def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> PairLaw:
+    """Law of what one of two methods has more than the other; ``every`` has anchors."""
     columns = columns_of_methods(both.names, None)[1]
     data = complete(both)[0]
     law = student_law(data, columns)
     signs = np.where(np.array(both.names) == first, 1.0, -1.0)
     parts = [(float(signs @ part.covariance @ signs), part.freedom) for part in law.parts]
-    table = None
-    if data.is_plain and data.clusters is None:
+    centre, table = float(signs @ law.centre), None
+    if every is not None and every.anchors is not None:
+        order = [both.names.index(first), 1 - both.names.index(first)]
+        covariance = np.sum([part.covariance for part in law.parts], axis=0)[np.ix_(order, order)]
+        at = every.names.index(first), every.names.index(both.names[order[1]])
+        luck, explained = told_of_difference(every, at, covariance)
+        parts = [(max(sum(v for v, _ in parts) - explained, 1e-12), law.parts[0].freedom)]
+        centre -= luck
+    elif data.is_plain and data.clusters is None:
         gap = data.values @ signs
         table = (float(np.sum(gap > 0)), float(np.sum(gap < 0)), data.n_items)
-    return PairLaw(float(signs @ law.centre), float(signs @ law.scores), parts, table)
+    return PairLaw(centre, float(signs @ law.scores), parts, table)

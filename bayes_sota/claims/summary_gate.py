@@ -26,6 +26,7 @@ from bayes_sota.core.text import counted, in_points
 from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import MethodComparison, compare_methods
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 
 Required = Literal["better", "not-worse"]
 
@@ -81,18 +82,20 @@ def report_gate(
     both = chosen_pair(outcomes, pair)
     of = compare_methods(both, draws=draws, random_seed=rng)
     checked_width(margin, "margin", shares=of.are_shares)
-    law = law_of_pair(both, pair[0])
+    law = law_of_pair(both, pair[0], outcomes)
     row = row_of_pair(of, of.methods.index(pair[0]), of.methods.index(pair[1]), ci_prob)
     row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
+    row["difference"]["mean"] = of.sign * law.centre
     if margin:
         better, worse = 1 - law.at_most(margin), law.at_most(-margin)
         row["rope"] = {"half_width": margin, "a_better": better}
         row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
     content = _judged(law, require, margin, ci_prob, of.n_items)
+    content["notes"] = [*notes_of_anchors(outcomes.anchors)]
     content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
-    if both.new == "tasks" and both.tasks is not None:
-        content["notes"] = [
+    if both.new == "tasks" and both.tasks is not None and outcomes.anchors is None:
+        content["notes"] += [
             "of a pair by itself the tasks' own variance is taken, and at least that of new items; "
             "without --pair it is shrunk towards that of all pairs"
         ]

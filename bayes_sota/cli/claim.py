@@ -7,8 +7,18 @@ import click
 
 from bayes_sota import claims, data
 from bayes_sota.claims.printed import as_shares
-from bayes_sota.cli.options import READING, InputFile, command, note_unused, option, saves, unread
+from bayes_sota.cli.options import (
+    KNOWN,
+    READING,
+    InputFile,
+    command,
+    note_unused,
+    option,
+    saves,
+    unread,
+)
 from bayes_sota.cli.output import Answer
+from bayes_sota.cli.reading import with_anchors, without_anchors
 from bayes_sota.core.arguments import (
     ASSURANCE,
     COUNT,
@@ -111,7 +121,7 @@ def segmentation(
 
 
 @command(
-    uses="reading average new metric prob seed top",
+    uses="known reading average new metric prob seed top",
     tree=True,
     example="claim responses answers.csv --pair A B --margin 0.01",
 )
@@ -130,6 +140,7 @@ def responses(
     by: str | None,
     prob: float,
     seed: int,
+    known: dict[str, Any],
     reading: dict[str, Any],
     **asked: Any,
 ) -> Answer:
@@ -149,7 +160,12 @@ def responses(
         raise InputError("--require not-worse needs --margin: how much worse is not worse")
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
-    outcomes = data.read_outcomes(*files, **asked, **reading)
+    outcomes = data.read_outcomes(*files, **asked, **without_anchors(reading, known))
+    if pair and not by:
+        others = [name for name in known["known"] if name not in pair]
+        outcomes = with_anchors(outcomes, known, others)
+    else:
+        note_unused("claims but those of a --pair", *KNOWN)
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if by:
         note_unused("--by task", "margin")

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.skills import logit
@@ -219,31 +219,68 @@ class Pull:
 def pull_of_items(
     anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
 ) -> Pull:
-    """Of anchors on scores (m,) from the influence of items, (C, m).
-
-    Correlations are shrunk towards what the distance of two skills says, the more, the fewer
-    mistakes tell them.
-    """
+    """Of anchors on scores (m,) from the influence of items, (C, m)."""
+    corr, m = correlations(anchors, law, scores, influence, leaders), scores.size
+    residual, error = residuals(law, anchors)
+    mean, explained, weight = told(anchors, residual, error, corr[:m], corr[m:])
+    size, theirs = (_size(one) for one in (influence, anchors.influence))
     assert anchors.influence is not None
+    left = influence - (anchors.influence / theirs) @ weight.T * size
+    return Pull(mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left)
+
+
+def correlations(
+    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
+) -> FloatArray:
+    """Correlations of entries and of anchors with the anchors, (m + q, q).
+
+    They are shrunk towards what the distance of two skills says, the more, the fewer mistakes tell
+    them.
+    """
     m, every = scores.size, np.concatenate([influence, anchors.influence], axis=1)
-    squares = np.sum(every**2, axis=0)
-    carrying = squares**2 / np.maximum(np.sum(every**4, axis=0), 1e-300)
-    unit = every / np.sqrt(np.maximum(squares, 1e-300))
+    unit = every / _size(every)
+    carrying = 1 / np.maximum(np.sum(unit**4, axis=0), 1e-300) * (unit.any(axis=0))
     skills = np.concatenate([scores, anchors.skill])
     lead = np.concatenate([leaders[:10], np.arange(m, every.shape[1])])
     by_distance = np.exp(-_FALL_OF_ANSWERS * distances(law, skills[:, None], skills[m:]))
-    corr = unit.T @ unit[:, m:]
     apart = np.arange(every.shape[1])[:, None] != np.arange(m, every.shape[1])
-    for entry, column in zip(anchors.entry, range(corr.shape[1]), strict=True):
-        apart[entry, column] &= entry < 0
+    here = np.flatnonzero(anchors.entry >= 0)
+    apart[anchors.entry[here], here] = False
+    corr = unit.T @ unit[:, m:]
     usual = corr[lead][apart[lead]].mean() / by_distance[lead][apart[lead]].mean()
     own = _SHRINKING / (_SHRINKING + np.sqrt(np.outer(carrying, carrying[m:])))
-    corr = np.where(apart, (1 - own) * corr + own * usual * by_distance, 1.0)
+    return np.where(apart, (1 - own) * corr + own * usual * by_distance, 1.0)
+
+
+def _size(influence: FloatArray | None) -> FloatArray:
+    """Standard errors that influence values show, (m,)."""
+    assert influence is not None
+    return np.maximum(np.linalg.norm(influence, axis=0), 1e-150)
+
+
+def told_of_difference(
+    data: Outcomes, pair: tuple[int, int], covariance: FloatArray
+) -> tuple[float, float]:
+    """How much of the difference of two scores was luck, and the variance that this explains.
+
+    ``covariance`` is that of the scores of the pair, (2, 2).
+    """
+    law, signs, size = _law_of(data), np.array([1.0, -1.0]), np.sqrt(np.diagonal(covariance))
+    anchors, leaders = with_shown_errors(data.anchors, law), np.argsort(-data.scores, kind="stable")
+    corr = correlations(anchors, law, data.scores, data.average.influence, leaders)
     residual, error = residuals(law, anchors)
-    mean, explained, weight = told(anchors, residual, error, corr[:m], corr[m:])
-    size = np.sqrt(np.maximum(squares, 1e-300))
-    left = influence - (anchors.influence / size[m:]) @ weight.T * size[:m]
-    return Pull(mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left)
+    own = np.sqrt(signs @ covariance @ signs)
+    cross = (signs * size) @ corr[list(pair)] / own
+    mean, explained, _ = told(anchors, residual, error, cross[None], corr[data.scores.size :])
+    return float(own * mean[0]), float(own**2 * explained[0])
+
+
+def _law_of(data: Outcomes) -> ScoreLaw:
+    """Law of the typical score."""
+    score = float(np.median(data.scores))
+    if data.is_answers:
+        return AccuracyLaw(score, data.n_items)
+    return NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
 
 
 def fixed_skills(
@@ -271,17 +308,14 @@ def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
     anchors = data.anchors
     if anchors is None:
         return list(skills)
-    score = float(np.median(data.scores))
-    law: ScoreLaw = AccuracyLaw(score, data.n_items)
-    if not data.is_answers:
-        law = NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
+    law = _law_of(data)
     anchors = with_shown_errors(anchors, law)
     leaders = np.argsort(-data.scores, kind="stable")
     pull = pull_of_items(anchors, law, data.scores, data.average.influence, leaders)
     found = []
     for skill, moved, left in zip(skills, pull.moved, pull.left, strict=True):
         if data.is_answers:
-            own = AccuracyLaw(score, max(1, round(skill.n_effective)))
+            own = AccuracyLaw(skill.score, max(1, round(skill.n_effective)))
             centre = own.remove_shift(np.array(skill.score), moved)
             change: dict[str, Any] = {"n_effective": skill.n_effective / left**2}
         else:
@@ -320,11 +354,11 @@ def disagreement(board: Leaderboard, law: ScoreLaw, rho: float) -> Iterator[str]
     loading = loadings_at(rho, law, anchors, board.maximum)
     own = 1 - loading**2 + (anchors.error / error) ** 2
     if residual.size == 1:
-        p = float(chi2.sf(residual[0] ** 2 / (own[0] + loading[0] ** 2), 1))
+        p = float(chdtrc(1, residual[0] ** 2 / (own[0] + loading[0] ** 2)))
         what = f"the score of {shown(anchors.names[0])} is far from its known skill"
     else:
         shared = np.sum(loading * residual / own) / max(float(np.sum(loading**2 / own)), 1e-12)
-        p = float(chi2.sf(np.sum((residual - shared * loading) ** 2 / own), residual.size - 1))
+        p = float(chdtrc(residual.size - 1, np.sum((residual - shared * loading) ** 2 / own)))
         what = "known skills disagree about how easy these items are"
     if p < _UNLIKELY:
         yield f"{what} (p = {p:.2g}): is it of another population?"

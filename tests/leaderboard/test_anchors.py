@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayes_sota as bs
+from bayes_sota.claims.pair import chosen_pair, law_of_pair
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation
 from bayes_sota.data.known import Known, read_known, with_known
@@ -305,3 +306,21 @@ def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
         drawn, sd = tree["posterior"][name].values, exact[name].std()
         assert abs(drawn.mean() - exact[name].mean()) < 0.15 * sd, name
         assert_allclose(drawn.std(), sd, rtol=0.1)
+
+
+def test_a_difference_without_luck_has_the_law_of_simulated_items():
+    """The second of the pair is known, and so is one more."""
+    truth, found = answers(200_000, 4, shared=2.0).scores, []
+    for seed in range(400):
+        data = answers(300, 4, seed=seed + 1, shared=2.0)
+        known = {"m1": float(truth[1]), "m3": float(truth[3])}
+        some = with_known(data, known, only=["m3"])
+        pair = chosen_pair(some, ("m2", "m1"))
+        usual, law = law_of_pair(pair, "m2"), law_of_pair(pair, "m2", some)
+        true = truth[2] - truth[1]
+        low, high = law.interval(0.95)
+        found.append((usual.centre - true, law.centre - true, low < true < high))
+    before, after, covered = np.transpose(found)
+    assert np.mean(after**2) < 0.85 * np.mean(before**2)
+    assert 0.92 < covered.mean() < 0.98
+    assert abs(after.mean()) < 3 * after.std() / np.sqrt(len(after))
