@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
+import numpy as np
 from scipy.special import ndtri
 
 from bayes_sota.claims.claim import Claim
@@ -29,7 +30,12 @@ _SURE_ENOUGH = 0.2  # relative error of a standard error that a plan is still wo
 
 
 def report_plan(
-    claim: Claim, *, level: float = 0.05, power: float = 0.8, n_test: int | None = None
+    claim: Claim,
+    *,
+    level: float = 0.05,
+    power: float = 0.8,
+    n_test: int | None = None,
+    anchors: int = 0,
 ) -> Report:
     """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
 
@@ -41,6 +47,8 @@ def report_plan(
         Largest probability that the claim is false, and how probable a claim shall be.
     n_test : int, optional
         Items observed so far: adds the fresh items that make the claim with this probability.
+    anchors : int
+        Models whose skill is known from elsewhere, B among them: adds the items that then do.
 
     Examples
     --------
@@ -63,6 +71,10 @@ def report_plan(
     }
     if isinstance(claim, Means):
         content["sd"] = claim.sd
+    if anchors and content["n_needed"] is not None:
+        of_all, correlation = share_with_anchors(claim, anchors)
+        content["n_with_anchors"] = ceil(content["n_needed"] * of_all)
+        content |= {"anchors": anchors, "correlation_of_anchors": correlation}
     if n_test:
         content["n_assured"] = planned.assured_size(level, power)
         content["highest_assurance"] = 1 - planned.p_false()
@@ -84,6 +96,36 @@ def report_plan(
     )
 
 
+def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
+    r"""Items that a claim needs where the skill of B is known, over those where it is not.
+
+    With as many known skills as ``count``, B's among them, and one correlation r of all:
+
+    .. math:: \frac{1 - k r^2 / (1 + (k - 1) r)}{2 (1 - r)}
+
+    Returns
+    -------
+    share, correlation : float
+        At most 1; r is averaged over what is not known.
+
+    Examples
+    --------
+    >>> from bayes_sota.claims import Means
+    >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.6)
+    >>> [round(share_with_anchors(claim, k)[0], 3) for k in (1, 3)]
+    [0.8, 0.636]
+    """
+    unknown, weights = claim.assumed()
+    if isinstance(claim, Means):
+        r = unknown
+    else:
+        a, b = claim.a, claim.b
+        r = (unknown - a * b) / max((a * b * (1 - a) * (1 - b)) ** 0.5, 1e-12)
+    correlation = min(max(float(np.average(r, weights=weights)), 0.0), 0.99)
+    left = 1 - count * correlation**2 / (1 + (count - 1) * correlation)
+    return min(left / (2 * (1 - correlation)), 1.0), correlation
+
+
 def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
     needed, for_power = content["n_needed"], content["n_for_power"]
     if needed is None:
@@ -100,6 +142,14 @@ def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
         f"If that is the true difference, {counted(for_power, claim.item)} lead to the claim with "
         f"probability {content['power']:g}."
     )
+    if "n_with_anchors" in content:
+        others = content["anchors"] - 1
+        more = f" and of {counted(others, 'model')} like it" if others else ""
+        yield (
+            f"With the skill of B{more} known from elsewhere, and all on these {claim.item}s, "
+            f"{content['n_with_anchors']:,} do (correlation "
+            f"{content['correlation_of_anchors']:.2f})."
+        )
     if content.get("n_assured") is not None:
         yield (
             f"After {counted(content['n_test'], claim.item)} with these numbers "
