@@ -27,7 +27,6 @@ from bayes_sota.core.ranks import (
     joint_rank_sets,
     stepwise_rank_sets,
     stepwise_rank_sets_of_equal_errors,
-    tiers,
 )
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import korn_graubard
@@ -146,27 +145,6 @@ def _groups(alike: IntArray) -> Iterator[IntArray]:
         yield order[first[copies == s][:, None] + np.arange(s)]
 
 
-@dataclass(frozen=True, eq=False)
-class RankSets:
-    """Sets of ranks of all entries, best score first.
-
-    Attributes
-    ----------
-    how : {"joint", "stepwise", "each"}
-        Hold for all entries at once, in the posterior or whatever is true; or each by itself.
-    sets : ndarray of int, shape (m, 2)
-        Least and largest rank of each entry.
-    """
-
-    how: Ranks
-    sets: IntArray
-
-    @cached_property
-    def tier(self) -> IntArray:
-        """Tier of each entry, (m,)."""
-        return tiers(self.sets)
-
-
 def rank_sets(
     data: Leaderboard | Outcomes,
     entries: EntryDraws,
@@ -174,8 +152,8 @@ def rank_sets(
     ci_prob: float,
     how: Ranks,
     rng: np.random.Generator,
-) -> RankSets:
-    """Sets of ranks of all entries of a board, best score first.
+) -> tuple[Ranks, IntArray]:
+    """How the sets of ranks of all entries of a board hold, and the sets, best score first.
 
     Parameters
     ----------
@@ -189,6 +167,13 @@ def rank_sets(
     how : {"auto", "joint", "stepwise", "each"}
         ``auto`` is joint up to 100 entries and else stepwise, where that is possible.
     rng : Generator
+
+    Returns
+    -------
+    how : {"joint", "stepwise", "each"}
+        They hold for all entries at once, in the posterior or whatever is true; or each by itself.
+    sets : ndarray of int, shape (m, 2)
+        Least and largest rank of each entry.
 
     Raises
     ------
@@ -204,15 +189,15 @@ def rank_sets(
         how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "stepwise"
     order = np.argsort(-data.scores, kind="stable")
     if how == "each":
-        return RankSets(how, entries.rank_interval(ci_prob)[order])
+        return how, entries.rank_interval(ci_prob)[order]
     if how == "stepwise":
-        return RankSets(how, _stepwise(data, rho, ci_prob, rng)[order])
+        return how, _stepwise(data, rho, ci_prob, rng)[order]
     sets = joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
     if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions):
         # Scores alone: who has the lower one has no better rank, but for few draws.
         sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
         sets[:, 1] = np.maximum.accumulate(sets[:, 1])
-    return RankSets(how, sets)
+    return how, sets
 
 
 def separating_times(

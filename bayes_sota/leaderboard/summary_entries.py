@@ -15,24 +15,49 @@ import pandas as pd
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
-from bayes_sota.core.ranks import separated_neighbours
+from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
-from bayes_sota.core.tables import Report, rows_of
-from bayes_sota.core.text import decimals_of
+from bayes_sota.core.tables import Report, Table, table_of
+from bayes_sota.core.text import (
+    chance,
+    counted,
+    decimals_for,
+    decimals_of,
+    listed,
+    plain_text,
+    shown_name,
+    span,
+)
+from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, RankSets, rank_sets, separating_times
+from bayes_sota.leaderboard import summary_words as words
+from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets, separating_times
 from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
-from bayes_sota.leaderboard.summary_entries_words import OWN, report_entries, two_digits
-from bayes_sota.leaderboard.summary_words import about_rho, board_of, items_of, source_of
 
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries, of which no more are drawn than is asked
 _POWER = 0.8  # to tell the first two apart
+_NAMED = 5  # entries in a sentence
+_SKILL = (
+    "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
+    "what compares entries does not."
+)
+_RANKS = {
+    "joint": "Ranks are by skill: all lie in their sets at once with a probability of {:.0%}.",
+    "stepwise": "Ranks are by skill: all lie in their sets at once in {:.0%} of such boards, also "
+    "where entries are equal.",
+    "each": "Ranks are by skill: each by itself lies in its interval with a probability of {:.0%}.",
+}
+_TIERS = (
+    "Tier 1 are the entries that may be the best, each further tier those that may be the best of "
+    "the rest. P(best) is the probability that no other entry is better, and small where many are "
+    "about equal."
+)
 
 
 def board_table(
@@ -95,98 +120,103 @@ def board_table(
     DRAWS.check(draws, "draws")
     if not isinstance(data, Leaderboard | Outcomes):
         raise InputError("the scores of all entries, or their answers, are needed")
-    board = board_of(data)
+    board = words.board_of(data)
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
     check_luck(priors, data)
     rng, seed = resolve_seed(random_seed)
     m = len(board.names)
     count = min(max(draws, _DRAWS if m <= _LARGE else draws), max(100, _MOST_NUMBERS // m))
     found = board_posterior(data, spec.priors, draws=count, random_seed=rng)
-    sets = rank_sets(data, found.entries, found.draws["rho"], ci_prob, ranks, rng)
-    skills: dict[str, Any] = {
-        name: summarize_draws(board.sign * found.draws[name], ci_prob, found.parameters.behind)
+    how, sets = rank_sets(data, found.entries, found.draws["rho"], ci_prob, ranks, rng)
+    best, winner = (
+        summarize_draws(board.sign * found.draws[name], ci_prob, found.parameters.behind)
         for name in ("theta_sota", "winner_skill")
-    }
-    frame = _frame(board, found, sets, skills["winner_skill"], ci_prob)
+    )
     rho = summarize_draws(found.draws["rho"], ci_prob) | {"learnt": found.learns_rho}
-    least = int(frame["set_upper"].min())  # entries surely among so many, of at most half of all
-    sure = frame.loc[frame["set_upper"] == least, "name"].tolist()
+    entries = _rows(board, found, sets, winner, ci_prob)
     content = {
-        "entries": [_entry(row) for row in rows_of(frame)],
-        "theta_sota": skills["theta_sota"],
+        "entries": entries,
+        "theta_sota": best,
         "rho": rho,
-        **items_of(data),
+        **words.items_of(data),
         "n_entries": m,
-        "n_tied_with_best": int(frame["tied_with_best"].sum()),
-        "ranks": sets.how,
-        "n_tiers": int(sets.tier.max()),
-        "n_separated_neighbours": separated_neighbours(sets.sets),
-        "surely_among_best": {"k": least, "names": sure} if least <= m / 2 else {},
+        "n_tied_with_best": sum(row["tied_with_best"] for row in entries),
+        "ranks": how,
+        "n_separated_neighbours": separated_neighbours(sets),
+        "surely_among_best": _surely(entries),
         "separating_first_two": _separating(data, found, sets, ci_prob),
         "prob": ci_prob,
         "notes": [
             *found.notes,
             *notes_on_field(board, spec.name, model),
-            *_notes(board, frame, found, sets),
-            about_rho(rho, spec.name, source_of(data)),
+            *_notes(board, entries, found, how),
+            words.about_rho(rho, spec.name, words.source_of(data)),
         ],
         "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
         "seed": int(seed) if seed.isdigit() else None,
     }
-    return report_entries(data, content, frame, decimals_of(skills["winner_skill"]), count)
+    d = decimals_of(winner)
+    return words.report_of(
+        content,
+        [*_sentences(data, content, d)],
+        [_table(data, content, d)],
+        lambda: pd.DataFrame([words.flat(row) for row in entries]),
+        basis=[
+            f"{counted(count, 'draw')} of the exact posterior of all skills, seed {seed}",
+            words.CITED,
+        ],
+        measured=words.measured_of(data),
+        legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
+        footer=["method exact"],
+    )
 
 
-def _frame(
+def _rows(
     board: Leaderboard,
     found: BoardPosterior,
-    ranks: RankSets,
+    sets: IntArray,
     winner: dict[str, Any],
     ci_prob: float,
-) -> pd.DataFrame:
-    """One row per entry; those that lead alike have the skill of the winner."""
-    entries, evidence = found.entries, found.fit.evidence
-    order, scores = board.order, board.scores[board.order]
-    mean, skill = board.sign * entries.mean()[order], board.sign * entries.interval(ci_prob)[order]
-    skill.sort(axis=1)
+) -> list[dict[str, Any]]:
+    """What is known of each entry, best score first; those that lead alike have the winner's skill.
+
+    JSON has these rows; CSV and the printed table are made of them.
+    """
+    entries, evidence, order = found.entries, found.fit.evidence, board.order
+    scores, mean = board.scores[order], board.sign * entries.mean()
+    ends = np.sort(board.sign * entries.interval(ci_prob), axis=1)
     if evidence.shares_scores and not evidence.has_luck:
-        leads = evidence.leads[order]
-        mean[leads], skill[leads] = winner["mean"], winner["interval"]
-    places = entries.rank_interval(ci_prob)[order]
-    columns = {
+        mean[evidence.leads], ends[evidence.leads] = winner["mean"], winner["interval"]
+    skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
+    columns: dict[str, Any] = {
         "rank": 1 + np.searchsorted(-scores, -scores, side="left"),
         "name": [board.names[j] for j in order],
         "score": board.sign * scores,
-        "skill": mean,
-        "skill_lower": skill[:, 0],
-        "skill_upper": skill[:, 1],
-        "rank_lower": places[:, 0],
-        "rank_upper": places[:, 1],
+        "skill": [{"mean": middle, "interval": interval} for middle, interval in skills],
+        "rank_interval": entries.rank_interval(ci_prob)[order],
         "p_best": entries.p_best[order],
         "p_best_mcse": entries.p_best_mcse[order],
-        "tied_with_best": ranks.sets[:, 0] == 1,
-        "set_lower": ranks.sets[:, 0],
-        "set_upper": ranks.sets[:, 1],
-        "tier": ranks.tier,
+        "tied_with_best": sets[:, 0] == 1,
+        "rank_set": sets,
+        "tier": tiers(sets),
     }
     if board.error_ratios is not None and board.metric == "accuracy":
         columns["n_effective"] = board.sizes[order]
     elif board.error_ratios is not None:
         columns["standard_error"] = (board.standard_error or 0.0) * board.error_ratios[order]
-    return pd.DataFrame(columns)
+    cells = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
-def _entry(row: dict[str, Any]) -> dict[str, Any]:
-    """What JSON has of an entry."""
-    plain = ("name", "rank", "score", *OWN, "p_best", "p_best_mcse", "tied_with_best", "tier")
-    return {key: row[key] for key in plain if key in row} | {
-        "skill": {"mean": row["skill"], "interval": [row["skill_lower"], row["skill_upper"]]},
-        "rank_interval": [row["rank_lower"], row["rank_upper"]],
-        "rank_set": [row["set_lower"], row["set_upper"]],
-    }
+def _surely(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Entries that are surely among the best k, for the least k, if that is at most half of all."""
+    least = min(row["rank_set"][1] for row in entries)
+    names = [row["name"] for row in entries if row["rank_set"][1] == least]
+    return {"k": least, "names": names} if least <= len(entries) / 2 else {}
 
 
 def _separating(
-    data: Leaderboard | Outcomes, found: BoardPosterior, ranks: RankSets, ci_prob: float
+    data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, ci_prob: float
 ) -> dict[str, Any] | None:
     """How many items in all would tell the first two apart, where the ranks do not.
 
@@ -197,20 +227,19 @@ def _separating(
     skill = found.entries.skill
     apart = skill[:, first].astype(float) - skill[:, second]
     gap = float(apart.mean())
-    if ranks.sets[0, 1] < ranks.sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
+    if sets[0, 1] < sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
         return None
     times = separating_times(data, gap, found.draws["rho"], ci_prob, _POWER)
     if times is None or times <= 1:
         return None
-    now, names = items_of(data)["n_test"], [data.names[first], data.names[second]]
-    total = None if now is None else two_digits(times * now)
-    more = None if now is None or total is None else two_digits(total - now)
+    now, names = words.items_of(data)["n_test"], [data.names[first], data.names[second]]
     known = {"names": names, "difference": gap, "power": _POWER, "times": times}
-    return known | {"n_test": total, "n_more": more}
+    total = None if now is None else two_digits(times * now)
+    return known | {"n_test": total, "n_more": total and two_digits(total - now)}
 
 
 def _notes(
-    board: Leaderboard, frame: pd.DataFrame, found: BoardPosterior, sets: RankSets
+    board: Leaderboard, entries: list[dict[str, Any]], found: BoardPosterior, how: Ranks
 ) -> Iterator[str]:
     """What is unusual about the board, its ranks and its draws."""
     if board.is_partial:
@@ -218,15 +247,95 @@ def _notes(
             f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: "
             "ranks and P(best) are among these, theta_sota is the best of all"
         )
-    if sets.how == "joint" and len(frame) > MOST_JOINT:
+    if how == "joint" and len(entries) > MOST_JOINT:
         yield (
             "joint sets of ranks were seen to hold less often than said above "
             f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, "
             "with --submissions 1 where entries had several"
         )
-    best = int(np.argmax(board.sign * frame["skill"].to_numpy()))
-    if found.fit.evidence.has_luck and frame["rank"].iloc[best] > 1:
+    best = max(entries, key=lambda row: board.sign * row["skill"]["mean"])
+    if found.fit.evidence.has_luck and best["rank"] > 1:
         yield (
             "rows are in the order of the scores; with the luck of its submissions taken off "
-            f"{frame['name'].iloc[best]} has the highest mean skill"
+            f"{best['name']} has the highest mean skill"
         )
+
+
+def _sentences(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Iterator[str]:
+    """The leader, the best of all, who may be the best, and what would tell the first two apart."""
+    first = content["entries"][0]
+    yield words.expected_of(data, shown_name(first["name"], 60), first["skill"], first["score"], d)
+    sure = f"ranges are {content['prob']:.0%} intervals"
+    yield f"{words.best_of(data, content['theta_sota'])}; {sure}."
+    yield words.best_score_of(data, first["score"])
+    yield (
+        f"{plain_text(first['name'], 200)} is the best of all with probability "
+        f"{chance(first['p_best'], first['p_best_mcse'])}."
+    )
+    yield _may_be_best(content)
+    sure, needed = content["surely_among_best"], content["separating_first_two"]
+    if sure and sure["k"] > 1:
+        verb = "is" if len(sure["names"]) == 1 else "are"
+        names = listed([plain_text(name, 60) for name in sure["names"]], _NAMED)
+        yield f"Surely among the best {sure['k']:,} {verb} {names}."
+    if needed:
+        yield _apart(
+            needed, content["prob"], data.new, is_share=words.metric_of(data) == "accuracy"
+        )
+
+
+def _may_be_best(content: dict[str, Any]) -> str:
+    """How many entries may be the best, and how many neighbours are told apart."""
+    m, tied, apart = (
+        content[key] for key in ("n_entries", "n_tied_with_best", "n_separated_neighbours")
+    )
+    may = f"{tied:,} of {m:,} entries may be the best"
+    if tied == 1:
+        name = next(row["name"] for row in content["entries"] if row["tied_with_best"])
+        may = f"Only {plain_text(name, 100)} of {m:,} entries may be the best"
+    told = f"{apart:,} of the {counted(m - 1, 'pair')} of neighbours"
+    each = " each" * (content["ranks"] == "each")
+    return f"{may}; {told} can be told apart, at {content['prob']:.0%}{each}."
+
+
+def _apart(needed: dict[str, Any], ci_prob: float, new: str, *, is_share: bool) -> str:
+    """How many items, or tasks, would tell the first two apart."""
+    d, times, total = decimals_for(needed["difference"]), needed["times"], needed["n_test"]
+    gap = f"{needed['difference']:.{d}f}"
+    if is_share:
+        gap = f"{100 * needed['difference']:.{max(d - 2, 0)}f} points"
+    size = f"{times:.2g}" if times < 100 else f"{two_digits(times):,}"
+    size += f" times as many {new}"
+    if total:
+        size = f"about {total:,} items in all, {needed['n_more']:,} more"
+    first, second = (plain_text(name, 60) for name in needed["names"])
+    return (
+        f"To tell {first} from {second} at {ci_prob:.0%}, two-sided, with a power of "
+        f"{needed['power']:.0%}, if they differ by as much as is expected ({gap}), takes {size}."
+    )
+
+
+def _table(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Table:
+    """What people see of the rows."""
+    shown = words.score_decimals(data)
+    columns: dict[str, Any] = {
+        "rank": "rank",
+        "name": "name",
+        "score": lambda row: f"{row['score']:z.{shown}f}",
+        "worth items": lambda row: f"{row['n_effective']:,.0f}" if "n_effective" in row else None,
+        "error": lambda row: f"{row['standard_error']:.2g}" if "standard_error" in row else None,
+        "skill": lambda row: f"{row['skill']['mean']:z.{d}f}",
+        f"{content['prob']:.0%} interval": lambda row: span(row["skill"]["interval"], d),
+        "ranks": lambda row: " to ".join(f"{end:,}" for end in dict.fromkeys(row["rank_set"])),
+        "P(best)": lambda row: chance(row["p_best"], row["p_best_mcse"]),
+        "may be best": lambda row: "yes" * row["tied_with_best"],
+        "tier": "tier",
+    }
+    title = f"{data.name}: {content['n_entries']:,} entries"
+    return table_of(content["entries"], columns, title)
+
+
+def two_digits(number: float) -> int:
+    """The next larger number with two digits that are not 0."""
+    unit = int(10 ** max(0, np.floor(np.log10(number)) - 1))
+    return int(np.ceil(number / unit)) * unit
