@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayes_sota.core import text
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
@@ -19,16 +20,6 @@ from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import Report, Table, table_of
-from bayes_sota.core.text import (
-    chance,
-    counted,
-    decimals_for,
-    decimals_of,
-    listed,
-    plain_text,
-    shown_name,
-    span,
-)
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
@@ -42,7 +33,6 @@ _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries, of which no more are drawn than is asked
 _POWER = 0.8  # to tell the first two apart
-_NAMED = 5  # entries in a sentence
 _SKILL = (
     "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
     "what compares entries does not."
@@ -143,7 +133,6 @@ def board_table(
         "n_tied_with_best": sum(row["tied_with_best"] for row in entries),
         "ranks": how,
         "n_separated_neighbours": separated_neighbours(sets),
-        "surely_among_best": _surely(entries),
         "separating_first_two": _separating(data, found, sets, ci_prob),
         "prob": ci_prob,
         "notes": [
@@ -155,19 +144,17 @@ def board_table(
         "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
         "seed": int(seed) if seed.isdigit() else None,
     }
-    d = decimals_of(winner)
+    d = text.decimals_of(winner)
+    draws_said = f"{text.counted(count, 'draw')} of the exact posterior of all skills, seed {seed}"
     return words.report_of(
         content,
-        [*_sentences(data, content, d)],
-        [_table(data, content, d)],
-        lambda: pd.DataFrame([words.flat(row) for row in entries]),
-        basis=[
-            f"{counted(count, 'draw')} of the exact posterior of all skills, seed {seed}",
-            words.CITED,
-        ],
-        measured=words.measured_of(data),
+        make_frame=lambda: pd.DataFrame([words.flat(row) for row in entries]),
+        sentences=[*_sentences(data, content, d)],
+        tables=[_table(data, content, d)],
         legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
         footer=["method exact"],
+        basis=[draws_said, words.CITED],
+        measured=words.measured_of(data),
     )
 
 
@@ -206,13 +193,6 @@ def _rows(
         columns["standard_error"] = (board.standard_error or 0.0) * board.error_ratios[order]
     cells = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-def _surely(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Entries that are surely among the best k, for the least k, if that is at most half of all."""
-    least = min(row["rank_set"][1] for row in entries)
-    names = [row["name"] for row in entries if row["rank_set"][1] == least]
-    return {"k": least, "names": names} if least <= len(entries) / 2 else {}
 
 
 def _separating(
@@ -263,55 +243,34 @@ def _notes(
 
 def _sentences(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Iterator[str]:
     """The leader, the best of all, who may be the best, and what would tell the first two apart."""
-    first = content["entries"][0]
-    yield words.expected_of(data, shown_name(first["name"], 60), first["skill"], first["score"], d)
-    sure = f"ranges are {content['prob']:.0%} intervals"
-    yield f"{words.best_of(data, content['theta_sota'])}; {sure}."
+    first, prob, pairs = content["entries"][0], content["prob"], content["n_entries"] - 1
+    who = text.shown_name(first["name"], 60)
+    yield words.expected_of(data, who, first["skill"], first["score"], d)
+    yield f"{words.best_of(data, content['theta_sota'])}; ranges are {prob:.0%} intervals."
     yield words.best_score_of(data, first["score"])
+    p_best = text.chance(first["p_best"], first["p_best_mcse"])
+    yield f"{text.plain_text(first['name'], 200)} is the best of all with probability {p_best}."
     yield (
-        f"{plain_text(first['name'], 200)} is the best of all with probability "
-        f"{chance(first['p_best'], first['p_best_mcse'])}."
+        f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best; "
+        f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours can "
+        f"be told apart, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
     )
-    yield _may_be_best(content)
-    sure, needed = content["surely_among_best"], content["separating_first_two"]
-    if sure and sure["k"] > 1:
-        verb = "is" if len(sure["names"]) == 1 else "are"
-        names = listed([plain_text(name, 60) for name in sure["names"]], _NAMED)
-        yield f"Surely among the best {sure['k']:,} {verb} {names}."
-    if needed:
-        yield _apart(
-            needed, content["prob"], data.new, is_share=words.metric_of(data) == "accuracy"
-        )
-
-
-def _may_be_best(content: dict[str, Any]) -> str:
-    """How many entries may be the best, and how many neighbours are told apart."""
-    m, tied, apart = (
-        content[key] for key in ("n_entries", "n_tied_with_best", "n_separated_neighbours")
-    )
-    may = f"{tied:,} of {m:,} entries may be the best"
-    if tied == 1:
-        name = next(row["name"] for row in content["entries"] if row["tied_with_best"])
-        may = f"Only {plain_text(name, 100)} of {m:,} entries may be the best"
-    told = f"{apart:,} of the {counted(m - 1, 'pair')} of neighbours"
-    each = " each" * (content["ranks"] == "each")
-    return f"{may}; {told} can be told apart, at {content['prob']:.0%}{each}."
+    if needed := content["separating_first_two"]:
+        yield _apart(needed, prob, data.new, is_share=words.metric_of(data) == "accuracy")
 
 
 def _apart(needed: dict[str, Any], ci_prob: float, new: str, *, is_share: bool) -> str:
     """How many items, or tasks, would tell the first two apart."""
-    d, times, total = decimals_for(needed["difference"]), needed["times"], needed["n_test"]
-    gap = f"{needed['difference']:.{d}f}"
-    if is_share:
-        gap = f"{100 * needed['difference']:.{max(d - 2, 0)}f} points"
+    d, gap, times = text.decimals_for(needed["difference"]), needed["difference"], needed["times"]
+    by = f"{100 * gap:.{max(d - 2, 0)}f} points" if is_share else f"{gap:.{d}f}"
     size = f"{times:.2g}" if times < 100 else f"{two_digits(times):,}"
     size += f" times as many {new}"
-    if total:
-        size = f"about {total:,} items in all, {needed['n_more']:,} more"
-    first, second = (plain_text(name, 60) for name in needed["names"])
+    if needed["n_test"]:
+        size = f"about {needed['n_test']:,} items in all, {needed['n_more']:,} more"
+    first, second = (text.plain_text(name, 60) for name in needed["names"])
     return (
         f"To tell {first} from {second} at {ci_prob:.0%}, two-sided, with a power of "
-        f"{needed['power']:.0%}, if they differ by as much as is expected ({gap}), takes {size}."
+        f"{needed['power']:.0%}, if they differ by as much as is expected ({by}), takes {size}."
     )
 
 
@@ -325,9 +284,9 @@ def _table(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Tab
         "worth items": lambda row: f"{row['n_effective']:,.0f}" if "n_effective" in row else None,
         "error": lambda row: f"{row['standard_error']:.2g}" if "standard_error" in row else None,
         "skill": lambda row: f"{row['skill']['mean']:z.{d}f}",
-        f"{content['prob']:.0%} interval": lambda row: span(row["skill"]["interval"], d),
+        f"{content['prob']:.0%} interval": lambda row: text.span(row["skill"]["interval"], d),
         "ranks": lambda row: " to ".join(f"{end:,}" for end in dict.fromkeys(row["rank_set"])),
-        "P(best)": lambda row: chance(row["p_best"], row["p_best_mcse"]),
+        "P(best)": lambda row: text.chance(row["p_best"], row["p_best_mcse"]),
         "may be best": lambda row: "yes" * row["tied_with_best"],
         "tier": "tier",
     }

@@ -81,12 +81,12 @@ def describe_skills(
             "metric": metric or "accuracy",
             "notes": [*notes, *[_ALONE] * (len(skills) > 1)],
         },
-        sentences,
-        [table_of(rows, columns)],
-        lambda: frame_of([flat(record) for record in records]),
+        make_frame=lambda: frame_of([flat(record) for record in records]),
+        sentences=sentences,
+        tables=[table_of(rows, columns)],
+        legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
         basis=["Each classifier by itself, from its own answers"],
         measured="alone",
-        legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
         about=tuple(skills),
     )
 

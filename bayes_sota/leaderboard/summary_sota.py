@@ -29,10 +29,6 @@ _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
     "theta_sota for how good the best is."
 )
-_ABOVE = (
-    "theta_sota is above the best score: the winner need not be the best, and all may have been "
-    "unlucky with these items."
-)
 MEANING = {
     "theta_sota": "skill of the best of these, whichever it is",
     "expected_sota": "best skill of another field as large",
@@ -173,13 +169,13 @@ def describe_sota(
         )
     return words.report_of(
         content,
-        [*_sentences(boards, each, newcomers, ci_prob)],
-        _tables(boards, each, sensitivity, ci_prob),
-        lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
-        basis=[f"model {content['model']}", how_drawn(tree), words.CITED],
-        measured=words.measured_of(boards[0]),
+        make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
+        sentences=[*_sentences(boards, each, newcomers, ci_prob)],
+        tables=_tables(boards, each, sensitivity, ci_prob),
         legend=legend,
         footer=[f"method {content['method']}, model {content['model']}"],
+        basis=[f"model {content['model']}", how_drawn(tree), words.CITED],
+        measured=words.measured_of(boards[0]),
         about=tree,
     )
 
@@ -240,8 +236,6 @@ def _sentences(
     for data, content in zip(boards, each, strict=True):
         yield words.best_score_of(data, content["observed_maximum"])
     yield from map(sentence_of, newcomers)
-    if min(one["multiplicity_bias"]["mean"] for one in each) < 0:
-        yield _ABOVE
     yield words.skill_is_about(_WHAT_TO_REPORT, boards[0].new)
     yield f"Ranges are {ci_prob:.0%} intervals."
 

@@ -7,6 +7,7 @@ by having looked at every task. ``tests/leaderboard/test_summary_tasks.py`` read
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,8 @@ from bayes_sota.leaderboard.summary_words import flat, report_of
 _SIDE_BY_SIDE = 5  # entries in a table of 120 characters
 _LEGEND = (
     "Skill is the expected score on new items of a task; how entries differ is shrunk towards what "
-    "all tasks say, the more the fewer items a task has.",
-    "All so far: the probability that this entry and those above are the best of their tasks, all "
-    "at once; verdicts stand while it is at least {:g}.",
+    "all tasks say, the more the fewer items a task has. stands: all of these verdicts are true at "
+    "once with probability {:g}."
 )
 
 
@@ -73,28 +73,27 @@ def board_by_task(
     rng, seed = resolve_seed(random_seed)
     found = compare_by_task(outcomes, draws=draws, random_seed=rng)
     tasks, entries = _rows(found, ci_prob)
+    surest = sorted(tasks, key=lambda row: -row["p"])
     count = stand_by_method(tasks, found.methods)
     metric = "accuracy" if outcomes.is_answers else "score"
     order = [found.methods[j] for j in np.argsort(-found.average.mean(axis=0), kind="stable")]
+    own = [entry for entry in entries if entry["name"] == order[0]]
     return report_of(
         {
             "entries": entries,
-            "tasks": sorted(tasks, key=lambda row: -row["p"]),
+            "tasks": surest,
             "n_tasks": len(tasks),
             "n_stand": count,
             "prob": ci_prob,
             "notes": [*outcomes.notes, *found.notes],
             "seed": seed_number(seed),
         },
-        [
-            _ranging([e for e in entries if e["name"] == order[0]], ci_prob, metric),
-            *best_said(found.errors.scores, count, ci_prob),
-        ],
-        _tables(tasks, entries, order[:_SIDE_BY_SIDE], draws, ci_prob, metric),
-        lambda: frame_of([flat(entry) for entry in entries]),
+        make_frame=lambda: frame_of([flat(entry) for entry in entries]),
+        sentences=[_ranging(own, ci_prob, metric), *best_said(found.errors.scores, count, ci_prob)],
+        tables=[_best(surest, draws), _skills(tasks, entries, order, ci_prob, metric)],
+        legend=[_LEGEND.format(ci_prob)],
         basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}"],
         measured="tasks",
-        legend=[text.format(ci_prob) for text in _LEGEND],
         about=found,
     )
 
@@ -190,38 +189,33 @@ def _ranging(own: list[dict[str, Any]], ci_prob: float, metric: str) -> str:
     )
 
 
-def _tables(
-    tasks: list[dict[str, Any]],
-    entries: list[dict[str, Any]],
-    shown: list[str],
-    draws: int,
-    ci_prob: float,
-    metric: str,
-) -> list[Table]:
-    """The best of each task, the surest first, and the skills of the best entries side by side."""
-    percent, skills = metric == "accuracy", {(e["task"], e["name"]): e["skill"] for e in entries}
-
-    def skill(task: str, name: str) -> str:
-        found = skills[task, name]
-        d = decimals_for((2 if percent else 4) * found["sd"]) - percent
-        return as_scores(found, d, metric)
-
-    def p_of(key: str) -> Any:
-        return lambda row: chance(row[key], share_mcse(row[key], draws))
-
-    best: dict[str, Any] = {
+def _best(tasks: list[dict[str, Any]], draws: int) -> Table:
+    """The best of each task."""
+    columns: dict[str, Any] = {
         "task": "task",
         "items": lambda row: f"{row['n_items']:,}",
         "best": "best",
-        "P(best)": p_of("p"),
-        "all so far": p_of("p_all_so_far"),
+        "P(best)": lambda row: chance(row["p"], share_mcse(row["p"], draws)),
         "stands": lambda row: "yes" * row["stands"],
     }
-    side_by_side: dict[str, Any] = {"task": "task"} | {
-        name: lambda row, name=name: skill(row["task"], name) for name in shown
-    }
-    surest = sorted(tasks, key=lambda row: -row["p"])
-    return [
-        table_of(surest, best, "who is the best of each task"),
-        table_of(tasks, side_by_side, f"skills in each task ({ci_prob:.0%} interval)"),
-    ]
+    return table_of(tasks, columns, "who is the best of each task")
+
+
+def _skills(
+    tasks: list[dict[str, Any]],
+    entries: list[dict[str, Any]],
+    order: list[str],
+    ci_prob: float,
+    metric: str,
+) -> Table:
+    """The skills of the best entries in each task, side by side."""
+    percent, skills = metric == "accuracy", {(e["task"], e["name"]): e["skill"] for e in entries}
+
+    def cell(name: str, row: dict[str, Any]) -> str:
+        skill = skills[row["task"], name]
+        d = decimals_for((2 if percent else 4) * skill["sd"]) - percent
+        return as_scores(skill, d, metric)
+
+    columns: dict[str, Any] = {name: partial(cell, name) for name in order[:_SIDE_BY_SIDE]}
+    title = f"skills in each task ({ci_prob:.0%} interval)"
+    return table_of(tasks, {"task": "task"} | columns, title)

@@ -1,27 +1,16 @@
 """Words, digits and columns that the reports of boards share."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import (
-    as_score,
-    as_scores,
-    as_sentences,
-    counted,
-    decimals_of,
-    plain_text,
-    span,
-)
+from bayes_sota.core import text
+from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.leaderboard.specification import source_of_rho
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 _ENDS = {"rank_interval": "rank", "rank_set": "set"}
@@ -29,30 +18,22 @@ _ENDS = {"rank_interval": "rank", "rank_set": "set"}
 
 def report_of(
     content: dict[str, Any],
-    sentences: Sequence[str],
-    tables: Sequence[Table],
-    make_frame: "Callable[[], pd.DataFrame]",
     *,
+    sentences: Sequence[str],
     basis: Sequence[str],
-    measured: str,
     legend: Sequence[str] = (),
-    footer: Sequence[str] = (),
-    about: Any = None,
+    **parts: Any,
 ) -> Report:
     """Report with the notes and reasons of ``content``, and all it says in its paragraph."""
     return Report(
         content=content,
-        make_frame=make_frame,
-        tables=tables,
         sentences=sentences,
-        paragraph=[*sentences, *legend, *as_sentences(content["notes"])],
+        paragraph=[*sentences, *legend, *text.as_sentences(content["notes"])],
         legend=legend,
-        footer=footer,
         notes=content["notes"],
         reasons=content.get("diagnostics", {}).get("reasons", ()),
         basis=[*basis, SOFTWARE],
-        measured=measured,
-        about=about,
+        **parts,
     )
 
 
@@ -110,40 +91,28 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
     '2 tasks that count the same'
     """
     if isinstance(data, Leaderboard):
-        items: dict[str, Any] = {"n_test": data.n_test, "n_test_source": data.n_test_source}
-        if not data.tasks:
-            return items
-        known = {"average": data.averaging, "n_tasks": len(data.tasks), "n_items": data.n_items}
-        return items | known | {"n_test": data.n_items, "new": data.new}
-    n_tasks = len(data.task_weights)
-    words = [
-        tasks_in_words(n_tasks, data.averaging) * (n_tasks > 0),
-        "" if data.n_clusters is None else f"{data.n_clusters:,} clusters",
-        data.runs_in_words,
-    ]
-    rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"
-    facts: dict[str, Any] = {
-        "n_test": data.n_items,
-        "n_test_source": ", ".join(filter(None, words)) or rows,
-        "n_items": data.n_items,
-        "n_clusters": data.n_clusters,
-        "new": data.new,
-        "average": data.averaging,
-        "n_tasks": n_tasks or None,
-    }
-    if not data.is_answers:
-        return facts
-    metric = "accuracy" if data.passes is None else data.measured
-    return facts | {"n_runs": data.n_runs, "metric": metric}
+        facts = {"n_test": data.n_items if data.tasks else data.n_test}
+        facts |= {"n_test_source": data.n_test_source, "n_tasks": len(data.tasks) or None}
+    else:
+        n_tasks, clusters = len(data.task_weights), data.n_clusters
+        groups = [
+            tasks_in_words(n_tasks, data.averaging) * (n_tasks > 0),
+            "" if clusters is None else f"{clusters:,} clusters",
+            data.runs_in_words,
+        ]
+        rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"
+        facts = {"n_test": data.n_items, "n_test_source": ", ".join(filter(None, groups)) or rows}
+        facts |= {"n_tasks": n_tasks or None, "n_clusters": clusters, "n_runs": data.n_runs}
+    return facts | {"new": data.new, "average": data.averaging}
 
 
 def quantity_columns(ci_prob: float) -> dict[str, Any]:
     """Columns of a table of quantities, each with its ``name``, summary and ``meaning``."""
     return {
         "quantity": "name",
-        "mean": lambda row: f"{row['mean']:z.{decimals_of(row)}f}",
-        "sd": lambda row: f"{row['sd']:z.{decimals_of(row)}f}",
-        f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
+        "mean": lambda row: f"{row['mean']:z.{text.decimals_of(row)}f}",
+        "sd": lambda row: f"{row['sd']:z.{text.decimals_of(row)}f}",
+        f"{ci_prob:.0%} interval": lambda row: text.span(row["interval"], text.decimals_of(row)),
         "what it is": "meaning",
     }
 
@@ -174,7 +143,7 @@ def on_items(n_test: int | None, source: str) -> str:
     if n_test is None:
         return ""
     how = f"number {source}" if source in (GIVEN, INFERRED) else source
-    return f" on {counted(n_test, 'test item')} ({how})"
+    return f" on {text.counted(n_test, 'test item')} ({how})"
 
 
 def score_decimals(data: BestScore | Outcomes) -> int:
@@ -202,18 +171,18 @@ def said_decimals(shown: int, supported: int) -> int:
     return min(supported, max(shown, 3))
 
 
-def skill_is_about(text: str, new: New) -> str:
-    """A text about skill with what it is about in it."""
-    return text.format(ABOUT[new] + " of the same kind" * (new == "items"))
+def skill_is_about(sentence: str, new: New) -> str:
+    """A sentence about skill with what it is about in it."""
+    return sentence.format(ABOUT[new] + " of the same kind" * (new == "items"))
 
 
 def competitors(data: BestScore | Outcomes) -> str:
     """How many took part: entries where each listed one did, else classifiers, known or not."""
     if isinstance(data, Leaderboard) and not data.is_partial:
-        return counted(data.n_entries, "entry", "entries")
+        return text.counted(data.n_entries, "entry", "entries")
     if isinstance(data, Outcomes) or isinstance(data.n_classifiers, int):
-        return counted(data.n_classifiers, "classifier")
-    return f"about {counted(round(data.typical_tries), 'classifier')}"
+        return text.counted(data.n_classifiers, "classifier")
+    return f"about {text.counted(round(data.typical_tries), 'classifier')}"
 
 
 def expected_of(
@@ -243,29 +212,30 @@ def expected_of(
     d, verb = said_decimals(shown, supported), "score"
     if isinstance(data, Outcomes) and data.passes is not None:
         verb = f"have a {data.measured} of"
-    same = as_score(score, d, metric) == as_score(skill["mean"], d, metric)
+    same = text.as_score(score, d, metric) == text.as_score(skill["mean"], d, metric)
+    beside = f"not the {text.as_score(score, shown, metric)} it shows"
     return (
-        f"Expect {who} to {verb} {as_scores(skill, d, metric)} on many {ABOUT[data.new]}, "
-        f"{'as it does here' if same else f'not the {as_score(score, shown, metric)} it shows'}."
+        f"Expect {who} to {verb} {text.as_scores(skill, d, metric)} on many {ABOUT[data.new]}, "
+        f"{'as it does here' if same else beside}."
     )
 
 
 def best_of(data: BestScore | Outcomes, best: dict[str, Any]) -> str:
     """What the best of all would score; a clause that goes on."""
-    d = said_decimals(score_decimals(data), decimals_of(best))
+    d = said_decimals(score_decimals(data), text.decimals_of(best))
     return (
         f"The best of {competitors(data)}, whichever it is (theta_sota), would score "
-        f"{as_scores(best, d, metric_of(data))}"
+        f"{text.as_scores(best, d, metric_of(data))}"
     )
 
 
 def best_score_of(data: BestScore | Outcomes, best: float) -> str:
     """The best score, who has it, and on how many items."""
-    where = "" if data.name == "board" else f' of "{plain_text(data.name, 100)}"'
+    where = "" if data.name == "board" else f' of "{text.plain_text(data.name, 100)}"'
     if isinstance(data, Leaderboard | Outcomes):
         winner, leaders, facts = winner_of(data), len(leaders_of(data)), items_of(data)
         items = on_items(facts["n_test"], facts["n_test_source"])
-        items += f", by {plain_text(winner, 100)}" if winner else ""
+        items += f", by {text.plain_text(winner, 100)}" if winner else ""
         items += f", shared by {leaders:,}" * (leaders > 1)
     else:
         items = f", {_reading(data)}"
@@ -289,7 +259,7 @@ def winner_of(data: Leaderboard | Outcomes) -> str | None:
 def _reading(board: BestScore) -> str:
     """How a best score alone is understood."""
     if board.metric == "auc":
-        negative = counted(board.n_negative or 0, "negative item")
+        negative = text.counted(board.n_negative or 0, "negative item")
         ratio = f", spread ratio {board.spread_ratio:g}" * (board.spread_ratio != 1)
         return f"an AUC of {board.n_positive:,} positive and {negative}{ratio}"
     if board.metric == "score":
@@ -311,7 +281,7 @@ def about_rho(rho: dict[str, Any], model: str, source: str = "answers") -> str:
     (low, high), said = rho["interval"], f"How far classifiers share the luck of the {what} is"
     if low == high:
         return f"{said} set: rho is {low:.2f}."
-    value = f"rho is {rho['mean']:.2f} ({span((low, high), 2)})"
+    value = f"rho is {rho['mean']:.2f} ({text.span((low, high), 2)})"
     if rho["learnt"]:
         return f"{said} learnt from the {source}: {value}."
     return (
