@@ -11,7 +11,7 @@ one size; from answers and item scores they come from the items or clusters, eac
 standard normal number of times more (a multiplier bootstrap).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -91,17 +91,15 @@ class EntryDraws:
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""
-        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-        return self._pooled(self.skill, lambda pooled: np.quantile(pooled, tails, axis=0).T).T
+        return self._quantiles(self.skill, ci_prob, "linear")
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
         """Interval of each rank with at least this probability, shape (m, 2)."""
+        return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)
+
+    def _quantiles(self, draws: NDArray[Any], ci_prob: float, method: Any) -> FloatArray:
         tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-
-        def quantiles(pooled: NDArray[Any]) -> Any:
-            return np.quantile(pooled, tails, axis=0, method="inverted_cdf").T
-
-        return self._pooled(self.rank, quantiles).T.astype(np.int64)
+        return self._pooled(draws, lambda x: np.quantile(x, tails, axis=0, method=method).T).T
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
         """Summary of the draws of all entries that are alike, shape (numbers, m)."""
@@ -132,17 +130,10 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
     p_best, mcse = np.zeros((2, size.size))
     p_best[group] = np.bincount(best, minlength=size.size)[group] / best.size
     mcse[group] = skills.parameters.share_mcse(best[:, None] == group)
+    order, first = np.argsort(alike, kind="stable"), np.cumsum(size) - size
+    groups = [order[first[size == s][:, None] + np.arange(s)] for s in np.unique(size[size > 0])]
     each = (p_best / size)[alike], (mcse / size)[alike]
-    return EntryDraws(skills.of_all(rng), *each, tuple(_groups(alike)))
-
-
-def _groups(alike: IntArray) -> Iterator[IntArray]:
-    """Entries with equal numbers: for each size s of a group an array (groups, s)."""
-    _, index, copies = np.unique(alike, return_inverse=True, return_counts=True)
-    order = np.argsort(index, kind="stable")
-    first = np.concatenate([[0], np.cumsum(copies)])[:-1]
-    for s in np.unique(copies):
-        yield order[first[copies == s][:, None] + np.arange(s)]
+    return EntryDraws(skills.of_all(rng), *each, tuple(groups))
 
 
 def rank_sets(
