@@ -11,13 +11,7 @@ from arviz_plots import PlotCollection
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import (
-    COLORS,
-    Panel,
-    plot_forest,
-    rounded,
-    title_figure,
-)
+from bayes_sota.core.plots import COLORS, Panel, plot_forest, rounded, title_figure
 from bayes_sota.core.tables import Report
 from bayes_sota.leaderboard.summary_words import setting_of
 

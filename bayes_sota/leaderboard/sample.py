@@ -5,7 +5,7 @@ The groups that ArviZ's checks need are drawn after the estimands, from the same
 ``tests/leaderboard/test_predictive.py`` each group against another route.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,12 +33,8 @@ from bayes_sota.leaderboard.skills import draw_skills
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _OF_SCORES = {"theta_sota", "expected_sota", "winner_skill", "skill", "location", *NEW_SCORES}
 """Quantities in the units of the scores, which have the board's sign."""
-_DIMS = {
-    "shape": ("shape_parameter",),
-    "score": ("classifier",),
-    "sorted_score": ("place",),
-    "skill": ("classifier",),
-}
+_DIMS = {"shape": ("shape_parameter",), "sorted_score": ("place",)}
+_DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +44,16 @@ class BoardLayout:
     Attributes
     ----------
     fit : FieldFit
-    names : sequence of str
-        Of all entries.
     chains : int
     """
 
     fit: FieldFit
-    names: Sequence[str]
     chains: int
 
     def lay_out(self, values: Mapping[str, Any], kept: Any = None) -> xr.Dataset:
         """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
-        entries = self.fit.evidence.entries
-        shown = self.names if "skill" in values else [self.names[j] for j in entries]
+        entries, names = self.fit.evidence.entries, self.fit.evidence.board.names
+        shown = names if "skill" in values else [names[j] for j in entries]
         labels: dict[str, Any] = {"classifier": list(shown), "place": 1 + np.arange(entries.size)}
         if "shape" in values:
             labels["shape_parameter"] = np.arange(2, 2 + values["shape"].shape[1])
@@ -103,29 +96,21 @@ class BoardLayout:
             "predictions": self.lay_out(new),
             "predictive_check": check_dataset(check),
             "observed_data": data.isel(chain=0, draw=0, drop=True),
-            "constant_data": xr.Dataset(constants, {"classifier": list(self.names)} | of_family),
+            "constant_data": xr.Dataset(constants, {"classifier": list(board.names)} | of_family),
             "sample_stats/families": weights,
         }
 
-    def tree(
-        self,
-        groups: Mapping[str, xr.Dataset],
-        reasons: Iterable[str],
-        notes: Iterable[str],
-        new_n_test: int | None,
-        **attributes: Any,
-    ) -> xr.DataTree:
-        """Result with its attributes."""
-        return result_tree(
-            groups,
-            attributes
-            | {
-                "diagnostics_reasons": "; ".join(filter(None, reasons)),
-                "notes": "; ".join(note.replace("; ", ", ") for note in notes),
-                "new_n_test": int(new_n_test or 0),
-                "metric": self.fit.evidence.board.metric,
-            },
-        )
+
+def facts_of(
+    fit: FieldFit, reasons: Iterable[str], notes: Iterable[str], new_n_test: int | None
+) -> dict[str, Any]:
+    """Attributes of a result by any route."""
+    return {
+        "diagnostics_reasons": "; ".join(filter(None, reasons)),
+        "notes": "; ".join(note.replace("; ", ", ") for note in notes),
+        "new_n_test": int(new_n_test or 0),
+        "metric": fit.evidence.board.metric,
+    }
 
 
 def sample_board(
@@ -177,7 +162,7 @@ def sample_board(
     fit, values = found.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
-    check, layout = check_board(fit, rng), BoardLayout(fit, data.names, chains)
+    check, layout = check_board(fit, rng), BoardLayout(fit, chains)
     parameters = found.parameters.completed(fit, rng)
     made = layout.groups(values | field_values(fit, parameters), check)
     behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
@@ -189,17 +174,14 @@ def sample_board(
             notes.append(
                 f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
             )
-    tree = layout.tree(
-        made,
-        found.reasons,
-        notes,
-        new_n_test,
-        draws_are_independent=1,
-        effective_points=fit.effective_size,
-        rho_learnt=int(found.learns_rho),
+    attributes = {
         **describe_provenance((data,), priors, method="exact", seed=seed, **provenance),
-    )
-    return tree, found
+        **facts_of(fit, found.reasons, notes, new_n_test),
+        "draws_are_independent": 1,
+        "effective_points": fit.effective_size,
+        "rho_learnt": int(found.learns_rho),
+    }
+    return result_tree(made, attributes), found
 
 
 def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
@@ -255,14 +237,11 @@ def _checks(
     for name, prior in priors.items():
         if name in values and not prior.is_fixed:
             log_prior[name] = prior.log_density(values[name])
-    made = {
-        "prior": layout.lay_out(before, kept),
-        "log_prior": layout.lay_out(log_prior),
-    }
+    made = {"prior": layout.lay_out(before, kept), "log_prior": layout.lay_out(log_prior)}
     scores = {"posterior_predictive": replicates, "prior_predictive": predicted}
     for group, drawn in scores.items():
         made[group] = layout.lay_out({k: sign * v for k, v in drawn.items()}, kept)
-    if 4 * size * evidence.entries.size <= LARGEST_GROUP:
+    if 8 * size * evidence.entries.size <= LARGEST_GROUP:
         log_likelihood = fit.log_likelihood_of_entries(parameters)
         made["log_likelihood"] = layout.lay_out({"score": log_likelihood})
     return made

@@ -24,6 +24,7 @@ from bayes_sota.core.sample import (
     model_groups,
     model_of,
     resolve_seed,
+    result_tree,
     sampler_stats,
 )
 from bayes_sota.core.schema import dataset_of
@@ -31,7 +32,7 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
-from bayes_sota.leaderboard.sample import BoardLayout, best_first
+from bayes_sota.leaderboard.sample import BoardLayout, best_first, facts_of
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import (
     Skills,
@@ -120,7 +121,7 @@ def complete(
     replicated = board.sign * of_model["posterior_predictive"]["score"].values
     observed = shape.evidence.scores[shape.evidence.entries]
     check = compare_boards(observed, replicated.reshape(-1, replicated.shape[-1]))
-    layout = BoardLayout(shape, board.names, posterior.sizes["chain"])
+    layout = BoardLayout(shape, posterior.sizes["chain"])
     groups = layout.groups(skills.estimands() | skills.new_scores(new_n_test, rng), check)
     same = {dim: posterior[dim] for dim in ("chain", "draw")}
     estimands = groups["posterior"].drop_vars(posterior.data_vars, errors="ignore")
@@ -136,16 +137,10 @@ def complete(
         ordered = ("chain", "draw", "place"), board.sign * best_first(scores)
         groups[name] = of_model[name].assign(sorted_score=ordered).assign_coords(place=place)
     sampled = describe_nuts(trace)
-    return layout.tree(
-        groups,
-        [*reasons_of(shape), sampled.pop("diagnostics_reasons")],
-        notes_of(shape),
-        new_n_test,
-        rho_learnt=0,
-        **describe_provenance((board,), shape.priors, method="nuts", seed=seed)
-        | sampled
-        | {"skill_family": shape.shape.name},
-    )
+    reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
+    provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
+    facts = sampled | facts_of(shape, reasons, notes_of(shape), new_n_test) | {"rho_learnt": 0}
+    return result_tree(groups, provenance | facts | {"skill_family": shape.shape.name})
 
 
 def skills_of_trace(

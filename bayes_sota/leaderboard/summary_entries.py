@@ -138,7 +138,7 @@ def board_table(
         "notes": [
             *found.notes,
             *notes_on_field(board, spec.name, model),
-            *_notes(board, entries, found, how),
+            *_notes(board, how),
             words.about_rho(rho, spec.name, words.source_of(data)),
         ],
         "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
@@ -218,26 +218,18 @@ def _separating(
     return known | {"n_test": total, "n_more": total and two_digits(total - now)}
 
 
-def _notes(
-    board: Leaderboard, entries: list[dict[str, Any]], found: BoardPosterior, how: Ranks
-) -> Iterator[str]:
-    """What is unusual about the board, its ranks and its draws."""
+def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
+    """What is unusual about the board and its ranks."""
     if board.is_partial:
         yield (
             f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: "
             "ranks and P(best) are among these, theta_sota is the best of all"
         )
-    if how == "joint" and len(entries) > MOST_JOINT:
+    if how == "joint" and len(board.names) > MOST_JOINT:
         yield (
             "joint sets of ranks were seen to hold less often than said above "
             f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, "
             "with --submissions 1 where entries had several"
-        )
-    best = max(entries, key=lambda row: board.sign * row["skill"]["mean"])
-    if found.fit.evidence.has_luck and best["rank"] > 1:
-        yield (
-            "rows are in the order of the scores; with the luck of its submissions taken off "
-            f"{best['name']} has the highest mean skill"
         )
 
 

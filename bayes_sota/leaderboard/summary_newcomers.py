@@ -26,18 +26,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayes_sota.core import summary
 from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.skills import logit
-from bayes_sota.core.summary import (
-    checked_board,
-    draws_of,
-    observed_maximum_of,
-    points_behind,
-    weighted_chance,
-)
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
@@ -161,7 +155,9 @@ class Newcomer:
             chances[rows] = [1 - np.interp(at, edges, row) for at, row in pairs]
             log_weights[rows] = (largest + np.log(total))[:, 0]
         chances, log_weights = (x.reshape(self.best.shape) for x in (chances, log_weights))
-        answer = weighted_chance(np.clip(chances, 0, 1), log_weights=log_weights, **self.known)
+        answer = summary.weighted_chance(
+            np.clip(chances, 0, 1), log_weights=log_weights, **self.known
+        )
         return {"score": float(score), **answer}
 
     def shown(self, gap: float) -> dict[str, Any]:
@@ -171,7 +167,7 @@ class Newcomer:
         ends = (0.0, _NEARLY_ONE) if is_share else (-np.inf, np.inf)
         psi = self.law.add_shift(np.minimum(self.best + gap, ends[1]), self.moved)
         chances = self.law.reach(np.clip(psi, *ends), self._value(self.maximum), self.own)
-        answer = weighted_chance(np.asarray(chances), **self.known)
+        answer = summary.weighted_chance(np.asarray(chances), **self.known)
         return {"gap": float(gap), "best_score": self.sign * self.maximum, **answer}
 
     def _value(self, score: float) -> float:
@@ -183,19 +179,13 @@ def of_board(found: BoardPosterior) -> Newcomer:
     """One more of a board, or of answers."""
     evidence = found.fit.evidence
     best, rho, shift = (found.draws[name][None] for name in ("theta_sota", "rho", "shift"))
-    return Newcomer(
-        evidence.law,
-        best,
-        moved=rho * shift * evidence.error_ratio,
-        own=(1 - rho**2) * evidence.error_ratio**2,
-        maximum=evidence.board.maximum,
-        cells=partial(_cells_of_board, found),
-        known={"attributes": {"draws_are_independent": 1}, "points": found.parameters.behind},
-        sign=evidence.board.sign,
-    )
+    ratio, board = evidence.error_ratio, evidence.board
+    known = {"attributes": {"draws_are_independent": 1}, "points": found.parameters.behind}
+    moved, own, cells = rho * shift * ratio, (1 - rho**2) * ratio**2, partial(_on_grid, found)
+    return Newcomer(evidence.law, best, moved, own, board.maximum, cells, known, board.sign)
 
 
-def _cells_of_board(found: BoardPosterior, _score: float) -> Cells:
+def _on_grid(found: BoardPosterior, _score: float) -> Cells:
     """Cells of the grid of a fit, which ends where the score of no newcomer of this field lies."""
     fit, evidence = found.fit, found.fit.evidence
     middle = (evidence.psi[1:] + evidence.psi[:-1]) / 2
@@ -211,29 +201,32 @@ def _cells_of_board(found: BoardPosterior, _score: float) -> Cells:
 
 def of_maximum(tree: "xr.DataTree", board: int = 0) -> Newcomer:
     """One more beside a best score, of a result of ``estimate_sota`` by any route."""
-    best = draws_of(tree, "theta_sota", checked_board(tree, board))
+    best = summary.draws_of(tree, "theta_sota", summary.checked_board(tree, board))
     constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
     if str(tree.attrs.get("skill_family", "")) not in SKILL_FAMILIES:
         raise InputError(
             "a newcomer of a whole board, or of answers, is asked of bs.leaderboard.board_posterior"
         )
-    maximum, metric = float(observed_maximum_of(tree).values.ravel()[board]), tree.attrs["metric"]
+    maximum, metric = (
+        float(summary.observed_maximum_of(tree).values.ravel()[board]),
+        tree.attrs["metric"],
+    )
     names = {"auc": ("n_test", "n_positive", "spread_ratio"), "score": ("standard_error",)}
     facts: dict[str, Any] = {
         name: constants[name].item() for name in names.get(metric, ("n_test",))
     }
     law = score_law(BestScore(repr(maximum), n_classifiers=1, metric=metric, **facts))
-    rho, shift = draws_of(tree, "rho"), draws_of(tree, "shift", board)
+    rho, shift = summary.draws_of(tree, "rho"), summary.draws_of(tree, "shift", board)
     moved, own = rho * shift, np.broadcast_to(1 - rho**2, best.shape)
-    cells = partial(_cells_of_maximum, tree, law, moved.ravel())
-    known = {"attributes": tree.attrs, "points": points_behind(tree)}
+    cells = partial(_around, tree, law, moved.ravel())
+    known = {"attributes": tree.attrs, "points": summary.points_behind(tree)}
     return Newcomer(law, best, moved, own, maximum, cells, known)
 
 
-def _cells_of_maximum(tree: "xr.DataTree", law: ScoreLaw, moved: FloatArray, score: float) -> Cells:
+def _around(tree: "xr.DataTree", law: ScoreLaw, moved: FloatArray, score: float) -> Cells:
     """Cells that are equally wide in log odds, around the score."""
     SHARE.check(score, "new_score")
-    location, spread = (draws_of(tree, name).ravel() for name in ("location", "spread"))
+    location, spread = (summary.draws_of(tree, name).ravel() for name in ("location", "spread"))
     distribution = SKILL_FAMILIES[tree.attrs["skill_family"]]().distribution(location, spread)
     middle = np.clip(score, 1e-4, 1 - 1e-4)
     if law.n_test:

@@ -8,6 +8,8 @@ import numpy as np
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import as_score, as_scores, counted, decimals_for, shown_name
+from bayes_sota.data.item_values import tasks_in_words
+from bayes_sota.data.leaderboard import Averaged
 from bayes_sota.data.outcomes import ABOUT, New
 from bayes_sota.items.score import Skill
 from bayes_sota.leaderboard.summary_words import flat, report_of
@@ -17,14 +19,13 @@ _ALONE = (
     "board does"
 )
 _WORTH = "worth: so many single answers, right or wrong, would leave the same error."
-_AVERAGES = {"tasks": " that count the same", "weights": " with weights of their own"}
 
 
 def describe_skills(
     skills: Sequence[Skill],
     *,
     new: New = "items",
-    average: str = "items",
+    average: Averaged = "items",
     ci_prob: float = 0.95,
     notes: Sequence[str] = (),
     metric: str = "",
@@ -53,7 +54,7 @@ def describe_skills(
         f"Expect {shown_name(first.name, 60)} to {scores} "
         f"{as_scores(records[0]['skill'], d, kind)} on many {ABOUT[new]}; here it has "
         f"{as_score(first.score, d, kind)}.",
-        _resting(skills, f"{ci_prob:.0%} interval", average),
+        _resting(skills, average, ci_prob),
     ]
     if np.isfinite(first.share_of_runs) and len(skills) == 1:
         more, than = ("runs of these", "items") if first.share_of_runs > 0.5 else ("items", "runs")
@@ -115,18 +116,18 @@ def _digits(skill: Skill) -> tuple[int, str]:
     return max(decimals_for(skill.sd), 3), "accuracy"
 
 
-def _resting(skills: Sequence[Skill], sure: str, average: str) -> str:
-    """What the scores come from, and how many single answers one alone is worth."""
+def _resting(skills: Sequence[Skill], average: Averaged, ci_prob: float) -> str:
+    """What the scores come from."""
     skill = skills[0]
-    rest = [
+    groups = [
         f"{skill.n_clusters:,} clusters" * (skill.n_clusters != skill.n_items),
-        f"{skill.n_tasks:,} tasks{_AVERAGES.get(average, '')}" * (skill.n_tasks > 1),
+        tasks_in_words(skill.n_tasks, average) * (skill.n_tasks > 1),
         f"{skill.n_runs:,} runs" * (skill.n_runs > 1),
     ]
-    within = ", ".join(filter(None, rest))
+    within = ", ".join(filter(None, groups))
     items = counted(skill.n_items, "item") + (f" ({within})" if within else "")
-    if len(skills) > 1:
-        return f"Scores come from {items}; ranges are {sure}s."
-    worth = f"; its error is that of {skill.n_effective:,.0f} single answers"
-    known = bool(within and np.isfinite(skill.n_effective))
-    return f"The score comes from {items}{worth * known}; the range is a {sure}."
+    many = len(skills) > 1
+    return (
+        f"{'Scores come' if many else 'The score comes'} from {items}; "
+        f"{'ranges are' if many else 'the range is a'} {ci_prob:.0%} interval{'s' * many}."
+    )

@@ -5,15 +5,8 @@ from typing import Any
 
 import xarray as xr
 
+from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.summary import (
-    diagnose,
-    estimand_summary,
-    how_drawn,
-    observed_maximum_of,
-    seed_of,
-    summarize,
-)
 from bayes_sota.core.tables import Report, Table, rows_of, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore
@@ -50,9 +43,9 @@ _NEWCOMER = (
 )
 
 
-def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
+def rho_of(found: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
     """What a report says of rho, from its summary."""
-    kept = {name: summary[name] for name in ("mean", "interval")}
+    kept = {name: found[name] for name in ("mean", "interval")}
     return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
 
 
@@ -143,10 +136,10 @@ def describe_sota(
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     for one, answer in zip(each, newcomers, strict=False):
         one["p_new_truly_better"] = answer
-    rho = rho_of(estimand_summary(tree, "rho", ci_prob), tree)
+    rho = rho_of(summary.estimand_summary(tree, "rho", ci_prob), tree)
     stored = str(tree.attrs.get("notes", "")).split("; ") if is_whole(boards[0]) else []
     unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
-    diagnosed = diagnose(tree)
+    diagnosed = summary.diagnose(tree)
     diagnosed["reasons"] += [reason for one in newcomers for reason in reasons_of_answer(one)]
     content = {
         "method": tree.attrs["method"],
@@ -157,7 +150,7 @@ def describe_sota(
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnosed | {"ok": not diagnosed["reasons"]},
-        "seed": seed_of(tree),
+        "seed": summary.seed_of(tree),
         "notes": [*filter(None, stored), *notes, *unsure],
     }
     legend = [words.about_rho(rho, content["model"], words.source_of(boards[0]))]
@@ -169,12 +162,12 @@ def describe_sota(
         )
     return words.report_of(
         content,
-        make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
+        make_frame=lambda: summary.summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
         sentences=[*_sentences(boards, each, newcomers, ci_prob)],
         tables=_tables(boards, each, sensitivity, ci_prob),
         legend=legend,
         footer=[f"method {content['method']}, model {content['model']}"],
-        basis=[f"model {content['model']}", how_drawn(tree), words.CITED],
+        basis=[f"model {content['model']}", summary.how_drawn(tree), words.CITED],
         measured=words.measured_of(boards[0]),
         about=tree,
     )
@@ -185,19 +178,19 @@ def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dic
     tries: Any = data.n_classifiers
     if is_whole(data):
         facts: dict[str, Any] = {"winner": words.winner_of(data)} | words.items_of(data)
-        above = estimand_summary(tree, "n_above_sota", ci_prob)
+        above = summary.estimand_summary(tree, "n_above_sota", ci_prob)
         tries = tries if isinstance(tries, int) else words.board_of(data).typical_tries
     else:
         facts = {"n_test": data.n_test, "n_test_source": "given"}
         facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
         above = None
         if not isinstance(tries, int):
-            tries = estimand_summary(tree, "n_classifiers", ci_prob, index)
-    estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
+            tries = summary.estimand_summary(tree, "n_classifiers", ci_prob, index)
+    estimands = {name: summary.estimand_summary(tree, name, ci_prob, index) for name in MEANING}
     return {
         **facts,
         "n_classifiers": tries,
-        "observed_maximum": float(observed_maximum_of(tree).values.ravel()[index]),
+        "observed_maximum": float(summary.observed_maximum_of(tree).values.ravel()[index]),
         **estimands,
         "n_above_sota": above,
     }
