@@ -101,14 +101,11 @@ class BoardLayout:
         }
 
 
-def facts_of(
-    fit: FieldFit, reasons: Iterable[str], notes: Iterable[str], new_n_test: int | None
-) -> dict[str, Any]:
+def facts_of(fit: FieldFit, reasons: Iterable[str], notes: Iterable[str]) -> dict[str, Any]:
     """Attributes of a result by any route."""
     return {
         "diagnostics_reasons": "; ".join(filter(None, reasons)),
         "notes": "; ".join(note.replace("; ", ", ") for note in notes),
-        "new_n_test": int(new_n_test or 0),
         "metric": fit.evidence.board.metric,
     }
 
@@ -120,7 +117,6 @@ def sample_board(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = DEFAULT_SEED,
-    new_n_test: int | None = None,
     groups: Groups = "all",
     **provenance: Any,
 ) -> tuple[xr.DataTree, BoardPosterior]:
@@ -133,8 +129,6 @@ def sample_board(
     draws, chains : int
         Draws per chain, and chains; all draws are independent given the importance sample.
     random_seed : int, SeedSequence, Generator or None
-    new_n_test : int, optional
-        Size of the fresh test set; default the board's own.
     groups : {"all", "estimands"}
         "estimands" leaves out what only checks of the model need: replicated scores, prior,
         log likelihood and log prior. All other draws are the same.
@@ -157,8 +151,7 @@ def sample_board(
         The draws themselves.
     """
     rng, seed = resolve_seed(random_seed)
-    settings: Any = {"random_seed": rng, "new_n_test": new_n_test, "every": False}
-    found = board_posterior(data, priors, draws=draws * chains, **settings)
+    found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
     fit, values = found.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
@@ -176,7 +169,7 @@ def sample_board(
             )
     attributes = {
         **describe_provenance((data,), priors, method="exact", seed=seed, **provenance),
-        **facts_of(fit, found.reasons, notes, new_n_test),
+        **facts_of(fit, found.reasons, notes),
         "draws_are_independent": 1,
         "effective_points": fit.effective_size,
         "rho_learnt": int(found.learns_rho),

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeGuard
 
 import xarray as xr
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, SEED, check_choice, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, SEED, check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
@@ -46,7 +46,6 @@ def estimate_sota(
     chains: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
     reference_skill: float | None = None,
-    new_n_test: int | None = None,
     groups: Groups = "all",
     epsilon: float | None = None,
     cores: int | None = None,
@@ -85,8 +84,6 @@ def estimate_sota(
         The same seed gives the same draws whatever ``cores``.
     reference_skill : float, optional
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
-    new_n_test : int, optional
-        Size of the fresh test set for the predictive scores; default the board's own.
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
@@ -139,8 +136,6 @@ def estimate(
         return estimate_paired(board, **taken), None
     boards: Any = _boards(board)
     whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
-    if chosen["new_n_test"] is not None:
-        COUNT.check(chosen["new_n_test"], "new_n_test")
     check_luck(chosen["priors"], *boards)
     check_choice("groups", chosen["groups"], Groups)
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
@@ -149,7 +144,7 @@ def estimate(
     method = method or spec.sampler.method
     check_choice("method", method, Method)
     settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
-    settings |= {name: chosen[name] for name in ("random_seed", "new_n_test", "groups")}
+    settings |= {name: chosen[name] for name in ("random_seed", "groups")}
     if whole:
         if method in ("abc", "nuts"):
             raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')

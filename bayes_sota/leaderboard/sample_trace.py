@@ -54,7 +54,6 @@ def complete(
     priors: Priors | BoardPriors | None = None,
     family: str | SkillFamily | None = None,
     fit: ShapeFit | None = None,
-    new_n_test: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Result of a board from a trace of ``build_model``, extended or not.
@@ -70,8 +69,6 @@ def complete(
         likelihood, prior and replicated scores come from it, and the density of the skills.
     priors, family, fit
         As in ``build_model``; the family by default that of the trace.
-    new_n_test : int, optional
-        Size of the fresh test set; default the board's own.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
@@ -122,7 +119,7 @@ def complete(
     observed = shape.evidence.scores[shape.evidence.entries]
     check = compare_boards(observed, replicated.reshape(-1, replicated.shape[-1]))
     layout = BoardLayout(shape, posterior.sizes["chain"])
-    groups = layout.groups(skills.estimands() | skills.new_scores(new_n_test, rng), check)
+    groups = layout.groups(skills.estimands() | skills.new_scores(None, rng), check)
     same = {dim: posterior[dim] for dim in ("chain", "draw")}
     estimands = groups["posterior"].drop_vars(posterior.data_vars, errors="ignore")
     theirs = dataset_of(trace, "observed_data").drop_vars("score", errors="ignore")
@@ -139,7 +136,7 @@ def complete(
     sampled = describe_nuts(trace)
     reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
     provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
-    facts = sampled | facts_of(shape, reasons, notes_of(shape), new_n_test) | {"rho_learnt": 0}
+    facts = sampled | facts_of(shape, reasons, notes_of(shape)) | {"rho_learnt": 0}
     return result_tree(groups, provenance | facts | {"skill_family": shape.shape.name})
 
 

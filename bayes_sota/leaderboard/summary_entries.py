@@ -19,7 +19,7 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
-from bayes_sota.core.tables import Report, Table, table_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
@@ -153,7 +153,7 @@ def board_table(
         tables=[_table(data, content, d)],
         legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
         footer=["method exact"],
-        basis=[draws_said, words.CITED],
+        basis=[draws_said, SOFTWARE, words.CITED],
         measured=words.measured_of(data),
     )
 

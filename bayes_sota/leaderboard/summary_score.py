@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.summary import frame_of
-from bayes_sota.core.tables import Report, table_of
+from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import as_score, as_scores, counted, decimals_for, shown_name
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Averaged
@@ -86,7 +86,7 @@ def describe_skills(
         sentences=sentences,
         tables=[table_of(rows, columns)],
         legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
-        basis=["Each classifier by itself, from its own answers"],
+        basis=["Each classifier by itself, from its own answers", SOFTWARE],
         measured="alone",
         about=tuple(skills),
     )

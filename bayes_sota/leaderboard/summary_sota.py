@@ -7,7 +7,7 @@ import xarray as xr
 
 from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.tables import Report, Table, rows_of, table_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.outcomes import Outcomes
@@ -167,7 +167,7 @@ def describe_sota(
         tables=_tables(boards, each, sensitivity, ci_prob),
         legend=legend,
         footer=[f"method {content['method']}, model {content['model']}"],
-        basis=[f"model {content['model']}", summary.how_drawn(tree), words.CITED],
+        basis=[f"model {content['model']}", summary.how_drawn(tree), SOFTWARE, words.CITED],
         measured=words.measured_of(boards[0]),
         about=tree,
     )

@@ -15,7 +15,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
-from bayes_sota.core.tables import Report, Table, table_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task
@@ -98,7 +98,7 @@ def board_by_task(
         sentences=[said],
         tables=[_table(entries, order[:_SIDE_BY_SIDE], draws, ci_prob, metric)],
         legend=[_LEGEND],
-        basis=[f"Normal model of tasks, {text.counted(draws, 'draw')}, seed {seed}"],
+        basis=[f"Normal model of tasks, {text.counted(draws, 'draw')}, seed {seed}", SOFTWARE],
         measured="tasks",
         about=found,
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core import text
-from bayes_sota.core.tables import SOFTWARE, Report
+from bayes_sota.core.tables import Report
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
@@ -20,7 +20,6 @@ def report_of(
     content: dict[str, Any],
     *,
     sentences: Sequence[str],
-    basis: Sequence[str],
     legend: Sequence[str] = (),
     **parts: Any,
 ) -> Report:
@@ -32,7 +31,6 @@ def report_of(
         legend=legend,
         notes=content["notes"],
         reasons=content.get("diagnostics", {}).get("reasons", ()),
-        basis=[*basis, SOFTWARE],
         **parts,
     )
 
