@@ -7,8 +7,9 @@ probability of the intervals: nobody is misled by having looked at every task.
 ``tests/claims/test_by_task.py`` counts how often all that stand are true.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
-from bayes_sota.leaderboard.summary_tasks import best_said, stand_by_method
 
 
 def report_tasks(
@@ -71,7 +71,7 @@ def report_tasks(
     stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
     rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
     rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
-    count = stand_by_method(rows, pair or of.methods)
+    count = _stand_by_method(rows, pair or of.methods)
     first = pair[0] if pair else of.methods[int(of.average.mean(axis=0).argmax())]
     columns: Row = {
         "task": "task",
@@ -88,7 +88,7 @@ def report_tasks(
         seed,
         _pair_in_tasks(rows, count, ci_prob)
         if pair
-        else best_said(of.errors.scores, count, ci_prob),
+        else _best_said(of.errors.scores, count, ci_prob),
         f"Normal model of tasks, {counted(draws, 'draw')}",
         {
             "tasks": rows,
@@ -142,4 +142,32 @@ def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> It
     yield (
         f"With each task shrunk towards what all say, {a} is better in {stand_a} of {len(rows)} "
         f"tasks and {b} in {stand_b}, all at once with probability {ci_prob:.0%}."
+    )
+
+
+def _stand_by_method(rows: Sequence[Mapping[str, Any]], methods: Sequence[str]) -> dict[str, int]:
+    """On how many tasks it stands that each method is the best."""
+    return {m: sum(row["stands"] and row["best"] == m for row in rows) for m in methods}
+
+
+def _best_said(scores: FloatArray, count: dict[str, int], ci_prob: float) -> Iterator[str]:
+    """Who has the best score in most tasks, and on how many it stands that one is the best.
+
+    Scores (T, m) are larger the better; ``count`` has the tasks on which each method stands.
+    """
+    ahead = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
+    most, n_tasks = int(ahead.max()), len(scores)
+    leaders = [name for name, often in zip(count, ahead, strict=True) if often == most]
+    yield (
+        f"{leaders[0]} has the best score in {most} of {n_tasks} tasks, more than any other of "
+        f"{len(count)}."
+        if len(leaders) == 1
+        else f"None has the best score in more than {most} of {n_tasks} tasks."
+    )
+    stand = sorted(((k, m) for m, k in count.items() if k), key=lambda x: -x[0])
+    named = f" ({', '.join(f'{m} on {k}' for k, m in stand)})" * bool(stand)
+    yield (
+        "Each task shrunk towards what all say, who is the best stands on "
+        f"{sum(count.values())} of {n_tasks} tasks{named}, with probability {ci_prob:.0%} for all "
+        "of them together."
     )

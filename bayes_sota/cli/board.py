@@ -59,15 +59,12 @@ def board(file: Path, by: str | None, prob: float, seed: int, ranks: Any, **aske
 
 def _draw_tasks(table: "Report") -> "PlotCollection":
     """The best of each task."""
-    from bayes_sota.core.plots import plot_forest
-    from bayes_sota.leaderboard.plots import forest_row
+    from bayes_sota.leaderboard.plots import plot_skills
 
-    best = {row["task"]: row["best"] for row in table.content["tasks"]}
-    rows = [
-        forest_row(row) | {"name": f"{row['task']}: {row['name']}"}
-        for row in table.content["entries"]
-        if best[row["task"]] == row["name"]
-    ]
+    best: dict[str, Any] = {}
+    for row in table.content["entries"]:
+        first = best.setdefault(row["task"], row)
+        best[row["task"]] = max(first, row, key=lambda one: one["p_best"])
+    rows = [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]
     sure = f"mean and {table.content['prob']:.0%} interval"
-    label = f"skill of the best of each task: {sure}"
-    return plot_forest(rows[:40], label, score="score").collection
+    return plot_skills(rows[:40], f"skill of the best of each task: {sure}").collection

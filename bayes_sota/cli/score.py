@@ -77,9 +77,7 @@ def score(
 
 
 def _draw(report: "Report") -> "PlotCollection":
-    from bayes_sota.core.plots import plot_forest
-    from bayes_sota.leaderboard.plots import forest_row
+    from bayes_sota.leaderboard.plots import plot_skills
 
-    rows = [forest_row(row) for row in report.content["classifiers"][:20]]
     label = f"skill: mean and {report.content['prob']:.0%} interval"
-    return plot_forest(rows, label, score="score").collection
+    return plot_skills(report.content["classifiers"][:20], label).collection

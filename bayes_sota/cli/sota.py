@@ -134,6 +134,7 @@ def _boards(
         )
     boards = []
     for number, (score, n, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
-        known = {"n_test": n, "n_classifiers": m, "name": f"board {number}"}
+        name = f"board {number}" if len(maxima) > 1 else "board"
+        known = {"n_test": n, "n_classifiers": m, "name": name}
         boards.append(BestScore(score, metric=metric or "accuracy", **known, **scores))
     return tuple(boards)

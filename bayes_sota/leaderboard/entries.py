@@ -11,7 +11,7 @@ one size; from answers and item scores they come from the items or clusters, eac
 standard normal number of times more (a multiplier bootstrap).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -27,7 +27,6 @@ from bayes_sota.core.ranks import (
     joint_rank_sets,
     stepwise_rank_sets,
     stepwise_rank_sets_of_equal_errors,
-    tiers,
 )
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import korn_graubard
@@ -92,17 +91,15 @@ class EntryDraws:
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""
-        tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-        return self._pooled(self.skill, lambda pooled: np.quantile(pooled, tails, axis=0).T).T
+        return self._quantiles(self.skill, ci_prob, "linear")
 
     def rank_interval(self, ci_prob: float = 0.95) -> IntArray:
         """Interval of each rank with at least this probability, shape (m, 2)."""
+        return self._quantiles(self.rank, ci_prob, "inverted_cdf").astype(np.int64)
+
+    def _quantiles(self, draws: NDArray[Any], ci_prob: float, method: Any) -> FloatArray:
         tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-
-        def quantiles(pooled: NDArray[Any]) -> Any:
-            return np.quantile(pooled, tails, axis=0, method="inverted_cdf").T
-
-        return self._pooled(self.rank, quantiles).T.astype(np.int64)
+        return self._pooled(draws, lambda x: np.quantile(x, tails, axis=0, method=method).T).T
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
         """Summary of the draws of all entries that are alike, shape (numbers, m)."""
@@ -133,38 +130,10 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
     p_best, mcse = np.zeros((2, size.size))
     p_best[group] = np.bincount(best, minlength=size.size)[group] / best.size
     mcse[group] = skills.parameters.share_mcse(best[:, None] == group)
+    order, first = np.argsort(alike, kind="stable"), np.cumsum(size) - size
+    groups = [order[first[size == s][:, None] + np.arange(s)] for s in np.unique(size[size > 0])]
     each = (p_best / size)[alike], (mcse / size)[alike]
-    return EntryDraws(skills.of_all(rng), *each, tuple(_groups(alike)))
-
-
-def _groups(alike: IntArray) -> Iterator[IntArray]:
-    """Entries with equal numbers: for each size s of a group an array (groups, s)."""
-    _, index, copies = np.unique(alike, return_inverse=True, return_counts=True)
-    order = np.argsort(index, kind="stable")
-    first = np.concatenate([[0], np.cumsum(copies)])[:-1]
-    for s in np.unique(copies):
-        yield order[first[copies == s][:, None] + np.arange(s)]
-
-
-@dataclass(frozen=True, eq=False)
-class RankSets:
-    """Sets of ranks of all entries, best score first.
-
-    Attributes
-    ----------
-    how : {"joint", "stepwise", "each"}
-        Hold for all entries at once, in the posterior or whatever is true; or each by itself.
-    sets : ndarray of int, shape (m, 2)
-        Least and largest rank of each entry.
-    """
-
-    how: Ranks
-    sets: IntArray
-
-    @cached_property
-    def tier(self) -> IntArray:
-        """Tier of each entry, (m,)."""
-        return tiers(self.sets)
+    return EntryDraws(skills.of_all(rng), *each, tuple(groups))
 
 
 def rank_sets(
@@ -174,8 +143,8 @@ def rank_sets(
     ci_prob: float,
     how: Ranks,
     rng: np.random.Generator,
-) -> RankSets:
-    """Sets of ranks of all entries of a board, best score first.
+) -> tuple[Ranks, IntArray]:
+    """How the sets of ranks of all entries of a board hold, and the sets, best score first.
 
     Parameters
     ----------
@@ -189,6 +158,13 @@ def rank_sets(
     how : {"auto", "joint", "stepwise", "each"}
         ``auto`` is joint up to 100 entries and else stepwise, where that is possible.
     rng : Generator
+
+    Returns
+    -------
+    how : {"joint", "stepwise", "each"}
+        They hold for all entries at once, in the posterior or whatever is true; or each by itself.
+    sets : ndarray of int, shape (m, 2)
+        Least and largest rank of each entry.
 
     Raises
     ------
@@ -204,15 +180,15 @@ def rank_sets(
         how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "stepwise"
     order = np.argsort(-data.scores, kind="stable")
     if how == "each":
-        return RankSets(how, entries.rank_interval(ci_prob)[order])
+        return how, entries.rank_interval(ci_prob)[order]
     if how == "stepwise":
-        return RankSets(how, _stepwise(data, rho, ci_prob, rng)[order])
+        return how, _stepwise(data, rho, ci_prob, rng)[order]
     sets = joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
     if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions):
         # Scores alone: who has the lower one has no better rank, but for few draws.
         sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
         sets[:, 1] = np.maximum.accumulate(sets[:, 1])
-    return RankSets(how, sets)
+    return how, sets
 
 
 def separating_times(

@@ -11,26 +11,11 @@ from arviz_plots import PlotCollection
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import (
-    COLORS,
-    Panel,
-    plot_forest,
-    rounded,
-    title_figure,
-)
+from bayes_sota.core.plots import COLORS, Panel, plot_forest, rounded, title_figure
 from bayes_sota.core.tables import Report
+from bayes_sota.leaderboard.summary_words import setting_of
 
 _COLUMNS = ("assumption", "value", "mean", "lower", "upper")
-_HEADINGS = {
-    "n_classifiers": "number of classifiers ×",
-    "reference_skill": "skill of the reference",
-    "rho": "correlation",
-    "rho learnt from the scores": "correlation learnt (mean)",
-    "family": "shape of skills:",
-    "submission_luck": "luck of submissions",
-    "spread": "spread of skills",
-    "spread_ratio": "spread ratio of scores",
-}
 
 
 def plot_sensitivity(
@@ -88,13 +73,8 @@ def plot_sensitivity(
         raise InputError(f"the table of sensitivity lacks {', '.join(lacking)}")
     first, *others = rows.to_dict("records")
     shown = [
-        {
-            "name": _label(row),
-            "mean": row["mean"],
-            "interval": [row["lower"], row["upper"]],
-            "weak": row is not first,
-        }
-        for row in (first, *others)
+        row | {"name": _label(row), "interval": [row["lower"], row["upper"]]}
+        for row in (first, *({**row, "weak": True} for row in others))
     ]
     more = [] if observed_maximum is None else [observed_maximum]
     label = f"skill of the best classifier: mean and {ci_prob:.0%} interval"
@@ -112,10 +92,7 @@ def plot_sensitivity(
 
 
 def _label(row: Mapping[Any, Any]) -> str:
-    heading, value = _HEADINGS.get(row["assumption"], row["assumption"]), row["value"]
-    if isinstance(value, str):
-        return f"{heading} {value}"
-    return heading if pd.isna(value) else f"{heading} {value:.3g}"
+    return f"{row['assumption'].replace('_', ' ')} {setting_of(row)}".rstrip()
 
 
 def _finding(first: Mapping[Any, Any], others: Sequence[Mapping[Any, Any]]) -> str:
@@ -131,9 +108,21 @@ def _finding(first: Mapping[Any, Any], others: Sequence[Mapping[Any, Any]]) -> s
     )
 
 
-def forest_row(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``plot_forest`` takes of an entry of JSON."""
-    return {**entry, **entry["skill"], "weak": not entry.get("tied_with_best", True)}
+def plot_skills(rows: Sequence[dict[str, Any]], label: str, **where: Any) -> Panel:
+    """Skills of entries as JSON has them, with their intervals and scores; grey if not the best.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and maybe
+        ``tied_with_best``.
+    label : str
+        Of the axis.
+    **where
+        As of ``bayes_sota.core.plots.plot_forest``.
+    """
+    shown = [row | row["skill"] | {"weak": not row.get("tied_with_best", True)} for row in rows]
+    return plot_forest(shown, label, score="score", **where)
 
 
 def plot_entries(
@@ -179,14 +168,9 @@ def plot_entries(
     COUNT.check(top, "top")
     entries, m = table.content["entries"][:top], table.content["n_entries"]
     last = max(row["rank_set"][1] for row in entries)
-    collection = plot_forest(
-        [forest_row(entry) for entry in entries],
-        f"skill: mean and {table.content['prob']:.0%} interval",
-        score="score",
-        beside=["rank"],
-        plot_collection=plot_collection,
-        **pc_kwargs,
-    ).collection
+    label = f"skill: mean and {table.content['prob']:.0%} interval"
+    where = {"beside": ["rank"], "plot_collection": plot_collection, **pc_kwargs}
+    collection = plot_skills(entries, label, **where).collection
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
         low, high = row["rank_set"]

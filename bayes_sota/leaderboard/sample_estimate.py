@@ -11,19 +11,11 @@ from typing import Any, Literal, TypeGuard
 
 import xarray as xr
 
-from bayes_sota.core.arguments import (
-    COUNT,
-    DEFAULT_SEED,
-    SEED,
-    check_choice,
-    refuse_unused,
-)
+from bayes_sota.core.arguments import DEFAULT_SEED, SEED, check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
-from bayes_sota.core.priors import (
-    Priors,
-)
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -54,7 +46,6 @@ def estimate_sota(
     chains: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
     reference_skill: float | None = None,
-    new_n_test: int | None = None,
     groups: Groups = "all",
     epsilon: float | None = None,
     cores: int | None = None,
@@ -93,8 +84,6 @@ def estimate_sota(
         The same seed gives the same draws whatever ``cores``.
     reference_skill : float, optional
         theta0, of boards whose maximum alone is known; default each board's observed maximum.
-    new_n_test : int, optional
-        Size of the fresh test set for the predictive scores; default the board's own.
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
@@ -139,26 +128,23 @@ def estimate(
 ) -> tuple[xr.DataTree, BoardPosterior | None]:
     """Result of ``estimate_sota``, with the draws of a board where more than the best is known."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
-    method = chosen.pop("method")
+    method, how = chosen.pop("method"), {k: chosen.pop(k) for k in ("cores", "progressbar")}
     if isinstance(board, PairedBoards):
         check_choice("method", method or "auto", Literal["auto", "exact"])
         taken = {name: chosen.pop(name) for name in _OF_PAIRS}
-        others = {k: v for k, v in chosen.items() if k not in ("cores", "progressbar")}
-        refuse_unused("two boards of the same teams", others)
+        refuse_unused("two boards of the same teams", chosen)
         return estimate_paired(board, **taken), None
     boards: Any = _boards(board)
-    if chosen["new_n_test"] is not None:
-        COUNT.check(chosen["new_n_test"], "new_n_test")
+    whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
     check_luck(chosen["priors"], *boards)
     check_choice("groups", chosen["groups"], Groups)
-    whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
     builder = "leaderboard" if whole else "observed_maximum"
     spec = chosen_model(builder=builder, data=boards[0], **of_rho)
     method = method or spec.sampler.method
     check_choice("method", method, Method)
     settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
-    settings |= {name: chosen[name] for name in ("random_seed", "new_n_test", "groups")}
+    settings |= {name: chosen[name] for name in ("random_seed", "groups")}
     if whole:
         if method in ("abc", "nuts"):
             raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
@@ -167,36 +153,31 @@ def estimate(
     if any(one.metric != "accuracy" for one in boards):
         refuse_unused("scores that are no accuracies, which have no theta0", theta0)
     settings |= theta0
-    if method in ("auto", "exact"):
-        return sample_exact(boards, spec.priors, **settings), None
-    settings |= {name: chosen[name] for name in ("cores", "progressbar")}
     if method == "abc":
         from bayes_sota.maximum.sample_smc import sample_abc
 
-        return sample_abc(boards, spec.priors, epsilon=chosen["epsilon"], **settings), None
-    settings |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-    return sample_nuts(boards, spec.priors, **settings), None
+        abc: Any = how | {"epsilon": chosen["epsilon"]}
+        return sample_abc(boards, spec.priors, **abc, **settings), None
+    if method == "nuts":
+        how |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
+        return sample_nuts(boards, spec.priors, **how, **settings), None
+    return sample_exact(boards, spec.priors, **settings), None
 
 
-def _boards(board: Data | Sequence[BestScore]) -> tuple[Data, ...]:
+def _boards(board: Any) -> tuple[Data, ...]:
     """Whole board, or boards of which the maximum counts."""
-    if isinstance(board, BestScore | Outcomes):
-        return (board,)
-    listed: object = board
-    if isinstance(listed, str) or not isinstance(board, Sequence):
+    boards = (board,) if isinstance(board, BestScore | Outcomes) else board
+    if not isinstance(boards, list | tuple) or not boards:
         raise InputError(
-            f"a board, or several, must be given, got {type(board).__name__}; "
+            f"at least one board must be given, got {type(board).__name__}; "
             "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
         )
-    boards = tuple(board)
-    if not boards:
-        raise InputError("at least one leaderboard is needed")
     if len(boards) > 1 and any(is_whole(b) for b in boards):
         raise InputError(
             "several boards are read by their maxima only: give board.maximum_only() of each, or "
             "one board with its scores"
         )
-    return boards
+    return tuple(boards)
 
 
 def is_whole(board: Data) -> TypeGuard[Whole]:

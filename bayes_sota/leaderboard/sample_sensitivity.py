@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import (
     FixedCorrelation,
-    MaximumPriors,
     Priors,
     TriesPrior,
     board_priors,
@@ -28,8 +28,8 @@ from bayes_sota.leaderboard.specification import of_other_field
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.tables import default_reference_skill
 
-type Row = tuple[str, float | str, dict[str, Any]]
-"""Assumption, its value, and what changes in the call that draws theta_sota."""
+type Row = tuple[str, float | str, Callable[[], FloatArray]]
+"""Assumption, its value, and what draws theta_sota with it."""
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
@@ -70,69 +70,22 @@ def sota_sensitivity(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)
     check_luck(priors, *boards)
-    first, shown = boards[0], dict[str, Any](ci_prob=ci_prob, progressbar=progressbar)
-    if len(boards) == 1 and isinstance(first, Leaderboard):
+    if len(boards) == 1 and isinstance(boards[0], Leaderboard):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng, known = generator_of(random_seed), board_priors(priors)
-        found = board_posterior(first, known, draws=draws, random_seed=rng, every=False)
-        return board_sensitivity(found, draws, rng, **shown)
-    given = maximum_priors(priors)
-
-    def theta(
-        boards: Any = boards, priors: Any = given, theta0: Any = reference_skill
-    ) -> FloatArray:
-        settings: Any = {"draws": draws, "random_seed": random_seed, "reference_skill": theta0}
-        return sota_posterior(boards, priors, **settings).draws["theta_sota"][:, 0]
-
-    rows = _rows_of_maxima(boards, given, reference_skill)
-    return _sensitivity(theta(), rows, theta, **shown)
+        found = board_posterior(boards[0], known, draws=draws, random_seed=rng, every=False)
+        rows = rows_of_board(found, draws, rng)
+    else:
+        rows = _rows_of_maxima(boards, priors, reference_skill, draws, random_seed)
+    return tried(rows, ci_prob, progressbar)
 
 
-def board_sensitivity(
-    found: BoardPosterior, draws: int, rng: np.random.Generator, **shown: Any
-) -> pd.DataFrame:
-    """Sensitivity of the posterior of a board.
-
-    Rows share the seed, so that they differ by what is assumed more than by chance.
-    """
-    given, seed = found.fit.learning("nothing"), int(rng.integers(2**63))
-    board = given.evidence.board
-
-    def theta(fit: Any = None, boards: Any = (board,), priors: Any = given.priors) -> FloatArray:
-        if fit is not None:
-            return board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
-        settings: Any = {"draws": draws, "random_seed": seed, "every": False}
-        return board.sign * board_posterior(boards[0], priors, **settings).skills.best
-
-    rows: list[Row] = []
-    if given.nodes.cells > 1:
-        rows += [("rho", float(x), {"fit": given.at_rho(x)}) for x in np.unique(given.rho)]
-        learnt = given.learning("rho")
-        value = float(learnt.node_weights @ given.rho)
-        rows.append(("rho learnt from the scores", value, {"fit": learnt}))
-    if len(given.families) > 1:
-        rows += [("family", name, {"fit": given.of_family(name)}) for name in given.families]
-    if board.anchors is not None:
-        rows.append(("known skills", "unknown", {"boards": (board.copy_with(anchors=None),)}))
-    if not board.has_own_errors:
-        rows.append(("n_classifiers", _HIDDEN, {"boards": _with_tries((board,), _HIDDEN)}))
-    rows += _rows_of_any((board,), given.priors)
-    return _sensitivity(board.sign * found.draws["theta_sota"], rows, theta, **shown)
-
-
-def _sensitivity(
-    given: FloatArray,
-    rows: Sequence[Row],
-    theta: Callable[..., FloatArray],
-    *,
-    ci_prob: float,
-    progressbar: bool,
-) -> pd.DataFrame:
-    """Frame of draws of theta_sota as given, and with what each row changes."""
+def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> pd.DataFrame:
+    """Frame of what theta_sota is under each assumption."""
     table = []
     with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
-        for assumption, value, changes in [("as given", float("nan"), None), *rows]:
-            drawn = given if changes is None else theta(**changes)
+        for assumption, value, draw in rows:
+            drawn = draw()
             ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
             mcse = drawn.std() / np.sqrt(drawn.size)
             table.append((assumption, value, *map(float, (drawn.mean(), *ends, mcse))))
@@ -140,36 +93,83 @@ def _sensitivity(
     return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
 
+def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -> list[Row]:
+    """Assumptions of the posterior of a board, itself first.
+
+    Rows share the seed, so that they differ by what is assumed more than by chance.
+    """
+    given, seed = found.fit.learning("nothing"), int(rng.integers(2**63))
+    board = given.evidence.board
+
+    def of_fit(fit: Any) -> FloatArray:
+        return board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
+
+    def anew(boards: Sequence[Any], priors: Any) -> FloatArray:
+        settings: Any = {"draws": draws, "random_seed": seed, "every": False}
+        return board.sign * board_posterior(boards[0], priors, **settings).skills.best
+
+    rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]
+    if given.nodes.cells > 1:
+        for x in np.unique(given.rho):
+            rows.append(("rho", float(x), partial(of_fit, given.at_rho(x))))
+        learnt = given.learning("rho")
+        value = float(learnt.node_weights @ given.rho)
+        rows.append(("rho learnt from the scores", value, partial(of_fit, learnt)))
+    for name in given.families if len(given.families) > 1 else ():
+        rows.append(("family", name, partial(of_fit, given.of_family(name))))
+    if board.anchors is not None:
+        without = (board.copy_with(anchors=None),)
+        rows.append(("known skills", "unknown", partial(anew, without, given.priors)))
+    if not board.has_own_errors:
+        more = _with_tries((board,), _HIDDEN)
+        rows.append(("n_classifiers", _HIDDEN, partial(anew, more, given.priors)))
+    return [*rows, *_rows_of_any((board,), given.priors, anew)]
+
+
 def _rows_of_maxima(
-    boards: tuple[BestScore, ...], priors: MaximumPriors, reference_skill: float | None
+    boards: tuple[BestScore, ...],
+    priors: Priors | None,
+    theta0: float | None,
+    draws: int,
+    random_seed: int | None,
 ) -> list[Row]:
-    times, rho, spread = (0.5, 2.0, 10.0), priors.correlation, priors.skill.spread
-    rows: list[Row] = [("n_classifiers", k, {"boards": _with_tries(boards, k)}) for k in times]
+    known = maximum_priors(priors)
+    rho, spread = known.correlation, known.skill.spread
+
+    def anew(boards: Any = boards, priors: Any = known, theta0: Any = theta0) -> FloatArray:
+        settings: Any = {"draws": draws, "random_seed": random_seed, "reference_skill": theta0}
+        return sota_posterior(boards, priors, **settings).draws["theta_sota"][:, 0]
+
+    rows: list[Row] = [("as given", np.nan, anew)]
+    for k in (0.5, 2.0, 10.0):
+        rows.append(("n_classifiers", k, partial(anew, _with_tries(boards, k))))
     if all(board.metric == "accuracy" for board in boards):
-        theta0 = default_reference_skill(boards[0]) if reference_skill is None else reference_skill
-        odds = theta0 / (1 - theta0)
-        others = [factor * odds / (1 + factor * odds) for factor in (0.5, 2.0)]
-        rows += [("reference_skill", other, {"theta0": other}) for other in others]
-    for value in (0.0, 0.6, 0.9) if rho.is_fixed else rho.quantile([0.025, 0.5, 0.975]).tolist():
-        known = replace(priors, correlation=FixedCorrelation(value))
-        rows.append(("rho", value, {"priors": known}))
-    for value in spread if isinstance(spread, tuple) else (spread / 2, min(spread * 2, 4.9)):
-        known = replace(priors, skill=replace(priors.skill, spread=value))
-        rows.append(("spread", value, {"priors": known}))
-    return [*rows, *_rows_of_any(boards, priors)]
+        middle = default_reference_skill(boards[0]) if theta0 is None else theta0
+        odds = middle / (1 - middle)
+        for other in (factor * odds / (1 + factor * odds) for factor in (0.5, 2.0)):
+            rows.append(("reference_skill", other, partial(anew, theta0=other)))
+    for x in (0.0, 0.6, 0.9) if rho.is_fixed else rho.quantile([0.025, 0.5, 0.975]).tolist():
+        at_x = replace(known, correlation=FixedCorrelation(x))
+        rows.append(("rho", x, partial(anew, priors=at_x)))
+    for x in spread if isinstance(spread, tuple) else (spread / 2, min(spread * 2, 4.9)):
+        at_x = replace(known, skill=replace(known.skill, spread=x))
+        rows.append(("spread", x, partial(anew, priors=at_x)))
+    return [*rows, *_rows_of_any(boards, known, anew)]
 
 
-def _rows_of_any(boards: Sequence[BestScore], priors: Any) -> Iterator[Row]:
+def _rows_of_any(
+    boards: Sequence[BestScore], priors: Any, anew: Callable[[Any, Any], FloatArray]
+) -> Iterator[Row]:
     """Rows that maxima and whole boards have."""
     for luck in _LUCKS if any(board.has_submissions for board in boards) else ():
         known = replace(priors, submission_luck=FixedCorrelation(luck))
-        yield "submission_luck", luck, {"priors": known}
+        yield "submission_luck", luck, partial(anew, boards, known)
     for ratio in _RATIOS if all(board.metric == "auc" for board in boards) else ():
         if ratio != boards[0].spread_ratio:
             others = tuple(board.copy_with(spread_ratio=ratio) for board in boards)
-            yield "spread_ratio", ratio, {"boards": others}
+            yield "spread_ratio", ratio, partial(anew, others, priors)
     for kind, other in of_other_field(priors):
-        yield "field", kind, {"priors": other}
+        yield "field", kind, partial(anew, boards, other)
 
 
 def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:

@@ -32,13 +32,7 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
-from bayes_sota.leaderboard.sample import (
-    SINGLE,
-    best_first,
-    check_dataset,
-    estimand_groups,
-    known_groups,
-)
+from bayes_sota.leaderboard.sample import BoardLayout, best_first, facts_of
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import (
     Skills,
@@ -60,7 +54,6 @@ def complete(
     priors: Priors | BoardPriors | None = None,
     family: str | SkillFamily | None = None,
     fit: ShapeFit | None = None,
-    new_n_test: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Result of a board from a trace of ``build_model``, extended or not.
@@ -76,8 +69,6 @@ def complete(
         likelihood, prior and replicated scores come from it, and the density of the skills.
     priors, family, fit
         As in ``build_model``; the family by default that of the trace.
-    new_n_test : int, optional
-        Size of the fresh test set; default the board's own.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
@@ -123,29 +114,30 @@ def complete(
         )
     model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board)
     skills = skills_of_trace(shape, model, posterior, rng)
-    chains, same = posterior.sizes["chain"], {dim: posterior[dim] for dim in ("chain", "draw")}
-    layout = {"evidence": shape.evidence, "names": board.names, "chains": chains}
-    groups = estimand_groups(skills.estimands() | skills.new_scores(new_n_test, rng), layout)
+    of_model = model_groups(model, trace, rng)
+    replicated = board.sign * of_model["posterior_predictive"]["score"].values
+    observed = shape.evidence.scores[shape.evidence.entries]
+    check = compare_boards(observed, replicated.reshape(-1, replicated.shape[-1]))
+    layout = BoardLayout(shape, posterior.sizes["chain"])
+    groups = layout.groups(skills.estimands() | skills.new_scores(None, rng), check)
+    same = {dim: posterior[dim] for dim in ("chain", "draw")}
     estimands = groups["posterior"].drop_vars(posterior.data_vars, errors="ignore")
-    groups["posterior"] = posterior.drop_attrs().merge(estimands.assign_coords(same))
-    groups |= {"sample_stats": sampler_stats(trace), **known_groups(shape, board.names)}
-    _add_groups_of_model(groups, shape, model, trace, rng)
+    theirs = dataset_of(trace, "observed_data").drop_vars("score", errors="ignore")
+    place = groups["observed_data"]["place"]
+    groups |= of_model | {
+        "posterior": posterior.drop_attrs().merge(estimands.assign_coords(same)),
+        "observed_data": xr.merge([groups["observed_data"], theirs]),
+        "sample_stats": sampler_stats(trace),
+    }
+    for name in ("prior_predictive", "posterior_predictive"):
+        scores = board.sign * of_model[name]["score"].values
+        ordered = ("chain", "draw", "place"), board.sign * best_first(scores)
+        groups[name] = of_model[name].assign(sorted_score=ordered).assign_coords(place=place)
     sampled = describe_nuts(trace)
     reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
     provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
-    return result_tree(
-        groups,
-        {
-            **provenance,
-            **sampled,
-            "diagnostics_reasons": "; ".join(filter(None, reasons)),
-            "notes": "; ".join(notes_of(shape)),
-            "skill_family": shape.shape.name,
-            "new_n_test": int(new_n_test or 0),
-            "rho_learnt": 0,
-            "metric": board.metric,
-        },
-    )
+    facts = sampled | facts_of(shape, reasons, notes_of(shape)) | {"rho_learnt": 0}
+    return result_tree(groups, provenance | facts | {"skill_family": shape.shape.name})
 
 
 def skills_of_trace(
@@ -198,9 +190,8 @@ def draw_own_skills(
         own = own - (own.max(axis=1, keepdims=True) if evidence.is_cut else 0.0)
         shape = np.exp(own)
         density = fit.strangers.join(shape)
-        scores, rows = (table.score[row], np.arange(row.size)) if listed else (table.score, row)
-        cdf = np.cumsum(density * scores, axis=1)
-        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random(row.size), y, rows))
+        cdf = np.cumsum(density * table.score[row], axis=1)
+        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random((row.size, 1)), y)[:, 0])
         bend = np.minimum(own[:, -1] - 2 * own[:, -2] + own[:, -3], 0.0) / evidence.step**2
         slope = (own[:, -1] - own[:, -2]) / evidence.step + bend * evidence.step / 2
         beyond = np.exp(own[:, -1:] + slope[:, None] * away + bend[:, None] * away**2 / 2)
@@ -218,29 +209,3 @@ def draw_own_skills(
     parameters = Parameters(np.zeros(size, np.int64), node, np.zeros((size, 2)))
     skills = Skills(fit, parameters, classifier, psi, others, fresh, rho, shift, tries)
     return skills.with_known(rng) if evidence.known_entries.size else skills
-
-
-def _add_groups_of_model(
-    groups: dict[str, xr.Dataset],
-    fit: ShapeFit,
-    model: "pm.Model",
-    trace: xr.DataTree,
-    rng: np.random.Generator,
-) -> None:
-    """Prior, replicated scores with their check, log likelihood and log prior."""
-    sign, place = fit.evidence.board.sign, groups["observed_data"]["place"]
-    found = model_groups(model, trace, rng)
-    scores = sign * found["posterior_predictive"]["score"].values
-    observed = fit.evidence.scores[fit.evidence.entries]
-    check = compare_boards(observed, scores.reshape(-1, scores.shape[-1]))
-    for name in ("prior_predictive", "posterior_predictive"):
-        ordered = sign * best_first(sign * found[name]["score"].values)
-        with_place = found[name].assign(sorted_score=(("chain", "draw", "place"), ordered))
-        found[name] = with_place.assign_coords(place=place)
-    theirs = dataset_of(trace, "observed_data").drop_vars("score", errors="ignore")
-    dtype = np.float32 if found["log_likelihood"].nbytes > SINGLE else np.float64
-    groups |= found | {
-        "observed_data": xr.merge([groups["observed_data"], theirs]),
-        "log_likelihood": found["log_likelihood"].astype(dtype),
-        "predictive_check": check_dataset(check),
-    }

@@ -65,17 +65,18 @@ def chosen_model(
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
     has_rho = {"a model": model, "priors": priors, "a known correlation": correlation}
-    options = [what for what, value in has_rho.items() if value is not None]
-    for what in options:
+    given = [what for what, value in has_rho.items() if value is not None]
+    for what in given:
         refuse_unused(what, {"domain": domain, "field": field})
-    if not options:
+    if priors is not None:
+        spec = ModelSpecification("unnamed", builder=builder, priors=priors)
+    elif model is not None:
+        spec = model if isinstance(model, ModelSpecification) else load_model(model)
+    elif given:
+        spec = load_model(BUILDERS[builder].default)
+    else:
         implied = isinstance(data, Chosen) and data.is_competition
-        model = _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
-    if model is None:
-        usual = BUILDERS[builder].default
-        unnamed = ModelSpecification("unnamed", builder=builder, priors=priors)
-        model = load_model(usual) if priors is None else unnamed
-    spec = model if isinstance(model, ModelSpecification) else load_model(model)
+        spec = _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
     if spec.builder != builder:
         right = [name for name in model_names() if load_model(name).builder == builder]
         raise InputError(
@@ -94,9 +95,7 @@ def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification
     check_known("field", field, KINDS_OF_FIELD)
     usual = load_model(BUILDERS[builder].default)
     name = "-".join(([domain] if domain else []) + [field] * (field == _ENSEMBLES))
-    if not name:
-        return usual
-    of_boards = load_model(name)
+    of_boards = load_model(name) if name else usual
     if builder == of_boards.builder:
         return of_boards
     priors = replace(usual.priors, correlation=of_boards.priors.correlation)
@@ -134,21 +133,19 @@ def source_of_rho(model: str) -> str:
     ('the prior of ensembles in any domain', 'the prior of ensembles in the domain tabular')
     """
     rest = model.removesuffix(_ENSEMBLES).removesuffix("-")
-    of_ensembles = rest != model
-    domains = [domain for domain in DOMAINS if rest.endswith(domain)]
-    if domains:
-        return f"the prior of {'ensembles in ' * of_ensembles}the domain {domains[0]}"
-    if rest in ["", *(builder.default for builder in BUILDERS.values())]:
-        return f"the prior {'of ensembles in' if of_ensembles else 'for'} any domain"
+    kind = "ensembles in " * (rest != model)
+    for domain in DOMAINS:
+        if rest.endswith(domain):
+            return f"the prior of {kind}the domain {domain}"
+    if rest in ("", *(builder.default for builder in BUILDERS.values())):
+        return f"the prior {f'of {kind}' if kind else 'for '}any domain"
     return "the priors given" if model == "unnamed" else f"the model {model}"
 
 
 def notes_on_field(data: object, name: str, asked: Model = None) -> list[str]:
     """That a download of a competition is taken for a field of ensembles, unless by a model."""
-    implied = asked is None and name.endswith(_ENSEMBLES)
-    if not (implied and isinstance(data, Chosen) and data.is_competition):
-        return []
+    implied = isinstance(data, Chosen) and data.is_competition and asked is None
     return [
         "entries of a competition are taken for ensembles, which share members, notebooks or "
         "parents and so more luck; --field single takes them for classifiers of their own"
-    ]
+    ] * (implied and name.endswith(_ENSEMBLES))

@@ -12,27 +12,42 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayes_sota.core import text
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, Priors
-from bayes_sota.core.ranks import separated_neighbours
+from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
-from bayes_sota.core.tables import Report, rows_of
-from bayes_sota.core.text import decimals_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
+from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, RankSets, rank_sets, separating_times
+from bayes_sota.leaderboard import summary_words as words
+from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets, separating_times
 from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
-from bayes_sota.leaderboard.summary_entries_words import OWN, report_entries, two_digits
-from bayes_sota.leaderboard.summary_words import about_rho, board_of, items_of, source_of
 
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries, of which no more are drawn than is asked
 _POWER = 0.8  # to tell the first two apart
+_SKILL = (
+    "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
+    "what compares entries does not."
+)
+_RANKS = {
+    "joint": "Ranks are by skill: all lie in their sets at once with a probability of {:.0%}.",
+    "stepwise": "Ranks are by skill: all lie in their sets at once in {:.0%} of such boards, also "
+    "where entries are equal.",
+    "each": "Ranks are by skill: each by itself lies in its interval with a probability of {:.0%}.",
+}
+_TIERS = (
+    "Tier 1 are the entries that may be the best, each further tier those that may be the best of "
+    "the rest. P(best) is the probability that no other entry is better, and small where many are "
+    "about equal."
+)
 
 
 def board_table(
@@ -95,98 +110,93 @@ def board_table(
     DRAWS.check(draws, "draws")
     if not isinstance(data, Leaderboard | Outcomes):
         raise InputError("the scores of all entries, or their answers, are needed")
-    board = board_of(data)
+    board = words.board_of(data)
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
     check_luck(priors, data)
     rng, seed = resolve_seed(random_seed)
     m = len(board.names)
     count = min(max(draws, _DRAWS if m <= _LARGE else draws), max(100, _MOST_NUMBERS // m))
     found = board_posterior(data, spec.priors, draws=count, random_seed=rng)
-    sets = rank_sets(data, found.entries, found.draws["rho"], ci_prob, ranks, rng)
-    skills: dict[str, Any] = {
-        name: summarize_draws(board.sign * found.draws[name], ci_prob, found.parameters.behind)
+    how, sets = rank_sets(data, found.entries, found.draws["rho"], ci_prob, ranks, rng)
+    best, winner = (
+        summarize_draws(board.sign * found.draws[name], ci_prob, found.parameters.behind)
         for name in ("theta_sota", "winner_skill")
-    }
-    frame = _frame(board, found, sets, skills["winner_skill"], ci_prob)
+    )
     rho = summarize_draws(found.draws["rho"], ci_prob) | {"learnt": found.learns_rho}
-    least = int(frame["set_upper"].min())  # entries surely among so many, of at most half of all
-    sure = frame.loc[frame["set_upper"] == least, "name"].tolist()
+    entries = _rows(board, found, sets, winner, ci_prob)
     content = {
-        "entries": [_entry(row) for row in rows_of(frame)],
-        "theta_sota": skills["theta_sota"],
+        "entries": entries,
+        "theta_sota": best,
         "rho": rho,
-        **items_of(data),
+        **words.items_of(data),
         "n_entries": m,
-        "n_tied_with_best": int(frame["tied_with_best"].sum()),
-        "ranks": sets.how,
-        "n_tiers": int(sets.tier.max()),
-        "n_separated_neighbours": separated_neighbours(sets.sets),
-        "surely_among_best": {"k": least, "names": sure} if least <= m / 2 else {},
+        "n_tied_with_best": sum(row["tied_with_best"] for row in entries),
+        "ranks": how,
+        "n_separated_neighbours": separated_neighbours(sets),
         "separating_first_two": _separating(data, found, sets, ci_prob),
         "prob": ci_prob,
         "notes": [
             *found.notes,
             *notes_on_field(board, spec.name, model),
-            *_notes(board, frame, found, sets),
-            about_rho(rho, spec.name, source_of(data)),
+            *_notes(board, how),
+            words.about_rho(rho, spec.name, words.source_of(data)),
         ],
         "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
         "seed": int(seed) if seed.isdigit() else None,
     }
-    return report_entries(data, content, frame, decimals_of(skills["winner_skill"]), count)
+    d = text.decimals_of(winner)
+    draws_said = f"{text.counted(count, 'draw')} of the exact posterior of all skills, seed {seed}"
+    return words.report_of(
+        content,
+        make_frame=lambda: pd.DataFrame([words.flat(row) for row in entries]),
+        sentences=[*_sentences(data, content, d)],
+        tables=[_table(data, content, d)],
+        legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
+        footer=["method exact"],
+        basis=[draws_said, SOFTWARE, words.CITED],
+        measured=words.measured_of(data),
+    )
 
 
-def _frame(
+def _rows(
     board: Leaderboard,
     found: BoardPosterior,
-    ranks: RankSets,
+    sets: IntArray,
     winner: dict[str, Any],
     ci_prob: float,
-) -> pd.DataFrame:
-    """One row per entry; those that lead alike have the skill of the winner."""
-    entries, evidence = found.entries, found.fit.evidence
-    order, scores = board.order, board.scores[board.order]
-    mean, skill = board.sign * entries.mean()[order], board.sign * entries.interval(ci_prob)[order]
-    skill.sort(axis=1)
+) -> list[dict[str, Any]]:
+    """What is known of each entry, best score first; those that lead alike have the winner's skill.
+
+    JSON has these rows; CSV and the printed table are made of them.
+    """
+    entries, evidence, order = found.entries, found.fit.evidence, board.order
+    scores, mean = board.scores[order], board.sign * entries.mean()
+    ends = np.sort(board.sign * entries.interval(ci_prob), axis=1)
     if evidence.shares_scores and not evidence.has_luck:
-        leads = evidence.leads[order]
-        mean[leads], skill[leads] = winner["mean"], winner["interval"]
-    places = entries.rank_interval(ci_prob)[order]
-    columns = {
+        mean[evidence.leads], ends[evidence.leads] = winner["mean"], winner["interval"]
+    skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
+    columns: dict[str, Any] = {
         "rank": 1 + np.searchsorted(-scores, -scores, side="left"),
         "name": [board.names[j] for j in order],
         "score": board.sign * scores,
-        "skill": mean,
-        "skill_lower": skill[:, 0],
-        "skill_upper": skill[:, 1],
-        "rank_lower": places[:, 0],
-        "rank_upper": places[:, 1],
+        "skill": [{"mean": middle, "interval": interval} for middle, interval in skills],
+        "rank_interval": entries.rank_interval(ci_prob)[order],
         "p_best": entries.p_best[order],
         "p_best_mcse": entries.p_best_mcse[order],
-        "tied_with_best": ranks.sets[:, 0] == 1,
-        "set_lower": ranks.sets[:, 0],
-        "set_upper": ranks.sets[:, 1],
-        "tier": ranks.tier,
+        "tied_with_best": sets[:, 0] == 1,
+        "rank_set": sets,
+        "tier": tiers(sets),
     }
     if board.error_ratios is not None and board.metric == "accuracy":
         columns["n_effective"] = board.sizes[order]
     elif board.error_ratios is not None:
         columns["standard_error"] = (board.standard_error or 0.0) * board.error_ratios[order]
-    return pd.DataFrame(columns)
-
-
-def _entry(row: dict[str, Any]) -> dict[str, Any]:
-    """What JSON has of an entry."""
-    plain = ("name", "rank", "score", *OWN, "p_best", "p_best_mcse", "tied_with_best", "tier")
-    return {key: row[key] for key in plain if key in row} | {
-        "skill": {"mean": row["skill"], "interval": [row["skill_lower"], row["skill_upper"]]},
-        "rank_interval": [row["rank_lower"], row["rank_upper"]],
-        "rank_set": [row["set_lower"], row["set_upper"]],
-    }
+    cells = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def _separating(
-    data: Leaderboard | Outcomes, found: BoardPosterior, ranks: RankSets, ci_prob: float
+    data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, ci_prob: float
 ) -> dict[str, Any] | None:
     """How many items in all would tell the first two apart, where the ranks do not.
 
@@ -197,36 +207,86 @@ def _separating(
     skill = found.entries.skill
     apart = skill[:, first].astype(float) - skill[:, second]
     gap = float(apart.mean())
-    if ranks.sets[0, 1] < ranks.sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
+    if sets[0, 1] < sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
         return None
     times = separating_times(data, gap, found.draws["rho"], ci_prob, _POWER)
     if times is None or times <= 1:
         return None
-    now, names = items_of(data)["n_test"], [data.names[first], data.names[second]]
-    total = None if now is None else two_digits(times * now)
-    more = None if now is None or total is None else two_digits(total - now)
+    now, names = words.items_of(data)["n_test"], [data.names[first], data.names[second]]
     known = {"names": names, "difference": gap, "power": _POWER, "times": times}
-    return known | {"n_test": total, "n_more": more}
+    total = None if now is None else two_digits(times * now)
+    return known | {"n_test": total, "n_more": total and two_digits(total - now)}
 
 
-def _notes(
-    board: Leaderboard, frame: pd.DataFrame, found: BoardPosterior, sets: RankSets
-) -> Iterator[str]:
-    """What is unusual about the board, its ranks and its draws."""
+def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
+    """What is unusual about the board and its ranks."""
     if board.is_partial:
         yield (
             f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: "
             "ranks and P(best) are among these, theta_sota is the best of all"
         )
-    if sets.how == "joint" and len(frame) > MOST_JOINT:
+    if how == "joint" and len(board.names) > MOST_JOINT:
         yield (
             "joint sets of ranks were seen to hold less often than said above "
             f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, "
             "with --submissions 1 where entries had several"
         )
-    best = int(np.argmax(board.sign * frame["skill"].to_numpy()))
-    if found.fit.evidence.has_luck and frame["rank"].iloc[best] > 1:
-        yield (
-            "rows are in the order of the scores; with the luck of its submissions taken off "
-            f"{frame['name'].iloc[best]} has the highest mean skill"
-        )
+
+
+def _sentences(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Iterator[str]:
+    """The leader, the best of all, who may be the best, and what would tell the first two apart."""
+    first, prob, pairs = content["entries"][0], content["prob"], content["n_entries"] - 1
+    who = text.shown_name(first["name"], 60)
+    yield words.expected_of(data, who, first["skill"], first["score"], d)
+    yield f"{words.best_of(data, content['theta_sota'])}; ranges are {prob:.0%} intervals."
+    yield words.best_score_of(data, first["score"])
+    p_best = text.chance(first["p_best"], first["p_best_mcse"])
+    yield f"{text.plain_text(first['name'], 200)} is the best of all with probability {p_best}."
+    yield (
+        f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best; "
+        f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours can "
+        f"be told apart, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
+    )
+    if needed := content["separating_first_two"]:
+        yield _apart(needed, prob, data.new, is_share=words.metric_of(data) == "accuracy")
+
+
+def _apart(needed: dict[str, Any], ci_prob: float, new: str, *, is_share: bool) -> str:
+    """How many items, or tasks, would tell the first two apart."""
+    d, gap, times = text.decimals_for(needed["difference"]), needed["difference"], needed["times"]
+    by = f"{100 * gap:.{max(d - 2, 0)}f} points" if is_share else f"{gap:.{d}f}"
+    size = f"{times:.2g}" if times < 100 else f"{two_digits(times):,}"
+    size += f" times as many {new}"
+    if needed["n_test"]:
+        size = f"about {needed['n_test']:,} items in all, {needed['n_more']:,} more"
+    first, second = (text.plain_text(name, 60) for name in needed["names"])
+    return (
+        f"To tell {first} from {second} at {ci_prob:.0%}, two-sided, with a power of "
+        f"{needed['power']:.0%}, if they differ by as much as is expected ({by}), takes {size}."
+    )
+
+
+def _table(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Table:
+    """What people see of the rows."""
+    shown = words.score_decimals(data)
+    columns: dict[str, Any] = {
+        "rank": "rank",
+        "name": "name",
+        "score": lambda row: f"{row['score']:z.{shown}f}",
+        "worth items": lambda row: f"{row['n_effective']:,.0f}" if "n_effective" in row else None,
+        "error": lambda row: f"{row['standard_error']:.2g}" if "standard_error" in row else None,
+        "skill": lambda row: f"{row['skill']['mean']:z.{d}f}",
+        f"{content['prob']:.0%} interval": lambda row: text.span(row["skill"]["interval"], d),
+        "ranks": lambda row: " to ".join(f"{end:,}" for end in dict.fromkeys(row["rank_set"])),
+        "P(best)": lambda row: text.chance(row["p_best"], row["p_best_mcse"]),
+        "may be best": lambda row: "yes" * row["tied_with_best"],
+        "tier": "tier",
+    }
+    title = f"{data.name}: {content['n_entries']:,} entries"
+    return table_of(content["entries"], columns, title)
+
+
+def two_digits(number: float) -> int:
+    """The next larger number with two digits that are not 0."""
+    unit = int(10 ** max(0, np.floor(np.log10(number)) - 1))
+    return int(np.ceil(number / unit)) * unit

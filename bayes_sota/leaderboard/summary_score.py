@@ -6,32 +6,26 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.summary import frame_of
-from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import (
-    as_score,
-    as_scores,
-    as_sentences,
-    counted,
-    decimals_for,
-    shown_name,
-)
+from bayes_sota.core.tables import SOFTWARE, Report, table_of
+from bayes_sota.core.text import as_score, as_scores, counted, decimals_for, shown_name
+from bayes_sota.data.item_values import tasks_in_words
+from bayes_sota.data.leaderboard import Averaged
 from bayes_sota.data.outcomes import ABOUT, New
 from bayes_sota.items.score import Skill
-from bayes_sota.leaderboard.summary_words import flat
+from bayes_sota.leaderboard.summary_words import flat, report_of
 
 _ALONE = (
     "Each classifier is by itself: nothing allows for the best having been picked; bayes-sota "
     "board does"
 )
 _WORTH = "worth: so many single answers, right or wrong, would leave the same error."
-_AVERAGES = {"tasks": " that count the same", "weights": " with weights of their own"}
 
 
 def describe_skills(
     skills: Sequence[Skill],
     *,
     new: New = "items",
-    average: str = "items",
+    average: Averaged = "items",
     ci_prob: float = 0.95,
     notes: Sequence[str] = (),
     metric: str = "",
@@ -54,14 +48,13 @@ def describe_skills(
     """
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]
-    first, sure = skills[0], f"{ci_prob:.0%} interval"
-    d, kind = _digits(first)
+    first, (d, kind) = skills[0], _digits(skills[0])
     scores = f"have a {metric} of" if metric.startswith("pass") else "score"
     sentences = [
         f"Expect {shown_name(first.name, 60)} to {scores} "
         f"{as_scores(records[0]['skill'], d, kind)} on many {ABOUT[new]}; here it has "
         f"{as_score(first.score, d, kind)}.",
-        _resting(skills, sure, average),
+        _resting(skills, average, ci_prob),
     ]
     if np.isfinite(first.share_of_runs) and len(skills) == 1:
         more, than = ("runs of these", "items") if first.share_of_runs > 0.5 else ("items", "runs")
@@ -69,23 +62,31 @@ def describe_skills(
             f"Of the variance of a single run {first.share_of_runs:.0%} is between runs of the "
             f"same items, the rest between items: more {more} would tell more than more {than}."
         )
-    notes = [*notes, *[_ALONE] * (len(skills) > 1)]
-    return Report(
-        content={
+    columns: dict[str, Any] = {
+        "classifier": "name",
+        "score": lambda row: as_score(row["score"], *row["digits"]),
+        "skill": lambda row: as_score(row["skill"]["mean"], *row["digits"]),
+        f"{ci_prob:.0%} interval": lambda row: (
+            as_scores(row["skill"], *row["digits"]).partition("(")[2].rstrip(")")
+        ),
+        "items": lambda row: f"{row['n_items']:,}",
+        "worth": lambda row: row["n_effective"] and f"{row['n_effective']:,.0f}",
+    }
+    rows = [row | {"digits": _digits(skill)} for row, skill in zip(records, skills, strict=True)]
+    return report_of(
+        {
             "classifiers": records,
             "average": average,
             "new": new,
             "prob": ci_prob,
             "metric": metric or "accuracy",
-            "notes": notes,
+            "notes": [*notes, *[_ALONE] * (len(skills) > 1)],
         },
         make_frame=lambda: frame_of([flat(record) for record in records]),
-        tables=[Table.of([_cells(*pair, sure) for pair in zip(skills, records, strict=True)])],
         sentences=sentences,
-        paragraph=[*sentences, *as_sentences(notes)],
+        tables=[table_of(rows, columns)],
         legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
         basis=["Each classifier by itself, from its own answers", SOFTWARE],
-        notes=notes,
         measured="alone",
         about=tuple(skills),
     )
@@ -115,32 +116,18 @@ def _digits(skill: Skill) -> tuple[int, str]:
     return max(decimals_for(skill.sd), 3), "accuracy"
 
 
-def _resting(skills: Sequence[Skill], sure: str, average: str) -> str:
-    """What the scores come from, and how many single answers one alone is worth."""
+def _resting(skills: Sequence[Skill], average: Averaged, ci_prob: float) -> str:
+    """What the scores come from."""
     skill = skills[0]
-    rest = [
+    groups = [
         f"{skill.n_clusters:,} clusters" * (skill.n_clusters != skill.n_items),
-        f"{skill.n_tasks:,} tasks{_AVERAGES.get(average, '')}" * (skill.n_tasks > 1),
+        tasks_in_words(skill.n_tasks, average) * (skill.n_tasks > 1),
         f"{skill.n_runs:,} runs" * (skill.n_runs > 1),
     ]
-    within = ", ".join(filter(None, rest))
+    within = ", ".join(filter(None, groups))
     items = counted(skill.n_items, "item") + (f" ({within})" if within else "")
-    if len(skills) > 1:
-        return f"Scores come from {items}; ranges are {sure}s."
-    worth = f"; its error is that of {skill.n_effective:,.0f} single answers"
-    known = bool(within and np.isfinite(skill.n_effective))
-    return f"The score comes from {items}{worth * known}; the range is a {sure}."
-
-
-def _cells(skill: Skill, record: dict[str, Any], sure: str) -> dict[str, str]:
-    """What people read of a classifier, by the headings of its columns."""
-    d, metric = _digits(skill)
-    low, high = (as_score(x, d, metric) for x in record["skill"]["interval"])
-    return {
-        "classifier": skill.name,
-        "score": as_score(skill.score, d, metric),
-        "skill": as_score(skill.mean, d, metric),
-        sure: f"{low.removesuffix(' %')} to {high}",
-        "items": f"{skill.n_items:,}",
-        "worth": "" if np.isnan(skill.n_effective) else f"{skill.n_effective:,.0f}",
-    }
+    many = len(skills) > 1
+    return (
+        f"{'Scores come' if many else 'The score comes'} from {items}; "
+        f"{'ranges are' if many else 'the range is a'} {ci_prob:.0%} interval{'s' * many}."
+    )

@@ -3,82 +3,49 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
+from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import (
-    diagnose,
-    estimand_summary,
-    how_drawn,
-    observed_maximum_of,
-    seed_of,
-    summarize,
-)
-from bayes_sota.core.tables import SOFTWARE, Report, rows_of, table_of
-from bayes_sota.core.text import (
-    as_score,
-    as_scores,
-    as_sentences,
-    counted,
-    decimals_of,
-    plain_text,
-    shown_name,
-    span,
-    steady_decimals,
-)
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of, table_of
+from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.sample_estimate import Data, estimate, is_whole
-from bayes_sota.leaderboard.sample_sensitivity import board_sensitivity, sota_sensitivity
+from bayes_sota.leaderboard.sample_sensitivity import rows_of_board, sota_sensitivity, tried
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
-from bayes_sota.leaderboard.summary_newcomers import (
-    answers_of,
-    note_on_newcomer,
-    reasons_of_answers,
-    sentences_of,
-)
-from bayes_sota.leaderboard.summary_words import (
-    CITED,
-    about_rho,
-    board_of,
-    expectation,
-    items_of,
-    measured_of,
-    metric_of,
-    on_items,
-    quantity_columns,
-    said_decimals,
-    score_decimals,
-    skill_is_about,
-    source_of,
-)
+from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
 _ROW_DRAWS = 4000  # of a row of the sensitivity analysis
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
     "theta_sota for how good the best is."
 )
-_ABOVE = (
-    "theta_sota is above the best score: the winner need not be the best, and all may have been "
-    "unlucky with these items."
-)
 MEANING = {
     "theta_sota": "skill of the best of these, whichever it is",
     "expected_sota": "best skill of another field as large",
     "winner_skill": "skill of the one with the best score",
-    "winner_new_score": "its score on one fresh test set",
-    "best_new_score": "best score of all on one fresh test set",
+    "winner_new_score": "its score on {}",
+    "best_new_score": "best score of all on {}",
     "multiplicity_bias": "best score minus theta_sota",
 }
-_FRESH = {"runs": "another set of as many runs", "tasks": "another set of as many tasks"}
-"""What has luck of its own again, where skill is about it."""
+_FRESH = {
+    "items": "one fresh test set",
+    "runs": "another set of as many runs",
+    "tasks": "another set of as many tasks",
+}
+"""What has luck of its own again, by what skill is about."""
+_NEWCOMER = (
+    "whether a new classifier is truly better depends much on how far it shares the luck of the "
+    "items with the others (rho), which scores do not tell: compare it with the best item by item; "
+    "or see what --correlation changes"
+)
 
 
-def rho_of(summary: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
+def rho_of(found: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
     """What a report says of rho, from its summary."""
-    kept = {name: summary[name] for name in ("mean", "interval")}
+    kept = {name: found[name] for name in ("mean", "interval")}
     return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
 
 
@@ -90,8 +57,6 @@ def report_sota(
     domain: str | None = None,
     field: str | None = None,
     reference_skill: float | None = None,
-    new_n_test: int | None = None,
-    above: float | None = None,
     new_score: float | None = None,
     sensitivity: bool = True,
     ci_prob: float = 0.95,
@@ -105,13 +70,10 @@ def report_sota(
     model : ModelSpecification, name or path, optional
     correlation : float, optional
         A known rho instead of the model's prior.
-    domain, field : str, optional
+    domain, field, reference_skill
         As in ``estimate_sota``.
-    reference_skill, new_n_test
-        As in ``estimate_sota``.
-    above, new_score : float, optional
-        How probably theta_sota exceeds ``above``, and a new classifier with ``new_score`` is truly
-        better. A new classifier is scored on ``new_n_test`` other items, or else on the same ones.
+    new_score : float, optional
+        How probably a new classifier with this score on the same items is truly better.
     sensitivity : bool
         Whether other assumptions are tried; answers and item scores have none.
     ci_prob : float
@@ -130,9 +92,7 @@ def report_sota(
     builder = "leaderboard" if is_whole(boards[0]) else "observed_maximum"
     of_rho: Any = {"correlation": correlation, "domain": domain, "field": field}
     spec = chosen_model(model, builder, data=boards[0], **of_rho)
-    tree, found = estimate(
-        data, model=spec, reference_skill=reference_skill, new_n_test=new_n_test, **settings
-    )
+    tree, found = estimate(data, model=spec, reference_skill=reference_skill, **settings)
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(boards[0], BestScore):
         known: Any = {"ci_prob": ci_prob, "progressbar": bool(settings.get("progressbar"))}
@@ -140,15 +100,15 @@ def report_sota(
             known |= {"reference_skill": reference_skill, "draws": 1000}
             frame = sota_sensitivity(boards, priors=spec.priors, **known)
         else:
-            frame = board_sensitivity(found, _ROW_DRAWS, generator_of(DEFAULT_SEED), **known)
+            assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
+            frame = tried(assumptions, **known)
         rows = rows_of(frame.iloc[1:])
-    told = [
-        answers_of(tree if found is None else found, above, new_score, new_n_test, k)
-        for k in range(len(boards))
+    answers = [
+        newcomer(found or tree, score=new_score, board=k)
+        for k in range(len(boards) * (new_score is not None))
     ]
-    return describe_sota(
-        tree, boards, rows, ci_prob, told, notes_on_field(boards[0], spec.name, model)
-    )
+    notes = notes_on_field(boards[0], spec.name, model)
+    return describe_sota(tree, boards, rows, ci_prob, answers, notes)
 
 
 def describe_sota(
@@ -156,210 +116,146 @@ def describe_sota(
     boards: tuple[Data, ...],
     sensitivity: Sequence[dict[str, Any]] = (),
     ci_prob: float = 0.95,
-    told: Sequence[dict[str, Any]] = (),
-    remarks: Sequence[str] = (),
+    newcomers: Sequence[dict[str, Any]] = (),
+    notes: Sequence[str] = (),
 ) -> Report:
-    """Describe a result of ``estimate_sota``, given what it was estimated from and is asked."""
-    answers = told or [{} for _ in boards]
-    each = [_board_content(tree, board, k, ci_prob) | answers[k] for k, board in enumerate(boards)]
-    first, whole, alone = each[0], is_whole(boards[0]), len(each) == 1
-    notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note and whole]
-    notes += [*remarks, *note_on_newcomer(first, isinstance(boards[0], Outcomes))]
-    diagnosed = diagnose(tree)
-    diagnosed["reasons"] += [reason for one in each for reason in reasons_of_answers(one)]
-    rho = rho_of(estimand_summary(tree, "rho", ci_prob), tree)
-    by_assumption: dict[str, list[dict[str, Any]]] = {}
-    for row in sensitivity:
-        entry = {name: row[name] for name in ("value", "mean", "mcse")}
-        entry["interval"] = [row["lower"], row["upper"]]
-        by_assumption.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
+    """Describe a result of ``estimate_sota``, given what it was estimated from.
+
+    Parameters
+    ----------
+    tree : DataTree
+    boards : tuple of Leaderboard, Outcomes or BestScore
+    sensitivity : sequence of dict
+        Rows of ``sota_sensitivity`` but for the first.
+    ci_prob : float
+        Probability of the intervals.
+    newcomers : sequence of dict
+        Answers of ``newcomer``, one for each board.
+    notes : sequence of str
+    """
+    each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
+    for one, answer in zip(each, newcomers, strict=False):
+        one["p_new_truly_better"] = answer
+    rho = rho_of(summary.estimand_summary(tree, "rho", ci_prob), tree)
+    stored = str(tree.attrs.get("notes", "")).split("; ") if is_whole(boards[0]) else []
+    unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
+    diagnosed = summary.diagnose(tree)
+    diagnosed["reasons"] += [reason for one in newcomers for reason in reasons_of_answer(one)]
     content = {
         "method": tree.attrs["method"],
-        **first,
-        **({} if alone else {"boards": each}),
+        **each[0],
+        **({"boards": each} if len(each) > 1 else {}),
         "rho": rho,
-        "sensitivity": by_assumption,
+        "sensitivity": _by_assumption(sensitivity),
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnosed | {"ok": not diagnosed["reasons"]},
-        "seed": seed_of(tree),
-        **(_checks_of_scores(tree) if whole else {}),
-        **({"notes": notes} if notes or whole else {}),
+        "seed": summary.seed_of(tree),
+        "notes": [*filter(None, stored), *notes, *unsure],
     }
-    pairs = list(zip(boards, each, strict=True))
-    sentences = [
-        *(line for board, one in pairs for line in _expected(board, one, alone)),
-        *(_subject(board, one, alone) for board, one in pairs),
-        *(line for one in each for line in sentences_of(one)),
-        *[_ABOVE] * (min(one["bias"] for one in each) < 0),
-        skill_is_about(_WHAT_TO_REPORT, first.get("new", "items")),
-        f"Ranges are {ci_prob:.0%} intervals.",
-    ]
-    legend = [about_rho(rho, content["model"], source_of(boards[0]))]
-    if above := first["n_above_sota"]:
+    legend = [words.about_rho(rho, content["model"], words.source_of(boards[0]))]
+    if above := content["n_above_sota"]:
         low, high = above["interval"]
-        legend.insert(
-            0,
+        legend.append(
             "The number of entries with an observed score better than theta_sota is "
-            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f}).",
+            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
         )
-    columns = quantity_columns(ci_prob)
-    tables = [table_of(_estimands(one), columns, board.name) for board, one in pairs]
-    if sensitivity:
-        title = "Sensitivity to what is assumed, not observed"
-        tables.append(table_of(sensitivity, _assumed(ci_prob), title))
-    return Report(
-        content=content,
-        make_frame=lambda: summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
-        tables=tables,
-        sentences=sentences,
-        paragraph=[*sentences, *legend, *as_sentences(notes)],
+    return words.report_of(
+        content,
+        make_frame=lambda: summary.summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
+        sentences=[*_sentences(boards, each, newcomers, ci_prob)],
+        tables=_tables(boards, each, sensitivity, ci_prob),
         legend=legend,
         footer=[f"method {content['method']}, model {content['model']}"],
-        notes=notes,
-        reasons=content["diagnostics"]["reasons"],
-        basis=[f"model {content['model']}", how_drawn(tree), SOFTWARE, CITED],
-        measured=measured_of(boards[0]),
+        basis=[f"model {content['model']}", summary.how_drawn(tree), SOFTWARE, words.CITED],
+        measured=words.measured_of(boards[0]),
         about=tree,
     )
 
 
-def _estimands(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """Rows of the table of one board."""
-    fresh = _fresh(content)
-    return [
-        {"name": name, "meaning": meaning.replace("one fresh test set", fresh), **content[name]}
-        for name, meaning in MEANING.items()
-    ]
-
-
-def _assumed(ci_prob: float) -> dict[str, Any]:
-    def digits(row: dict[str, Any]) -> int:
-        return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])
-
-    def setting(row: dict[str, Any]) -> str:
-        value = row["value"] if isinstance(row["value"], str) else f"{row['value']:.2g}"
-        return "times " * (row["assumption"] == "n_classifiers") + value
-
-    return {
-        "assumption": "assumption",
-        "set to": setting,
-        "theta_sota": lambda row: f"{row['mean']:z.{digits(row)}f}",
-        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), digits(row)),
-    }
-
-
-def _board_content(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dict[str, Any]:
-    """What is said of one board."""
-    estimands = {name: estimand_summary(tree, name, ci_prob, index) for name in MEANING}
-    tries: Any = data.n_classifiers if isinstance(data.n_classifiers, int) else None
+def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dict[str, Any]:
+    """What JSON has of one board."""
+    tries: Any = data.n_classifiers
     if is_whole(data):
-        tries = tries or board_of(data).typical_tries
-        facts = {"winner": _winner(data)} | items_of(data)
-        above = estimand_summary(tree, "n_above_sota", ci_prob)
+        facts: dict[str, Any] = {"winner": words.winner_of(data)} | words.items_of(data)
+        above = summary.estimand_summary(tree, "n_above_sota", ci_prob)
+        tries = tries if isinstance(tries, int) else words.board_of(data).typical_tries
     else:
-        tries = tries or estimand_summary(tree, "n_classifiers", ci_prob, index)
         facts = {"n_test": data.n_test, "n_test_source": "given"}
         facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
         above = None
+        if not isinstance(tries, int):
+            tries = summary.estimand_summary(tree, "n_classifiers", ci_prob, index)
+    estimands = {name: summary.estimand_summary(tree, name, ci_prob, index) for name in MEANING}
     return {
         **facts,
         "n_classifiers": tries,
-        "observed_maximum": float(observed_maximum_of(tree).values.ravel()[index]),
+        "observed_maximum": float(summary.observed_maximum_of(tree).values.ravel()[index]),
         **estimands,
-        "bias": estimands["multiplicity_bias"]["mean"],
         "n_above_sota": above,
     }
 
 
-def _checks_of_scores(tree: xr.DataTree) -> dict[str, Any]:
-    """Weights of the families, and replicated statistics."""
-    families = tree["sample_stats/families"].to_dataset()["probability"]
-    check = dataset_of(tree, "predictive_check")[["observed", "p_value"]]
-    return {
-        "families": families.to_series().to_dict(),
-        "model_check": check.to_dataframe().to_dict("index"),
-    }
+def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the sensitivity as JSON has them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        entry = {name: row[name] for name in ("value", "mean", "mcse")}
+        entry["interval"] = [row["lower"], row["upper"]]
+        found.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
+    return found
 
 
-def _expected(data: Data, content: dict[str, Any], alone: bool) -> Iterator[str]:
+def _sentences(
+    boards: tuple[Data, ...],
+    each: list[dict[str, Any]],
+    newcomers: Sequence[dict[str, Any]],
+    ci_prob: float,
+) -> Iterator[str]:
     """What the winner and the best would score on new items, beside what the winner shows."""
-    metric, winner = metric_of(data), content.get("winner")
-    who = "the winner" if winner is None else shown_name(winner, 60)
-    if not alone:
-        who += f' of "{shown_name(data.name, 60)}"'
-    shown = len(_best_score(data, content).partition(".")[2])
-    d, best_d, new_d = (
-        said_decimals(shown, decimals_of(content[name]))
-        for name in ("winner_skill", "theta_sota", "winner_new_score")
-    )
-    low, high = (as_score(end, new_d, metric) for end in content["winner_new_score"]["interval"])
-    best, skill = content["observed_maximum"], content["winner_skill"]
-    yield expectation(who, skill, best, (shown, d), metric, content)
-    yield (
-        f"The best of {_competitors(data, content)}, whichever it is (theta_sota), would score "
-        f"{as_scores(content['theta_sota'], best_d, metric)}; {_fresh(content)} has luck of its "
-        f"own, and gives the winner {low} to {high}."
-    )
+    for data, content in zip(boards, each, strict=True):
+        winner, score = content.get("winner"), content["observed_maximum"]
+        who = shown_name(winner, 60) if winner else "the winner"
+        if len(boards) > 1:
+            who += f' of "{shown_name(data.name, 60)}"'
+        skill, new = content["winner_skill"], content["winner_new_score"]
+        d = words.said_decimals(words.score_decimals(data), decimals_of(new))
+        low, high = (as_score(end, d, words.metric_of(data)) for end in new["interval"])
+        yield words.expected_of(data, who, skill, score, decimals_of(skill))
+        yield (
+            f"{words.best_of(data, content['theta_sota'])}; {_FRESH[data.new]} has luck of its "
+            f"own, and gives the winner {low} to {high}."
+        )
+    for data, content in zip(boards, each, strict=True):
+        yield words.best_score_of(data, content["observed_maximum"])
+    yield from map(sentence_of, newcomers)
+    yield words.skill_is_about(_WHAT_TO_REPORT, boards[0].new)
+    yield f"Ranges are {ci_prob:.0%} intervals."
 
 
-def _fresh(content: dict[str, Any]) -> str:
-    return _FRESH.get(content.get("new", ""), "one fresh test set")
+def _tables(
+    boards: tuple[Data, ...],
+    each: list[dict[str, Any]],
+    sensitivity: Sequence[dict[str, Any]],
+    ci_prob: float,
+) -> list[Table]:
+    """The estimands of each board, and what they would be under other assumptions."""
+    tables = []
+    for data, content in zip(boards, each, strict=True):
+        rows = [
+            {"name": name, "meaning": meaning.format(_FRESH[data.new]), **content[name]}
+            for name, meaning in MEANING.items()
+        ]
+        tables.append(table_of(rows, words.quantity_columns(ci_prob), data.name))
+    columns: dict[str, Any] = {
+        "assumption": lambda row: row["assumption"].replace("_", " "),
+        "set to": words.setting_of,
+        "theta_sota": lambda row: f"{row['mean']:z.{_steady(row)}f}",
+        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), _steady(row)),
+    }
+    title = "Sensitivity to what is assumed, not observed"
+    return [*tables, table_of(sensitivity, columns, title)] if sensitivity else tables
 
 
-def _subject(data: Data, content: dict[str, Any], alone: bool) -> str:
-    """The best score, in a sentence; a single board without a name of its own has none."""
-    where = "" if alone and data.name in ("board", "board 1") else f'On "{data.name}" '
-    tries, score, winner = (
-        _competitors(data, content),
-        _best_score(data, content),
-        content.get("winner"),
-    )
-    if isinstance(data, Leaderboard | Outcomes):
-        board = board_of(data)
-        leaders = int(np.sum(board.scores == board.maximum))
-        items = on_items(content["n_test"], content["n_test_source"])
-        items += f", shared by {leaders:,}" * (leaders > 1)
-    else:
-        items = f", {_reading(data)}"
-    if winner is not None:
-        return f"{where}{plain_text(winner, 100)} has the best score of {tries}, {score}{items}."
-    said = f"{where}the best score of {tries} is {score}{items}."
-    return said[:1].upper() + said[1:]
-
-
-def _competitors(data: Data, content: dict[str, Any]) -> str:
-    """How many took part: entries where each listed one did, else classifiers, known or not."""
-    if isinstance(data, BestScore) and not isinstance(data.n_classifiers, int):
-        return f"about {counted(round(data.typical_tries), 'classifier')}"
-    n = content["n_classifiers"]
-    if isinstance(data, Leaderboard) and n == data.n_entries:
-        return counted(n, "entry", "entries")
-    return counted(round(n), "classifier")
-
-
-def _best_score(data: Data, content: dict[str, Any]) -> str:
-    """The best score with the digits that it was printed with, or that tell counts apart."""
-    digits = f".{score_decimals(data)}f" if is_whole(data) else ".6g"
-    return format(content["observed_maximum"], digits)
-
-
-def _winner(data: Any) -> str | None:
-    """Name of the entry with the best score; None where several have it, or none has a name."""
-    board = board_of(data)
-    first, *others = np.flatnonzero(board.scores == board.maximum)
-    name = board.names[first]
-    return None if others or name.isdigit() or name.startswith("entry ") else name
-
-
-def _reading(board: BestScore) -> str:
-    """How the best score is understood."""
-    if board.metric == "auc":
-        negative = counted(board.n_negative or 0, "negative item")
-        ratio = f", spread ratio {board.spread_ratio:g}" * (board.spread_ratio != 1)
-        return f"an AUC of {board.n_positive:,} positive and {negative}{ratio}"
-    if board.metric == "score":
-        return f"with a standard error of {board.standard_error:g}"
-    low, high = board.counts
-    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"read as {right} right {'answer' if right == '1' else 'answers'} of {board.n_test:,}"
+def _steady(row: dict[str, Any]) -> int:
+    return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])

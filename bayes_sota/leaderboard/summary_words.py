@@ -1,16 +1,59 @@
-"""Words and digits that the reports of boards share."""
+"""Words, digits and columns that the reports of boards share."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.text import as_score, as_scores, counted, decimals_of, span
+from bayes_sota.core import text
+from bayes_sota.core.tables import Report
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.leaderboard.specification import source_of_rho
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
+_ENDS = {"rank_interval": "rank", "rank_set": "set"}
+
+
+def report_of(
+    content: dict[str, Any],
+    *,
+    sentences: Sequence[str],
+    legend: Sequence[str] = (),
+    **parts: Any,
+) -> Report:
+    """Report with the notes and reasons of ``content``, and all it says in its paragraph."""
+    return Report(
+        content=content,
+        sentences=sentences,
+        paragraph=[*sentences, *legend, *text.as_sentences(content["notes"])],
+        legend=legend,
+        notes=content["notes"],
+        reasons=content.get("diagnostics", {}).get("reasons", ()),
+        **parts,
+    )
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of JSON as a row of a table: a skill as its mean, sd and ends, other ranges as ends.
+
+    Examples
+    --------
+    >>> flat({"skill": {"mean": 0.9, "interval": [0.7, 1.0]}, "rank_set": [1, 3]})
+    {'skill': 0.9, 'skill_lower': 0.7, 'skill_upper': 1.0, 'set_lower': 1, 'set_upper': 3}
+    """
+    cells: dict[str, Any] = {}
+    for key, value in row.items():
+        ends, name = value, _ENDS.get(key, key)
+        if isinstance(value, dict):
+            cells[name], ends = value["mean"], value["interval"]
+            cells |= {f"{name}_sd": value["sd"]} if "sd" in value else {}
+        if isinstance(ends, list):
+            cells |= {f"{name}_lower": ends[0], f"{name}_upper": ends[1]}
+        else:
+            cells[name] = value
+    return cells
 
 
 def board_of(data: Leaderboard | Outcomes) -> Leaderboard:
@@ -46,56 +89,46 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
     '2 tasks that count the same'
     """
     if isinstance(data, Leaderboard):
-        items: dict[str, Any] = {"n_test": data.n_test, "n_test_source": data.n_test_source}
-        if not data.tasks:
-            return items
-        known = {"average": data.averaging, "n_tasks": len(data.tasks), "n_items": data.n_items}
-        return items | known | {"n_test": data.n_items, "new": data.new}
-    n_tasks = len(data.task_weights)
-    words = [
-        tasks_in_words(n_tasks, data.averaging) * (n_tasks > 0),
-        "" if data.n_clusters is None else f"{data.n_clusters:,} clusters",
-        data.runs_in_words,
-    ]
-    rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"
-    facts: dict[str, Any] = {
-        "n_test": data.n_items,
-        "n_test_source": ", ".join(filter(None, words)) or rows,
-        "n_items": data.n_items,
-        "n_clusters": data.n_clusters,
-        "new": data.new,
-        "average": data.averaging,
-        "n_tasks": n_tasks or None,
-    }
-    if not data.is_answers:
-        return facts
-    metric = "accuracy" if data.passes is None else data.measured
-    return facts | {"n_runs": data.n_runs, "metric": metric}
-
-
-def flat(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of JSON as a row of a table: its skill becomes a number beside its sd and its ends.
-
-    Examples
-    --------
-    >>> flat({"name": "a", "skill": {"mean": 0.9, "sd": 0.1, "interval": [0.7, 1.0]}})
-    {'name': 'a', 'skill': 0.9, 'skill_sd': 0.1, 'skill_lower': 0.7, 'skill_upper': 1.0}
-    """
-    row, skill = dict(record), record["skill"]
-    row |= {"skill": skill["mean"], "skill_sd": skill["sd"]}
-    row["skill_lower"], row["skill_upper"] = skill["interval"]
-    return row
+        facts = {"n_test": data.n_items if data.tasks else data.n_test}
+        facts |= {"n_test_source": data.n_test_source, "n_tasks": len(data.tasks) or None}
+    else:
+        n_tasks, clusters = len(data.task_weights), data.n_clusters
+        groups = [
+            tasks_in_words(n_tasks, data.averaging) * (n_tasks > 0),
+            "" if clusters is None else f"{clusters:,} clusters",
+            data.runs_in_words,
+        ]
+        rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"
+        facts = {"n_test": data.n_items, "n_test_source": ", ".join(filter(None, groups)) or rows}
+        facts |= {"n_tasks": n_tasks or None, "n_clusters": clusters, "n_runs": data.n_runs}
+    return facts | {"new": data.new, "average": data.averaging}
 
 
 def quantity_columns(ci_prob: float) -> dict[str, Any]:
     """Columns of a table of quantities, each with its ``name``, summary and ``meaning``."""
     return {
         "quantity": "name",
-        "mean": lambda row: f"{row['mean']:z.{decimals_of(row)}f}",
-        "sd": lambda row: f"{row['sd']:z.{decimals_of(row)}f}",
-        f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
+        "mean": lambda row: f"{row['mean']:z.{text.decimals_of(row)}f}",
+        "sd": lambda row: f"{row['sd']:z.{text.decimals_of(row)}f}",
+        f"{ci_prob:.0%} interval": lambda row: text.span(row["interval"], text.decimals_of(row)),
         "what it is": "meaning",
     }
+
+
+def setting_of(row: Mapping[str, Any]) -> str:
+    """What an assumption is set to in a row of the sensitivity; nothing where it is as given.
+
+    Examples
+    --------
+    >>> setting_of({"assumption": "n_classifiers", "value": 10.0})
+    'times 10'
+    """
+    value = row["value"]
+    if isinstance(value, str):
+        return value
+    return (
+        "" if np.isnan(value) else f"{'times ' * (row['assumption'] == 'n_classifiers')}{value:.2g}"
+    )
 
 
 def source_of(data: BestScore | Outcomes) -> str:
@@ -108,13 +141,15 @@ def on_items(n_test: int | None, source: str) -> str:
     if n_test is None:
         return ""
     how = f"number {source}" if source in (GIVEN, INFERRED) else source
-    return f" on {counted(n_test, 'test item')} ({how})"
+    return f" on {text.counted(n_test, 'test item')} ({how})"
 
 
-def score_decimals(data: Leaderboard | Outcomes) -> int:
+def score_decimals(data: BestScore | Outcomes) -> int:
     """Digits of the scores as printed; of exact ones as many as tell counts apart."""
     if isinstance(data, Outcomes) and data.is_answers:
         return int(np.ceil(np.log10(data.n_items * data.n_runs)))
+    if not isinstance(data, Leaderboard | Outcomes):
+        return len(f"{data.maximum:.6g}".partition(".")[2])
     board = board_of(data)
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
@@ -134,49 +169,102 @@ def said_decimals(shown: int, supported: int) -> int:
     return min(supported, max(shown, 3))
 
 
-def skill_is_about(text: str, new: New) -> str:
-    """A text about skill with what it is about in it."""
-    return text.format(ABOUT[new] + " of the same kind" * (new == "items"))
+def skill_is_about(sentence: str, new: New) -> str:
+    """A sentence about skill with what it is about in it."""
+    return sentence.format(ABOUT[new] + " of the same kind" * (new == "items"))
 
 
-def expectation(
-    who: str,
-    skill: dict[str, Any],
-    score: float,
-    decimals: tuple[int, int],
-    metric: Metric,
-    facts: dict[str, Any],
+def competitors(data: BestScore | Outcomes) -> str:
+    """How many took part: entries where each listed one did, else classifiers, known or not."""
+    if isinstance(data, Leaderboard) and not data.is_partial:
+        return text.counted(data.n_entries, "entry", "entries")
+    if isinstance(data, Outcomes) or isinstance(data.n_classifiers, int):
+        return text.counted(data.n_classifiers, "classifier")
+    return f"about {text.counted(round(data.typical_tries), 'classifier')}"
+
+
+def expected_of(
+    data: BestScore | Outcomes, who: str, skill: dict[str, Any], score: float, supported: int
 ) -> str:
     """What to expect of a classifier beside its score: its skill, the mean over all new items.
 
     Parameters
     ----------
+    data
     who : str
     skill : dict
         Mean and interval.
     score : float
         What it has now.
-    decimals : (int, int)
-        Of the score and of the skill.
-    metric : {"accuracy", "auc", "score"}
-    facts : dict
-        ``new`` items, runs or tasks, and the ``metric`` of answers, where they are known.
+    supported : int
+        Decimals that the skill supports.
 
     Examples
     --------
     >>> skill = {"mean": 0.9784, "interval": [0.957, 0.9935]}
-    >>> expectation("the winner", skill, 0.988, (3, 3), "accuracy", {})
+    >>> board = BestScore("0.988", n_test=250, n_classifiers=50)
+    >>> expected_of(board, "the winner", skill, 0.988, 3)
     'Expect the winner to score 97.8 % (95.7 to 99.4) on many new items, not the 98.8 % it shows.'
     """
-    shown, d = decimals
-    same = as_score(score, d, metric) == as_score(skill["mean"], d, metric)
-    passes = str(facts.get("metric", ""))
-    verb = f"have a {passes} of" if passes.startswith("pass") else "score"
+    metric, shown = metric_of(data), score_decimals(data)
+    d, verb = said_decimals(shown, supported), "score"
+    if isinstance(data, Outcomes) and data.passes is not None:
+        verb = f"have a {data.measured} of"
+    same = text.as_score(score, d, metric) == text.as_score(skill["mean"], d, metric)
+    beside = f"not the {text.as_score(score, shown, metric)} it shows"
     return (
-        f"Expect {who} to {verb} {as_scores(skill, d, metric)} on many "
-        f"{ABOUT[facts.get('new', 'items')]}, "
-        f"{'as it does here' if same else f'not the {as_score(score, shown, metric)} it shows'}."
+        f"Expect {who} to {verb} {text.as_scores(skill, d, metric)} on many {ABOUT[data.new]}, "
+        f"{'as it does here' if same else beside}."
     )
+
+
+def best_of(data: BestScore | Outcomes, best: dict[str, Any]) -> str:
+    """What the best of all would score; a clause that goes on."""
+    d = said_decimals(score_decimals(data), text.decimals_of(best))
+    return (
+        f"The best of {competitors(data)}, whichever it is (theta_sota), would score "
+        f"{text.as_scores(best, d, metric_of(data))}"
+    )
+
+
+def best_score_of(data: BestScore | Outcomes, best: float) -> str:
+    """The best score, who has it, and on how many items."""
+    where = "" if data.name == "board" else f' of "{text.plain_text(data.name, 100)}"'
+    if isinstance(data, Leaderboard | Outcomes):
+        winner, leaders, facts = winner_of(data), len(leaders_of(data)), items_of(data)
+        items = on_items(facts["n_test"], facts["n_test_source"])
+        items += f", by {text.plain_text(winner, 100)}" if winner else ""
+        items += f", shared by {leaders:,}" * (leaders > 1)
+    else:
+        items = f", {_reading(data)}"
+    return (
+        f"The best score of {competitors(data)}{where} is {best:z.{score_decimals(data)}f}{items}."
+    )
+
+
+def leaders_of(data: Leaderboard | Outcomes) -> list[str]:
+    """Names of the entries with the best score."""
+    board = board_of(data)
+    return [board.names[j] for j in np.flatnonzero(board.scores == board.maximum)]
+
+
+def winner_of(data: Leaderboard | Outcomes) -> str | None:
+    """Name of the entry with the best score; None where several have it, or none has a name."""
+    name, *others = leaders_of(data)
+    return None if others or name.isdigit() or name.startswith("entry ") else name
+
+
+def _reading(board: BestScore) -> str:
+    """How a best score alone is understood."""
+    if board.metric == "auc":
+        negative = text.counted(board.n_negative or 0, "negative item")
+        ratio = f", spread ratio {board.spread_ratio:g}" * (board.spread_ratio != 1)
+        return f"an AUC of {board.n_positive:,} positive and {negative}{ratio}"
+    if board.metric == "score":
+        return f"with a standard error of {board.standard_error:g}"
+    low, high = board.counts
+    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"read as {right} right {'answer' if right == '1' else 'answers'} of {board.n_test:,}"
 
 
 def about_rho(rho: dict[str, Any], model: str, source: str = "answers") -> str:
@@ -191,7 +279,7 @@ def about_rho(rho: dict[str, Any], model: str, source: str = "answers") -> str:
     (low, high), said = rho["interval"], f"How far classifiers share the luck of the {what} is"
     if low == high:
         return f"{said} set: rho is {low:.2f}."
-    value = f"rho is {rho['mean']:.2f} ({span((low, high), 2)})"
+    value = f"rho is {rho['mean']:.2f} ({text.span((low, high), 2)})"
     if rho["learnt"]:
         return f"{said} learnt from the {source}: {value}."
     return (

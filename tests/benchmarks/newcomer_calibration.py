@@ -39,38 +39,28 @@ def real_cases(answers: bs.Outcomes, boards: int, seed: int) -> Iterator[Case]:
             third = order.size // 3
             pool = (order, order[: max(8, order.size // 2)], order[third:])[index % 3]
             chosen = rng.choice(pool, int(rng.integers(6, min(16, pool.size) + 1)), replace=False)
-            seen, fresh = (
-                answers.correct[np.ix_(rng.integers(0, answers.n_items, size), chosen)]
-                for _ in range(2)
-            )
-            skills = answers.scores[chosen]
-            yield from held_out(bs.Outcomes(seen), skills, fresh.mean(axis=0), rng)
+            seen = answers.correct[np.ix_(rng.integers(0, answers.n_items, size), chosen)]
+            yield from held_out(bs.Outcomes(seen), answers.scores[chosen], rng)
 
 
-def held_out(
-    drawn: bs.Outcomes, skills: np.ndarray, fresh: np.ndarray, rng: np.random.Generator
-) -> Iterator[Case]:
+def held_out(drawn: bs.Outcomes, skills: np.ndarray, rng: np.random.Generator) -> Iterator[Case]:
     """Every classifier of a board as its newcomer."""
     size = drawn.n_items
     for j, truth in enumerate(skills):
         others = np.arange(skills.size) != j
         rest = bs.Outcomes(drawn.correct[:, others])
         best, better = rest.scores.max(), bool(truth > skills[others].max())
-        scores = {"same": float(drawn.scores[j]), "other": float(fresh[j])}
+        score = float(drawn.scores[j])
         low = best - NEAR * np.sqrt(max(best * (1 - best), 1 / size) / size)
-        if max(scores.values()) < low:
-            yield from ((f"{r}, {k}", 0.0, better, False) for r in ("scores", "answers")
-                        for k in scores)  # fmt: skip
+        if score < low:
+            yield from ((route, 0.0, better, False) for route in ("scores", "answers"))
             continue
         routes = {
             "scores": board_posterior(rest.leaderboard(), draws=DRAWS, random_seed=rng),
             "answers": board_posterior(rest, draws=DRAWS, random_seed=rng),
         }
         for route, found in routes.items():
-            for kind, score in scores.items():
-                other = None if kind == "same" else size
-                p = newcomer(found, score=score, new_n_test=other)
-                yield f"{route}, {kind}", p["probability"], better, score > best
+            yield route, newcomer(found, score=score)["probability"], better, score > best
 
 
 def simulated_cases(boards: int, seed: int) -> Iterator[Case]:
@@ -92,10 +82,7 @@ def simulated_cases(boards: int, seed: int) -> Iterator[Case]:
         tree = bs.estimate_sota(board, draws=500, random_seed=rng,
                                 reference_skill=default_reference_skill(board))  # fmt: skip
         better = bool(skill[m] > skill[:m].max())
-        fresh = rng.binomial(size, skill[m]) / size
-        for kind, x, items in (("same", score, None), ("other", fresh, size)):
-            p = newcomer(tree, score=x, new_n_test=items)["probability"]
-            yield f"maximum, {kind}", p, better, x > best / size
+        yield "maximum", newcomer(tree, score=score)["probability"], better, score > best / size
 
 
 def field_cases(boards: int, seed: int) -> Iterator[Case]:
@@ -110,25 +97,20 @@ def field_cases(boards: int, seed: int) -> Iterator[Case]:
         rho = rng.beta(16, 4)
         skill = 1 / (1 + np.exp(-place - width * rng.standard_normal(m)))
         error = np.sqrt(skill * (1 - skill) / size)
-        both = []
-        for _ in range(2):
-            shared = rho * rng.standard_normal()
-            z = shared + np.sqrt(1 - rho**2) * rng.standard_normal(m)
-            both.append(np.clip(np.round((skill + error * z) * size), 0, size) / size)
-        seen, fresh = both
+        z = rho * rng.standard_normal() + np.sqrt(1 - rho**2) * rng.standard_normal(m)
+        seen = np.clip(np.round((skill + error * z) * size), 0, size) / size
         if seen[:-1].max() >= 1 or seen[:-1].min() <= 0:
             continue
         board = bs.Leaderboard(seen[:-1], n_test=size, rounding="exact")
         found = board_posterior(board, priors, draws=400, random_seed=rng)
         better, best = bool(skill[-1] > skill[:-1].max()), seen[:-1].max()
-        for kind, x, items in (("same", seen[-1], None), ("other", fresh[-1], size)):
-            p = newcomer(found, score=float(x), new_n_test=items)["probability"]
-            yield f"fields, {kind}", p, better, x > best
+        p = newcomer(found, score=float(seen[-1]))["probability"]
+        yield "fields", p, better, seen[-1] > best
 
 
 def table(cases: dict[str, list[tuple[float, bool, bool]]]) -> Iterator[str]:
     """Rows of a Markdown table."""
-    yield "| route, items | p | newcomers | mean p | truly better |"
+    yield "| route | p | newcomers | mean p | truly better |"
     yield "|---|---|---|---|---|"
     for name, rows in cases.items():
         p, better, ahead = (np.array(column, float) for column in zip(*rows, strict=True))

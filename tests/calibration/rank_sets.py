@@ -58,7 +58,7 @@ def judged(place: tuple[str, int]) -> list[dict]:
         posterior = board_posterior(data, priors, random_seed=index)
         entries = posterior.entries if data is answers else draw_entries(posterior.fit, 4000, rng)
         for how in WAYS:
-            sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng).sets
+            sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng)[1]
             held = (sets[:, 0] <= last) & (sets[:, 1] >= first)
             found.append(
                 {

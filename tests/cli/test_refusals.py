@@ -144,7 +144,7 @@ def test_inspect_is_not_advised_of_what_it_cannot_open(capsys, tmp_path, command
     ("line", "told"),
     [
         ("epp unnamed.csv --column entry= --penalty 0.5", "2 players, 2 rounds"),
-        ("board pair.csv --use private --n-test 100", '"pair" b has the best score, 0.85'),
+        ("board pair.csv --use private --n-test 100", '5 entries of "pair" is 0.85'),
     ],
 )
 def test_what_the_line_advises_works(capsys, folder, monkeypatch, line, told):

@@ -36,7 +36,7 @@ def test_every_row_is_drawn() -> None:
     assert figure.viz["observed_maximum"]["skill"].item()["x"] == 0.95
     title = figure.viz["figure_title"].item()["string"]
     assert "at most 0.02, 40% of the interval's half-width" in title
-    assert "0.880 with correlation 0.9" in title
+    assert "0.880 with rho 0.9" in title
 
 
 def test_tables_that_cannot_be_drawn_and_the_result_alone() -> None:

@@ -1,5 +1,7 @@
 """One classifier more: against simulated fields and scores, the paper's Fig. 3, and bad input."""
 
+import re
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -10,7 +12,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard import newcomer
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
-from bayes_sota.leaderboard.summary_newcomers import Newcomer, answers_of, sentences_of
+from bayes_sota.leaderboard.summary_newcomers import Newcomer, reasons_of_answer, sentence_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 from bayes_sota.maximum.score_laws import AccuracyLaw
 from bayes_sota.maximum.shrinkage import binomial_interval
@@ -56,29 +58,22 @@ def scores_on_these_items(skill, rho, shift, n, theta0, rng):  # type: ignore[no
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("items", [None, pytest.param(300, marks=pytest.mark.slow)])
-def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum, items) -> None:
+def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum) -> None:
     """Newcomers are drawn from P(theta) of each draw; those with the score are counted."""
     location, spread, theta, rho, shift = draws_of(
         maximum, "location", "spread", "theta_sota", "rho", "shift"
     )
     rng = np.random.default_rng(5)
     skill = expit(location + spread * rng.standard_normal((location.size, 500)))
-    if items is None:
-        n, count = 200, 188
-        counts = scores_on_these_items(skill, rho, shift, n, 0.94, rng)
-    else:
-        n, count = items, 285
-        counts = rng.binomial(n, skill)
-    better = (skill > theta)[counts == count]
+    counts = scores_on_these_items(skill, rho, shift, 200, 0.94, rng)
+    better = (skill > theta)[counts == 188]
     assert better.size > 5_000
-    found = newcomer(maximum, score=count / n, new_n_test=items)
+    found = newcomer(maximum, score=188 / 200)
     assert near(found, better)
     assert 0.05 < found["probability"] < 0.95
 
 
-@pytest.mark.parametrize("items", [None, pytest.param(700, marks=pytest.mark.slow)])
-def test_on_a_board_as_simulated_newcomers_with_that_score(found, items) -> None:
+def test_on_a_board_as_simulated_newcomers_with_that_score(found) -> None:
     """Psi by inversion of each draw's P(psi), scores with the variance of the model."""
     rng, fit = np.random.default_rng(2), found.fit
     psi = np.empty((2000, 1000))
@@ -90,30 +85,20 @@ def test_on_a_board_as_simulated_newcomers_with_that_score(found, items) -> None
             psi[row] = expit(y)
     rho, shift, theta = (found.draws[name][:, None] for name in ("rho", "shift", "theta_sota"))
     skill = fit.evidence.law.remove_shift(psi, rho * shift)
-    if items is None:
-        n, count = 1000, 945
-        error = np.sqrt((1 - rho**2) * psi * (1 - psi) / n)
-        counts = np.round(n * (psi + error * rng.standard_normal(psi.shape)))
-    else:
-        n, count = items, 661
-        counts = rng.binomial(n, skill)
-    better = (skill > theta)[counts == count]
+    error = np.sqrt((1 - rho**2) * psi * (1 - psi) / 1000)
+    counts = np.round(1000 * (psi + error * rng.standard_normal(psi.shape)))
+    better = (skill > theta)[counts == 945]
     assert better.size > 700
-    result = newcomer(found, score=count / n, new_n_test=items)
     # the law is a double binomial, the simulated error normal
+    result = newcomer(found, score=0.945)
     assert result["probability"] == pytest.approx(better.mean(), abs=0.05)
-    assert near(result, better) or items is None
 
 
-@pytest.mark.parametrize("items", [None, 300])
-def test_a_gap_shows_as_often_as_in_simulated_scores(maximum, items) -> None:
+def test_a_gap_shows_as_often_as_in_simulated_scores(maximum) -> None:
     theta, rho, shift = draws_of(maximum, "theta_sota", "rho", "shift")
     rng, skill = np.random.default_rng(7), np.repeat(theta + 0.01, 200, axis=1)
-    if items is None:
-        shown = scores_on_these_items(skill, rho, shift, 200, 0.94, rng) >= 188
-    else:
-        shown = rng.binomial(items, skill) >= 282
-    found = newcomer(maximum, gap=0.01, new_n_test=items)
+    shown = scores_on_these_items(skill, rho, shift, 200, 0.94, rng) >= 188
+    found = newcomer(maximum, gap=0.01)
     assert found["probability"] == pytest.approx(shown.mean(), abs=0.01)
     assert found["best_score"] == 0.94
 
@@ -127,8 +112,8 @@ def test_fig_3_of_the_paper() -> None:
     alone = bs.maximum_law(n_test=3000, n_classifiers=1, skill=better)
     known = Newcomer(
         AccuracyLaw(law.mean(), 3000),
-        np.full((1, 2), 0.9), np.zeros((1, 2)), np.zeros((1, 2)), law.mean(),
-        lambda score, n: iter(()), True, {"attributes": {"draws_are_independent": 1}},
+        np.full((1, 2), 0.9), np.zeros((1, 2)), np.ones((1, 2)), law.mean(),
+        lambda score: iter(()), {"attributes": {"draws_are_independent": 1}},
     )  # fmt: skip
     shown = known.shown(better - 0.9)["probability"]
     assert f"{shown:.2f}" == f"{float(alone.at_least(law.mean())):.2f}" == printed
@@ -154,10 +139,6 @@ def test_better_errors_are_better(board) -> None:
     p, q = (newcomer(t, score=x) for t, x in ((up, 0.953), (down, 0.047)))
     assert p["probability"] == pytest.approx(q["probability"], abs=0.03)
     assert newcomer(down, gap=0.01)["best_score"] == pytest.approx(1 - board.maximum)
-    p, q = (answers_of(t, x, None)["p_above"]["probability"] for t, x in ((up, 0.94), (down, 0.06)))
-    assert p == pytest.approx(1 - q, abs=0.06)
-    with pytest.raises(InputError, match="new_n_test needs the number of items"):
-        newcomer(up, score=0.95, new_n_test=100)
 
 
 @pytest.mark.slow
@@ -181,27 +162,20 @@ def test_every_kind_of_result_answers() -> None:
         else:
             result = board_posterior(one, draws=1600, random_seed=0)
         best = float(one.scores.max() if hasattr(one, "scores") else one.maximum)
-        sizes = (None,) if getattr(one, "n_test", 1) is None else (None, 200)
-        for items in sizes:
-            low, high = (
-                newcomer(result, score=x, new_n_test=items)["probability"]
-                for x in (best - 0.06, best + 0.06)
-            )
-            assert low < 0.2, one
-            assert high > low + 0.15, one
-            assert 0 < newcomer(result, gap=0.02, new_n_test=items)["probability"] < 1
+        low, high = (newcomer(result, score=best + x)["probability"] for x in (-0.06, 0.06))
+        assert low < 0.2, one
+        assert high > low + 0.15, one
+        assert 0 < newcomer(result, gap=0.02)["probability"] < 1
 
 
-def test_answers_have_the_digits_of_their_error(board) -> None:
-    """500 draws tell two digits of a share; none of them above a number is no proof."""
-    few = bs.estimate_sota(board, random_seed=0, draws=125, groups="estimands")
-    best = few["posterior"]["theta_sota"].values
-    middle = float(np.quantile(best, 0.77))
-    answers = {"p_above": bs.core.probability_above(few, middle)}
-    assert 0.01 < answers["p_above"]["mcse"] < 0.03
-    assert sentences_of(answers)[0].endswith(" is 0.23.")
-    answers["p_above"] = bs.core.probability_above(few, 0.999)
-    assert sentences_of(answers) == ["The probability that the best skill exceeds 0.999 is < 0.01."]
+def test_an_answer_in_words_and_one_that_is_not_to_be_trusted(found) -> None:
+    """The digits are those of its error."""
+    answer = newcomer(found, score=0.945)
+    assert 0.005 < answer["mcse"] < 0.05
+    said = rf"with a score of 0.945 on the same items .* is {answer['probability']:.2f}\.$"
+    assert re.search(said, sentence_of(answer))
+    assert reasons_of_answer(answer) == []
+    assert "only 3 draws speak" in reasons_of_answer(answer | {"effective_draws": 3.0})[0]
 
 
 @pytest.mark.slow
@@ -217,8 +191,6 @@ def test_boards_are_asked_one_by_one() -> None:
 def test_what_cannot_be_is_refused(found, maximum) -> None:
     with pytest.raises(InputError, match="percent"):
         newcomer(maximum, score=98.0)
-    with pytest.raises(InputError, match="new_n_test must be a whole number"):
-        newcomer(found, score=0.9, new_n_test=0)
     with pytest.raises(InputError, match="gap must be"):
         newcomer(found, gap=0.0)
     with pytest.raises(InputError, match="either the score"):
