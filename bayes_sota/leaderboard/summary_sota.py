@@ -12,11 +12,14 @@ from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
+from bayes_sota.leaderboard.anchors import narrowed_by_anchor
+from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample_estimate import Data, estimate, is_whole
 from bayes_sota.leaderboard.sample_sensitivity import rows_of_board, sota_sensitivity, tried
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
+_HARDLY = 0.97  # of a width: no help worth a note
 _ROW_DRAWS = 4000  # of a row of the sensitivity analysis
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
@@ -107,8 +110,29 @@ def report_sota(
         newcomer(found or tree, score=new_score, board=k)
         for k in range(len(boards) * (new_score is not None))
     ]
-    notes = notes_on_field(boards[0], spec.name, model)
+    notes = [*notes_on_field(boards[0], spec.name, model)]
+    if found is not None:
+        notes += _worth_of_an_anchor(found, tree, boards[0], ci_prob)
     return describe_sota(tree, boards, rows, ci_prob, answers, notes)
+
+
+def _worth_of_an_anchor(
+    found: BoardPosterior, tree: xr.DataTree, data: Any, ci_prob: float
+) -> Iterator[str]:
+    """What one known skill would be worth."""
+    evidence, best = found.fit.evidence, found.draws["theta_sota"]
+    error = evidence.law.standard_error * evidence.error_ratio
+    times = narrowed_by_anchor(best, found.draws["rho"], error, answers=found.learns_rho)
+    if data.anchors is not None or data.new != "items" or times > _HARDLY:
+        return
+    now = summary.estimand_summary(tree, "theta_sota", ci_prob)
+    d = words.said_decimals(words.score_decimals(data), decimals_of(now))
+    low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
+    ends = (as_score(end, d, words.metric_of(data)) for end in (low, high))
+    yield (
+        "one similar model whose skill is known (--known NAME=SKILL) would narrow the range of "
+        f"theta_sota to about {' to '.join(ends)}"
+    )
 
 
 def describe_sota(
