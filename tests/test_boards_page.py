@@ -30,7 +30,7 @@ def test_neighbours_told_apart_are_counted_as_the_commands_count_them(page):
     text = page.PAGE.read_text(encoding="utf-8")
     introduction = text.split("\n## ")[0]
     counts = re.findall(r"\b([\d,]+) of ([\d,]+)\b", introduction)
-    boards = re.findall(r"\b([\d,]+) of the ([\d,]+) pairs of neighbours", text)
+    boards = re.findall(r"\b([\d,]+) of ([\d,]+) pairs of neighbours", text)
     assert sorted(counts) == sorted(boards)
     assert boards
 

@@ -260,17 +260,13 @@ def _stepwise(
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
     if np.isfinite(data.freedom):
         noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
-    places = _stabilised(data)
+    if data.metric == "accuracy":  # on a scale on which scores on as many items have an error of 1
+        places = 2 * np.sqrt(data.n_test) * np.arcsin(np.sqrt(data.scores))
+    else:
+        places = score_law(data).normal_scores.stabilized(data.scores)
     if data.error_ratios is None:
         return stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)
     ratios = data.error_ratios
     errors = np.hypot(ratios[:, None], ratios)
     np.fill_diagonal(errors, 0.0)
     return stepwise_rank_sets(places, errors, noise * ratios, ci_prob)
-
-
-def _stabilised(board: Leaderboard) -> FloatArray:
-    """Scores on a scale on which those on as many items have a standard error of 1."""
-    if board.metric == "accuracy":
-        return 2 * np.sqrt(board.n_test) * np.arcsin(np.sqrt(board.scores))
-    return score_law(board).normal_scores.stabilized(board.scores)

@@ -5,7 +5,7 @@ The groups that ArviZ's checks need are drawn after the estimands, from the same
 ``tests/leaderboard/test_predictive.py`` each group against another route.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,16 +44,19 @@ class BoardLayout:
     Attributes
     ----------
     fit : FieldFit
+    names : sequence of str
+        Of all entries.
     chains : int
     """
 
     fit: FieldFit
+    names: Sequence[str]
     chains: int
 
     def lay_out(self, values: Mapping[str, Any], kept: Any = None) -> xr.Dataset:
         """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
-        entries, names = self.fit.evidence.entries, self.fit.evidence.board.names
-        shown = names if "skill" in values else [names[j] for j in entries]
+        entries = self.fit.evidence.entries
+        shown = self.names if "skill" in values else [self.names[j] for j in entries]
         labels: dict[str, Any] = {"classifier": list(shown), "place": 1 + np.arange(entries.size)}
         if "shape" in values:
             labels["shape_parameter"] = np.arange(2, 2 + values["shape"].shape[1])
@@ -85,7 +88,7 @@ class BoardLayout:
             "modelled": ("classifier", evidence.modelled),
             "all_score": ("classifier", board.sign * evidence.scores),
         }
-        labels: dict[str, Any] = {"classifier": list(board.names), "family": list(fit.families)}
+        labels: dict[str, Any] = {"classifier": list(self.names), "family": list(fit.families)}
         if (anchors := board.anchors) is not None:
             labels["anchor"] = list(anchors.names)
             known = {"score": anchors.scores, "skill": anchors.skill}
@@ -162,7 +165,7 @@ def sample_board(
     fit, values = found.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
-    check, layout = check_board(fit, rng), BoardLayout(fit, chains)
+    check, layout = check_board(fit, rng), BoardLayout(fit, data.names, chains)
     parameters = found.parameters.completed(fit, rng)
     made = layout.groups(values | field_values(fit, parameters), check)
     behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))

@@ -118,7 +118,7 @@ def complete(
     replicated = board.sign * of_model["posterior_predictive"]["score"].values
     observed = shape.evidence.scores[shape.evidence.entries]
     check = compare_boards(observed, replicated.reshape(-1, replicated.shape[-1]))
-    layout = BoardLayout(shape, posterior.sizes["chain"])
+    layout = BoardLayout(shape, board.names, posterior.sizes["chain"])
     groups = layout.groups(skills.estimands() | skills.new_scores(None, rng), check)
     same = {dim: posterior[dim] for dim in ("chain", "draw")}
     estimands = groups["posterior"].drop_vars(posterior.data_vars, errors="ignore")

@@ -250,11 +250,11 @@ def _around(tree: "xr.DataTree", law: ScoreLaw, moved: FloatArray, score: float)
         yield rows, y, edges, -np.diff(of_rows.sf(of_rows.from_skill(skill)), axis=1)
 
 
-def sentence_of(answer: dict[str, Any]) -> str:
-    """What a score of a newcomer says, in words."""
+def sentence_of(answer: dict[str, Any], where: str = "") -> str:
+    """What a score of a newcomer says, in words; ``where`` names one of several boards."""
     return (
         "The probability that a new classifier, one more of this field, with a score of "
-        f"{answer['score']:g} on the same items is truly better than the best is "
+        f"{answer['score']:g} on the same items is truly better than the best{where} is "
         f"{chance(answer['probability'], answer['mcse'])}."
     )
 

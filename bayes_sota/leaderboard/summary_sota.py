@@ -252,7 +252,8 @@ def _sentences(
         )
     for data, content in zip(boards, each, strict=True):
         yield words.best_score_of(data, content["observed_maximum"])
-    yield from map(sentence_of, newcomers)
+    for data, answer in zip(boards, newcomers, strict=False):
+        yield sentence_of(answer, f' of "{shown_name(data.name, 60)}"' * (len(boards) > 1))
     yield words.skill_is_about(_WHAT_TO_REPORT, boards[0].new)
     yield f"Ranges are {ci_prob:.0%} intervals."
 

@@ -229,7 +229,7 @@ def best_of(data: BestScore | Outcomes, best: dict[str, Any]) -> str:
 
 def best_score_of(data: BestScore | Outcomes, best: float) -> str:
     """The best score, who has it, and on how many items."""
-    where = "" if data.name == "board" else f' of "{text.plain_text(data.name, 100)}"'
+    where = "" if data.name in ("board", "outcomes") else f' of "{text.plain_text(data.name, 100)}"'
     if isinstance(data, Leaderboard | Outcomes):
         winner, leaders, facts = winner_of(data), len(leaders_of(data)), items_of(data)
         items = on_items(facts["n_test"], facts["n_test_source"])

@@ -7,11 +7,8 @@ import pytest
 import xarray as xr
 from boards import evidence_of
 from calibration.judged_boards import (
-    FIELDS,
     coverage,
-    draw_real_board,
     interval_score,
-    summarize_judgements,
     wilson_interval,
 )
 
@@ -191,35 +188,6 @@ def test_interval_score() -> None:
 def test_wilson_interval_solves_its_equation() -> None:
     for end in wilson_interval(0.95, 200):
         assert abs(0.95 - end) == pytest.approx(1.959963984540054 * np.sqrt(end * (1 - end) / 200))
-
-
-def test_boards_are_drawn_from_the_part_that_they_name(digits: bs.Outcomes) -> None:
-    rng = np.random.default_rng(0)
-    ordered = np.sort(digits.scores)[::-1]
-    for index, field in enumerate(FIELDS):
-        drawn, skills, named = draw_real_board(digits, 200, index, rng)
-        assert named == field
-        assert drawn.n_items == 200
-        assert drawn.n_classifiers == skills.size >= 8
-        if field == "strong":
-            assert skills.min() >= ordered[digits.n_classifiers // 2]
-        if field == "weak":
-            assert skills.max() <= ordered[digits.n_classifiers // 3]
-
-
-def test_rows_compare_with_the_raw_maximum() -> None:
-    keys = ("estimand", "n", "truth", "mean", "lower", "upper", "raw", "raw_lower", "raw_upper")
-    judged = [
-        ("theta_sota", 100, 0.90, 0.92, 0.91, 0.93, 0.94, 0.88, 0.98),
-        ("theta_sota", 100, 0.90, 0.91, 0.89, 0.95, 0.92, 0.86, 0.96),
-    ]
-    rows = [dict(zip(keys, row, strict=True)) for row in judged]
-    cell = summarize_judgements(rows, ("n",)).loc[(100, "theta_sota")]
-    assert (cell["coverage"], cell["raw_coverage"], cell["boards"]) == (0.5, 1, 2)
-    assert cell["bias"] == pytest.approx(0.015)
-    assert cell["rmse_ratio"] == pytest.approx(0.5)
-    assert cell["width_ratio"] == pytest.approx(0.4)
-    assert cell["score_ratio"] == pytest.approx((0.02 + 0.4 + 0.06) / 0.2)
 
 
 @pytest.mark.slow

@@ -77,6 +77,8 @@ def test_responses_are_compared_item_by_item() -> None:
     assert beaten
     assert not beaten & set(table.frame["name"][table.frame["tied_with_best"]])
     assert table.content["n_test_source"] == "rows of the matrix"
+    tree = bs.estimate_sota(answers, draws=25, groups="estimands")
+    assert tree["posterior"]["classifier"].values.tolist() == list("abcdef")
     assert any("learnt from the answers: rho is 0." in note for note in table.notes)
 
 
@@ -178,15 +180,10 @@ def contradictions(table: Report) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(12))
-def test_no_row_contradicts_another(seed: int) -> None:
-    assert not contradictions(random_table(seed))
-
-
-@pytest.mark.slow
 def test_no_row_of_many_tables_contradicts_another() -> None:
-    """With those above 30: what happens in one table of ten is seen with probability .95."""
-    assert not [found for seed in range(12, 30) if (found := contradictions(random_table(seed)))]
+    """What happens in one table of ten is seen with probability .95."""
+    found = {seed: contradictions(random_table(seed)) for seed in range(30)}
+    assert not {seed: one for seed, one in found.items() if one}
 
 
 @pytest.mark.slow
