@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.text import nearest, plain_text
 
 _HUGE = 1e50  # and its inverse: where a range ends so that what follows from its numbers is finite
 
@@ -122,10 +122,11 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:
-    """``InputError`` unless a value is one of those of a ``Literal``."""
-    if value not in get_args(choices):
-        problem = f"{{name}} must be one of {', '.join(get_args(choices))}, got {value!r}"
-        raise InputError(problem, parameter=name)
+    """``InputError`` unless a value is one of those of a ``Literal``, or of a collection."""
+    known = get_args(choices) or list(choices)
+    if value not in known:
+        allowed = f"{', '.join(known)}, got {value!r}{nearest(value, known)}"
+        raise InputError(f"{{name}} must be one of {allowed}", parameter=name)
 
 
 def generator_of(random_seed: Any) -> np.random.Generator:

@@ -123,10 +123,6 @@ class InfiniteEstimateError(InputError):
     """Matches that no finite skills explain best: some players never lose to the others."""
 
 
-class SpecificationError(InputError):
-    """A model specification that is not exactly what the format allows."""
-
-
 def advice_on(error: Exception) -> str:
     """What to do where PyTensor cannot write its folder; otherwise nothing."""
     return _COMPILED if ".pytensor" in str(error) else ""
