@@ -196,10 +196,8 @@ def complete(
     ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
     """
     build = partial(crossval.build_model, fold_scores, **settings)
-    chosen, data = (
-        sample_trace.model_of(trace, model, build, fold_scores),
-        relative_scores(fold_scores),
-    )
+    chosen = sample_trace.model_of(trace, model, build, fold_scores)
+    data = relative_scores(fold_scores)
     rng, seed = results.resolve_seed(random_seed)
     groups = sample_trace.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
