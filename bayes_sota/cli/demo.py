@@ -81,11 +81,11 @@ def _describe(reports: dict[str, Report], files: list[str], folder: Path, seed: 
     """All examples side by side."""
     lead, rows = reports["obesity-risk"], []
     for name, report in reports.items():
-        content, cells = report.content, {row[0]: row[1:] for row in report.cells}
+        content, cells = report.content, {row[0]: row[1:] for row in report.tables[0].rows}
         best, items = f"{content['observed_maximum']:g}", f"{content['n_test']:,}"
         first = [_LABELS[name], best, items, *cells["theta_sota"][:3]]
         rows.append([*first, cells["winner_skill"][0]])
-    header = ["board", "best score", "items", "theta_sota", *lead.header[2:4], "winner"]
+    header = ["board", "best score", "items", "theta_sota", *lead.tables[0].header[2:4], "winner"]
     gap = reports["cassava"].content["observed_maximum"] - CASSAVA_SECOND
     title = "Skill of the best classifier (theta_sota) and of the one that won"
     results = {name: report.to_dict() for name, report in reports.items()}

@@ -7,7 +7,6 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +28,11 @@ if TYPE_CHECKING:
 
 
 _R_HAT, _ESS = 1.02, 400.0
+_DRAWS = ("chain", "draw")
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false")
 _METHODS = {"abc": "approximate Bayesian computation (ABC/SMC)"}
-_COLUMNS = ("mean", "median", "sd", "lower", "upper", "mcse")
+_COLUMNS = ["mean", "median", "sd", "lower", "upper", "mcse"]
 
 
 type Points = tuple[NDArray[Any], NDArray[Any]]
@@ -55,19 +55,18 @@ def estimand_summary(
     board : int
         Which board, where there are several.
     """
-    values = draws_of(tree, name, board)
-    return summarize_draws(values, ci_prob) | {"mcse": _mcse(tree, values)}
+    values, points = draws_of(tree, name, board), points_behind(tree)
+    return summarize_draws(values, ci_prob) | {"mcse": _mcse(values, tree.attrs, points)}
 
 
-def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
-    """Monte Carlo standard error of the mean of draws, shape (chain, draw)."""
-    if not int(tree.attrs.get("draws_are_independent", 0)):
+def _mcse(values: FloatArray, attributes: Mapping[Any, Any], points: Points | None) -> float:
+    """Monte Carlo standard error of the mean of draws of a result, shape (chain, draw)."""
+    if not int(attributes.get("draws_are_independent", 0)):
         import arviz as az
 
         return float(az.mcse(values))
-    effective = float(tree.attrs.get("importance_effective_size", np.inf))
-    error = _error_of_mean(values, points_behind(tree))
-    return float(error * (1 + values.size / effective) ** 0.5)
+    effective = float(attributes.get("importance_effective_size", np.inf))
+    return _error_of_mean(values, points) * (1 + values.size / effective) ** 0.5
 
 
 def _error_of_mean(values: FloatArray, points: Points | None) -> float:
@@ -104,40 +103,17 @@ def summarize_draws(
     }
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
-    """How much better the first of two is, by draws of the posterior; larger is better.
-
-    Attributes
-    ----------
-    draws : ndarray
+def summarize_difference(draws: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
+    """Mean, sd and interval of how much better the first of two is, and ``p_better``.
 
     Examples
     --------
-    >>> gap = Difference(np.array([-0.01, 0.01, 0.02, 0.04]))
-    >>> gap.p_better(), gap.p_within(0.015), gap.p_worse()
-    (0.75, 0.5, 0.25)
+    >>> summarize_difference(np.array([-0.01, 0.01, 0.02, 0.04]))["p_better"]
+    0.75
     """
-
-    draws: FloatArray
-
-    def p_better(self, margin: float = 0.0) -> float:
-        """Probability that the first is better by more than ``margin``."""
-        return float(np.mean(self.draws > margin))
-
-    def p_worse(self, margin: float = 0.0) -> float:
-        """Probability that the first is worse by more than ``margin``."""
-        return float(np.mean(self.draws < -margin))
-
-    def p_within(self, margin: float) -> float:
-        """Probability that the two differ by ``margin`` at most."""
-        return float(np.mean(np.abs(self.draws) <= margin))
-
-    def to_dict(self, ci_prob: float = 0.95) -> dict[str, Any]:
-        """Mean, sd, equal-tailed interval and ``p_better``."""
-        found = summarize_draws(self.draws, ci_prob)
-        kept = {key: found[key] for key in ("mean", "sd", "interval")}
-        return kept | {"p_better": self.p_better()}
+    found = summarize_draws(draws, ci_prob)
+    kept = {key: found[key] for key in ("mean", "sd", "interval")}
+    return kept | {"p_better": float(np.mean(draws > 0))}
 
 
 def summarize(
@@ -181,50 +157,49 @@ def summarize(
     if not names:
         choice = ", ".join(map(str, tree["posterior"].data_vars))
         raise InputError(f"this result has no theta_sota: var_names chooses of {choice}")
-    rows = {}
+    rows, points = {}, points_behind(tree)
     for name in names:
-        for label, values in _parts(group_of(tree, name).dataset[name]):
-            row = summarize_draws(values, ci_prob) | {"mcse": _mcse(tree, values)}
-            row["lower"], row["upper"] = row.pop("interval")
-            rows[_labelled(name, label)] = row
-    chances = () if var_names is not None else (*_stated(tree), *best_players(tree))
-    for name, p, mcse in chances:
-        rows[name] = dict.fromkeys(_COLUMNS, float("nan")) | {"mean": p, "mcse": mcse}
-    if var_names is None and "winner" in tree.attrs:  # is not compared with itself
-        own = {_labelled(name, str(tree.attrs["winner"])) for name in _AGAINST_WINNER}
-        rows = {name: row for name, row in rows.items() if name not in own}
-    return pd.DataFrame.from_dict(rows, orient="index")[list(_COLUMNS)]
+        drawn = group_of(tree, name).dataset[name].transpose(*_DRAWS, ...)
+        for label, part in _places(name, drawn):
+            values = np.asarray(part, dtype=np.float64)
+            rows[label] = summarize_draws(values, ci_prob)
+            rows[label]["mcse"] = _mcse(values, tree.attrs, points)
+            rows[label]["lower"], rows[label]["upper"] = rows[label].pop("interval")
+    if var_names is None:
+        for name, p, error in _chances(tree):
+            for label, mean in _places(name, p):
+                rows[label] = {"mean": float(mean)}
+            for label, mcse in _places(name, error):
+                rows[label]["mcse"] = float(mcse)
+        for name in _AGAINST_WINNER:  # who is not compared with itself
+            rows.pop(f"{name}[{tree.attrs.get('winner')}]", None)
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)
 
 
-type _Chance = tuple[str, float, float]
-
-
-def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
-    """Probabilities of ``point_estimate``; those of closed forms have no error."""
-    group = dataset_of(tree, "point_estimate")
-    size = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
-    for name in (name for name in CHANCES if name in group):
-        p = group[name]
+def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.DataArray"]]:
+    """Probabilities of a result with their Monte Carlo errors; those of closed forms have none."""
+    stated, drawn = dataset_of(tree, "point_estimate"), dataset_of(tree, "posterior")
+    size = drawn.sizes["chain"] * drawn.sizes["draw"]
+    for name in (name for name in CHANCES if name in stated):
+        p = stated[name]
         errors = {"p_false": p * 0, "p_best_uncorrected": share_mcse(p, size)}
-        yield from _chances(name, p, group.get(f"{name}_mcse", errors.get(name, p * np.nan)))
+        yield name, p, stated.get(f"{name}_mcse", errors.get(name, p * np.nan))
+    if "epp" in drawn:
+        best = share_of_draws(drawn["epp"] == drawn["epp"].max("player"), "p_best")
+        yield "p_best", best["p_best"], best["p_best_mcse"]
 
 
-def best_players(tree: "xr.DataTree") -> Iterator[_Chance]:
-    """``p_best`` of each player, with its label and its Monte Carlo standard error."""
-    if "epp" in tree["posterior"]:
-        skill = dataset_of(tree, "posterior")["epp"]
-        best = share_of_draws(skill == skill.max("player"), "p_best")
-        yield from _chances("p_best", best["p_best"], best["p_best_mcse"])
-
-
-def _chances(name: str, p: "xr.DataArray", error: "xr.DataArray") -> Iterator[_Chance]:
-    """A probability at each place, with its label and its error."""
-    for (label, value), (_, mcse) in zip(_places(p), _places(error), strict=True):
-        yield _labelled(name, label), float(value), float(mcse)
-
-
-def _labelled(name: str, label: str) -> str:
-    return f"{name}[{label}]" if label else name
+def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
+    """Values at each place of a variable, with its name and place; a single board has no place."""
+    over = [dim for dim in variable.dims if dim not in _DRAWS]
+    for place in np.ndindex(*(variable.sizes[dim] for dim in over)):
+        here = variable.isel(dict(zip(over, place, strict=True)))
+        labels = [
+            str(here[dim].item()) if dim in here.coords else str(at)
+            for dim, at in zip(over, place, strict=True)
+        ]
+        is_single = not over or (over == ["board"] and variable.sizes["board"] == 1)
+        yield name if is_single else f"{name}[{', '.join(labels)}]", here.values
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
@@ -254,25 +229,6 @@ def how_drawn(tree: "xr.DataTree") -> str:
 def seed_of(tree: "xr.DataTree") -> int | str:
     """Seed of a result, or what stood in its place."""
     return seed_number(str(tree.attrs["random_seed"]))
-
-
-def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:
-    """Draws (chain, draw) of each place of a variable, with its label."""
-    for label, part in _places(variable.transpose("chain", "draw", ...)):
-        yield label, np.asarray(part, dtype=np.float64)
-
-
-def _places(variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
-    """Values of each place of a variable, with its label; a single board has none."""
-    over = [dim for dim in variable.dims if dim not in ("chain", "draw")]
-    single = over == ["board"] and variable.sizes["board"] == 1
-    for place in np.ndindex(*(variable.sizes[dim] for dim in over)):
-        here = variable.isel(dict(zip(over, place, strict=True)))
-        names = [
-            str(variable[dim].values[at]) if dim in variable.coords else str(at)
-            for dim, at in zip(over, place, strict=True)
-        ]
-        yield "" if single else ", ".join(names), here.values
 
 
 def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
@@ -389,13 +345,9 @@ def weighted_chance(
     mean = float(np.sum(weights * chances))
     variance = float(np.sum(weights**2 * (chances - mean) ** 2))
     inflation = 1 + chances.size / float(attributes.get("importance_effective_size", np.inf))
-    spread = float(np.std(chances)) / chances.size**0.5
-    if variance and not int(attributes.get("draws_are_independent", 0)):
-        import arviz as az
-
-        inflation *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
-    if spread and points is not None:
-        inflation *= max(1.0, float(cluster_mcse(chances.ravel(), *points)) / spread) ** 2
+    spread = _error_of_mean(chances, None) if np.ptp(chances) else 0.0
+    if spread:
+        inflation = max(inflation, (_mcse(chances, attributes, points) / spread) ** 2)
     p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
     counted = share_mcse(p, draws / inflation)
     variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)
@@ -444,10 +396,9 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
         return pd.DataFrame(values, columns=["quantity", "value"], dtype=object)
 
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
-    said = [*described["sentences"], *as_sentences(described.get("notes", ()))]
-    return Report(
-        make_frame=make_frame, tables=[table], paragraph=said, **{"in_words": True} | described
-    )
+    said = [*described["sentences"], *as_sentences(described["notes"])]
+    facts: dict[str, Any] = {"in_words": True, "paragraph": said} | described
+    return Report(make_frame=make_frame, tables=[table], **facts)
 
 
 def list_report(
