@@ -114,12 +114,6 @@ class Panel:
         """Vertical band between two ends."""
         self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
 
-    def bar(
-        self, label: str, ends: Sequence[float], y: float, color: str, width: float = 2.5
-    ) -> None:
-        """Horizontal bar between two ends."""
-        self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
-
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``; ``size`` in square points."""
         self.draw(visuals.scatter_x, label, x, y=y, color=color, **{"size": 36} | look)
@@ -235,9 +229,9 @@ def plot_forest(
     >>> plot_forest(rows, "accuracy", backend="none").collection.viz["mean"]["skill"].item()["x"]
     array([0.9])
     """
-    ends = np.array([*holds, *(e for row in rows for e in (*_reach(row), row["mean"]))], float)
-    ends = ends[np.isfinite(ends)]
-    low, high = float(ends.min()), float(ends.max())
+    drawn = ("outer", "interval", "mean", "score")
+    ends = np.concatenate([holds, *(np.ravel(row[k]) for row in rows for k in drawn if k in row)])
+    low, high = float(ends[np.isfinite(ends)].min()), float(ends[np.isfinite(ends)].max())
     room = 0.05 * (high - low) or 0.01
     is_share = low >= 0 and high <= 1  # whose axis stays within 0 and 1
     limits = np.clip([low - room, high + room], *((0, 1) if is_share else (-np.inf, np.inf)))
@@ -252,17 +246,16 @@ def plot_forest(
     panel = Panel(collection, variable)
     heights = -np.arange(count, dtype=np.float64)
     weak = np.array([bool(row.get("weak")) for row in rows])
-    for suffix, here in (("", ~weak), ("_weak", weak)):
-        chosen, y = [row for row, kept in zip(rows, here, strict=True) if kept], heights[here]
-        color = COLORS["prior" if suffix else "theta_sota"]
+    means = np.array([row["mean"] for row in rows], dtype=np.float64)
+    looks: Any = ("", ~weak, "theta_sota", {}), ("_weak", weak, "prior", {"facecolor": "white"})
+    for suffix, here, color, look in looks:
         for kind, width in (("outer", 0.9), ("interval", 2.6)):
-            bars = [(h, row[kind]) for h, row in zip(y, chosen, strict=True) if kind in row]
-            if bars:
-                at = np.array([h for h, _ in bars])[:, None]
-                panel.bars(kind + suffix, np.clip([b for _, b in bars], *limits), at, color, width)
-        if chosen:
-            look = {"facecolor": "white"} if suffix else {}
-            panel.dots(f"mean{suffix}", [row["mean"] for row in chosen], y, color, **look)
+            bars = np.array([row.get(kind, (np.nan, np.nan)) for row in rows])[here]
+            if not np.isnan(bars).all():
+                at, bars = heights[here, None], np.clip(bars, *limits)
+                panel.bars(kind + suffix, bars, at, COLORS[color], width)
+        if here.any():
+            panel.dots(f"mean{suffix}", means[here], heights[here], COLORS[color], **look)
     seen = np.array([row.get("score", np.nan) for row in rows], dtype=np.float64)
     if np.isfinite(seen).any():
         panel.dots("score", seen, heights, COLORS["observed_maximum"], marker="|")
@@ -275,11 +268,6 @@ def plot_forest(
         xticks=xticks,
     )
     return panel
-
-
-def _reach(row: Mapping[str, Any]) -> list[float]:
-    """Numbers of a row that its axis holds."""
-    return [*row["interval"], *row.get("outer", ()), *([row["score"]] if "score" in row else [])]
 
 
 def plot_lines(
@@ -358,19 +346,11 @@ def plot_lines(
         xlim=(first - 0.02 * (last - first), last + beside),
         ylim=(low, high),
         yticks=make_ticks(low, high),
-        xticks=_round_ticks([x for x, _ in drawn.values()]),
+        xticks=make_ticks(
+            first, last, whole=all((x == np.rint(x)).all() for x, _ in drawn.values())
+        ),
     )
     return panel
-
-
-def _round_ticks(places: Sequence[FloatArray]) -> Ticks:
-    """Ticks of lines; between whole numbers there are none."""
-    every = np.concatenate(places)
-    ticks, labels = make_ticks(float(every.min()), float(every.max()))
-    if np.all(every == np.rint(every)):
-        ticks = [tick for tick in ticks if tick.is_integer()]
-        labels = [f"{tick:.0f}" for tick in ticks]
-    return ticks, labels
 
 
 def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -382,23 +362,22 @@ def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
     return curve.sel(plot_axis="x").values, curve.sel(plot_axis="y").values
 
 
-def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], list[str]]:
-    """Round numbers in a range and their labels, few enough not to touch.
+def make_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
+    """Round numbers in a range and their labels, few enough not to touch; or ``whole`` ones only.
 
     Examples
     --------
     >>> make_ticks(0.9017, 0.9225)
     ([0.905, 0.91, 0.915, 0.92], ['0.905', '0.910', '0.915', '0.920'])
     """
-    decade = int(np.floor(np.log10(max(high - low, 1e-12))))
-    steps = [(digits, factor) for digits in (1 - decade, -decade) for factor in (1, 2, 5)]
-    for digits, factor in steps:
-        step = factor * 10.0**-digits
-        first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-        if last - first < most:
-            break
-    ticks = [round(float(k * step), digits + 1) + 0.0 for k in np.arange(first, last + 1)]
-    return ticks, [f"{tick:.{max(digits, 0)}f}" for tick in ticks]
+    from matplotlib.ticker import MaxNLocator
+
+    locator = MaxNLocator(7, steps=[1, 2, 5, 10], integer=whole)
+    places, room = np.array(locator.tick_values(low, high)), 1e-9 * (high - low)
+    digits = max(0, -int(np.floor(np.log10(places[1] - places[0]) + 1e-9)))
+    inside = places[(places >= low - room) & (places <= high + room)]
+    ticks = [round(float(place), digits) + 0.0 for place in inside]
+    return ticks, [f"{tick:.{digits}f}" for tick in ticks]
 
 
 def title_figure(collection: PlotCollection, text: str) -> None:
