@@ -273,7 +273,7 @@ def test_a_wrong_file_is_one_line(line):
     ("name", "message"),
     [
         ("absent.toml", "there is no such file"),
-        ("observed-maximun", "did you mean 'observed-maximum'"),
+        ("observed-maximun", 'did you mean "observed-maximum"'),
     ],
 )
 def test_an_unknown_name(name, message):

@@ -7,6 +7,7 @@ command line can print it unchanged.
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from numbers import Number
 
 MOST_LISTED = 10
 """Problems of one kind, or names, in one message."""
@@ -141,16 +142,17 @@ def located(where: str, fix: str = "") -> Iterator[None]:
 
 
 def quoted(value: object) -> str:
-    """A value in quotation marks, on one line and not too long.
+    """A text in quotation marks, on one line and not too long; a number as it is.
 
     Examples
     --------
     >>> quoted("a" * 100), quoted(3)
-    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."', '"3"')
+    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."', '3')
     """
     text = str(value)
     shown = text if len(text) <= 60 else text[:57] + "..."
-    return json.dumps(shown, ensure_ascii=not shown.isprintable())
+    is_number = isinstance(value, Number)
+    return shown if is_number else json.dumps(shown, ensure_ascii=not shown.isprintable())
 
 
 def listed(values: Iterable[object]) -> str:

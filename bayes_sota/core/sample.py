@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.models import Observed
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.schema import SCHEMA_VERSION
-from bayes_sota.core.text import digest_of, plain_text, shown, shown_path
+from bayes_sota.core.text import digest_of, plain_text, shown_path
 from bayes_sota.core.types import Seed
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def check_schema(tree: "xr.DataTree", what: str, remedy: str) -> None:
     stated = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
     if stated != SCHEMA_VERSION:
         raise InputError(
-            f"{what} is {shown(stated)}, that of this version {SCHEMA_VERSION}; {remedy} it again"
+            f"{what} is {quoted(stated)}, that of this version {SCHEMA_VERSION}; {remedy} it again"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.builders import SamplerSettings
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
 from bayes_sota.core.sample import (
     LARGEST_GROUP,
@@ -19,7 +19,7 @@ from bayes_sota.core.sample import (
     with_attributes,
 )
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.text import counted, digest_of, shown
+from bayes_sota.core.text import counted, digest_of
 from bayes_sota.core.types import Seed
 
 if TYPE_CHECKING:
@@ -160,10 +160,10 @@ def check_trace(trace: "xr.DataTree") -> None:
     check_schema(trace, "the schema of the trace", "sample")
     for name, variable in trace["posterior"].data_vars.items():
         if not {"chain", "draw"} <= set(variable.dims):
-            raise InputError(f"{shown(name)} of the trace has no dimensions chain and draw")
+            raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")
         if variable.dtype.kind == "f" and not np.isfinite(variable.values).all():
             raise InputError(
-                f"{shown(name)} of the trace has draws that are not finite: are its chains of "
+                f"{quoted(name)} of the trace has draws that are not finite: are its chains of "
                 "different length?"
             )
 
@@ -183,7 +183,7 @@ def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observ
     for name in known.keys() & stored.keys():
         here, there = np.asarray(known[name]), stored[name]
         if here.shape != there.shape or not np.allclose(here, there, equal_nan=True):
-            raise InputError(f"the trace is of other data: its {shown(name)} differ")
+            raise InputError(f"the trace is of other data: its {quoted(name)} differ")
 
 
 def completed_groups(
