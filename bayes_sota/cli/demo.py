@@ -29,7 +29,7 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
-    from bayes_sota.core.plots import save_figure
+    from bayes_sota.core.plots_files import save_figure
     from bayes_sota.core.sample import save_result
     from bayes_sota.core.tables import rows_of
     from bayes_sota.data.examples import load_example

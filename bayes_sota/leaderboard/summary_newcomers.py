@@ -33,14 +33,8 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.skills import logit
-from bayes_sota.core.summary import (
-    checked_board,
-    draws_of,
-    observed_maximum_of,
-    points_behind,
-    share_above,
-    weighted_chance,
-)
+from bayes_sota.core.summary import draws_of, observed_maximum_of, points_behind
+from bayes_sota.core.summary_chances import checked_board, share_above, weighted_chance
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import EXACT_DECIMALS, digits_of
