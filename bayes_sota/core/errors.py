@@ -35,10 +35,6 @@ _SPELLINGS = {
 }
 # Options that are not called as their parameters are.
 _OPTIONS = {"n_classifiers": "--classifiers", "random_seed": "--seed", "ci_prob": "--prob"}
-_COMPILED = (
-    "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
-    "names another folder"
-)
 
 
 class BayesSotaError(Exception):
@@ -122,11 +118,6 @@ class InfeasibleCorrelationError(InputError):
 
 class InfiniteEstimateError(InputError):
     """Matches that no finite skills explain best: some players never lose to the others."""
-
-
-def advice_on(error: Exception) -> str:
-    """What to do where PyTensor cannot write its folder; otherwise nothing."""
-    return _COMPILED if ".pytensor" in str(error) else ""
 
 
 @contextmanager

@@ -57,14 +57,12 @@ def describe_completed(
     data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
     digest, of_model = digest_of(*(group.to_dict() for group in data)), describe_model(model)
     method = "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown"
-    drawn_by = {
-        name: str(trace["posterior"].attrs.get(name, "unknown"))
-        for name in ("inference_library", "inference_library_version")
-    }
+    about = trace["posterior"].attrs
+    library = ("inference_library", "inference_library_version")
     return {
         **describe_provenance(digest, of_model["priors"], method=method, seed=seed),
         **of_model,
-        **drawn_by,
+        **{name: str(about.get(name, "unknown")) for name in library},
         **describe_nuts(trace),
     }
 
@@ -93,20 +91,10 @@ def sample_completed(
     """Result that ``complete`` makes of the draws of a model; it states the seed of both.
 
     ``settings`` are those of ``run_nuts``; of ``sampler`` come those that are None.
-
-    Raises
-    ------
-    InputError
-        Sizes too small for diagnostics.
     """
     arguments: dict[str, Any] = {
         key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
     }
-    if arguments["draws"] < 10 or arguments["chains"] < 2:
-        raise InputError(
-            "at least 10 draws and 2 chains are needed for diagnostics, got "
-            f"{arguments['draws']} and {arguments['chains']}"
-        )
     rng, seed = resolve_seed(random_seed)
     tree = complete(run_nuts(model, rng, **arguments), rng)
     return with_attributes(tree, {"random_seed": seed})

@@ -251,9 +251,9 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
         checked = tree["posterior"].to_dataset()[[name]]
         result["r_hat"] = float(np.max(az.rhat(checked)[name].values))
         result["ess_bulk"] = float(np.min(az.ess(checked)[name].values))
-        if result["r_hat"] > _R_HAT:
+        if not result["r_hat"] <= _R_HAT:  # of one chain there is none
             reasons.append(f"r_hat of {name} is {result['r_hat']:.3f}, above {_R_HAT}")
-        if result["ess_bulk"] < _ESS:
+        if not result["ess_bulk"] >= _ESS:
             reasons.append(f"bulk ESS of {name} is {result['ess_bulk']:.0f}, below {_ESS:.0f}")
     for name in ("log_evidence", "epsilon", "effective_points", "divergences"):
         if name in tree.attrs:
