@@ -1,8 +1,7 @@
-"""What every figure shares: colours, a grid of named panels, drawing into one of them, its file.
+"""Colours, named panels side by side, and the two figures that most rooms draw.
 
-A figure is an ArviZ ``PlotCollection`` of matplotlib, so that what was drawn can be read back from
-``.viz``. Colours are of the Okabe-Ito set, which readers who do not see all
-colours can tell apart.
+A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back from ``.viz``.
+Colours are of the Okabe-Ito set, which readers who do not see all colours can tell apart.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +21,6 @@ from bayes_sota.core.types import FloatArray
 
 type Ticks = tuple[list[float], list[str]]
 
-
 COLORS: Mapping[str, str] = {
     "theta_sota": "#0072B2",
     "winner_skill": "#D55E00",
@@ -31,10 +29,7 @@ COLORS: Mapping[str, str] = {
     "observed_maximum": "#000000",
     "dark": "#4D4D4D",
 }
-
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of lines."""
-
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # of lines
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
 
 
@@ -274,12 +269,9 @@ def plot_lines(
         ``level_0``, ``level_name_0``, ... and ``point_0``, ``point_name_0``, ...
     bands : mapping of name -> ndarray, shape (2, x)
         Lower and upper ends around the line of this name.
-    levels : mapping of text -> height
-        Horizontal lines.
-    points : mapping of text -> (x, y)
-        Dots, whose texts stand at the right too.
+    levels, points : mapping of text -> height, or (x, y)
+        Horizontal lines, and dots, whose texts stand at the right too.
     ylim : (float, float), optional
-        Default: of the lines, levels and points.
     **where
         As of ``make_collection``.
 
@@ -290,20 +282,18 @@ def plot_lines(
     array([3., 4.])
     """
     drawn = {name: (np.asarray(x, float), np.asarray(y, float)) for name, (x, y) in lines.items()}
-    first = min(x[0] for x, _ in drawn.values())
-    last = max(x[-1] for x, _ in drawn.values())
+    across = np.concatenate([x for x, _ in drawn.values()])
+    first, last = float(across.min()), float(across.max())
     marks = [*levels.values(), *(height for _, height in points.values())]
-    every = np.concatenate([np.array(marks, dtype=np.float64), *(y for _, y in drawn.values())])
+    every = np.concatenate([marks, *(y for _, y in drawn.values())])
     low, high = ylim or (float(every.min()), float(every.max()))
     room = 0.06 * (high - low) or 0.01
     low, high = (low, high) if ylim else (low - room, high + room)
     names = [shown_name(name) for name in (*drawn, *levels, *points)]
     wide = max(map(len, names))
-    beside = (last - first) * min(0.02 * wide, 1.5)
-    size = (7.6 + 0.04 * wide, 4.4)
+    beside, size = (last - first) * min(0.02 * wide, 1.5), (7.6 + 0.04 * wide, 4.4)
     panel = Panel(make_collection([variable], figsize=size, **where), variable)
-    dark = COLORS["dark"]
-    texts = []
+    dark, texts = COLORS["dark"], []
     for k, (name, (x, y)) in enumerate(drawn.items()):
         color = PALETTE[k % len(PALETTE)]
         if name in bands:
@@ -327,9 +317,7 @@ def plot_lines(
         xlim=(first - 0.02 * (last - first), last + beside),
         ylim=(low, high),
         yticks=make_ticks(low, high),
-        xticks=make_ticks(
-            first, last, whole=all((x == np.rint(x)).all() for x, _ in drawn.values())
-        ),
+        xticks=make_ticks(first, last, whole=bool((across == np.rint(across)).all())),
     )
     return panel
 
