@@ -343,7 +343,8 @@ def make_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
 
     locator = MaxNLocator(7, steps=[1, 2, 5, 10], integer=whole)
     places, room = np.array(locator.tick_values(low, high)), 1e-9 * (high - low)
-    digits = max(0, -int(np.floor(np.log10(places[1] - places[0]) + 1e-9)))
+    step = 1.0 if whole else places[1] - places[0]
+    digits = max(0, -int(np.floor(np.log10(step) + 1e-9)))
     inside = places[(places >= low - room) & (places <= high + room)]
     ticks = [round(float(place), digits) + 0.0 for place in inside]
     return ticks, [f"{tick:.{digits}f}" for tick in ticks]
