@@ -160,7 +160,6 @@ def _library(backend: str) -> Any:
 
 
 def _points(values: Any) -> xr.DataArray:
-    """Numbers with their dimensions, or along the dimension ``point``."""
     if isinstance(values, xr.DataArray):
         return values
     return xr.DataArray(np.atleast_1d(values).astype(np.float64), dims="point")

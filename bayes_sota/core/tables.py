@@ -174,9 +174,9 @@ class Report:
         notes = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
         lines = [f"% {plain_text(line)}" for line in notes]
         captions = [f"{table.title}." * bool(table.title) for table in self.tables]
-        first = " ".join(filter(None, [*self._doubts, captions[0], *self.legend]))
-        captions[0] = first or " ".join([*self.paragraph, *self.sentences][:1])
-        for number, (table, caption) in enumerate(zip(self.tables, captions, strict=True), 1):
+        first = " ".join(filter(None, [*self._doubts, *captions[:1], *self.legend]))
+        captions[:1] = [first or " ".join([*self.paragraph, *self.sentences][:1])]
+        for number, (table, caption) in enumerate(zip(self.tables, captions, strict=False), 1):
             place = f"{label}-{number}" if number > 1 else label
             lines += [*_latex_table(table, caption, place), ""]
         return "\n".join(lines)

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,7 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("a|b `c` <b> [d](e)"))
     a\|b \`c\` &lt;b&gt; \[d\](e)
     """
-    plain = plain_text(text)
-    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        plain = plain.replace(sign, entity)
+    plain = escape(plain_text(text), quote=False)
     escaped = "".join(f"\\{c}" if c in "\\|`[]*_~$" else c for c in plain)
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")  # no links by themselves
 
