@@ -75,15 +75,15 @@ def exit_code(run: Callable[[], object]) -> int:
 
 def _unexpected(error: Exception) -> int:
     """Exit code for what nobody thought of."""
-    if debugging():
-        import traceback
-
-        traceback.print_exc()
     if ".pytensor" in str(error):
         return _complain(f"{error}; {_COMPILED}", _BAD_INPUT)
     if isinstance(error, OSError):
         place = "" if error.filename is None else f": {error.filename}"
         return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)
+    if debugging():
+        import traceback
+
+        traceback.print_exc()
     if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("sklearn"):
         advice = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
         return _complain(advice, _BAD_INPUT)

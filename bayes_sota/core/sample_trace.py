@@ -95,6 +95,8 @@ def sample_completed(
     arguments: dict[str, Any] = {
         key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
     }
+    if arguments["draws"] < 10 or arguments["chains"] < 2:
+        raise InputError("diagnostics need at least 10 draws and 2 chains")
     rng, seed = resolve_seed(random_seed)
     tree = complete(run_nuts(model, rng, **arguments), rng)
     return with_attributes(tree, {"random_seed": seed})

@@ -58,6 +58,8 @@ def test_intervals_hold_known_effects() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="a trace is the DataTree"):
         bs.crossval.complete(None, runs())  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="at least 10 draws and 2 chains"):
+        bs.crossval.sample_comparison(runs(), draws=5)
     with pytest.raises(InputError, match="priors or a model, not both"):
         bs.crossval.sample_comparison(
             runs(), model="crossval", priors=bs.core.CrossValidationPriors()
