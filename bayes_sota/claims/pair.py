@@ -23,7 +23,8 @@ from bayes_sota.claims.claim import gauss
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import columns_of_methods, complete, student_law
+from bayes_sota.items.comparison import columns_of_methods, complete
+from bayes_sota.items.student import student_law
 from bayes_sota.leaderboard.anchors import told_of_difference
 
 _NODES = {2: 64, 3: 24}  # of the scale of each part, by their number

@@ -13,14 +13,12 @@ import xarray as xr
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import (
+from bayes_sota.core.sample import resolve_seed, result_tree, share_of_draws
+from bayes_sota.core.sample_trace import (
     completed_groups,
     describe_completed,
     model_of,
-    resolve_seed,
-    result_tree,
     sample_completed,
-    share_of_draws,
 )
 from bayes_sota.core.types import Seed
 

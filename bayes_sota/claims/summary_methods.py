@@ -23,7 +23,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
-from bayes_sota.core.summary import Difference, frame_of
+from bayes_sota.core.summary import frame_of, summarize_draws
 from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import chance as chance_of_draws
 from bayes_sota.core.text import counted, decimals_for, decimals_of, listed, span
@@ -89,7 +89,7 @@ def answers_report(
 
 def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
     """Observed difference, and mean, sd and interval of draws."""
-    found = Difference(draws).to_dict(ci_prob)
+    found = summarize_draws(draws, ci_prob)
     return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
 
 

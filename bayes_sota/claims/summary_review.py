@@ -19,9 +19,9 @@ from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
 from bayes_sota.claims.summary import claim_report, verdict_of
 from bayes_sota.core.arguments import LEVEL
-from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError, listed
+from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.tables import Report, rows_of, table_of
-from bayes_sota.core.text import chance, counted, shown
+from bayes_sota.core.text import chance, counted
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.printed_scores import LEAST_PERCENT
 from bayes_sota.data.tables import Table, describe_parts
@@ -163,7 +163,7 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
         found[role] = table.find(found.get(role, role), role)
     for name in RESULTS:
         if name in table.columns:
-            problem = f"the column {shown(name)} is one that the result adds"
+            problem = f"the column {quoted(name)} is one that the result adds"
             raise table.error(problem, fix="rename or remove it")
     return found
 
@@ -213,7 +213,7 @@ def _claim(cells: Mapping[str, tuple[float, str]], word: str, unit: float) -> Cl
     """The claim of a row, by its metric or by the cells that are filled."""
     of = {role: value for role, (value, _) in cells.items()}
     if word and word not in _METRICS:
-        raise InputError(f"metric is one of {', '.join(_METRICS)}, got {shown(word)}")
+        raise InputError(f"metric is one of {', '.join(_METRICS)}, got {quoted(word)}")
     if not word and of.keys() & set(_ACCURACIES) and of.keys() & set(_MEANS):
         raise InputError("accuracies and means are both filled: say which with metric")
     metric = _METRICS.get(word, "dice" if of.keys() & set(_MEANS) else "accuracy")

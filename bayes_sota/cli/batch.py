@@ -64,14 +64,13 @@ def batch(
         raise InputError(f"two FILES are called {twice}, and so would be their results")
     make_directory(output_dir)
     finish = partial(_finish, folder=output_dir, seed=seed, options=options)
-    records: list[dict[str, Any]] = [{} for _ in files]
+    records = []
     with shown_progress(len(files), "boards", show=shows_progress()) as advance:
-        for place, record in run_each(finish, files, cores=cores):
-            records[place] = record
+        for _, record in run_each(finish, files, cores=cores, ordered=True):
+            records.append(record)
             advance()
     there = [record["board"] for record in records if record["was_there"]]
-    were = "was" if len(there) == 1 else "were"
-    left = f"{counted(len(there), 'result')} in the folder {were} left alone: {listed(there)}"
+    left = f"left alone, as there was a result: {listed(there)}"
     failed = sum(record["theta_sota"] is None for record in records)
     known = {"n_boards": len(records), "n_failed": failed, "prob": options["prob"], "seed": seed}
     notes = [left] * bool(there)

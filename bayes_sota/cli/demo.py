@@ -1,9 +1,8 @@
 """``bayes-sota demo``, the main job on a real example, end to end; and ``bayes-sota examples``."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayes_sota.cli.options import FOLDER, command, option, shows_progress
 from bayes_sota.cli.output import Answer
@@ -12,12 +11,10 @@ from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.summary import frame_of, list_report
 from bayes_sota.core.tables import Report, Table
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 CASSAVA_SECOND = 0.9043  # score of the second on its private leaderboard
+_LEAD = "obesity-risk"
 _LABELS = {
-    "obesity-risk": "obesity risk, as it was",
+    _LEAD: "obesity risk, as it was",
     "obesity-risk-abc": "  the same by ABC/SMC",
     "obesity-risk-paper": "  with the paper's 13,840 items",
     "cassava": "cassava (counter-example)",
@@ -32,73 +29,59 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
+    from bayes_sota.core.plots_files import save_figure
     from bayes_sota.core.sample import save_result
     from bayes_sota.core.tables import rows_of
     from bayes_sota.data.examples import load_example
+    from bayes_sota.leaderboard.plots import plot_sensitivity
     from bayes_sota.leaderboard.sample_estimate import estimate_sota
     from bayes_sota.leaderboard.sample_sensitivity import sota_sensitivity
     from bayes_sota.leaderboard.summary_sota import describe_sota
+    from bayes_sota.maximum.plots import plot_sota
 
     make_directory(output_dir)
     boards = {name: load_example(name.removesuffix("-abc")) for name in _LABELS}
-    lead = boards["obesity-risk"]
-    trees = {}
-    abc: Any = {"method": "abc", "draws": 500, "chains": 2}
+    sensitivity = sota_sensitivity(boards[_LEAD], ci_prob=prob, random_seed=seed)
+    changed, trees, reports = {_LEAD: rows_of(sensitivity.iloc[1:])}, {}, {}
     with shown_progress(len(boards), "examples", show=shows_progress()) as advance:
-        for name, one in boards.items():
-            how = abc if name.endswith("-abc") else {}
-            trees[name] = estimate_sota(one, random_seed=seed, **how)
+        for name, board in boards.items():
+            short: Any = {"method": "abc", "draws": 500, "chains": 2}
+            how = short if name.endswith("-abc") else {}
+            trees[name] = estimate_sota(board, random_seed=seed, **how)
+            reports[name] = describe_sota(trees[name], (board,), changed.get(name, []), prob)
             advance()
-    sensitivity = sota_sensitivity(lead, ci_prob=prob, random_seed=seed)
     files = [save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
-    files += _draw(trees, sensitivity, prob, output_dir)
-    changed = rows_of(sensitivity.iloc[1:])
-    reports = {
-        name: describe_sota(tree, (boards[name],), changed if boards[name] is lead else [], prob)
-        for name, tree in trees.items()
-    }
-    return Answer(_describe(reports, [str(path) for path in files], output_dir, seed))
-
-
-def _draw(
-    trees: "Mapping[str, xr.DataTree]", sensitivity: Any, prob: float, directory: Path
-) -> list[Path]:
-    """Write the figures; their paths."""
-    from bayes_sota.core.plots import save_figure
-    from bayes_sota.leaderboard.plots import plot_sensitivity
-    from bayes_sota.maximum.plots import plot_sota
-
-    board = trees["obesity-risk"]
     figures = {
-        "obesity-risk-posterior": plot_sota(board, ci_prob=prob),
+        "obesity-risk-posterior": plot_sota(trees[_LEAD], ci_prob=prob),
         "obesity-risk-sensitivity": plot_sensitivity(sensitivity, ci_prob=prob),
         "cassava-posterior": plot_sota(trees["cassava"], ci_prob=prob),
     }
-    return [save_figure(drawn, directory / f"{name}.png") for name, drawn in figures.items()]
+    files += [save_figure(drawn, output_dir / f"{name}.png") for name, drawn in figures.items()]
+    return Answer(_describe(reports, files, seed))
 
 
-def _describe(reports: dict[str, Report], files: list[str], folder: Path, seed: int) -> Report:
+def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Report:
     """All examples side by side."""
-    lead, rows = reports["obesity-risk"], []
+    lead, rows = reports[_LEAD], []
+    interval = lead.tables[0].header[2:4]
     for name, report in reports.items():
-        content, cells = report.content, {row[0]: row[1:] for row in report.cells}
+        content, cells = report.content, {row[0]: row for row in report.tables[0].rows}
         best, items = f"{content['observed_maximum']:g}", f"{content['n_test']:,}"
-        first = [_LABELS[name], best, items, *cells["theta_sota"][:3]]
-        rows.append([*first, cells["winner_skill"][0]])
-    header = ["board", "best score", "items", "theta_sota", *lead.header[2:4], "winner"]
+        row = {"board": _LABELS[name], "best score": best, "items": items}
+        row |= zip(["theta_sota", *interval], cells["theta_sota"][1:4], strict=True)
+        rows.append(row | {"winner": cells["winner_skill"][1]})
     gap = reports["cassava"].content["observed_maximum"] - CASSAVA_SECOND
-    title = "Skill of the best classifier (theta_sota) and of the one that won"
     results = {name: report.to_dict() for name, report in reports.items()}
     return replace(
         lead,
-        make_frame=lambda: frame_of([dict(zip(header, row, strict=True)) for row in rows]),
-        content={"results": results, "files": files, "seed": seed},
-        tables=[Table(header, rows, title)],
+        make_frame=lambda: frame_of(rows),
+        content={"results": results, "files": [str(path) for path in files], "seed": seed},
+        tables=[Table.of(rows, "Skill of the best classifier (theta_sota) and of the winner")],
         sentences=lead.sentences[:2],
         legend=(
             f"Cassava's winner stood {gap:.4f} above the second ({CASSAVA_SECOND}): a maximum "
             "alone cannot show that; it takes the whole board.",
-            f"{len(files)} files in {folder}/: {', '.join(Path(file).name for file in files)}",
+            f"{len(files)} files in {files[0].parent}/: {', '.join(path.name for path in files)}",
         ),
         footer=(),
         notes=(),
@@ -115,7 +98,7 @@ def examples(output_dir: Path) -> Answer:
     """
     from bayes_sota.data.examples import write_examples
 
-    files = [{"file": str(file)} for file in write_examples(output_dir)]
-    names = [row["file"] for row in files]
-    report = list_report("examples", files, {"file": "file"}, content={"files": names}, basis=())
+    names = [str(file) for file in write_examples(output_dir)]
+    rows = [{"file": name} for name in names]
+    report = list_report("examples", rows, {"file": "file"}, content={"files": names}, basis=())
     return Answer(replace(report, sentences=names, tables=()))

@@ -50,7 +50,7 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
 
     It also says which columns it would use, and what it lacks for other questions.
     """
-    typed = [*_typed(reading), *([f"--metric {shlex.quote(metric)}"] if metric else [])]
+    typed = [_typed(reading), f"--metric {shlex.quote(metric)}" if metric else ""]
     table, notes = read_table(file, metric), list[str]()
     kind, trials = _trials(table, reading, notes)
     commands = []
@@ -62,8 +62,8 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
             notes.append(f"Not from this file alone: {question} {error.render(())}")
             continue
         for words, question in questions.items():
-            line = " ".join(["bayes-sota", words.format(shlex.quote(str(file))), *typed])
-            commands.append({"question": question, "command": line})
+            line = filter(None, ["bayes-sota", words.format(shlex.quote(str(file))), *typed])
+            commands.append({"question": question, "command": " ".join(line)})
     said = f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."
     columns = {"question": "question", "command": "command"}
     content = {"kind": kind, "notes": notes}
@@ -73,23 +73,23 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
     return Answer(list_report("commands", commands, columns, content=content, **about))
 
 
-def _typed(reading: Mapping[str, Any]) -> list[str]:
+def _typed(reading: Mapping[str, Any]) -> str:
     """Options of reading as they were typed.
 
     Examples
     --------
     >>> _typed({"score": "acc", "use": ["a", "b"], "direction": "lower"})
-    ['--column score=acc', '--use a,b', '--lower-is-better']
+    '--column score=acc --use a,b --lower-is-better'
     """
-
-    def typed(name: str, value: Any) -> list[str]:
+    words = []
+    for name, value in reading.items():
         if name == "direction":
-            return [f"--{value}-is-better"]
-        if isinstance(value, str):
-            return ["--column", f"{name}={value}"]
-        return [f"--{name.replace('_', '-')}", ",".join(value)]
-
-    return [shlex.join(typed(*pair)) for pair in reading.items()]
+            words.append(f"--{value}-is-better")
+        elif isinstance(value, str):
+            words += ["--column", f"{name}={value}"]
+        else:
+            words += [f"--{name.replace('_', '-')}", ",".join(value)]
+    return shlex.join(words)
 
 
 def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[str, list[Trial]]:

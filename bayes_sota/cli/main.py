@@ -4,9 +4,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from bayes_sota.core.errors import BayesSotaError, advice_on
+from bayes_sota.core.errors import BayesSotaError
 
 _BAD_INPUT, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 141
+_COMPILED = (
+    "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
+    "names another folder"
+)
 _ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
 
 
@@ -65,22 +69,21 @@ def exit_code(run: Callable[[], object]) -> int:
         return _complain(str(error), _BAD_INPUT)
     except MemoryError:
         return _complain("the memory of this machine is too small for this input", _BUG)
-    except OSError as error:
-        place = "" if error.filename is None else f": {error.filename}"
-        advice = f"; {advice_on(error)}" if advice_on(error) else ""
-        return _complain(f"{error.strerror or error}{place}{advice}", _BAD_INPUT)
     except Exception as error:
         return _unexpected(error)
 
 
 def _unexpected(error: Exception) -> int:
     """Exit code for what nobody thought of."""
+    if ".pytensor" in str(error):
+        return _complain(f"{error}; {_COMPILED}", _BAD_INPUT)
+    if isinstance(error, OSError):
+        place = "" if error.filename is None else f": {error.filename}"
+        return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)
     if debugging():
         import traceback
 
         traceback.print_exc()
-    if advice := advice_on(error):
-        return _complain(f"{error}; {advice}", _BAD_INPUT)
     if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("sklearn"):
         advice = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
         return _complain(advice, _BAD_INPUT)

@@ -71,7 +71,7 @@ def _save(path: Path, answer: Answer, ctx: click.Context) -> None:
 
             save_result(answer.tree(), path)
         case ".svg" | ".png" | ".pdf" if answer.draw:
-            from bayes_sota.core.plots import save_figure
+            from bayes_sota.core.plots_files import save_figure
 
             save_figure(answer.draw(), path)
         case _:

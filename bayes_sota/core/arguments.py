@@ -11,9 +11,9 @@ from typing import Any, get_args
 import numpy as np
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import plain_text
+from bayes_sota.core.text import nearest, plain_text
 
-_HUGE = 1e50  # and its inverse: where a range ends so that what follows from its numbers is finite
+_HUGE = 1e50  # and its inverse: an end so that what follows from the numbers is finite
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,16 @@ class Range:
     whole: bool = False
 
     def __str__(self) -> str:
-        """The range in words."""
+        """The range in words, without ends that nobody meets."""
+        tiny = 0 < self.low < 1 / _HUGE
+        low, high = (f"{x:,.15g}" for x in (0 if tiny else self.low, self.high))
         kind = "a whole number" if self.whole else "a number"
-        low, high = (f"{x:,.15g}" if isinstance(x, float) else f"{x:,}" for x in self.ends)
-        first = f"above {low}" if self.open_low else f"of at least {low}"
-        if self.high == math.inf:
-            return f"{kind} {first}"
+        first = f" above {low}" if self.open_low or tiny else f" of at least {low}"
+        if self.high >= _HUGE:
+            return kind + first * (self.low > -_HUGE)
         if not self.open_low and not self.open_high:
             return f"{kind} from {low} to {high}"
-        return f"{kind} {first} and {'below' if self.open_high else 'at most'} {high}"
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The lower and the upper end."""
-        return self.low, self.high
+        return f"{kind}{first} and {'below' if self.open_high else 'at most'} {high}"
 
     def holds(self, value: Any) -> bool:
         """Whether a number is among them; not-a-number never is."""
@@ -58,16 +54,8 @@ class Range:
         """Name, range and value; a share in percent is the usual mistake."""
         percent = not self.whole and self.high <= 1 and isinstance(number, float | int)
         hint = f"; in percent? then write {number / 100:g}" if percent and 1 < number <= 100 else ""
-        problem = f"{{name}} must be {self._words_for(number)}, got {plain_text(shown, 40)}{hint}"
+        problem = f"{{name}} must be {self}, got {plain_text(shown, 40)}{hint}"
         return InputError(problem, parameter=name)
-
-    def _words_for(self, number: Any) -> str:
-        """The range in words; ends that nobody meets are left out, unless the number did."""
-        size = abs(number) if isinstance(number, int | float) else 0.0
-        if self.whole or self.high < _HUGE or size >= _HUGE or 0 < size <= 1 / _HUGE:
-            return str(self)
-        positive = " above 0" if self.low > 0 else ""
-        return "a number" + (" of at least 0" if self.low == 0 else positive)
 
 
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
@@ -122,10 +110,11 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:
-    """``InputError`` unless a value is one of those of a ``Literal``."""
-    if value not in get_args(choices):
-        problem = f"{{name}} must be one of {', '.join(get_args(choices))}, got {value!r}"
-        raise InputError(problem, parameter=name)
+    """``InputError`` unless a value is one of those of a ``Literal``, or of a collection."""
+    known = get_args(choices) or list(choices)
+    if value not in known:
+        allowed = f"{', '.join(known)}, got {value!r}{nearest(value, known)}"
+        raise InputError(f"{{name}} must be one of {allowed}", parameter=name)
 
 
 def generator_of(random_seed: Any) -> np.random.Generator:

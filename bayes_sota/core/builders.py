@@ -6,9 +6,7 @@ the default priors of every builder are those of a file in ``models/``, which ha
 """
 
 import math
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from functools import partial
 from typing import Any, NamedTuple
 
 from bayes_sota.core.arguments import (
@@ -17,30 +15,18 @@ from bayes_sota.core.arguments import (
     OPEN_SHARE,
     POSITIVE,
     Range,
-    refuse_unused,
+    check_choice,
 )
-from bayes_sota.core.errors import InputError, SpecificationError
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
+    BoardPriors,
     CorrelationPrior,
     FieldPriors,
-    Priors,
-    board_priors,
+    MaximumPriors,
     check_range,
-    checked_priors,
-    maximum_priors,
     wide_luck,
 )
-from bayes_sota.core.text import nearest
-
-
-def check_known(name: str, value: str, allowed: Iterable[str]) -> None:
-    """Raise ``SpecificationError`` unless a value is one of those allowed."""
-    known = list(allowed)
-    if value not in known:
-        raise SpecificationError(
-            f"unknown {name} {value!r}; allowed: {', '.join(known)}{nearest(value, known)}"
-        )
 
 
 def _check_positive(priors: Any, **others: Range) -> None:
@@ -75,7 +61,7 @@ class SamplerSettings:
 
     def __post_init__(self) -> None:
         """Check names and ranges once."""
-        check_known("method", self.method, ("auto", "exact", "abc", "nuts"))
+        check_choice("method", self.method, ("auto", "exact", "abc", "nuts"))
         for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
             Range(least, math.inf, whole=True).check(getattr(self, name), name)
         OPEN_SHARE.check(self.target_accept, "target_accept")
@@ -118,7 +104,6 @@ class ItemPriors(FieldPriors):
     def __post_init__(self) -> None:
         """Check ranges once."""
         super().__post_init__()
-        self.check_pairs()
         check_range("item_sd", self.item_sd, 0.0, math.inf, "a standard deviation")
         _check_positive(self, log_concentration=NUMBER)
         POSITIVE.check(self.log_concentration[1], "sd of log_concentration")
@@ -234,32 +219,6 @@ class CrossValidationPriors:
         _check_positive(self, overlap=NOT_NEGATIVE)
 
 
-def item_priors(priors: Priors | ItemPriors | None) -> ItemPriors:
-    """Priors of answers to items: the given ones, or those of the field, which alone count."""
-    if isinstance(priors, ItemPriors):
-        return priors
-    priors = checked_priors(priors)
-    what = "a model of answers, whose items make the correlation"
-    refuse_unused(what, priors.given("correlation", "families"))
-    return ItemPriors(**priors.of_field())
-
-
-def paired_priors(own: Priors | PairedPriors | None) -> PairedPriors:
-    """Priors of two boards: the given correlation and luck of submissions, or the default."""
-    if isinstance(own, PairedPriors):
-        return own
-    priors = checked_priors(own)
-    refuse_unused("two boards, whose teams have any skills", priors.given("skill", "families"))
-    return PairedPriors(**priors.given("correlation", "submission_luck"))
-
-
-def own_priors[T](kind: type[T], priors: T | None) -> T:
-    """Priors of a kind: the given ones, or the default; ``InputError`` for another kind."""
-    if priors is not None and not isinstance(priors, kind):
-        raise InputError(f"priors must be {kind.__name__}, got {type(priors).__name__}")
-    return kind() if priors is None else priors
-
-
 class Builder(NamedTuple):
     """A builder of models, as specifications name it.
 
@@ -269,25 +228,23 @@ class Builder(NamedTuple):
         Name of the specification with its default priors and sampler.
     takes : str
         What it is for, as it stands in messages.
-    resolve : callable
-        Priors that were given, or None, to priors of the builder.
+    priors : type
+        Its priors.
     """
 
     default: str
     takes: str
-    resolve: Callable[[Any], Any]
+    priors: type[Any]
 
 
 BUILDERS = {
     "observed_maximum": Builder(
-        "observed-maximum", "observed maxima, such as board.maximum_only()", maximum_priors
+        "observed-maximum", "observed maxima, such as board.maximum_only()", MaximumPriors
     ),
-    "leaderboard": Builder("leaderboard", "whole boards, all scores or answers", board_priors),
-    "items": Builder("items", "answers to items, with bs.items.build_model", item_priors),
-    "paired": Builder("paired-boards", "a public and a private board", paired_priors),
-    "epp": Builder("epp", "skill over rounds", partial(own_priors, EppPriors)),
-    "crossval": Builder(
-        "crossval", "repeated cross-validation", partial(own_priors, CrossValidationPriors)
-    ),
+    "leaderboard": Builder("leaderboard", "whole boards, all scores or answers", BoardPriors),
+    "items": Builder("items", "answers to items, with bs.items.build_model", ItemPriors),
+    "paired": Builder("paired-boards", "a public and a private board", PairedPriors),
+    "epp": Builder("epp", "skill over rounds", EppPriors),
+    "crossval": Builder("crossval", "repeated cross-validation", CrossValidationPriors),
 }
 """Builders by the name that a specification gives."""

@@ -23,13 +23,15 @@ from typing import TYPE_CHECKING, Any
 from bayes_sota import __version__
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_ending, write_text
-from bayes_sota.core.plots import svg_address
+from bayes_sota.core.plots_files import svg_address
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
     from jinja2 import Template
+
+type Draw = "Callable[[], PlotCollection] | None"
 
 _SHOWN = 25  # rows without a script; more come with "Show more"
 _LONGEST, _LONGEST_TITLE = 200, 90  # characters of a cell, and of the page's title
@@ -39,7 +41,7 @@ _SOFTWARE = ("numpy", "scipy", "pymc", "arviz")
 def save_report(
     report: Report,
     path: str | Path,
-    figure: "Callable[[], PlotCollection] | None" = None,
+    figure: Draw = None,
     *,
     about: str = "bayes_sota",
     arguments: Sequence[str] = (),
@@ -82,7 +84,7 @@ def save_report(
             "a page is of a report or a table, such as those of bs.board_table and "
             f"bs.leaderboard.report_sota, got {type(report).__name__}"
         )
-    write_text(report_page(report, figure, about=about, arguments=arguments), path)
+    write_text(report_page(report, figure, about, arguments), path)
 
 
 def _unbroken(sentence: str) -> str:
@@ -91,25 +93,9 @@ def _unbroken(sentence: str) -> str:
 
 
 def report_page(
-    report: Report,
-    figure: "Callable[[], PlotCollection] | None" = None,
-    *,
-    about: str = "bayes_sota",
-    arguments: Sequence[str] = (),
+    report: Report, figure: Draw = None, about: str = "bayes_sota", arguments: Sequence[str] = ()
 ) -> str:
-    """The page as text; parameters as of ``save_report``.
-
-    It offers what ``--json`` prints for download.
-
-    Examples
-    --------
-    >>> import bayes_sota as bs
-    >>> board = bs.Leaderboard([0.93, 0.90, 0.91, 0.88], n_test=500, names=["<b>", "b", "c", "d"])
-    >>> table = bs.board_table(board, random_seed=0)
-    >>> page = report_page(table, about="bayes-sota board")
-    >>> "<b>" in page, "&lt;b&gt;" in page
-    (False, True)
-    """
+    """The page as text; it offers what ``--json`` prints for download."""
     content, script = report.to_json(), _part("report.js")
     parsed = json.loads(content)
     answer, *more = report.sentences or [report.text]
@@ -182,14 +168,10 @@ def _words() -> dict[str, dict[str, str]]:
 def _used(report: Report, tables: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """Words of the page that need an explanation, with it."""
     lines = [*report.sentences, *report.legend, *report.footer, *report.notes]
-    cells = [cell for table in tables for row in table["rows"] for cell in row[:2]]
-    headers = [name for table in tables for name in table["header"]]
-    text = "\n".join([*lines, *headers, *cells])
-    return [
-        (word, meaning)
-        for word, meaning in _words()["words"].items()
-        if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
-    ]
+    for table in tables:
+        lines += [*table["header"], *(cell for row in table["rows"] for cell in row[:2])]
+    text, known = "\n".join(lines), _words()["words"].items()
+    return [pair for pair in known if re.search(rf"(?<!\w){re.escape(pair[0])}(?!\w)", text)]
 
 
 def _tagless(text: str) -> str:

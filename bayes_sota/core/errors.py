@@ -7,6 +7,7 @@ command line can print it unchanged.
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from numbers import Number
 
 MOST_LISTED = 10
 """Problems of one kind, or names, in one message."""
@@ -34,10 +35,6 @@ _SPELLINGS = {
 }
 # Options that are not called as their parameters are.
 _OPTIONS = {"n_classifiers": "--classifiers", "random_seed": "--seed", "ci_prob": "--prob"}
-_COMPILED = (
-    "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
-    "names another folder"
-)
 
 
 class BayesSotaError(Exception):
@@ -123,15 +120,6 @@ class InfiniteEstimateError(InputError):
     """Matches that no finite skills explain best: some players never lose to the others."""
 
 
-class SpecificationError(InputError):
-    """A model specification that is not exactly what the format allows."""
-
-
-def advice_on(error: Exception) -> str:
-    """What to do where PyTensor cannot write its folder; otherwise nothing."""
-    return _COMPILED if ".pytensor" in str(error) else ""
-
-
 @contextmanager
 def located(where: str, fix: str = "") -> Iterator[None]:
     """Put the place before the message of what cannot know it, and a fix after one without."""
@@ -145,16 +133,17 @@ def located(where: str, fix: str = "") -> Iterator[None]:
 
 
 def quoted(value: object) -> str:
-    """A value in quotation marks, on one line and not too long.
+    """A text in quotation marks, on one line and not too long; a number as it is.
 
     Examples
     --------
     >>> quoted("a" * 100), quoted(3)
-    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."', '"3"')
+    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."', '3')
     """
     text = str(value)
     shown = text if len(text) <= 60 else text[:57] + "..."
-    return json.dumps(shown, ensure_ascii=not shown.isprintable())
+    is_number = isinstance(value, Number)
+    return shown if is_number else json.dumps(shown, ensure_ascii=not shown.isprintable())
 
 
 def listed(values: Iterable[object]) -> str:

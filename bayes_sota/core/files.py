@@ -50,22 +50,20 @@ def check_file(path: Path) -> None:
 def check_writable(path: Path) -> None:
     """Raise ``InputError`` unless a file can be made at ``path``, or where it links to."""
     try:
-        problem = _obstacle(Path(os.path.realpath(path)))
+        real = Path(os.path.realpath(path))
+        folder, there = real.parent, real.exists()
+        if there and not real.is_file():
+            problem = "it is a directory" if real.is_dir() else "it is not a regular file"
+        elif not folder.is_dir():
+            missing = "is not a directory" if folder.exists() else "does not exist"
+            problem = f"the directory {shown_path(folder)} {missing}"
+        elif os.access(folder, os.W_OK) and (not there or os.access(real, os.W_OK)):
+            return
+        else:
+            problem = "no permission to write there"
     except (OSError, ValueError) as error:  # too long, or with a NUL byte
         problem = getattr(error, "strerror", None) or str(error)
-    if problem:
-        raise InputError(f"cannot write {shown_path(path)}: {problem}")
-
-
-def _obstacle(path: Path) -> str:
-    folder, there = path.parent, path.exists()
-    if there and not path.is_file():
-        return "it is a directory" if path.is_dir() else "it is not a regular file"
-    if not folder.is_dir():
-        missing = "is not a directory" if folder.exists() else "does not exist"
-        return f"the directory {shown_path(folder)} {missing}"
-    writable = os.access(path if there else folder, os.W_OK) and os.access(folder, os.W_OK)
-    return "" if writable else "no permission to write there"
+    raise InputError(f"cannot write {shown_path(path)}: {problem}")
 
 
 @contextmanager

@@ -17,15 +17,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.numerics import (
-    WeightedPoints,
-    cluster_mcse,
-    one_thread,
-    sample_importance,
-    share_mcse,
-    stratified,
-)
-from bayes_sota.core.parallel import followed
+from bayes_sota.core.importance import WeightedPoints, sample_importance
+from bayes_sota.core.numerics import cluster_mcse, one_thread, share_mcse, stratified
+from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.types import FloatArray, IntArray
 
@@ -259,7 +253,7 @@ def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | No
         Of similar data and the same families, where the search for the modes starts.
     """
     samples = []
-    with followed(len(fit.families), "shapes of skills") as advance:
+    with shown_progress(len(fit.families), "shapes of skills") as advance:
         for f, family in enumerate(fit.families):
             target, dimension = partial(fit.log_likelihood, family), fit.dimension(family)
             similar = None if start is None else start.points[f]

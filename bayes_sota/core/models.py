@@ -1,6 +1,6 @@
 """Models of every room say which data they are of, and so do their traces.
 
-A trace of other data is refused wherever it is completed (``bayes_sota.core.sample.model_of``).
+A trace of other data is refused where it is completed (``core.sample_trace.model_of``).
 """
 
 import hashlib

@@ -74,7 +74,7 @@ def _run_numbered[T, R](work: Callable[[T], R], place: int, item: T) -> tuple[in
 
 @contextmanager
 def watched(show: bool) -> Iterator[None]:
-    """Whether loops that are ``followed`` show a person how much of them is left."""
+    """Whether loops that do not say so themselves show a person how much of them is left."""
     token = _WATCHED.set(show)
     try:
         yield
@@ -83,21 +83,8 @@ def watched(show: bool) -> Iterator[None]:
 
 
 @contextmanager
-def followed(total: int, what: str) -> Iterator[Callable[[], None]]:
-    """As ``shown_progress``, where a person watches, and only from the second second on.
-
-    Examples
-    --------
-    >>> with followed(2, "families of skills") as advance:
-    ...     advance()
-    """
-    with shown_progress(total, what, show=_WATCHED.get(), after=1.0) as advance:
-        yield advance
-
-
-@contextmanager
 def shown_progress(
-    total: int, what: str, *, show: bool, after: float = 0.0
+    total: int, what: str, *, show: bool | None = None
 ) -> Iterator[Callable[[], None]]:
     """A function to be called after each of so many steps; it moves a bar with the time left.
 
@@ -106,17 +93,17 @@ def shown_progress(
     total : int
     what : str
         What the steps are.
-    show : bool
-        Whether there is a bar on standard error; loops inside have none of their own.
-    after : float
-        Seconds before which there is no bar.
+    show : bool, optional
+        Whether there is a bar on standard error; loops inside have none of their own. By default
+        there is one where a person watches (``watched``), from the second second on.
 
     Examples
     --------
-    >>> with shown_progress(2, "iterations", show=False) as advance:
+    >>> with shown_progress(2, "iterations") as advance:
     ...     advance()
     """
-    if not show:
+    after = 1.0 if show is None else 0.0  # seconds before which there is no bar
+    if not (_WATCHED.get() if show is None else show):
         yield lambda: None
         return
     from rich.console import Console

@@ -1,19 +1,12 @@
-"""What every figure shares: colours, a grid of named panels, drawing into one of them, its file.
+"""Colours, named panels side by side, and the two figures that most rooms draw.
 
-A figure is an ArviZ ``PlotCollection`` of matplotlib, so that what was drawn can be read back from
-``.viz``. Colours are of the Okabe-Ito set, which readers who do not see all
-colours can tell apart.
+A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back from ``.viz``.
+Colours are of the Okabe-Ito set, which readers who do not see all colours can tell apart.
 """
 
-import base64
-import os
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from io import BytesIO
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -23,12 +16,10 @@ import xarray as xr
 from arviz_plots import PlotCollection, visuals
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import whole_file
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import FloatArray
 
 type Ticks = tuple[list[float], list[str]]
-
 
 COLORS: Mapping[str, str] = {
     "theta_sota": "#0072B2",
@@ -38,23 +29,8 @@ COLORS: Mapping[str, str] = {
     "observed_maximum": "#000000",
     "dark": "#4D4D4D",
 }
-
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Colours of lines."""
-
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # of lines
 _TITLE, _LABEL, _NOTE = 12, 10, 9  # sizes of text, in points
-_FONTS = (  # of scripts that DejaVu Sans lacks, as Linux, macOS and Windows have them
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "WenQuanYi Zen Hei",
-    "Hiragino Sans",
-    "PingFang SC",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "Noto Sans Arabic",
-    "Noto Sans Devanagari",
-    "Arial Unicode MS",
-)
 
 
 def make_collection(
@@ -113,12 +89,6 @@ class Panel:
     def span(self, label: str, ends: Sequence[float], color: str, alpha: float) -> None:
         """Vertical band between two ends."""
         self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
-
-    def bar(
-        self, label: str, ends: Sequence[float], y: float, color: str, width: float = 2.5
-    ) -> None:
-        """Horizontal bar between two ends."""
-        self.draw(visuals.line_x, label, ends, y=y, color=color, width=width)
 
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``; ``size`` in square points."""
@@ -190,7 +160,6 @@ def _library(backend: str) -> Any:
 
 
 def _points(values: Any) -> xr.DataArray:
-    """Numbers with their dimensions, or along the dimension ``point``."""
     if isinstance(values, xr.DataArray):
         return values
     return xr.DataArray(np.atleast_1d(values).astype(np.float64), dims="point")
@@ -235,9 +204,9 @@ def plot_forest(
     >>> plot_forest(rows, "accuracy", backend="none").collection.viz["mean"]["skill"].item()["x"]
     array([0.9])
     """
-    ends = np.array([*holds, *(e for row in rows for e in (*_reach(row), row["mean"]))], float)
-    ends = ends[np.isfinite(ends)]
-    low, high = float(ends.min()), float(ends.max())
+    drawn = ("outer", "interval", "mean", "score")
+    ends = np.concatenate([holds, *(np.ravel(row[k]) for row in rows for k in drawn if k in row)])
+    low, high = float(ends[np.isfinite(ends)].min()), float(ends[np.isfinite(ends)].max())
     room = 0.05 * (high - low) or 0.01
     is_share = low >= 0 and high <= 1  # whose axis stays within 0 and 1
     limits = np.clip([low - room, high + room], *((0, 1) if is_share else (-np.inf, np.inf)))
@@ -252,17 +221,16 @@ def plot_forest(
     panel = Panel(collection, variable)
     heights = -np.arange(count, dtype=np.float64)
     weak = np.array([bool(row.get("weak")) for row in rows])
-    for suffix, here in (("", ~weak), ("_weak", weak)):
-        chosen, y = [row for row, kept in zip(rows, here, strict=True) if kept], heights[here]
-        color = COLORS["prior" if suffix else "theta_sota"]
+    means = np.array([row["mean"] for row in rows], dtype=np.float64)
+    looks: Any = ("", ~weak, "theta_sota", {}), ("_weak", weak, "prior", {"facecolor": "white"})
+    for suffix, here, color, look in looks:
         for kind, width in (("outer", 0.9), ("interval", 2.6)):
-            bars = [(h, row[kind]) for h, row in zip(y, chosen, strict=True) if kind in row]
-            if bars:
-                at = np.array([h for h, _ in bars])[:, None]
-                panel.bars(kind + suffix, np.clip([b for _, b in bars], *limits), at, color, width)
-        if chosen:
-            look = {"facecolor": "white"} if suffix else {}
-            panel.dots(f"mean{suffix}", [row["mean"] for row in chosen], y, color, **look)
+            bars = np.array([row.get(kind, (np.nan, np.nan)) for row in rows])[here]
+            if not np.isnan(bars).all():
+                at, bars = heights[here, None], np.clip(bars, *limits)
+                panel.bars(kind + suffix, bars, at, COLORS[color], width)
+        if here.any():
+            panel.dots(f"mean{suffix}", means[here], heights[here], COLORS[color], **look)
     seen = np.array([row.get("score", np.nan) for row in rows], dtype=np.float64)
     if np.isfinite(seen).any():
         panel.dots("score", seen, heights, COLORS["observed_maximum"], marker="|")
@@ -275,11 +243,6 @@ def plot_forest(
         xticks=xticks,
     )
     return panel
-
-
-def _reach(row: Mapping[str, Any]) -> list[float]:
-    """Numbers of a row that its axis holds."""
-    return [*row["interval"], *row.get("outer", ()), *([row["score"]] if "score" in row else [])]
 
 
 def plot_lines(
@@ -305,12 +268,9 @@ def plot_lines(
         ``level_0``, ``level_name_0``, ... and ``point_0``, ``point_name_0``, ...
     bands : mapping of name -> ndarray, shape (2, x)
         Lower and upper ends around the line of this name.
-    levels : mapping of text -> height
-        Horizontal lines.
-    points : mapping of text -> (x, y)
-        Dots, whose texts stand at the right too.
+    levels, points : mapping of text -> height, or (x, y)
+        Horizontal lines, and dots, whose texts stand at the right too.
     ylim : (float, float), optional
-        Default: of the lines, levels and points.
     **where
         As of ``make_collection``.
 
@@ -321,20 +281,18 @@ def plot_lines(
     array([3., 4.])
     """
     drawn = {name: (np.asarray(x, float), np.asarray(y, float)) for name, (x, y) in lines.items()}
-    first = min(x[0] for x, _ in drawn.values())
-    last = max(x[-1] for x, _ in drawn.values())
+    across = np.concatenate([x for x, _ in drawn.values()])
+    first, last = float(across.min()), float(across.max())
     marks = [*levels.values(), *(height for _, height in points.values())]
-    every = np.concatenate([np.array(marks, dtype=np.float64), *(y for _, y in drawn.values())])
+    every = np.concatenate([marks, *(y for _, y in drawn.values())])
     low, high = ylim or (float(every.min()), float(every.max()))
     room = 0.06 * (high - low) or 0.01
     low, high = (low, high) if ylim else (low - room, high + room)
     names = [shown_name(name) for name in (*drawn, *levels, *points)]
     wide = max(map(len, names))
-    beside = (last - first) * min(0.02 * wide, 1.5)
-    size = (7.6 + 0.04 * wide, 4.4)
+    beside, size = (last - first) * min(0.02 * wide, 1.5), (7.6 + 0.04 * wide, 4.4)
     panel = Panel(make_collection([variable], figsize=size, **where), variable)
-    dark = COLORS["dark"]
-    texts = []
+    dark, texts = COLORS["dark"], []
     for k, (name, (x, y)) in enumerate(drawn.items()):
         color = PALETTE[k % len(PALETTE)]
         if name in bands:
@@ -358,19 +316,9 @@ def plot_lines(
         xlim=(first - 0.02 * (last - first), last + beside),
         ylim=(low, high),
         yticks=make_ticks(low, high),
-        xticks=_round_ticks([x for x, _ in drawn.values()]),
+        xticks=make_ticks(first, last, whole=bool((across == np.rint(across)).all())),
     )
     return panel
-
-
-def _round_ticks(places: Sequence[FloatArray]) -> Ticks:
-    """Ticks of lines; between whole numbers there are none."""
-    every = np.concatenate(places)
-    ticks, labels = make_ticks(float(every.min()), float(every.max()))
-    if np.all(every == np.rint(every)):
-        ticks = [tick for tick in ticks if tick.is_integer()]
-        labels = [f"{tick:.0f}" for tick in ticks]
-    return ticks, labels
 
 
 def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -382,23 +330,23 @@ def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
     return curve.sel(plot_axis="x").values, curve.sel(plot_axis="y").values
 
 
-def make_ticks(low: float, high: float, most: int = 7) -> tuple[list[float], list[str]]:
-    """Round numbers in a range and their labels, few enough not to touch.
+def make_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
+    """Round numbers in a range and their labels, few enough not to touch; or ``whole`` ones only.
 
     Examples
     --------
     >>> make_ticks(0.9017, 0.9225)
     ([0.905, 0.91, 0.915, 0.92], ['0.905', '0.910', '0.915', '0.920'])
     """
-    decade = int(np.floor(np.log10(max(high - low, 1e-12))))
-    steps = [(digits, factor) for digits in (1 - decade, -decade) for factor in (1, 2, 5)]
-    for digits, factor in steps:
-        step = factor * 10.0**-digits
-        first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
-        if last - first < most:
-            break
-    ticks = [round(float(k * step), digits + 1) + 0.0 for k in np.arange(first, last + 1)]
-    return ticks, [f"{tick:.{max(digits, 0)}f}" for tick in ticks]
+    from matplotlib.ticker import MaxNLocator
+
+    locator = MaxNLocator(7, steps=[1, 2, 5, 10], integer=whole)
+    places, room = np.array(locator.tick_values(low, high)), 1e-9 * (high - low)
+    step = 1.0 if whole else places[1] - places[0]
+    digits = max(0, -int(np.floor(np.log10(step) + 1e-9)))
+    inside = places[(places >= low - room) & (places <= high + room)]
+    ticks = [round(float(place), digits) + 0.0 for place in inside]
+    return ticks, [f"{tick:.{digits}f}" for tick in ticks]
 
 
 def title_figure(collection: PlotCollection, text: str) -> None:
@@ -433,70 +381,6 @@ def rounded(value: float, sd: float) -> str:
     if not (np.isfinite(sd) and sd > 0):
         return f"{value:.4g}"
     return f"{value:.{max(0, 1 - int(np.floor(np.log10(sd))))}f}"
-
-
-def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Write a figure; an interrupted or failed run leaves no part of it.
-
-    Parameters
-    ----------
-    collection : PlotCollection
-        A figure of this package or of ArviZ.
-    path : path
-        The suffix chooses the format: png, svg or pdf.
-    **options
-        Passed to ``PlotCollection.savefig``, for instance ``dpi``, which is 300 by
-        default, as journals ask; text in a PDF or an SVG stays text.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    InputError
-        The path cannot be written.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> import bayes_sota as bs
-    >>> law = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
-    >>> figure = bs.maximum.plot_maximum_law(law)
-    >>> with TemporaryDirectory() as folder:
-    ...     save_figure(figure, f"{folder}/law.png").name
-    'law.png'
-    """
-    target = Path(path)
-    look = {"pdf.fonttype": 42, "svg.fonttype": "none", "savefig.dpi": 300}
-    with whole_file(target) as draft, _printed(look):
-        collection.savefig(draft, **options)
-    return target
-
-
-@contextmanager
-def _printed(look: Mapping[str, Any]) -> Iterator[None]:
-    """Settings of matplotlib, with fonts for names in any script; none is said to be missing."""
-    import matplotlib as mpl
-    from matplotlib.font_manager import fontManager
-
-    known = set(fontManager.get_font_names())
-    fonts = ["DejaVu Sans", *(name for name in _FONTS if name in known)]
-    settings: Any = {"svg.hashsalt": "bayes_sota", **look, "font.sans-serif": fonts}
-    with (
-        mpl.rc_context(settings),
-        warnings.catch_warnings(),
-    ):
-        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
-        yield
-
-
-def svg_address(collection: PlotCollection) -> str:
-    """A figure of matplotlib as the address of an image, in which a browser runs nothing."""
-    drawn = BytesIO()
-    with _printed({}):
-        collection.viz["figure"].item().savefig(drawn, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(drawn.getvalue()).decode()
 
 
 def spread_out(heights: Sequence[float], apart: float) -> list[float]:

@@ -1,26 +1,25 @@
 """Priors as frozen dataclasses with parameters that a reader can argue about.
 
-Skill priors say where the typical classifier lies and how much the field varies; the correlation
-prior says how alike the classifiers' mistakes are; the tries prior says how many attempts could
-have become the observed maximum. Nothing here samples or integrates; NumPy only at import.
+Skill priors say where the field lies and how much it varies, the correlation prior how alike the
+classifiers' mistakes are, the tries prior how many attempts could have become the observed maximum.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import refuse_unused
+from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, expit, logit
 from bayes_sota.core.types import FloatArray
 
 Range = tuple[float, float]
 NORMAL_975 = 1.959963984540054
-BOARD_FAMILIES = ("normal", "ex-gaussian")
-"""Shapes that are averaged unless others are asked for."""
+BOARD_FAMILIES = ("normal", "ex-gaussian")  # shapes that are averaged
 
 
 def _require(holds: object, problem: str) -> None:
@@ -49,35 +48,33 @@ class FieldPriors:
     Parameters
     ----------
     typical : (float, float)
-        Accuracies between which the middle of the field lies with prior probability 95 %.
+        Accuracies between which the middle of the field lies with prior probability 95 %; normal
+        on the log odds.
     spread : (float, float)
-        Widths of the field on the log-odds scale between which the true one lies with prior
-        probability 95 %.
+        Standard deviations of skill on the log-odds scale between which the true one lies with
+        prior probability 95 %; log-normal.
     """
 
     typical: Range | float = (0.2, 0.99)
     spread: Range | float = (0.05, 2.0)
+    may_be_known: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Check ranges once."""
         check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
         check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
-
-    def check_pairs(self) -> None:
-        """``InputError`` where place or width are known, which a whole board has no use for."""
-        for name in ("typical", "spread"):
-            value = getattr(self, name)
-            problem = f"{name} of a whole board must be a pair, got {value}"
-            _require(isinstance(value, tuple), problem)
+        for name, value in (("typical", self.typical), ("spread", self.spread)):
+            is_pair = self.may_be_known or isinstance(value, tuple)
+            _require(is_pair, f"{name} of a whole board must be a pair, got {value}")
 
     @property
     def location(self) -> tuple[float, float]:
-        """Prior mean and standard deviation of the place of the field, in log odds."""
+        """Prior mean and sd of the place of the field, in log odds; a known place has sd 0."""
         return normal_between(logit(self.typical))
 
     @property
     def log_spread(self) -> tuple[float, float]:
-        """Prior mean and standard deviation of the logarithm of the width."""
+        """Prior mean and sd of the logarithm of the width."""
         return normal_between(np.log(self.spread))
 
 
@@ -87,23 +84,15 @@ class SkillPrior(FieldPriors):
 
     Parameters
     ----------
-    typical : (float, float) or float
-        Accuracies between which the median classifier of the field lies with prior probability
-        95 % (normal on the log odds), or the known accuracy of the median classifier.
-    spread : (float, float) or float
-        Standard deviations of skill on the log-odds scale between which the true one lies with
-        prior probability 95 % (log-normal), or the known one. Near an accuracy p, a spread s is a
-        standard deviation of about ``s * p * (1 - p)`` in accuracy: 0.2 is 0.018 at 0.90.
-
-    Examples
-    --------
-    >>> prior = LogitNormalSkill(typical=(0.80, 0.95), spread=0.2)
-    >>> round(prior.location_sd, 3), prior.spread_is_fixed
-    (0.397, True)
+    typical, spread : (float, float) or float
+        As in ``FieldPriors``, with one number where the accuracy of the median classifier or the
+        width is known. Near an accuracy p, a spread s is a standard deviation of about
+        ``s * p * (1 - p)`` in accuracy: 0.2 is 0.018 at 0.90.
     """
 
     typical: Range | float = (0.4, 0.99)
     spread: Range | float = (0.05, 1.0)
+    may_be_known = True
 
     family: ClassVar[str] = ""
     law: ClassVar[type[SkillDistribution]]
@@ -122,36 +111,6 @@ class SkillPrior(FieldPriors):
         typical = (float(expit(centre - width / 4)), float(expit(centre + width / 4)))
         return cls(typical=typical, spread=(spread / 2, min(spread * 2, 4.999)))
 
-    @property
-    def location_mean(self) -> float:
-        """Prior mean of the location, a log odds."""
-        return self.location[0]
-
-    @property
-    def location_sd(self) -> float:
-        """Prior standard deviation of the location; zero where it is known."""
-        return self.location[1]
-
-    @property
-    def log_spread_mean(self) -> float:
-        """Prior mean of the logarithm of the spread."""
-        return self.log_spread[0]
-
-    @property
-    def log_spread_sd(self) -> float:
-        """Prior standard deviation of the logarithm of the spread; zero where it is known."""
-        return self.log_spread[1]
-
-    @property
-    def location_is_fixed(self) -> bool:
-        """Whether the median skill is known."""
-        return not isinstance(self.typical, tuple)
-
-    @property
-    def spread_is_fixed(self) -> bool:
-        """Whether the spread is known."""
-        return not isinstance(self.spread, tuple)
-
     def distribution(self, location: ArrayLike, spread: ArrayLike) -> SkillDistribution:
         """P(theta) for given hyperparameters, which may be arrays."""
         return self.law.from_location_spread(location, spread)
@@ -166,7 +125,7 @@ class SkillPrior(FieldPriors):
 class LogitNormalSkill(SkillPrior):
     """Normal log odds of skill, ``logit(theta) ~ Normal(location, spread)``: the default."""
 
-    family: ClassVar[str] = "logit-normal"
+    family = "logit-normal"
     law = LogitNormal
 
 
@@ -177,7 +136,7 @@ class BetaSkill(SkillPrior):
     The spread is the standard deviation of the log odds to first order.
     """
 
-    family: ClassVar[str] = "beta"
+    family = "beta"
     law = Beta
 
 
@@ -185,7 +144,7 @@ class BetaSkill(SkillPrior):
 class UniformSkill(SkillPrior):
     """Uniform skills between ``expit(location -+ sqrt(3) spread)``: a sharp upper edge."""
 
-    family: ClassVar[str] = "uniform"
+    family = "uniform"
     law = Uniform
 
 
@@ -197,8 +156,6 @@ SKILL_FAMILIES: dict[str, type[SkillPrior]] = {
 @dataclass(frozen=True)
 class CorrelationPrior(ABC):
     """Prior on rho, the correlation of a classifier with the reference classifier."""
-
-    family: ClassVar[str] = ""
 
     @property
     def is_fixed(self) -> bool:
@@ -218,23 +175,19 @@ class CorrelationPrior(ABC):
 class BetaCorrelation(CorrelationPrior):
     """Beta prior on rho; the default has mean 0.69 and a 95 % interval from 0.36 to 0.93.
 
-    The default is what response matrices of three domains say of a field of a new one: rho among
-    the leaders is 0.72 to 0.77 of image classifiers, 0.55 of language models and 0.68 to 0.84 of
-    scikit-learn's classifiers (``tests/calibration/correlation_by_domain.py``). ``--domain`` has
-    narrower ones. Møllersen & Holsbø take rho = 0.6 from the similarity of ImageNet models of
-    Mania et al. 2019; their formula gives 0.77.
+    The default is what response matrices of three domains say of a field of a new one
+    (``tests/calibration/correlation_by_domain.py``); ``--domain`` has narrower ones. Møllersen &
+    Holsbø take rho = 0.6 from the similarity of ImageNet models of Mania et al. 2019; their formula
+    gives 0.77.
     """
 
     a: float = 5.7
     b: float = 2.6
 
-    family: ClassVar[str] = "beta"
-
     def __post_init__(self) -> None:
         """Check a, b > 0."""
-        for name, value in (("a", self.a), ("b", self.b)):
-            positive = np.isfinite(value) and value > 0
-            _require(positive, f"correlation prior: {name} must be positive, got {value}")
+        positive = 0 < self.a < np.inf and 0 < self.b < np.inf
+        _require(positive, f"a and b of a Beta prior must be positive, got {self.a} and {self.b}")
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of the Beta distribution."""
@@ -257,8 +210,6 @@ class FixedCorrelation(CorrelationPrior):
 
     value: float = 0.0
 
-    family: ClassVar[str] = "fixed"
-
     def __post_init__(self) -> None:
         """Check 0 <= value < 1."""
         _require(0 <= self.value < 1, f"correlation must lie in [0, 1), got {self.value:g}")
@@ -272,9 +223,7 @@ class FixedCorrelation(CorrelationPrior):
         return np.where(np.asarray(rho) == self.value, 0.0, -np.inf)
 
 
-CORRELATION_FAMILIES: dict[str, type[CorrelationPrior]] = {
-    prior.family: prior for prior in (BetaCorrelation, FixedCorrelation)
-}
+CORRELATION_FAMILIES = {"beta": BetaCorrelation, "fixed": FixedCorrelation}
 
 
 @dataclass(frozen=True)
@@ -304,8 +253,8 @@ class UniformTries(TriesPrior):
 
     def __post_init__(self) -> None:
         """Check 1 <= low < high."""
-        problem = f"a range needs 1 <= low < high, got {self.low}:{self.high}"
-        _require(1 <= self.low < self.high, problem)
+        holds = 1 <= self.low < self.high
+        _require(holds, f"a range needs 1 <= low < high, got {self.low}:{self.high}")
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-linear between the ends."""
@@ -322,9 +271,9 @@ class LogNormalTries(TriesPrior):
 
     def __post_init__(self) -> None:
         """Check median >= 1 and factor > 1."""
-        problem = "log-normal tries need median >= 1 and factor > 1, got"
-        given = f"{problem} {self.median:g} and {self.factor:g}"
-        _require(self.median >= 1 and self.factor > 1, given)
+        given = f"{self.median:g} and {self.factor:g}"
+        problem = f"log-normal tries need median >= 1 and factor > 1, got {given}"
+        _require(self.median >= 1 and self.factor > 1, problem)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-normal quantiles."""
@@ -360,11 +309,6 @@ class MaximumPriors:
     """What is assumed before an observed maximum is seen.
 
     The number of classifiers belongs to the data (``Leaderboard``), even where it is a prior.
-
-    Examples
-    --------
-    >>> MaximumPriors(BetaSkill.from_range(0.7, 0.95), FixedCorrelation(0.6)).skill.family
-    'beta'
     """
 
     skill: SkillPrior = field(default_factory=LogitNormalSkill)
@@ -379,8 +323,8 @@ class BoardPriors(FieldPriors):
     Parameters
     ----------
     typical, spread : (float, float)
-        As in ``FieldPriors``; the width of a whole board has a narrower prior by default, because
-        its lower end decides how far scores are shrunk (docs/measured/calibration.md).
+        As in ``FieldPriors``; the width is narrower by default, because its lower end decides how
+        far scores are shrunk (docs/measured/calibration.md).
     correlation : CorrelationPrior
         rho of one classifier with what all share: of the leaders, as theta_sota is about them.
     families : tuple of str
@@ -388,13 +332,7 @@ class BoardPriors(FieldPriors):
         (``bayes_sota.leaderboard.shapes``).
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
-        its submissions the board shows. It counts where the board has ``submissions``. Two boards
-        of the same teams say lambda, one hardly does: it keeps its prior, which is wide.
-
-    Examples
-    --------
-    >>> BoardPriors(correlation=FixedCorrelation(0.75)).families[:2]
-    ('normal', 'ex-gaussian')
+        its ``submissions`` the board shows. One board hardly says it: it keeps its prior.
     """
 
     spread: Range | float = (0.11, 0.8)
@@ -405,38 +343,29 @@ class BoardPriors(FieldPriors):
     def __post_init__(self) -> None:
         """Check ranges and names once."""
         super().__post_init__()
-        self.check_pairs()
         different = self.families and len(set(self.families)) == len(self.families)
         _require(different, f"families must be one or more different names, got {self.families}")
         for name in self.families:
-            allowed = ", ".join(BOARD_FAMILIES)
-            _require(name in BOARD_FAMILIES, f"unknown family {name!r}; allowed: {allowed}")
+            check_choice("family", name, BOARD_FAMILIES)
 
 
 @dataclass(frozen=True)
 class Priors:
     """What is assumed before anything is observed.
 
-    What is left out takes the default of the route: of a maximum alone (``MaximumPriors``) or of
-    a whole board, answers or item scores (``BoardPriors``).
+    What is left out has the default of ``MaximumPriors``, ``BoardPriors``, ...
 
     Parameters
     ----------
     skill : SkillPrior, optional
-        P(theta). A whole board averages over shapes of P(theta) instead: it takes the ranges of
-        ``LogitNormalSkill`` for the place and the width of the field.
+        P(theta). A whole board, which averages over shapes, takes the ranges of
+        ``LogitNormalSkill``.
     correlation : CorrelationPrior, optional
         rho of a classifier with what all share.
     families : tuple of str, optional
         Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.shapes``).
     submission_luck : CorrelationPrior, optional
         lambda, how far luck chose what a board with ``submissions`` shows (``BoardPriors``).
-
-    Examples
-    --------
-    >>> priors = Priors(LogitNormalSkill.from_range(0.7, 0.95), FixedCorrelation(0.6))
-    >>> maximum_priors(priors).skill.family, board_priors(priors).correlation
-    ('logit-normal', FixedCorrelation(value=0.6))
     """
 
     skill: SkillPrior | None = None
@@ -444,43 +373,27 @@ class Priors:
     families: tuple[str, ...] | None = None
     submission_luck: CorrelationPrior | None = None
 
-    def given(self, *names: str) -> dict[str, Any]:
-        """Those of these priors that were not left out."""
-        values = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in values.items() if value is not None}
 
-    def of_field(self) -> dict[str, Any]:
-        """Ranges of place and width; ``InputError`` for a skill prior of another family."""
-        if self.skill is None:
-            return {}
+def own_priors[T](kind: type[T], priors: "Priors | T | None") -> T:
+    """Priors of a kind: the given ones, or the default with what ``Priors`` say of it."""
+    if isinstance(priors, kind):
+        return priors
+    if not isinstance(priors, Priors | None):
+        problem = f"priors must be Priors or {kind.__name__}, got {type(priors).__name__}"
+        raise InputError(problem)
+    given = {name: value for name, value in vars(priors or Priors()).items() if value is not None}
+    if issubclass(kind, FieldPriors) and "skill" in given:
+        skill = given.pop("skill")
         _require(
-            isinstance(self.skill, LogitNormalSkill),
+            isinstance(skill, LogitNormalSkill),
             "a whole board averages over shapes of P(theta): give LogitNormalSkill, whose "
-            f"ranges are those of the field, not {type(self.skill).__name__}",
+            f"ranges are those of the field, not {type(skill).__name__}",
         )
-        return {"typical": self.skill.typical, "spread": self.skill.spread}
+        given |= {"typical": skill.typical, "spread": skill.spread}
+    known = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    refuse_unused(kind.__name__, {k: value for k, value in given.items() if k not in known})
+    return kind(**given)
 
 
-def maximum_priors(priors: Priors | MaximumPriors | None) -> MaximumPriors:
-    """Priors of an observed maximum: the given ones, or the default."""
-    if isinstance(priors, MaximumPriors):
-        return priors
-    given = checked_priors(priors)
-    refuse_unused("a maximum alone", {"families": given.families})
-    return MaximumPriors(**given.given("skill", "correlation", "submission_luck"))
-
-
-def board_priors(priors: Priors | BoardPriors | None) -> BoardPriors:
-    """Priors of a whole board: the given ones, or the default."""
-    if isinstance(priors, BoardPriors):
-        return priors
-    given = checked_priors(priors)
-    own = given.given("correlation", "families", "submission_luck")
-    return BoardPriors(**given.of_field(), **own)
-
-
-def checked_priors(priors: object) -> Priors:
-    """The given priors, or the default ones; ``InputError`` for anything else."""
-    if priors is not None and not isinstance(priors, Priors):
-        raise InputError(f"priors must be Priors, got {type(priors).__name__}")
-    return priors or Priors()
+maximum_priors = partial(own_priors, MaximumPriors)
+board_priors = partial(own_priors, BoardPriors)

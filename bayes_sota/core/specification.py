@@ -7,21 +7,18 @@ priors. Models of kinds of fields, which differ in their prior of rho alone, sha
 
 import hashlib
 import os
-import re
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.arguments import DRAWS
-from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings, check_known
-from bayes_sota.core.errors import InputError, SpecificationError
+from bayes_sota.core.arguments import DRAWS, check_choice
+from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
-from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES, BetaCorrelation
+from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES, own_priors
 
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _FIELDS = "fields"  # a file of kinds of fields, not of one model
-_PROSE = ("description", "meaning", "citation")
 
 
 @dataclass(frozen=True)
@@ -56,13 +53,9 @@ class ModelSpecification:
     sampler: Any = None
 
     def __post_init__(self) -> None:
-        """Check names and ranges once; the parts have checked themselves."""
-        if not _NAME.fullmatch(self.name):
-            raise SpecificationError(
-                f"name must be lower-case words joined by hyphens, got {self.name!r}"
-            )
-        check_known("builder", self.builder, BUILDERS)
-        object.__setattr__(self, "priors", self.kind.resolve(self.priors))
+        """Check the builder and whose priors they are; the parts have checked themselves."""
+        check_choice("builder", self.builder, BUILDERS)
+        object.__setattr__(self, "priors", own_priors(self.kind.priors, self.priors))
         if self.sampler is None:
             object.__setattr__(self, "sampler", load_model(self.kind.default).sampler)
 
@@ -110,7 +103,7 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
 
     Raises
     ------
-    SpecificationError
+    InputError
         No such model, or a file that is not exactly what the format allows.
 
     Examples
@@ -120,16 +113,13 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
     """
     name = name_or_path if isinstance(name_or_path, str) else ""
     if name and not (name.endswith(".toml") or "/" in name or os.sep in name):
-        check_known("model", name, model_names())
+        check_choice("model", name, model_names())
         if name in _fields():
-            return _of_field(name, **_fields()[name])
+            table = {"name": name, "builder": "leaderboard"} | _fields()[name]
+            return _specification(table)
         name_or_path = _models_directory() / f"{name}.toml"
-    try:
-        check_file(Path(name_or_path))
-        text = Path(name_or_path).read_text(encoding="utf-8-sig")
-    except (InputError, OSError, UnicodeDecodeError) as error:
-        raise SpecificationError(f"{error}; a model is a TOML file") from None
-    return parse_specification(text, str(name_or_path))
+    check_file(Path(name_or_path))
+    return parse_specification(Path(name_or_path).read_bytes(), str(name_or_path))
 
 
 def model_names() -> list[str]:
@@ -149,18 +139,6 @@ def _fields() -> dict[str, Any]:
     return tomllib.loads((_models_directory() / f"{_FIELDS}.toml").read_text(encoding="utf-8"))
 
 
-def _of_field(name: str, correlation: dict[str, float], **prose: str) -> ModelSpecification:
-    """The model of whole boards with the prior of rho of a kind of field."""
-    usual = load_model("leaderboard")
-    priors = replace(usual.priors, correlation=BetaCorrelation(**correlation))
-    return replace(usual, name=name, priors=priors, **_unwrapped(prose))
-
-
-def _unwrapped(table: dict[str, Any]) -> dict[str, str]:
-    """Prose of a file, each text on one line; it is taken out of the table."""
-    return {key: " ".join(table.pop(key, "").split()) for key in _PROSE}
-
-
 def _models_directory() -> Path:
     """Directory of the named models: in the installed package, else in the checkout."""
     package = Path(__file__).parents[1]
@@ -170,44 +148,31 @@ def _models_directory() -> Path:
     return package / "_models"
 
 
-def parse_specification(text: str, where: str) -> ModelSpecification:
-    """Specification of a TOML text; ``where`` names the file in messages.
-
-    Raises
-    ------
-    SpecificationError
-        One line: the file, and what is wrong with it.
-    """
+def parse_specification(content: bytes, where: str) -> ModelSpecification:
+    """Specification of a TOML file; ``where`` names the file in the one line of an error."""
     try:
-        table = tomllib.loads(text)
-        prose = _unwrapped(table)
-        name, builder, sampler = (table.pop(key, "") for key in ("name", "builder", "sampler"))
-        check_known("builder", builder, BUILDERS)
-        kind = BUILDERS[builder]
-        usual = SamplerSettings() if name == kind.default else load_model(kind.default).sampler
-        return ModelSpecification(
-            name,
-            **prose,
-            builder=builder,
-            priors=type(kind.resolve(None))(**_values_of(table)),
-            sampler=replace(usual, **(sampler or {})),
-        )
+        return _specification(tomllib.loads(content.decode("utf-8-sig")))
     except KeyError as error:
-        raise SpecificationError(f"{where}: unknown or missing {error}") from None
+        raise InputError(f"unknown or missing {error}", where=where) from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise SpecificationError(f"{where}: {error}") from None
+        raise InputError(f"is no model: {error}", where=where) from None
 
 
-def _values_of(tables: dict[str, Any]) -> dict[str, Any]:
-    """Priors by the name of their parameter; what a file does not say has its default."""
-    values = dict[str, Any]()
-    for name, table in tables.items():
-        numbers: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in table.items()
-        }
+def _specification(table: dict[str, Any]) -> ModelSpecification:
+    """Specification of what a file holds; what it does not say has its default."""
+    prose = ("description", "meaning", "citation")
+    facts = {key: " ".join(table.pop(key, "").split()) for key in prose}
+    facts |= {key: table.pop(key) for key in ("name", "builder")}
+    check_choice("builder", facts["builder"], BUILDERS)
+    kind, settings, values = BUILDERS[facts["builder"]], table.pop("sampler", {}), {}
+    is_default = facts["name"] == kind.default
+    usual = SamplerSettings() if is_default else load_model(kind.default).sampler
+    for name, part in table.items():
+        numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in part.items()}
         if "family" in numbers:
-            families = SKILL_FAMILIES if name == "skill" else CORRELATION_FAMILIES
+            families: Any = SKILL_FAMILIES if name == "skill" else CORRELATION_FAMILIES
             values[name] = families[numbers.pop("family")](**numbers)
         else:
             values |= numbers
-    return values
+    priors, sampler = kind.priors(**values), replace(usual, **settings)
+    return ModelSpecification(**facts, priors=priors, sampler=sampler)

@@ -7,14 +7,13 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, Range
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.sample import seed_number, share_of_draws
@@ -29,10 +28,11 @@ if TYPE_CHECKING:
 
 
 _R_HAT, _ESS = 1.02, 400.0
+_DRAWS = ("chain", "draw")
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false")
 _METHODS = {"abc": "approximate Bayesian computation (ABC/SMC)"}
-_COLUMNS = ("mean", "median", "sd", "lower", "upper", "mcse")
+_COLUMNS = ["mean", "median", "sd", "lower", "upper", "mcse"]
 
 
 type Points = tuple[NDArray[Any], NDArray[Any]]
@@ -55,22 +55,21 @@ def estimand_summary(
     board : int
         Which board, where there are several.
     """
-    values = draws_of(tree, name, board)
-    return summarize_draws(values, ci_prob) | {"mcse": _mcse(tree, values)}
+    values, points = draws_of(tree, name, board), points_behind(tree)
+    return summarize_draws(values, ci_prob) | {"mcse": mcse_of(values, tree.attrs, points)}
 
 
-def _mcse(tree: "xr.DataTree", values: FloatArray) -> float:
-    """Monte Carlo standard error of the mean of draws, shape (chain, draw)."""
-    if not int(tree.attrs.get("draws_are_independent", 0)):
+def mcse_of(values: FloatArray, attributes: Mapping[Any, Any], points: Points | None) -> float:
+    """Monte Carlo standard error of the mean of draws of a result, shape (chain, draw)."""
+    if not int(attributes.get("draws_are_independent", 0)):
         import arviz as az
 
         return float(az.mcse(values))
-    effective = float(tree.attrs.get("importance_effective_size", np.inf))
-    error = _error_of_mean(values, points_behind(tree))
-    return float(error * (1 + values.size / effective) ** 0.5)
+    effective = float(attributes.get("importance_effective_size", np.inf))
+    return error_of_mean(values, points) * (1 + values.size / effective) ** 0.5
 
 
-def _error_of_mean(values: FloatArray, points: Points | None) -> float:
+def error_of_mean(values: FloatArray, points: Points | None) -> float:
     """Of draws that are independent, or of which several share a point."""
     if values.size < 2:
         return float("nan")
@@ -100,44 +99,21 @@ def summarize_draws(
         "median": float(np.median(values)),
         "sd": sd,
         "interval": [float(low), float(high)],
-        "mcse": _error_of_mean(values, points),
+        "mcse": error_of_mean(values, points),
     }
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
-    """How much better the first of two is, by draws of the posterior; larger is better.
-
-    Attributes
-    ----------
-    draws : ndarray
+def summarize_difference(draws: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
+    """Mean, sd and interval of how much better the first of two is, and ``p_better``.
 
     Examples
     --------
-    >>> gap = Difference(np.array([-0.01, 0.01, 0.02, 0.04]))
-    >>> gap.p_better(), gap.p_within(0.015), gap.p_worse()
-    (0.75, 0.5, 0.25)
+    >>> summarize_difference(np.array([-0.01, 0.01, 0.02, 0.04]))["p_better"]
+    0.75
     """
-
-    draws: FloatArray
-
-    def p_better(self, margin: float = 0.0) -> float:
-        """Probability that the first is better by more than ``margin``."""
-        return float(np.mean(self.draws > margin))
-
-    def p_worse(self, margin: float = 0.0) -> float:
-        """Probability that the first is worse by more than ``margin``."""
-        return float(np.mean(self.draws < -margin))
-
-    def p_within(self, margin: float) -> float:
-        """Probability that the two differ by ``margin`` at most."""
-        return float(np.mean(np.abs(self.draws) <= margin))
-
-    def to_dict(self, ci_prob: float = 0.95) -> dict[str, Any]:
-        """Mean, sd, equal-tailed interval and ``p_better``."""
-        found = summarize_draws(self.draws, ci_prob)
-        kept = {key: found[key] for key in ("mean", "sd", "interval")}
-        return kept | {"p_better": self.p_better()}
+    found = summarize_draws(draws, ci_prob)
+    kept = {key: found[key] for key in ("mean", "sd", "interval")}
+    return kept | {"p_better": float(np.mean(draws > 0))}
 
 
 def summarize(
@@ -181,50 +157,49 @@ def summarize(
     if not names:
         choice = ", ".join(map(str, tree["posterior"].data_vars))
         raise InputError(f"this result has no theta_sota: var_names chooses of {choice}")
-    rows = {}
+    rows, points = {}, points_behind(tree)
     for name in names:
-        for label, values in _parts(group_of(tree, name).dataset[name]):
-            row = summarize_draws(values, ci_prob) | {"mcse": _mcse(tree, values)}
-            row["lower"], row["upper"] = row.pop("interval")
-            rows[_labelled(name, label)] = row
-    chances = () if var_names is not None else (*_stated(tree), *best_players(tree))
-    for name, p, mcse in chances:
-        rows[name] = dict.fromkeys(_COLUMNS, float("nan")) | {"mean": p, "mcse": mcse}
-    if var_names is None and "winner" in tree.attrs:  # is not compared with itself
-        own = {_labelled(name, str(tree.attrs["winner"])) for name in _AGAINST_WINNER}
-        rows = {name: row for name, row in rows.items() if name not in own}
-    return pd.DataFrame.from_dict(rows, orient="index")[list(_COLUMNS)]
+        drawn = group_of(tree, name).dataset[name].transpose(*_DRAWS, ...)
+        for label, part in _places(name, drawn):
+            values = np.asarray(part, dtype=np.float64)
+            rows[label] = summarize_draws(values, ci_prob)
+            rows[label]["mcse"] = mcse_of(values, tree.attrs, points)
+            rows[label]["lower"], rows[label]["upper"] = rows[label].pop("interval")
+    if var_names is None:
+        for name, p, error in _chances(tree):
+            for label, mean in _places(name, p):
+                rows[label] = {"mean": float(mean)}
+            for label, mcse in _places(name, error):
+                rows[label]["mcse"] = float(mcse)
+        for name in _AGAINST_WINNER:  # who is not compared with itself
+            rows.pop(f"{name}[{tree.attrs.get('winner')}]", None)
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)
 
 
-type _Chance = tuple[str, float, float]
-
-
-def _stated(tree: "xr.DataTree") -> Iterator[_Chance]:
-    """Probabilities of ``point_estimate``; those of closed forms have no error."""
-    group = dataset_of(tree, "point_estimate")
-    size = tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"]
-    for name in (name for name in CHANCES if name in group):
-        p = group[name]
+def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.DataArray"]]:
+    """Probabilities of a result with their Monte Carlo errors; those of closed forms have none."""
+    stated, drawn = dataset_of(tree, "point_estimate"), dataset_of(tree, "posterior")
+    size = drawn.sizes["chain"] * drawn.sizes["draw"]
+    for name in (name for name in CHANCES if name in stated):
+        p = stated[name]
         errors = {"p_false": p * 0, "p_best_uncorrected": share_mcse(p, size)}
-        yield from _chances(name, p, group.get(f"{name}_mcse", errors.get(name, p * np.nan)))
+        yield name, p, stated.get(f"{name}_mcse", errors.get(name, p * np.nan))
+    if "epp" in drawn:
+        best = share_of_draws(drawn["epp"] == drawn["epp"].max("player"), "p_best")
+        yield "p_best", best["p_best"], best["p_best_mcse"]
 
 
-def best_players(tree: "xr.DataTree") -> Iterator[_Chance]:
-    """``p_best`` of each player, with its label and its Monte Carlo standard error."""
-    if "epp" in tree["posterior"]:
-        skill = dataset_of(tree, "posterior")["epp"]
-        best = share_of_draws(skill == skill.max("player"), "p_best")
-        yield from _chances("p_best", best["p_best"], best["p_best_mcse"])
-
-
-def _chances(name: str, p: "xr.DataArray", error: "xr.DataArray") -> Iterator[_Chance]:
-    """A probability at each place, with its label and its error."""
-    for (label, value), (_, mcse) in zip(_places(p), _places(error), strict=True):
-        yield _labelled(name, label), float(value), float(mcse)
-
-
-def _labelled(name: str, label: str) -> str:
-    return f"{name}[{label}]" if label else name
+def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
+    """Values at each place of a variable, with its name and place; a single board has no place."""
+    over = [dim for dim in variable.dims if dim not in _DRAWS]
+    for place in np.ndindex(*(variable.sizes[dim] for dim in over)):
+        here = variable.isel(dict(zip(over, place, strict=True)))
+        labels = [
+            str(here[dim].item()) if dim in here.coords else str(at)
+            for dim, at in zip(over, place, strict=True)
+        ]
+        is_single = not over or (over == ["board"] and variable.sizes["board"] == 1)
+        yield name if is_single else f"{name}[{', '.join(labels)}]", here.values
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
@@ -256,25 +231,6 @@ def seed_of(tree: "xr.DataTree") -> int | str:
     return seed_number(str(tree.attrs["random_seed"]))
 
 
-def _parts(variable: "xr.DataArray") -> Iterator[tuple[str, FloatArray]]:
-    """Draws (chain, draw) of each place of a variable, with its label."""
-    for label, part in _places(variable.transpose("chain", "draw", ...)):
-        yield label, np.asarray(part, dtype=np.float64)
-
-
-def _places(variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
-    """Values of each place of a variable, with its label; a single board has none."""
-    over = [dim for dim in variable.dims if dim not in ("chain", "draw")]
-    single = over == ["board"] and variable.sizes["board"] == 1
-    for place in np.ndindex(*(variable.sizes[dim] for dim in over)):
-        here = variable.isel(dict(zip(over, place, strict=True)))
-        names = [
-            str(variable[dim].values[at]) if dim in variable.coords else str(at)
-            for dim, at in zip(over, place, strict=True)
-        ]
-        yield "" if single else ", ".join(names), here.values
-
-
 def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     """Whether the result can be trusted, and why not.
 
@@ -295,9 +251,9 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
         checked = tree["posterior"].to_dataset()[[name]]
         result["r_hat"] = float(np.max(az.rhat(checked)[name].values))
         result["ess_bulk"] = float(np.min(az.ess(checked)[name].values))
-        if result["r_hat"] > _R_HAT:
+        if not result["r_hat"] <= _R_HAT:  # of one chain there is none
             reasons.append(f"r_hat of {name} is {result['r_hat']:.3f}, above {_R_HAT}")
-        if result["ess_bulk"] < _ESS:
+        if not result["ess_bulk"] >= _ESS:
             reasons.append(f"bulk ESS of {name} is {result['ess_bulk']:.0f}, below {_ESS:.0f}")
     for name in ("log_evidence", "epsilon", "effective_points", "divergences"):
         if name in tree.attrs:
@@ -305,115 +261,10 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     return {"ok": not reasons, "reasons": reasons, **result}
 
 
-def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> dict[str, float]:
-    r"""Probability that the best skill exceeds a threshold.
-
-    .. math:: P(\theta_{sota} > t \mid data) \approx \frac1D \sum_d 1[\theta_{sota, d} > t]
-
-    Where lower scores are better it is still the probability of a larger number.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result with draws of theta_sota.
-    threshold : float
-        The skill t, in the units of theta_sota.
-    board : int
-        Which board's theta_sota, where there are several.
-
-    Returns
-    -------
-    dict
-        ``threshold``, ``probability`` and its Monte Carlo standard error ``mcse``.
-
-    Examples
-    --------
-    >>> import bayes_sota as bs
-    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> chance = probability_above(bs.estimate_sota(board, random_seed=0), 0.95)
-    >>> 0.8 < chance["probability"] < 1
-    True
-    """
-    best = draws_of(tree, "theta_sota", checked_board(tree, board))
-    return share_above(best, threshold, tree.attrs, points_behind(tree))
-
-
-def share_above(
-    best: FloatArray,
-    threshold: float,
-    attributes: Mapping[Any, Any],
-    points: Points | None = None,
-) -> dict[str, float]:
-    """Share of draws (chain, draw) above a threshold, as of ``probability_above``."""
-    NUMBER.check(threshold, "above")
-    above = (best > threshold).astype(np.float64)
-    return {"threshold": float(threshold)} | weighted_chance(above, attributes, points=points)
-
-
-def weighted_chance(
-    chances: FloatArray,
-    attributes: Mapping[Any, Any],
-    log_weights: FloatArray | None = None,
-    points: Points | None = None,
-) -> dict[str, float]:
-    r"""Mean of a probability over draws, with its Monte Carlo error.
-
-    .. math:: \hat p = \sum_d w_d p_d, \quad
-              \mathrm{mcse}^2 = \sum_d w_d^2 (p_d - \hat p)^2, \quad \sum_d w_d = 1
-
-    More, by the ratio of their mcse, where the draws depend on each other or come from weighted
-    points. The largest variance of a probability with this mean counts as one more draw, as a few
-    draws that agree are not certain. Where all say 0, or all say 1, it is that of a share
-    (``share_mcse``).
-
-    Parameters
-    ----------
-    chances : ndarray, shape (chain, draw)
-        The probability given each draw.
-    attributes : mapping
-        Of the result: whether draws are independent, and behind how many points.
-    log_weights : ndarray, shape (chain, draw), optional
-        Log likelihood of what was learnt after the draws were made; default equal.
-    points : (ndarray, ndarray), optional
-        As of ``points_behind``.
-
-    Returns
-    -------
-    dict
-        ``probability``, ``mcse`` and with weights ``effective_draws``, :math:`1 / \sum_d w_d^2`.
-    """
-    weights = np.ones(chances.shape)
-    if log_weights is not None:
-        weights = np.exp(log_weights - log_weights.max())
-    weights = weights / weights.sum()
-    mean = float(np.sum(weights * chances))
-    variance = float(np.sum(weights**2 * (chances - mean) ** 2))
-    inflation = 1 + chances.size / float(attributes.get("importance_effective_size", np.inf))
-    spread = float(np.std(chances)) / chances.size**0.5
-    if variance and not int(attributes.get("draws_are_independent", 0)):
-        import arviz as az
-
-        inflation *= max(1.0, float(az.mcse(chances)) / spread) ** 2 if spread else 1.0
-    if spread and points is not None:
-        inflation *= max(1.0, float(cluster_mcse(chances.ravel(), *points)) / spread) ** 2
-    p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
-    counted = share_mcse(p, draws / inflation)
-    variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)
-    answer = {"probability": p, "mcse": (variance * inflation) ** 0.5 if 0 < p < 1 else counted}
-    return answer if log_weights is None else answer | {"effective_draws": draws}
-
-
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
     """Draws of a variable, shape (chain, draw)."""
     values = np.asarray(group_of(tree, name)[name].values, dtype=np.float64)
     return values[..., board] if values.ndim == 3 else values
-
-
-def checked_board(tree: "xr.DataTree", board: int) -> int:
-    """Number of a board that the result has."""
-    shape = group_of(tree, "theta_sota")["theta_sota"].shape
-    Range(0, (shape[2] if len(shape) == 3 else 1) - 1, whole=True).check(board, "board")
-    return board
 
 
 def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
@@ -444,10 +295,9 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
         return pd.DataFrame(values, columns=["quantity", "value"], dtype=object)
 
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
-    said = [*described["sentences"], *as_sentences(described.get("notes", ()))]
-    return Report(
-        make_frame=make_frame, tables=[table], paragraph=said, **{"in_words": True} | described
-    )
+    said = [*described["sentences"], *as_sentences(described["notes"])]
+    facts: dict[str, Any] = {"in_words": True, "paragraph": said} | described
+    return Report(make_frame=make_frame, tables=[table], **facts)
 
 
 def list_report(

@@ -6,8 +6,6 @@ which round last: they have all digits, and the Monte Carlo error where there is
 ``tests/cli/test_reports.py`` tries what all reports can do.
 """
 
-import csv
-import io
 import json
 import math
 import re
@@ -132,87 +130,56 @@ class Report:
         return self.make_frame()
 
     @property
-    def header(self) -> Sequence[str]:
-        """Names of the columns of the first table."""
-        return self.tables[0].header
-
-    @property
-    def cells(self) -> Sequence[Sequence[str]]:
-        """Rows of the first table."""
-        return self.tables[0].rows
-
-    @property
     def text(self) -> str:
         """Paragraph that a paper can use, on one line that cannot steer a terminal."""
-        return plain_text(" ".join([*self._doubts, *self._said, f"({'; '.join(self.basis)})"]))
+        said = self.paragraph or self.sentences
+        return plain_text(" ".join([*self._doubts, *said, f"({'; '.join(self.basis)})"]))
 
     @property
     def _doubts(self) -> list[str]:
         return [f"Not to be trusted: {'; '.join(self.reasons)}."] if self.reasons else []
 
-    @property
-    def _said(self) -> Sequence[str]:
-        return self.paragraph or self.sentences
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python objects, with the paragraph."""
         return self.content | {"text": self.text}
 
-    def to_csv(self, path: str | Path | None = None) -> str:
-        """Numbers as CSV; written as a whole to ``path`` where one is given.
+    def to_csv(self) -> str:
+        """Numbers as CSV.
 
         Names that a spreadsheet would take for a formula get a leading apostrophe.
         """
-        frame, text = self.frame, io.StringIO()
-        cells = frame.astype(object).where(frame.notna(), "")
-        columns = [cells.iloc[:, i].tolist() for i in range(frame.shape[1])]
-        rows = csv.writer(text, lineterminator="\n")
-        rows.writerow([_harmless(str(name)) for name in frame.columns])
-        rows.writerows([_harmless(value) for value in row] for row in zip(*columns, strict=True))
-        return write_text(text.getvalue(), path)
+        cells = self.frame.astype(object).where(self.frame.notna(), "").map(_harmless)
+        names = [_harmless(str(name)) for name in cells.columns]
+        return cells.to_csv(index=False, header=names, lineterminator="\n")
 
-    def to_markdown(self, path: str | Path | None = None, top: int | None = None) -> str:
-        """Tables as Markdown with their legend; written as a whole to ``path`` if one is given.
-
-        Parameters
-        ----------
-        path : path, optional
-        top : int, optional
-            Rows to show. Default: all.
-        """
+    def to_markdown(self) -> str:
+        """Tables as Markdown with their legend."""
         doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
             *map(markdown_text, self.sentences),
             *[doubts] * bool(self.reasons),
-            *(_markdown_table(table.head(top)) for table in self.tables),
+            *map(_markdown_table, self.tables),
             "\n".join(f"{markdown_text(line)}  " for line in below),
         ]
-        return write_text("\n\n".join(parts) + "\n", path)
+        return "\n\n".join(parts) + "\n"
 
-    def to_latex(self, path: str | Path | None = None, top: int | None = None) -> str:
+    def to_latex(self, label: str = "bayes-sota") -> str:
         """Tables as LaTeX, to be read by ``\\input``, with captions, labels and rules of booktabs.
 
         The first caption has the legend, and what cannot be trusted. Sentences and notes stand
-        above as comments, which are not set. A label is ``tab:`` and the file's name.
-
-        Parameters
-        ----------
-        path : path, optional
-        top : int, optional
-            Rows to show. Default: all.
+        above as comments, which are not set. ``label`` follows ``tab:``, with a number from the
+        second table on.
         """
-        stem = re.sub(r"[^a-z0-9]+", "-", Path(path or SOFTWARE).stem.lower()).strip("-")
         notes = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
-        parts = [f"% {plain_text(line)}" for line in notes]
-        tables = [table.head(top) for table in self.tables]
-        first, *others = [f"{table.title}." if table.title else "" for table in tables]
-        words = " ".join(filter(None, [*self._doubts, first, *self.legend]))
-        captions = [words or " ".join(self._said[:1]), *others]
-        for number, (table, caption) in enumerate(zip(tables, captions, strict=True), 1):
-            label = f"{stem}-{number}" if number > 1 else stem
-            parts += [*_latex_table(table, caption, label), ""]
-        return write_text("\n".join(parts), path)
+        lines = [f"% {plain_text(line)}" for line in notes]
+        captions = [f"{table.title}." * bool(table.title) for table in self.tables]
+        first = " ".join(filter(None, [*self._doubts, *captions[:1], *self.legend]))
+        captions[:1] = [first or " ".join([*self.paragraph, *self.sentences][:1])]
+        for number, (table, caption) in enumerate(zip(self.tables, captions, strict=False), 1):
+            place = f"{label}-{number}" if number > 1 else label
+            lines += [*_latex_table(table, caption, place), ""]
+        return "\n".join(lines)
 
     def to_json(self) -> str:
         """``to_dict`` with the schema version first, as text."""
@@ -227,9 +194,17 @@ class Report:
             Another ending, or a place that cannot be written to.
         """
         path = check_ending(Path(path), "table")
-        written = {".csv": self.to_csv, ".md": self.to_markdown, ".tex": self.to_latex}
-        write = written.get(path.suffix.lower(), lambda place: write_text(self.to_json(), place))
-        write(path)
+        label = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
+        match path.suffix.lower():
+            case ".csv":
+                text = self.to_csv()
+            case ".md":
+                text = self.to_markdown()
+            case ".tex":
+                text = self.to_latex(label)
+            case _:
+                text = self.to_json()
+        write_text(text, path)
 
 
 def table_of(

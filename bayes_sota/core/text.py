@@ -11,12 +11,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from html import escape
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.types import IntArray
 
 _CLAUSE = re.compile(r"(?<=[;:] )")
@@ -63,9 +63,7 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("a|b `c` <b> [d](e)"))
     a\|b \`c\` &lt;b&gt; \[d\](e)
     """
-    plain = plain_text(text)
-    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        plain = plain.replace(sign, entity)
+    plain = escape(plain_text(text), quote=False)
     escaped = "".join(f"\\{c}" if c in "\\|`[]*_~$" else c for c in plain)
     return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")  # no links by themselves
 
@@ -117,35 +115,19 @@ def _visible(c: str) -> str:
     return " " if unicodedata.category(c) == "Zs" else repr(c)[1:-1]
 
 
-def shown(value: object) -> str:
-    """Value from a file or a user as it may stand in a message: quoted, escaped and short.
-
-    Examples
-    --------
-    >>> shown("a" * 100), shown("tab\\t")
-    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'", "'tab\\\\t'")
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Decimal):
-        return str(value)[:60]
-    short = f"{value[:57]}..." if isinstance(value, str) and len(value) > 60 else value
-    return plain_text(f"{short!r:.200}")
-
-
 def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
     """The known names that are most like one, as the end of a message; nothing where none is.
 
     Examples
     --------
     >>> nearest("Resnt", ["vit", "resnet"]), nearest("x", ["resnet"])
-    ("; did you mean 'resnet'?", '')
+    ('; did you mean "resnet"?', '')
     """
     from difflib import get_close_matches
 
     folded = {one.casefold(): one for one in known}
     close = get_close_matches(str(name).casefold(), list(folded), n=most, cutoff=0.5)
-    return f"; did you mean {' or '.join(shown(folded[one]) for one in close)}?" if close else ""
+    return f"; did you mean {' or '.join(quoted(folded[one]) for one in close)}?" if close else ""
 
 
 def in_points(width: float, shares: bool = True) -> str:

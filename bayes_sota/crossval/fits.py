@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.files import make_directory
-from bayes_sota.core.text import digest_of, listed, nearest, plain_text, shown
+from bayes_sota.core.text import digest_of, listed, nearest, plain_text
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.tables import is_frame
 
@@ -201,13 +201,13 @@ def checked_study(
         raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
     if not callable(scoring) and scoring not in get_scorer_names():
         near = nearest(scoring, get_scorer_names(), 1)
-        raise InputError(f"there is no score {shown(scoring)}{near}")
+        raise InputError(f"there is no score {quoted(scoring)}{near}")
     missing = np.flatnonzero(classes != classes)
     if missing.size:
         raise InputError(f"the label of item {missing[0] + 1:,} is missing: leave such items out")
     known, places, counts = np.unique(classes, return_inverse=True, return_counts=True)
     if len(known) < 2 or counts.min() < folds:
-        got = [f"{n:,} of {shown(name)}" for name, n in zip(known.tolist(), counts, strict=True)]
+        got = [f"{n:,} of {quoted(name)}" for name, n in zip(known.tolist(), counts, strict=True)]
         raise InputError(
             f"each of at least two classes needs {folds} items, one for each fold, got "
             f"{listed(got)}: take fewer folds, or leave a class out"

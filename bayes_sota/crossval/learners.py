@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import describe_parts
@@ -55,7 +54,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     made, coded = dict[str, Any](), list(categories)
     for name in names:
         if name not in LEARNERS:
-            raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {shown(name)}")
+            raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {quoted(name)}")
         place, settings = LEARNERS[name]
         module, _, kind = place.partition(".")
         learner = getattr(import_module(f"sklearn.{module}"), kind)(**settings)

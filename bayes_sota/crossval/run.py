@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, Range, generator_of
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.text import counted, shown
+from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fits import Iteration, Message, checked_study
 from bayes_sota.crossval.fold_scores import FoldScores
@@ -241,7 +241,7 @@ def repeated_cross_validation(
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
     if not callable(rule) and rule not in RULES:
-        raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {shown(rule)}")
+        raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {quoted(rule)}")
     chosen = rule if callable(rule) else fixed(iterations) if rule == "fixed" else RULES[rule]()
     given = DEFAULT_SEED if random_seed is None else random_seed
     rng = generator_of(given)
@@ -287,4 +287,4 @@ def _check_first(done: Iteration, names: list[str]) -> None:
         if np.isnan(scores).all():
             said = (m.text for m in done.messages if (m.kind, m.learner) == ("error", name))
             hint = "of more than two classes take a score such as roc_auc_ovr or accuracy"
-            raise InputError(f"learner {shown(name)} failed in every fold: {next(said)} ({hint})")
+            raise InputError(f"learner {quoted(name)} failed in every fold: {next(said)} ({hint})")

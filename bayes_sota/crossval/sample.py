@@ -11,6 +11,7 @@ import numpy as np
 
 from bayes_sota import crossval
 from bayes_sota.core import sample as results
+from bayes_sota.core import sample_trace
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.types import Seed
@@ -71,7 +72,7 @@ def sample_comparison(
     """
     spec = chosen_model(model, "crossval", priors)
     built = crossval.build_model(fold_scores, spec.priors)
-    tree = results.sample_completed(
+    tree = sample_trace.sample_completed(
         built,
         lambda trace, rng: complete(trace, fold_scores, built, random_seed=rng),
         random_seed,
@@ -195,9 +196,10 @@ def complete(
     ...     tree = bs.crossval.complete(trace, runs)  # doctest: +SKIP
     """
     build = partial(crossval.build_model, fold_scores, **settings)
-    chosen, data = results.model_of(trace, model, build, fold_scores), relative_scores(fold_scores)
+    chosen = sample_trace.model_of(trace, model, build, fold_scores)
+    data = relative_scores(fold_scores)
     rng, seed = results.resolve_seed(random_seed)
-    groups = results.completed_groups(trace, chosen, rng)
+    groups = sample_trace.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
     a, b = np.triu_indices(posterior.sizes["learner"], 1)
     kept = groups["constant_data"].drop_vars("given_scores", errors="ignore")
@@ -214,7 +216,7 @@ def complete(
     effect = posterior["learner_effect"]
     groups["point_estimate"] = results.share_of_draws(effect == effect.max("learner"), "p_best")
     attributes = {
-        **results.describe_completed(trace, chosen, groups, seed),
+        **sample_trace.describe_completed(trace, chosen, groups, seed),
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,
         "canonical_iterations": canonical_iterations(fold_scores.folds),

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core.sample import share_of_draws
-from bayes_sota.core.summary import Difference, diagnose, frame_of, how_drawn, summarize_draws
+from bayes_sota.core.summary import (
+    diagnose,
+    frame_of,
+    how_drawn,
+    summarize_difference,
+    summarize_draws,
+)
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import chance, counted, listed
 from bayes_sota.crossval.correlated_t import KEPT, outlook
@@ -120,7 +126,7 @@ def _pairs(tree: "xr.DataTree", ci_prob: float) -> Iterator[dict[str, Any]]:
         gaps = posterior["task_difference" if place else "difference"].isel(place)
         runs, seen = (one.isel(place) if place else one.mean("task") for one in both)
         for k, (a, b) in enumerate(combinations(posterior["learner"].values.astype(str), 2)):
-            found = Difference(gaps.isel(pair=k).values.ravel()).to_dict(ci_prob)
+            found = summarize_difference(gaps.isel(pair=k).values.ravel(), ci_prob)
             run = runs.isel(pair=k).values * float(seen[k])
             task = tasks[place["task"]] if place else "all data sets"
             row: dict[str, Any] = {"task": task, "a": str(a), "b": str(b)}

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, nearest, shown
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.text import counted, nearest
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import group_means
 from bayes_sota.data.leaderboard import Averaged
@@ -69,7 +69,7 @@ def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) 
     named = {str(task): value for task, value in given.items()}
     for task in sorted(named.keys() ^ set(tasks)):
         known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
-        raise InputError(f"{what} has a number for every task; {shown(task)} is {known}")
+        raise InputError(f"{what} has a number for every task; {quoted(task)} is {known}")
     return [named[task] for task in tasks]
 
 

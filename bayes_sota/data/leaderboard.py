@@ -10,9 +10,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, RATIO, Range, check_choice, refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.priors import ListedTries, TriesPrior
-from bayes_sota.core.text import shown
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import Chosen, Tries, entry_names, number_or_prior, submission_numbers
 from bayes_sota.data.printed_scores import (
@@ -272,7 +271,7 @@ class Leaderboard(BestScore):
             rounding=self.rounding,
             percent=percent,
             bounded=self.metric != "score",
-            subjects=[f"the score of {shown(name)}" for name in names],
+            subjects=[f"the score of {quoted(name)}" for name in names],
         )
         tries = m if self.n_classifiers is None else self.n_classifiers
         if tries == m == 1:

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayes_sota.core.arguments import COUNT, POSITIVE, Range, refuse_unused
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.priors import TriesPrior, UniformTries
-from bayes_sota.core.text import checked_labels, digest_of, shown
+from bayes_sota.core.text import checked_labels, digest_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import checked_number, checked_numbers, parse_scores
 
@@ -199,14 +199,14 @@ class PairedBoards(Chosen):
         names = entry_names(self.names, m)
         notes, bounded = list(map(str, self.notes)), self.n_test is not None
         for which, printed in zip(BOARDS, given, strict=True):
-            subjects = [f"the {which} score of {shown(name)}" for name in names]
+            subjects = [f"the {which} score of {quoted(name)}" for name in names]
             scores = parse_scores(printed, percent=False, bounded=bounded, subjects=subjects).values
             if np.ptp(scores) == 0:
                 raise InputError(f"every {which} score is the same: they tell no team from another")
             first = sorted(np.array(names)[scores == scores.max()])
             if len(first) > 1:
                 share = f"{len(first):,} teams share the best {which} score"
-                notes.append(f"{share}; {shown(first[0])} stands for them, the first by name")
+                notes.append(f"{share}; {quoted(first[0])} stands for them, the first by name")
             self._set(**{which: scores})
         self._set(
             names=names,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, counted, shown
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import averages, item_values
 from bayes_sota.data.averages import Average, check_enough_tasks, summed_by_cluster
@@ -187,10 +187,10 @@ class Outcomes(Observed):
         wrong = np.argwhere(~(right | (missing & self.is_plain)) | missing.all(axis=0))
         if wrong.size:
             row, column = wrong[0]
-            cell = f"{given[row, column]:g} for item {shown(self.items[row])}"
+            cell = f"{given[row, column]:g} for item {quoted(self.items[row])}"
             fix = "answers are 1, 0 or, without tasks and runs, missing, and shares 0 to 1"
             fix += '; numbers need the metric "mean", and none is missing'
-            raise InputError(f"classifier {shown(self.names[column])} has {cell}", fix=fix)
+            raise InputError(f"classifier {quoted(self.names[column])} has {cell}", fix=fix)
         return given
 
     def _check_metric(self) -> None:
@@ -209,8 +209,8 @@ class Outcomes(Observed):
             raise InputError(f"these are numbers: {has}, and only answers have runs and pass@K")
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
-            what = f"task {shown(alone[0])} has one item" if alone else "all items are in a cluster"
-            raise InputError(f"{what}, which does not tell how numbers vary: leave it out")
+            one = f"task {quoted(alone[0])} has one item" if alone else "all items are in a cluster"
+            raise InputError(f"{one}, which does not tell how numbers vary: leave it out")
 
     def __repr__(self) -> str:
         """Size, and what is not plain."""

@@ -14,8 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bayes_sota.core.arguments import COUNT, SHARE, Range, check_choice
-from bayes_sota.core.errors import InputError, located
-from bayes_sota.core.text import shown
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.types import FloatArray, IntArray
 
 Rounding = Literal["nearest", "floor", "exact"]
@@ -121,7 +120,7 @@ def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range
         return np.full(len(names), checked_number(values, what, allowed))
     if len(values) != len(names):
         raise InputError(f"there are {len(values):,} values of {what} for {len(names):,} scores")
-    pairs = zip(values, (f"{what} of {shown(name)}" for name in names), strict=True)
+    pairs = zip(values, (f"{what} of {quoted(name)}" for name in names), strict=True)
     return np.array([checked_number(value, of, allowed) for value, of in pairs])
 
 

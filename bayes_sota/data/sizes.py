@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed
-from bayes_sota.core.text import shown
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import (
     ATTAINED,
@@ -235,7 +234,7 @@ def sizes_by_errors(
     too_few = sizes < np.where(known, _LEAST_ITEMS, 1)
     if too_few.any():
         row = int(too_few.argmax())
-        problem = f"{shown(names[row])}, {scores[row]:g}, has the standard error {errors[row]:g}"
+        problem = f"{quoted(names[row])}, {scores[row]:g}, has the standard error {errors[row]:g}"
         problem += ", which gives no number of items"
         fix = "use the same units as the scores, and give {option} for errors of 0 or none"
         raise InputError(problem, parameter="n_test", fix=fix)

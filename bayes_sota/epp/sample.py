@@ -12,15 +12,13 @@ import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import (
+from bayes_sota.core.sample import resolve_seed, result_tree, with_attributes
+from bayes_sota.core.sample_trace import (
     check_trace,
     completed_groups,
     describe_completed,
     model_of,
-    resolve_seed,
-    result_tree,
     sample_completed,
-    with_attributes,
 )
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp import solver

@@ -14,8 +14,9 @@ from scipy.special import expit
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.ranks import joint_rank_sets
+from bayes_sota.core.sample import share_of_draws
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import best_players, frame_of, summarize
+from bayes_sota.core.summary import frame_of, summarize
 from bayes_sota.core.tables import SOFTWARE, Report, rows_of, table_of
 from bayes_sota.core.text import chance, decimals_for, listed
 from bayes_sota.core.types import FloatArray
@@ -75,12 +76,13 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
     players, skills = draws_of_players(tree)
     rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
     rank_lower, rank_upper = joint_rank_sets(rank, ci_prob).T
-    _, p_best, mcse = zip(*best_players(tree), strict=True)
+    skill = dataset_of(tree, "posterior")["epp"]
+    best = share_of_draws(skill == skill.max("player"), "p_best")
     table = (
         summarize(tree, ci_prob, ["epp"])
         .drop(columns="median")
-        .assign(p_best=p_best, p_best_mcse=mcse, rank=rank.mean(axis=0))
-        .assign(rank_lower=rank_lower, rank_upper=rank_upper)
+        .assign(p_best=best["p_best"].values, p_best_mcse=best["p_best_mcse"].values)
+        .assign(rank=rank.mean(axis=0), rank_lower=rank_lower, rank_upper=rank_upper)
         .assign(p_beats_average=expit(skills).mean(axis=0))
     )
     table.index = pd.Index(players, name="player")

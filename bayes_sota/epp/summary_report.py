@@ -15,11 +15,11 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import (
-    Difference,
     diagnose,
     frame_of,
     how_drawn,
     seed_of,
+    summarize_difference,
     summarize_draws,
 )
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
@@ -325,7 +325,7 @@ def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, 
     players, skills = draws_of_players(tree)
     first, second = two_players(players, a, b)
     gap = skills[:, first] - skills[:, second]
-    found, win = Difference(gap).to_dict(ci_prob), summarize_draws(expit(gap), ci_prob)
+    found, win = summarize_difference(gap, ci_prob), summarize_draws(expit(gap), ci_prob)
     compared: dict[str, Any] = {
         "players": [a, b],
         "difference": found.pop("mean"),

@@ -39,12 +39,13 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted, listed, shown
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.comparison import bounds_of, columns_of_methods, student_law
+from bayes_sota.items.comparison import bounds_of, columns_of_methods
+from bayes_sota.items.student import student_law
 
 _NODES = 80  # of the grid of tau
 _BORROWED = 2.0  # items or clusters of a task's variance
@@ -234,9 +235,7 @@ def compare_by_task(
         )
     tasks, notes = tuple(outcomes.task_weights), list[str]()
     if len(tasks) == 1:
-        raise InputError(
-            f"all items belong to one task, {shown(tasks[0])}: leave out --by task to compare on it"
-        )
+        raise InputError(f"all items belong to one task, {quoted(tasks[0])}: leave out --by task")
     errors = errors_by_task(outcomes, columns)
     if alone := [tasks[t] for t in np.flatnonzero(errors.n_clusters < 2)]:
         one = "item" if outcomes.clusters is None else "cluster"

@@ -17,19 +17,8 @@ Draws: observed patterns have Gamma weights, the prior mass is a Dirichlet proce
 sticks). More than 1,000 different patterns (of 10,000 draws) have the next law instead, of the same
 prior, for draws.
 
-Everything else (several items of one patient or prompt, repeated runs, Dice, AUC): the scores are a
-sum of independent Student t parts, one for the items (for AUC one for each class), one for runs.
-The part of C clusters with N items, of which cluster c holds the share :math:`w_c`, has the
-covariance and the degrees of freedom
-
-.. math:: \frac{C-1}{C} \sum_c \frac{u_c u_c^\top}{N^2 (1 - w_c)^2}, \quad
-          u_c = \sum_{i \in c} (x_i - \bar x), \qquad \nu = \frac{1}{\sum_c w_c^2} - 1
-
-the jackknife of clusters (CR3) with their effective number: one large cluster is not hidden among
-small ones. Where clusters are single items each pair has the paired t law of
-``claims.means``. A run adds the variance between the runs of its method, divided by their
-number; what items and runs share is counted in both parts. Answers have the four items of the flat
-prior too, :math:`\tfrac14` of variance each. ``tests/items/test_paired_outcomes.py`` compares with
+Everything else (several items of one patient or prompt, repeated runs, Dice, AUC) has the Student
+law of ``items.student``. ``tests/items/test_paired_outcomes.py`` compares with
 sums and with simulation, ``test_method_comparison.py`` with the closed forms, and measures how
 often equal methods are told apart.
 """
@@ -37,25 +26,19 @@ often equal methods are told apart.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, ndtr, stdtr
+from scipy.special import betainc
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray, IntArray, Seed
-from bayes_sota.data.averages import group_means, shrinkage, summed_by_cluster
-from bayes_sota.data.item_values import tasks_in_words, weighted_means
+from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.items.student import PRIOR_ITEMS, TIE, remarks_on, student_law
 
-PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
-TIE = 1e-12  # of the largest score
-_BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
-_FEW = 10  # clusters, or items of one class
-_OWN_RUNS = 2  # of every method, for variances of their own
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
 _BLOCK = 500  # draws at a time
 _MOST_WEIGHTS = 1e7  # draws times patterns: half a second; more patterns make normal skills
@@ -80,175 +63,6 @@ def probability_not_better(only_first: ArrayLike, only_second: ArrayLike) -> Flo
     [0.5, 0.5, 0.0112]
     """
     return betainc(np.asarray(only_first) + 1, np.asarray(only_second) + 1, 0.5)
-
-
-class _Part(NamedTuple):
-    """One independent part of the error, Student t."""
-
-    covariance: FloatArray
-    freedom: float
-
-
-@dataclass(frozen=True, eq=False)
-class StudentLaw:
-    """Joint law of the methods' scores: a centre and independent Student t parts."""
-
-    scores: FloatArray
-    centre: FloatArray
-    parts: list[_Part]
-    n_clusters: int
-
-    def draw(
-        self, winner: int, draws: int, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Draws of the means, P(winner <= other) of every pair, and scores on fresh items.
-
-        Those have the errors of the parts again, at the scale of the draw.
-        """
-        later = rng.spawn(1)[0]
-        noise, variance, again = (np.zeros((draws, len(self.centre))) for _ in range(3))
-        for covariance, freedom in self.parts:
-            scales = freedom / rng.chisquare(freedom, (draws, 1))
-            values, vectors = np.linalg.eigh(covariance)
-            root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-            noise += np.sqrt(scales) * (rng.standard_normal(noise.shape) @ root)
-            again += np.sqrt(scales) * (later.standard_normal(noise.shape) @ root)
-            own = np.diagonal(covariance)
-            of_gaps = np.maximum(own + own[winner] - 2 * covariance[winner], 0.0)
-            variance += scales * of_gaps
-        gap = self.centre[winner] - self.centre
-        least = TIE * float(np.abs(self.centre).max())
-        if len(self.parts) == 1:
-            p = stdtr(freedom, -_ratio(gap, np.sqrt(of_gaps), least))
-        else:
-            p = ndtr(-_ratio(gap, np.sqrt(variance), least)).mean(axis=0)
-        p[winner] = 0.5
-        drawn = self.centre + noise
-        return drawn, np.asarray(p), drawn + again
-
-
-def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
-    """Gap in units of its spread; without any spread equal methods stay a toss-up."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.asarray(gap / spread)
-    return np.where(spread > least, ratio, np.where(gap > least, np.inf, 0.0))
-
-
-def student_law(data: Outcomes, columns: list[NDArray[np.intp]]) -> StudentLaw:
-    """Law of the methods' scores, no answer missing; ``columns`` are the runs of each method."""
-    share = np.zeros((len(columns), data.n_classifiers))
-    for row, of in zip(share, columns, strict=True):
-        row[of] = 1 / of.size
-    means, runs, n = share @ data.scores, _of_runs(data, columns), data.n_items
-    tasks, alone = data.tasks is not None, data.clusters is None
-    if data.new != "items" if data.is_answers else tasks and alone:
-        part = _Part(share @ _known_covariance(data) @ share.T, data.average.freedom)
-        return StudentLaw(means, means, [part, *runs], n)
-    if data.labels is not None and alone:
-        values = data.influence @ share.T
-        parts = [_of_class(values, data.labels == kind) for kind in (True, False)]
-        return StudentLaw(means, means, [*parts, *runs], n)
-    prior = PRIOR_ITEMS if data.is_answers else 0.0  # all patterns of answers equally probable
-    kish = data.average.kish if data.is_answers and tasks else float(n)
-    codes, weights = data.task_codes
-    if data.is_answers and tasks and alone:
-        centre = (kish * means + 0.5) / (kish + 1)
-        covariance = smoothed_covariance(data.values @ share.T, codes, weights)
-        part = _Part(covariance, max(float(n - weights.size), 1.0))
-        return StudentLaw(means, centre, [part, *runs], n)
-    items = kish + prior
-    centre = (kish * means + prior / 2) / items
-    influence = data.influence
-    if data.is_answers:
-        influence = weighted_means(data.values, codes, weights)[1]
-    sizes = summed_by_cluster(np.ones((n, 1)), data.clusters)
-    count, part_of = len(sizes), sizes / n
-    away = influence @ share.T + means - centre
-    summed = summed_by_cluster(away, data.clusters) / (1 - part_of)
-    products = (count - 1) / count * summed.T @ summed * (kish / n) ** 2
-    off = 0.5 - centre
-    products = products + prior * (np.outer(off, off) + np.eye(len(means)) / 4)
-    freedom = max(float(1 / np.sum(part_of**2) - weights.size), 1.0)
-    return StudentLaw(means, centre, [_Part(products / items**2, freedom), *runs], count)
-
-
-def _known_covariance(data: Outcomes) -> FloatArray:
-    """Covariance of the scores that an average has; of few tasks pairs borrow from all pairs."""
-    if data.new != "tasks" or not data.is_answers:
-        return data.covariance
-    covariance = with_typical_pairs(data.covariance, data.average.freedom)
-    if len(covariance) != 2:
-        return covariance
-    # new tasks have new items: the variance between a few tasks may be smaller by chance
-    of_items = data.about("items", passes=data.passes).average.influence
-    difference = np.array([1.0, -1.0])
-    lacking = np.sum((of_items @ difference) ** 2) - difference @ covariance @ difference
-    return covariance + np.eye(2) * max(float(lacking), 0.0) / 2
-
-
-def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray) -> FloatArray:
-    """Covariance of averages over tasks without clusters, (m, m), of which no difference is 0.
-
-    Every product of two entries is treated as the square of one in ``data.averages.averaged``, with
-    a quarter of variance of their own for the answers that are added; the variance of a difference
-    is then that of the answers' differences, smoothed in the same way.
-
-    Examples
-    --------
-    >>> answers = np.array([[1.0, 1], [1, 0], [0, 1], [1, 1]])
-    >>> covariance = smoothed_covariance(answers, np.array([0, 0, 1, 1]), np.array([0.5, 0.5]))
-    >>> bool(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1] > 0)
-    True
-    """
-    means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
-    of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
-    share = kish / (kish + 1)
-    rows = np.vstack(
-        [
-            np.sqrt(of_spread * share / sizes)[tasks] * (values - means[tasks]),
-            np.sqrt(of_spread / kish) * share * (means - 0.5),
-            np.sqrt(of_distance) * share * (means - weights @ means),
-        ]
-    )
-    return rows.T @ rows + np.eye(len(rows.T)) * of_spread.sum() / (kish + 1) / 4
-
-
-def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
-    """DeLong's covariance of the placement values of one class, which are centred."""
-    own, size = influence[members], int(members.sum())
-    return _Part(own.T @ own / len(influence) ** 2 * (size / (size - 1)), float(size - 1))
-
-
-def _of_runs(data: Outcomes, columns: list[NDArray[np.intp]]) -> list[_Part]:
-    """What runs add: each method's own variance, pooled where a method has one run."""
-    sizes = np.array([len(of) for of in columns])
-    squares = np.array([of.size * float(np.var(data.scores[of])) for of in columns])
-    if sizes.max() == 1:
-        return []
-    if sizes.min() >= _OWN_RUNS:
-        each = np.eye(len(sizes)) * (squares / (sizes - 1) / sizes)
-        return [_Part(np.diag(row), float(n - 1)) for row, n in zip(each, sizes, strict=True)]
-    freedom = float(np.sum(sizes - 1))
-    return [_Part(np.diag(squares.sum() / freedom / sizes), freedom)]
-
-
-def remarks_on(law: StudentLaw, data: Outcomes, columns: list[NDArray[np.intp]]) -> list[str]:
-    """What a reader should know of the law: how little some of its parts rest on."""
-    remarks, sizes = [], [len(of) for of in columns]
-    effective = law.parts[0].freedom + 1
-    if data.clusters is not None and effective < _FEW:
-        remarks.append(
-            f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size: their "
-            "spread is hardly known"
-        )
-    if data.labels is not None:
-        fewest = int(min(data.labels.sum(), (~data.labels).sum()))
-        if fewest < _FEW:
-            remarks.append(f"only {fewest} items of one class: their spread is hardly known")
-    if max(sizes) > 1:
-        how = "of each method alone" if min(sizes) >= _OWN_RUNS else "taken to be equal, of all"
-        remarks.append(f"the claim is about fresh runs; variances between runs are {how}")
-    return remarks
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -449,24 +263,6 @@ def bounds_of(data: Outcomes) -> tuple[float, float]:
     if not are_shares and (data.values.min() < 0 or data.values.max() > 1):
         return -np.inf, np.inf
     return (-1.0, 0.0) if data.lower_is_better else (0.0, 1.0)
-
-
-def with_typical_pairs(covariance: FloatArray, freedom: float) -> FloatArray:
-    """Covariance of few degrees of freedom, to which two of the typical covariance are added.
-
-    The typical one has the mean variance and the mean covariance, and so the mean variance of a
-    difference; the degrees of freedom of a Student law stay as they are.
-
-    Examples
-    --------
-    >>> with_typical_pairs(np.diag([1.0, 3.0]), 2.0).tolist()
-    [[1.5, 0.0], [0.0, 2.5]]
-    """
-    m = len(covariance)
-    variance = float(np.trace(covariance)) / m
-    between = (float(covariance.sum()) - m * variance) / (m * (m - 1))
-    typical = np.full((m, m), between) + np.eye(m) * (variance - between)
-    return (freedom * covariance + _BORROWED * typical) / (freedom + _BORROWED)
 
 
 def notes_on_average(data: Outcomes) -> Iterator[str]:

@@ -22,10 +22,10 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from bayes_sota.core.builders import ItemPriors, item_priors
+from bayes_sota.core.builders import ItemPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import Priors, normal_between
+from bayes_sota.core.priors import Priors, normal_between, own_priors
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.outcomes import Outcomes
@@ -89,7 +89,7 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     (('classifier',), ('classifier', 'task'))
     """
     right, runs = _counts(responses)
-    known, names = item_priors(priors), list(responses.names)
+    known, names = own_priors(ItemPriors, priors), list(responses.names)
     tasks, task = codes_of(responses.tasks or ["all"] * len(right))
     coords = {"item": list(responses.items), "classifier": names, "task": tasks}
     with pm.Model(coords=coords) as model:

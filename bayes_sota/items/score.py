@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import shown
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.data.outcomes import New, Outcomes
 
 
@@ -206,6 +205,6 @@ def _means(scores: Outcomes, data: Outcomes, columns: dict[str, list[int]]) -> I
     for j, (name, of) in enumerate(columns.items()):
         error = float(data.standard_errors[j])
         if error == 0:
-            raise InputError(f"{shown(name)} has the same number for every item: there is no error")
+            raise InputError(f"{quoted(name)} has the same number for every item, so no error")
         size, score = (scores.n_items, len(groups), n_tasks, len(of)), data.sign * data.scores[j]
         yield Skill(name, float(score), *size, np.nan, error=error, freedom=max(freedom, 1.0))

@@ -10,10 +10,10 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from bayes_sota.core.builders import PairedPriors, paired_priors
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import Priors, own_priors
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.models import (
     log_count_probability,
@@ -109,7 +109,7 @@ def model_fit(
     """Tables of two boards for one shape."""
     if family not in FAMILIES:
         raise InputError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-    return PairFit.of_pairs(Pairs.of(boards, top), paired_priors(priors), (family,))
+    return PairFit.of_pairs(Pairs.of(boards, top), own_priors(PairedPriors, priors), (family,))
 
 
 def paired_log_likelihood(fit: PairFit, log_density: Any) -> Any:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from bayes_sota.core.builders import PairedPriors, paired_priors
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.inference import Nodes as FitNodes
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
-from bayes_sota.core.priors import BoardPriors, Priors
+from bayes_sota.core.priors import BoardPriors, Priors, own_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.evidence import Tables
@@ -117,7 +117,7 @@ def fit_pairs(
     (100, 12)
     """
     pairs = Pairs.of(boards, top)
-    empty = PairFit.of_pairs(pairs, paired_priors(priors), BoardPriors().families)
+    empty = PairFit.of_pairs(pairs, own_priors(PairedPriors, priors), BoardPriors().families)
     return infer_enough(empty, rng, _POINTS)
 
 

@@ -176,7 +176,7 @@ def plot_entries(
         low, high = row["rank_set"]
         wider = 0.012 * last * (low == high)  # a set of one rank has to be seen as well
         color = COLORS["theta_sota" if row["tied_with_best"] else "prior"]
-        panel.bar(f"ranks_{index}", (low - wider, high + wider), -index, color, 5)
+        panel.bars(f"ranks_{index}", [(low - wider, high + wider)], -index, color, 5)
         tier = f"tier {row['tier']}"
         panel.text(f"tier_{index}", high + 0.04 * last, -index, tier, side="left")
     together = "" if table.content["ranks"] == "each" else ", all at once"

@@ -17,14 +17,12 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors, Priors
-from bayes_sota.core.sample import (
+from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
+from bayes_sota.core.sample_trace import (
     check_trace,
     describe_nuts,
-    describe_provenance,
     model_groups,
     model_of,
-    resolve_seed,
-    result_tree,
     sampler_stats,
 )
 from bayes_sota.core.schema import dataset_of

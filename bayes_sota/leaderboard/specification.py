@@ -4,8 +4,8 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.builders import BUILDERS, check_known
+from bayes_sota.core.arguments import check_choice, refuse_unused
+from bayes_sota.core.builders import BUILDERS
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
@@ -91,8 +91,8 @@ def chosen_model(
 def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:
     """Default model of a builder with the prior of rho of a domain, or any, and a kind of field."""
     if domain is not None:
-        check_known("domain", domain, DOMAINS)
-    check_known("field", field, KINDS_OF_FIELD)
+        check_choice("domain", domain, DOMAINS)
+    check_choice("field", field, KINDS_OF_FIELD)
     usual = load_model(BUILDERS[builder].default)
     name = "-".join(([domain] if domain else []) + [field] * (field == _ENSEMBLES))
     of_boards = load_model(name) if name else usual

@@ -195,14 +195,15 @@ def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
     The location is sampled as a level above it, near the best skill; its prior is the same.
     """
     skill, tries = maxima.priors.skill, max(board.typical_tries for board in maxima.boards)
-    spread: Any = np.exp(skill.log_spread_mean)
-    if not skill.spread_is_fixed:
-        spread = pt.exp(pm.Normal("log_spread", skill.log_spread_mean, skill.log_spread_sd))
+    spread: Any = np.exp(skill.log_spread[0])
+    if skill.log_spread[1]:
+        spread = pt.exp(pm.Normal("log_spread", *skill.log_spread))
     spread = pm.Deterministic("spread", pt.as_tensor_variable(spread))
-    location: Any = skill.location_mean
-    if not skill.location_is_fixed:
+    mean, sd = skill.location
+    location: Any = mean
+    if sd:
         above = spread * np.sqrt(2 * np.log(tries + 1))
-        location = pm.Normal("level", skill.location_mean + above, skill.location_sd) - above
+        location = pm.Normal("level", mean + above, sd) - above
     location = pm.Deterministic("location", pt.as_tensor_variable(location))
     return location, spread, correlation_variable(maxima.priors.correlation)
 

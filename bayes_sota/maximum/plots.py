@@ -140,7 +140,7 @@ def plot_maximum_law(
     sd, skill, mean, (low, high) = law.std(), law.theta_sota, law.mean(), law.interval(ci_prob)
     panel.vline("theta_sota", skill, PALETTE[0])
     panel.vline("expected_maximum", mean, PALETTE[1])
-    panel.bar("interval", (low, high), 0.0, PALETTE[1])
+    panel.bars("interval", [(low, high)], 0.0, PALETTE[1], 2.5)
     expected, bias, *ends = (rounded(x, sd) for x in (mean, law.bias(), low, high))
     title_figure(
         panel.collection,

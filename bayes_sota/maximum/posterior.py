@@ -155,9 +155,10 @@ class MaximumFit(Fit):
     def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Location, spread and log of prior density times unit of the first coordinate, (N,)."""
         skill, scores = self.maxima.priors.skill, self.maxima.references
-        spread = np.exp(skill.log_spread_mean + skill.log_spread_sd * t[:, 1])
-        if skill.location_is_fixed:
-            return np.full(len(t), skill.location_mean), spread, np.zeros(len(t))
+        spread = np.exp(skill.log_spread[0] + skill.log_spread[1] * t[:, 1])
+        mean, sd = skill.location
+        if not sd:
+            return np.full(len(t), mean), spread, np.zeros(len(t))
         tries = float(np.exp(np.mean([np.log(b.typical_tries) for b in self.maxima.boards])))
         # standardised best of so many skills: any value serves, a good one needs fewer points
         offset, chance = float(ndtri((tries - 0.375) / (tries + 0.25))), np.inf
@@ -166,13 +167,13 @@ class MaximumFit(Fit):
             chance = 4 / (tries * float(np.min(1 - scores)))  # about its sd given the level
         error = 2 * max(x.scoring.log_odds_error for x in self.likelihoods)
         of_data = 1 / (np.minimum(0.5 * spread, chance) ** 2 + error**2)
-        of_prior = 1 / skill.location_sd**2
-        top = skill.location_mean + offset * spread
+        of_prior = 1 / sd**2
+        top = mean + offset * spread
         centre = (float(logit(scores).mean()) * of_data + top * of_prior) / (of_data + of_prior)
         scale = 1 / np.sqrt(of_data + of_prior)
         location = centre + scale * t[:, 0] - offset * spread
-        z = (location - skill.location_mean) / skill.location_sd
-        log_prior = 0.5 * (t[:, 0] ** 2 - z**2) + np.log(scale / skill.location_sd)
+        z = (location - mean) / sd
+        log_prior = 0.5 * (t[:, 0] ** 2 - z**2) + np.log(scale / sd)
         return location, spread, log_prior
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:

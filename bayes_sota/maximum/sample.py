@@ -20,19 +20,21 @@ from bayes_sota.core.arguments import COUNT, DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
 from bayes_sota.core.sample import (
+    describe_provenance,
+    lay_out,
+    resolve_seed,
+    result_tree,
+    with_attributes,
+    without_checks,
+)
+from bayes_sota.core.sample_trace import (
     check_trace,
     describe_model,
     describe_nuts,
-    describe_provenance,
-    lay_out,
     model_groups,
     model_of,
-    resolve_seed,
-    result_tree,
     run_nuts,
     sampler_stats,
-    with_attributes,
-    without_checks,
 )
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore

@@ -23,7 +23,8 @@ import xarray as xr
 from boards import evidence_of, log_likelihood_at
 from calibration.sampled_boards import NUTS
 
-from bayes_sota.core.numerics import one_thread, sample_importance
+from bayes_sota.core.importance import sample_importance
+from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.fit import fit_field

@@ -76,7 +76,7 @@ def test_what_is_no_trace_of_the_model(model: pm.Model, trace: xr.DataTree) -> N
     with pytest.raises(InputError, match=r"which model .* give model="):
         complete(trace)
     other = build_case_differences(-CASES)
-    with pytest.raises(InputError, match="of other data: its 'case_difference' differ"):
+    with pytest.raises(InputError, match=r"of other data: its .case_difference. differ"):
         complete(trace, other)
     broken = trace.copy(deep=True)
     broken["posterior"]["difference"].values[0, -1] = np.nan
@@ -88,7 +88,7 @@ def test_what_is_no_trace_of_the_model(model: pm.Model, trace: xr.DataTree) -> N
         complete(free, model)
     old = trace.copy()
     old.attrs["schema_version"] = "1"
-    with pytest.raises(InputError, match="schema of the trace is '1'"):
+    with pytest.raises(InputError, match=r"schema of the trace is .1"):
         complete(old, model)
 
 

@@ -294,7 +294,7 @@ HEADER = "accuracy_a,accuracy_b,n_test"
         ("paper,n_test\nx,100\n", {}, 'there is no column "accuracy_a"'),
         (f"{HEADER},n_test\n0.9,0.8,100,100\n", {}, 'several columns are called "n_test"'),
         (f"{HEADER},note,note\n0.9,0.8,100,,\n", {}, 'several columns are called "note"'),
-        (f"{HEADER},verdict\n0.9,0.8,100,x\n", {}, "'verdict' is one that the result adds"),
+        (f"{HEADER},verdict\n0.9,0.8,100,x\n", {}, "is one that the result adds"),
         (f"{HEADER},metric\n0.9,0.8,100,AUC\n", {}, "metric is one of"),
         (f"{HEADER}\n0.9,0.8,100\n", {"level": 5}, "write 0.05"),
         (f"{HEADER}\n0.9,0.8,100\n", {"level": 0.5}, "got 0.5"),

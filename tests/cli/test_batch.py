@@ -42,7 +42,7 @@ def test_each_file_has_a_result_and_a_bad_one_does_not_stop_the_others(boards, t
     before = (out / "b1.nc").stat().st_mtime_ns
     (out / "b2.nc").write_bytes((out / "b2.nc").read_bytes()[:-100])
     again = json.loads(run(capsys, *given)[1])
-    assert again["notes"] == ["1 result in the folder was left alone: b1"]
+    assert again["notes"] == ["left alone, as there was a result: b1"]
     best = [[row["theta_sota"] for row in rows["boards"]] for rows in (found, again)]
     assert best[0] == best[1]
     assert (out / "b1.nc").stat().st_mtime_ns == before

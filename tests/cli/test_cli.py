@@ -67,12 +67,13 @@ def test_independent_classifiers_are_an_assumption_that_is_said(capsys, options,
 @pytest.mark.parametrize("options", ["", " --metric auc --n-positive 40"])
 def test_the_figure_of_a_law_has_the_printed_numbers(capsys, monkeypatch, options):
     kept = []
-    monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda figure, _: kept.append(figure))
+    keep = "bayes_sota.core.plots_files.save_figure"
+    monkeypatch.setattr(keep, lambda figure, _: kept.append(figure))
     command = f"{LAW}{options} --prob 0.8 --save law.png"
     printed = run_json(capsys, *command.split())
     marks = {name: kept[0].viz[name]["density"].item() for name in ("expected_maximum", "interval")}
     assert list(marks["expected_maximum"].get_xdata()) == [printed["expected_maximum"]] * 2
-    assert list(marks["interval"].get_xdata()) == printed["interval"]
+    assert list(marks["interval"].get_xdata())[:2] == printed["interval"]
 
 
 def test_sota_of_a_best_score(capsys):

@@ -119,7 +119,7 @@ WRONG = [
     (TWICE, (*SEVERAL, "--plan", "0.2"), "--plan is for one tournament; there are 2"),
     (TWICE, (*SEVERAL, "--save", "f.png"), "this result has no figure"),
     (SCORES, ("--plan", "0.2", "--save", "f.png"), "this result has no figure"),
-    ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), "did you mean 'vit'?"),
+    ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), 'did you mean "vit"?'),
     (SCORES, ("--bayes", "--model", "items"), "models for skill over rounds: epp"),
     (SCORES, ("--bayes", "--test", "a", "f"), "no player 'f'"),
     (SCORES, ("--bayes", "--plan", "0.2"), "--plan is for maximum likelihood: leave out --bayes"),

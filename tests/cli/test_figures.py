@@ -84,7 +84,8 @@ def faults_of(figure):
 def test_a_figure_can_be_printed(command, folder, monkeypatch, capsys):
     """In the size in which it is written."""
     kept = []
-    monkeypatch.setattr("bayes_sota.core.plots.save_figure", lambda figure, _: kept.append(figure))
+    keep = "bayes_sota.core.plots_files.save_figure"
+    monkeypatch.setattr(keep, lambda figure, _: kept.append(figure))
     monkeypatch.chdir(folder)
     assert run(capsys, *command.split(), "--quiet", "--save", "figure.svg")[0] == 0
     figure = kept[0].viz["figure"].item()

@@ -89,7 +89,7 @@ board {TEAMS} --model epp | for whole boards, all scores or answers: ensembles, 
 board {TEAMS} --domain tabular --model leaderboard | --domain has no effect on a model
 board {TEAMS} --domain tables | 'tables' is not one of
 board {TEAMS} --field votes | 'votes' is not one of 'single', 'ensembles'
-board {TEAMS} --model eppp | unknown model 'eppp'; allowed:
+board {TEAMS} --model eppp | --model must be one of
 board {TEAMS} --model paired-boards | 'paired-boards' is for a public and a private
 board pair.csv | --use NAME takes one of them
 board battles.csv | it holds battles, which bayes-sota epp reads

@@ -12,7 +12,7 @@ import xarray as xr
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import write_text
-from bayes_sota.core.plots import save_figure
+from bayes_sota.core.plots_files import save_figure
 from bayes_sota.core.sample import save_result
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.core.numerics import sample_importance
+from bayes_sota.core.importance import sample_importance
 
 
 @pytest.mark.parametrize("sd", [1.0, 0.1, 0.01])

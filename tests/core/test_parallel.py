@@ -7,7 +7,7 @@ import pytest
 from parallel_work import fail, solved
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import followed, run_each, shown_progress, watched
+from bayes_sota.core.parallel import run_each, shown_progress, watched
 
 
 def test_processes_give_what_one_gives():
@@ -35,21 +35,21 @@ def test_an_error_of_a_piece_is_raised(cores):
 
 def test_only_the_outer_loop_of_what_is_watched_has_a_bar(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with watched(True), followed(2, "short") as advance:
+    with watched(True), shown_progress(2, "short") as advance:
         advance()
     clock = iter(range(100))
     monkeypatch.setattr("bayes_sota.core.parallel.monotonic", lambda: next(clock))
-    with followed(2, "not watched") as advance:
+    with shown_progress(2, "not watched") as advance:
         advance()
     with shown_progress(2, "not shown", show=False) as advance:
         advance()
     assert "".join(capsys.readouterr()) == ""
-    with watched(True), followed(2, "shapes") as advance:
-        with followed(3, "inner") as step:
+    with watched(True), shown_progress(2, "shapes") as advance:
+        with shown_progress(3, "inner") as step:
             step()
         advance()
     with watched(True), shown_progress(2, "\x1b[31massumptions", show=True) as advance:
-        with followed(3, "inner") as step:
+        with shown_progress(3, "inner") as step:
             step()
         advance()
     out, error = capsys.readouterr()

@@ -16,7 +16,7 @@ from matplotlib.text import Text
 import bayes_sota as bs
 from bayes_sota.core.command_report import report_page
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import svg_address
+from bayes_sota.core.plots_files import svg_address
 from bayes_sota.core.text import plain_text
 
 HOSTILE = [
@@ -72,7 +72,7 @@ def test_names_from_strangers_stay_text():
 def test_the_page_has_all_rows_and_all_numbers_of_json():
     table = table_of([f"model {i}" for i in range(60)])
     page = page_of(table)
-    assert json.loads(page.scripts[0]) == table.cells
+    assert json.loads(page.scripts[0]) == table.tables[0].rows
     assert json.loads(page.scripts[1]) == json.loads(table.to_json())
     assert page.count("tr") == 1 + 25  # the first rows, for a browser without scripts
 

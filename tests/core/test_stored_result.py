@@ -35,7 +35,7 @@ def test_packed_results_are_read_and_those_of_another_version_refused(tmp_path):
     xr.testing.assert_identical(bs.read_result(tmp_path / "y.nc"), tree)
     tree.attrs["schema_version"] = "1"
     old = bs.save_result(tree, tmp_path / "old.nc")
-    with pytest.raises(InputError, match=r"old\.nc is no result .* schema is '1'.* estimate it"):
+    with pytest.raises(InputError, match=r"old\.nc is no result .* schema is .1..* estimate it"):
         bs.read_result(old)
 
 

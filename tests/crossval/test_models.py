@@ -114,7 +114,7 @@ def test_two_learners_share_a_spread() -> None:
         (lambda: build_model(FoldScores(RUNS.scores[:, :1])), "at least 2 learners"),
         (lambda: build_model(FoldScores(np.ones((2, 3, 4)))), "never vary"),
         (lambda: build_model(RUNS, unit=0.0), "unit must be"),
-        (lambda: build_model(RUNS, "x"), "priors must be CrossValidationPriors, got str"),
+        (lambda: build_model(RUNS, "x"), "must be Priors or CrossValidationPriors, got str"),
         (lambda: CrossValidationPriors(task_spread=0.0), "task_spread must be"),
     ],
 )

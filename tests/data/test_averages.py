@@ -12,7 +12,8 @@ from bayes_sota.data.averages import (
 )
 from bayes_sota.data.item_values import pass_rates, variance_of_runs
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import compare_methods, smoothed_covariance, with_typical_pairs
+from bayes_sota.items.comparison import compare_methods
+from bayes_sota.items.student import smoothed_covariance, with_typical_pairs
 
 
 def interval(scores, effective):

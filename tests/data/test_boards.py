@@ -133,4 +133,4 @@ def test_the_command_reads_what_the_function_reads(capsys: Any, tmp_path: Path) 
     np.testing.assert_allclose([scores[name] for name in averages.names], averages.scores)
     assert run(capsys, "board", path, "--new", "tasks")[0] == 0
     code, _, error = run(capsys, "board", path, "--column", "score=laws", "--n-test", "50")
-    assert (code, error.count("\n"), "did you mean 'law'" in error) == (2, 1, True)
+    assert (code, error.count("\n"), 'did you mean "law"' in error) == (2, 1, True)

@@ -18,7 +18,7 @@ FIVE = [0.1, 0.2, 0.3, 0.4, 0.5]
     ("arguments", "options", "message"),
     [
         (([1, 2, 3], [1, 2, 3]), {}, "at least 5 teams, .* got 3"),
-        (([0.1, "x", 0.3, 0.4, 0.5], FIVE), {}, "the public score of 'entry 2' must be a number"),
+        (([0.1, "x", 0.3, 0.4, 0.5], FIVE), {}, "the public score of .entry 2. must be a number"),
         (([10, 20, 30, 40, 50], FIVE), {"n_test": (10, 20)}, "from 0 to 1, got 10; in percent"),
         ((FIVE, FIVE), {"n_test": [10] * 3}, "3 values of n_test for 2"),
         ((FIVE, FIVE), {"names": list("aabcd")}, "'a' occurs more than once"),
@@ -65,7 +65,7 @@ def test_ties_of_paired_boards_are_broken_by_name() -> None:
         boards = PairedBoards(*([of[i] for i in order] for of in (public, private, names)))
         assert boards.names[boards.public_winner] == "a"
         assert boards.notes == (
-            "2 teams share the best public score; 'a' stands for them, the first by name",
+            '2 teams share the best public score; "a" stands for them, the first by name',
         )
     losses = {"team": names, "public": [1 - score for score in public], "private": private}
     found = read_paired_boards(pd.DataFrame(losses), direction="lower")

@@ -40,7 +40,7 @@ def test_frames_bring_their_names():
 
 def test_nearest_player():
     assert nearest_player(["vit", "cnn"], "cnn") == 1
-    refused("no player 'vitt'; did you mean 'vit'", nearest_player, TABLE.players, "vitt")
+    refused("no player 'vitt'; did you mean \"vit\"", nearest_player, TABLE.players, "vitt")
 
 
 @pytest.mark.parametrize(

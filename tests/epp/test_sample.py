@@ -281,7 +281,7 @@ def test_a_trace_of_something_else_is_refused() -> None:
 
 @pytest.mark.slow
 def test_what_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayes_sota.core.sample.LARGEST_GROUP", 5_000)
+    monkeypatch.setattr("bayes_sota.core.sample_trace.LARGEST_GROUP", 5_000)
     found = complete(exact_draws(), TABLE, model(), random_seed=1)
     assert "log_likelihood" not in found.children
     assert 10 <= found["posterior_predictive"].sizes["draw"] < 40

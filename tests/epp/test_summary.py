@@ -90,4 +90,4 @@ def test_several_tournaments_one_below_the_other() -> None:
     for place, player in enumerate(fit.players):
         assert rows.loc[player, "lower"] == pytest.approx(fit.interval()[place, 0])
         assert rows.loc[player, "rank"] == fit.rank[place]
-    assert table.header[0] == "tournament"
+    assert table.tables[0].header[0] == "tournament"

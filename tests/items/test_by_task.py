@@ -152,7 +152,7 @@ def test_tasks_without_an_error_of_their_own_are_named():
         (np.eye(3), {"metric": "mean"}, "--by task needs answers with tasks"),
         ([[0.5, 0.1], [0.5, 0.2], [0.4, 0.3], [0.4, 0.1]], {"tasks": "xxyy", "metric": "mean"},
          "the same number for all items of each task"),
-        (np.eye(3), {"tasks": "xxx"}, "all items belong to one task, 'x'"),
+        (np.eye(3), {"tasks": "xxx"}, "all items belong to one task, .x."),
         (np.eye(3), {"tasks": "xyz"}, "every task has one item: nothing says"),
         (np.eye(4), {"tasks": "xxyy", "clusters": "aabb"},
          "every task has one cluster: nothing says"),

@@ -119,8 +119,8 @@ def test_log_prior_is_the_stated_one():
     free = model.compile_logp(vars=model.free_RVs, jacobian=False, sum=True, **UNOPTIMISED)
     for location, spread, r in ((2.5, 0.4, 0.75), (0.3, 0.05, 0.5)):
         expected = (
-            stats.norm.logpdf(location, skill.location_mean, skill.location_sd)
-            + stats.norm.logpdf(np.log(spread), skill.log_spread_mean, skill.log_spread_sd)
+            stats.norm.logpdf(location, *skill.location)
+            + stats.norm.logpdf(np.log(spread), *skill.log_spread)
             + stats.beta.logpdf(r, rho.a, rho.b)
         )
         assert float(free(unconstrained(model, location, spread, r))) == pytest.approx(
@@ -211,7 +211,7 @@ def test_prior_draws_come_from_the_stated_prior():
 def test_fresh_maxima_follow_the_exact_law(family):
     """The function behind ``observed_maximum``, all draws in one call; the law shares no code."""
     prior, boards = family(typical=0.9, spread=0.2), (FIRST, BOARD)
-    location, count = prior.location_mean, 4000
+    location, count = prior.location[0], 4000
     draw = _random(Maxima(boards, MaximumPriors(prior)))
     scores = draw(location, 0.2, 0.6, rng=np.random.default_rng(1), size=(count, 2))
     assert scores.shape == (count, 2)
@@ -239,7 +239,7 @@ def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill()
     prior = LogitNormalSkill(typical=(0.7, 0.95), spread=(0.1, 0.5))
     model = build_simulated_maximum([FIRST], MaximumPriors(skill=prior), epsilon=0.01)
     draws = prior_draws(model, ["location", "spread", "u", "theta_sota"])
-    location = stats.norm(prior.location_mean, prior.location_sd)
+    location = stats.norm(*prior.location)
     assert stats.kstest(draws["location"], location.cdf).pvalue > 1e-3
     assert abs(stats.spearmanr(draws["location"], draws["spread"]).statistic) < 0.05
     draws["u"], draws["theta_sota"] = draws["u"][:, 0], draws["theta_sota"][:, 0]
@@ -256,12 +256,12 @@ def test_simulated_scores_come_from_the_prior_predictive():
     assert {v.name for v in model.free_RVs} == {"u"}
     theta = prior_draws(model, ["theta_sota"], size=2000)["theta_sota"]
     simulator = simulator_of(Maxima((FIRST,), priors))
-    location, rng = priors.skill.location_mean, np.random.default_rng(1)
+    location, rng = priors.skill.location[0], np.random.default_rng(1)
     scores = simulator(rng, theta, location, 0.2, 0.6, 200.0, None)
     assert simulator(rng, 0.91, location, 0.2, 0.6, 200.0, (3, 1)).shape == (3, 1)
     law = maximum_law(
         n_test=3000,
-        skill=priors.skill.distribution(priors.skill.location_mean, 0.2),
+        skill=priors.skill.distribution(priors.skill.location[0], 0.2),
         n_classifiers=200,
         correlation=0.6,
         reference_skill=0.912,

@@ -61,7 +61,7 @@ def artist(law: Any, label: str, ci_prob: float = 0.95) -> dict:
 def test_lines_and_the_bar_of_a_law(ci_prob: float) -> None:
     assert artist(LAW, "theta_sota")["x"] == 0.9
     assert artist(LAW, "expected_maximum")["x"] == LAW.mean()
-    np.testing.assert_array_equal(artist(LAW, "interval", ci_prob)["x"], LAW.interval(ci_prob))
+    np.testing.assert_array_equal(artist(LAW, "interval", ci_prob)["x"][:2], LAW.interval(ci_prob))
 
 
 @pytest.mark.parametrize(("label", "law"), [("line_1", LAW.pmf), ("line_0", binom(3000, 0.9).pmf)])

@@ -189,11 +189,11 @@ def evidence_error(*posteriors):
 def test_points_have_the_moments_of_quadrature(skill):
     board, priors = best("0.98", 200, 50), MaximumPriors(skill)
     fit = fit_maximum(Maxima((board,), priors), np.random.default_rng(0), points=20_000)
-    location = np.linspace(-6, 6, 241) * skill.location_sd + skill.location_mean
-    log_spread = np.linspace(-5, 5, 121) * skill.log_spread_sd + skill.log_spread_mean
+    location = np.linspace(-6, 6, 241) * skill.location[1] + skill.location[0]
+    log_spread = np.linspace(-5, 5, 121) * skill.log_spread[1] + skill.log_spread[0]
     x, y = (z.ravel() for z in np.meshgrid(location, log_spread[np.exp(log_spread) < 4.95]))
-    log_prior = -0.5 * ((x - skill.location_mean) / skill.location_sd) ** 2
-    log_prior -= 0.5 * ((y - skill.log_spread_mean) / skill.log_spread_sd) ** 2
+    log_prior = -0.5 * ((x - skill.location[0]) / skill.location[1]) ** 2
+    log_prior -= 0.5 * ((y - skill.log_spread[0]) / skill.log_spread[1]) ** 2
     (likelihood,) = fit.likelihoods
     weights = likelihood.hat_weights(skill.distribution(x, np.exp(y)))
     cell = 0.05 * (10 / 120) / (2 * np.pi)
@@ -279,13 +279,11 @@ def test_log_likelihood_and_log_prior_belong_to_the_draws():
     location = posterior.draws["location"]
     np.testing.assert_allclose(
         log_prior["location"],
-        stats.norm.logpdf(location, prior.location_mean, prior.location_sd),
+        stats.norm.logpdf(location, *prior.location),
     )
     np.testing.assert_allclose(
         log_prior["log_spread"],
-        stats.norm.logpdf(
-            np.log(posterior.draws["spread"]), prior.log_spread_mean, prior.log_spread_sd
-        ),
+        stats.norm.logpdf(np.log(posterior.draws["spread"]), *prior.log_spread),
     )
     np.testing.assert_allclose(
         log_prior["rho"], stats.beta.logpdf(posterior.draws["rho"], rho.a, rho.b)

@@ -30,7 +30,7 @@ from published import numbers_epp, numbers_maximum
 
 from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import followed
+from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import counted, listed
@@ -199,7 +199,7 @@ def reproduce(
         refuse_unused("items other than cv-...", {"random_seed": random_seed})
     judged = _findings(of_study, random_seed or 0) if of_study else {}
     found: list[Comparison] = []
-    with followed(len(names), "published items") as advance:
+    with shown_progress(len(names), "published items") as advance:
         for name in names:
             item = known[name]
             if name in judged:

@@ -1,0 +1,284 @@
+"""Traces of models of PyMC: how they are drawn, checked and completed with what the model gives."""
+
+import logging
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayes_sota.core.builders import SamplerSettings
+from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.models import DIGEST, Observed, digest_of_data
+from bayes_sota.core.sample import (
+    LARGEST_GROUP,
+    check_schema,
+    describe_provenance,
+    resolve_seed,
+    with_attributes,
+)
+from bayes_sota.core.schema import dataset_of
+from bayes_sota.core.text import counted, digest_of
+from bayes_sota.core.types import Seed
+
+if TYPE_CHECKING:
+    import pymc as pm
+    import xarray as xr
+
+_QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
+
+
+def describe_model(model: "pm.Model") -> dict[str, str]:
+    """Attributes that say what a model of PyMC assumes: ``priors`` and ``model_hash``."""
+    import pytensor
+
+    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
+    return {
+        "priors": "\n".join(line.strip() for line in model.str_repr().splitlines()),
+        "model_hash": digest_of(graph),
+    }
+
+
+def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
+    """Attributes that say how NUTS fared; draws of another sampler have no divergences."""
+    divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
+    return {
+        "divergences": divergences,
+        "draws_are_independent": 0,
+        "diagnostics_reasons": counted(divergences, "divergence") if divergences else "",
+    }
+
+
+def describe_completed(
+    trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
+) -> dict[str, Any]:
+    """Attributes of a result of a trace: its model and data, what drew it, and how that fared."""
+    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
+    digest, of_model = digest_of(*(group.to_dict() for group in data)), describe_model(model)
+    method = "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown"
+    about = trace["posterior"].attrs
+    library = ("inference_library", "inference_library_version")
+    return {
+        **describe_provenance(digest, of_model["priors"], method=method, seed=seed),
+        **of_model,
+        **{name: str(about.get(name, "unknown")) for name in library},
+        **describe_nuts(trace),
+    }
+
+
+def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "xr.DataTree":
+    """Draws of a model by nutpie; ``settings`` as in ``pm.sample``. Diagnostics come later."""
+    import pymc as pm
+
+    with model, _quiet():  # nutpie compiles without the BLAS that PyTensor may miss
+        return pm.sample(
+            nuts_sampler="nutpie",
+            random_seed=int(rng.integers(2**31)),
+            compute_convergence_checks=False,
+            quiet=not settings.get("progressbar"),
+            **settings,
+        )
+
+
+def sample_completed(
+    model: "pm.Model",
+    complete: "Callable[[xr.DataTree, np.random.Generator], xr.DataTree]",
+    random_seed: Seed,
+    sampler: SamplerSettings,
+    **settings: Any,
+) -> "xr.DataTree":
+    """Result that ``complete`` makes of the draws of a model; it states the seed of both.
+
+    ``settings`` are those of ``run_nuts``; of ``sampler`` come those that are None.
+    """
+    arguments: dict[str, Any] = {
+        key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
+    }
+    if arguments["draws"] < 10 or arguments["chains"] < 2:
+        raise InputError("diagnostics need at least 10 draws and 2 chains")
+    rng, seed = resolve_seed(random_seed)
+    tree = complete(run_nuts(model, rng, **arguments), rng)
+    return with_attributes(tree, {"random_seed": seed})
+
+
+def model_of(
+    trace: "xr.DataTree",
+    model: "pm.Model | None",
+    build: "Callable[[], pm.Model]",
+    *data: Observed,
+) -> "pm.Model":
+    """The model that a trace is of: the given one, that of the ``with`` block, or a built one.
+
+    ``data`` are those that the result is asked for. Trace and model must be of them, as far as
+    they say so.
+
+    Raises
+    ------
+    InputError
+        The trace is of other data or another schema, lacks variables of the model, or has more
+        of them than a built model, which only the extended model can explain.
+    """
+    import pymc as pm
+
+    check_trace(trace)
+    current = model if model is not None else pm.Model.get_context(error_if_none=False)
+    built = build() if current is None else current
+    names = set(trace["posterior"].data_vars)
+    missing = [v.name for v in built.free_RVs if v.name not in names]
+    if missing:
+        raise InputError(
+            f"the trace lacks {', '.join(missing)}, which the model has: is it of another model?"
+        )
+    more = sorted(names - set(built.named_vars))
+    if more and current is None:
+        raise InputError(
+            f"the trace has {', '.join(more)}, which the model of the data lacks: give the "
+            "extended model as model=, or call this in its with block"
+        )
+    _check_data(trace, built, data)
+    return built
+
+
+def check_trace(trace: "xr.DataTree") -> None:
+    """Refuse what is no trace, has chains of different length, or is of another schema."""
+    if not dataset_of(trace, "posterior"):
+        raise InputError(
+            "a trace is the DataTree that pm.sample returns, with draws in its group 'posterior', "
+            f"got {type(trace).__name__}"
+        )
+    check_schema(trace, "the schema of the trace", "sample")
+    for name, variable in trace["posterior"].data_vars.items():
+        if not {"chain", "draw"} <= set(variable.dims):
+            raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")
+        if variable.dtype.kind == "f" and not np.isfinite(variable.values).all():
+            raise InputError(
+                f"{quoted(name)} of the trace has draws that are not finite: are its chains of "
+                "different length?"
+            )
+
+
+def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observed]) -> None:
+    """Refuse a trace of other data than its model's, and either of others than those given."""
+    stored = {
+        name: variable.values
+        for group in ("constant_data", "observed_data")
+        for name, variable in dataset_of(trace, group).data_vars.items()
+    }
+    known = {v.name: v.get_value() for v in model.data_vars}
+    for what, numbers in (("trace", stored), ("model", known)):
+        if data and DIGEST in numbers and int(numbers[DIGEST]) != digest_of_data(data):
+            raise InputError(f"the {what} is of other data than those given: sample theirs")
+    known |= {v.name: model.rvs_to_values[v].eval() for v in model.observed_RVs}
+    for name in known.keys() & stored.keys():
+        here, there = np.asarray(known[name]), stored[name]
+        if here.shape != there.shape or not np.allclose(here, there, equal_nan=True):
+            raise InputError(f"the trace is of other data: its {quoted(name)} differ")
+
+
+def completed_groups(
+    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator, *, predictive: bool = True
+) -> "dict[str, xr.Dataset]":
+    """What a trace recorded and, with ``predictive``, what its model gives for it."""
+    recorded = ("posterior", "observed_data", "constant_data")
+    groups = {name: dataset_of(trace, name) for name in recorded}
+    groups["sample_stats"] = sampler_stats(trace)
+    if predictive:
+        groups |= model_groups(model, trace, rng)
+    return {name: group.drop_attrs() for name, group in groups.items()}
+
+
+def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
+    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
+    stats = dataset_of(trace, "sample_stats").drop_attrs()
+    return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
+
+
+def model_groups(
+    model: "pm.Model",
+    trace: "xr.DataTree",
+    rng: np.random.Generator,
+    replicated: Collection[str] = (),
+) -> "dict[str, xr.Dataset]":
+    """Groups that a model gives for a trace: prior, predictions, log likelihood and log prior.
+
+    Parameters
+    ----------
+    model : pm.Model
+    trace : DataTree
+        With the variables of the model.
+    rng : Generator
+    replicated : collection of str
+        Observed variables whose replicates the caller draws, because it can draw them at once;
+        PyMC calls a function per draw. They are left out of the predictions.
+
+    Returns
+    -------
+    dict of str to Dataset
+        ``prior`` of the variables of the posterior, ``prior_predictive`` and
+        ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
+        ``LARGEST_GROUP``), ``log_likelihood`` (left out of a variable where it would pass
+        ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the trace only, not on
+        those of the prior.
+    """
+    import pymc as pm
+    from pymc.stats.log_density import compute_log_density
+
+    posterior = trace["posterior"].to_dataset()
+    draws = posterior.sizes["chain"] * posterior.sizes["draw"]
+    shapes = {v: model.rvs_to_values[v].shape.eval() for v in model.observed_RVs}
+    sizes = {v.name: int(np.prod(shape)) for v, shape in shapes.items()}
+    observed = [name for name in sizes if name not in replicated]
+    every = max(1, -(-8 * draws * sum(sizes[name] for name in observed) // LARGEST_GROUP))
+    named = [str(name) for name in posterior if name in model.named_vars]
+    seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
+    few = []
+    for v, shape in shapes.items():
+        own = getattr(v.owner.op, "ndim_supp", 0)  # dimensions of one observation
+        if 8 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
+            few.append(v.name)
+    quick: Any = {"model": model, "compile_kwargs": _QUICK}
+    once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
+    with _quiet(), _without_starts(model):
+        drawn = pm.sample_prior_predictive(
+            -(-draws // every), var_names=[*named, *observed], random_seed=seeds[0], **quick
+        )
+        groups = {
+            "prior": drawn["prior"].to_dataset()[named],
+            "log_likelihood": compute_log_density(trace, var_names=few, kind="likelihood", **once),
+            "log_prior": compute_log_density(trace, kind="prior", **once),
+        }
+        if observed:
+            kept = posterior.isel(draw=slice(None, None, every))
+            fresh = pm.sample_posterior_predictive(
+                kept, var_names=observed, random_seed=seeds[1], progressbar=False, **quick
+            )
+            groups["prior_predictive"] = drawn["prior_predictive"].to_dataset()
+            groups["posterior_predictive"] = fresh["posterior_predictive"].to_dataset()
+    return {name: data.drop_attrs() for name, data in groups.items()}
+
+
+@contextmanager
+def _without_starts(model: "pm.Model") -> Iterator[None]:
+    """Without initial values, with which PyMC refuses to copy a model."""
+    starts = dict(model.rvs_to_initial_values)
+    model.rvs_to_initial_values.update(dict.fromkeys(starts))
+    try:
+        yield
+    finally:
+        model.rvs_to_initial_values.update(starts)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without PyMC's lines on what it draws, on potentials and on libraries it does without."""
+    logger = logging.getLogger("pymc.sampling.forward")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The effect of Potentials")
+            warnings.filterwarnings("ignore", "PyTensor could not link to a BLAS")
+            yield
+    finally:
+        logger.setLevel(level)
