@@ -40,14 +40,9 @@ def board_names(boards: Sequence[BestScore]) -> list[str]:
     >>> board_names([board, board])
     ['board', 'board 2']
     """
-    names: list[str] = []
-    for board in boards:
-        count, name = 1, board.name
-        while name in names:
-            count += 1
-            name = f"{board.name} {count}"
-        names.append(name)
-    return names
+    names = [board.name for board in boards]
+    before = (names[:i].count(name) for i, name in enumerate(names))
+    return [f"{name} {k + 1}" if k else name for name, k in zip(names, before, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,16 @@ rejection sampling, against quadrature and against denser tables.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import ndtri
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
-from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, maximum_priors
+from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import BoardLikelihood
@@ -116,7 +118,8 @@ def sota_posterior(
     rng = generator_of(random_seed)
     fit = fit_maximum(maxima, rng, points=max(_POINTS, draws))
     parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
-    values = fit.field(parameters.coordinates)
+    location, spread, _ = fit.field(parameters.coordinates)
+    values = {"location": location, "spread": spread}
     values["rho"] = fit.nodes.draw_rho(parameters.node, rng)
     if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
@@ -129,8 +132,9 @@ def sota_posterior(
 class MaximumFit(Fit):
     """Observed maxima, with weighted points of location and spread at every value of rho.
 
-    A point has two coordinates, both standard normal a priori: those of the location and of the log
-    spread. What is known does not move.
+    A point has two coordinates in which the ridge of the posterior is straight: the standardised log
+    spread, and a level near the best skill, the location moved with the spread. What is known does
+    not move.
 
     Attributes
     ----------
@@ -141,28 +145,35 @@ class MaximumFit(Fit):
     priors: SkillPrior
     likelihoods: list[BoardLikelihood]
 
-    @property
-    def searches(self) -> int:
-        """One: the posterior has one mode."""
-        return 1
+    @cached_property
+    def tries(self) -> float:
+        """Typical number of classifiers of a board."""
+        return float(np.exp(np.mean([np.log(x.board.typical_tries) for x in self.likelihoods])))
 
     def dimension(self, family: str) -> int:
         """Two: location and spread."""
         return 2
 
-    def field(self, t: FloatArray) -> dict[str, FloatArray]:
-        """Location and spread, (N,) each."""
+    def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Location, spread and log of prior density over that of the first coordinate, (N,)."""
         (place, place_sd), (log_spread, sd) = self.priors.location, self.priors.log_spread
-        return {"location": place + place_sd * t[:, 0], "spread": np.exp(log_spread + sd * t[:, 1])}
+        spread = np.exp(log_spread + sd * t[:, 1])
+        if place_sd == 0:
+            return np.full(len(t), place), spread, np.zeros(len(t))
+        # standardised best of so many skills: any value serves, a good one needs fewer points
+        best = float(ndtri((self.tries - 0.375) / (self.tries + 0.25)))
+        if isinstance(self.priors, UniformSkill):
+            best = float(np.sqrt(3) * (self.tries - 1) / (self.tries + 1))
+        z = t[:, 0] - best * (spread - np.exp(log_spread)) / place_sd
+        return place + place_sd * z, spread, 0.5 * (t[:, 0] ** 2 - z**2)
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all maxima at points (N, 2), (N, R)."""
-        values = self.field(points)
-        location, spread = values["location"], values["spread"]
+        location, spread, log_prior = self.field(points)
         possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
         total = np.full((len(points), self.rho.size), _IMPOSSIBLE)
+        total[possible] = log_prior[possible, None]
         field = self.priors.distribution(location[possible], spread[possible])
-        total[possible] = 0.0
         for likelihood in self.likelihoods:
             weights = likelihood.hat_weights(field)
             each = [likelihood.log_likelihood(weights, r) for r in range(self.rho.size)]

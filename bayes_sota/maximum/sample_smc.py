@@ -108,18 +108,14 @@ def sample_abc(
 
 
 def _reasons(attributes: dict[str, Any]) -> str:
-    reasons = []
-    ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
-    if ratio > _LARGEST_EPSILON:
-        reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
-    if (moves := attributes["moves"]) < _FEWEST_MOVES:
-        reasons.append(
-            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
-            "raise it, or leave it out"
-        )
-    if share > 0:
-        reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
-    return "; ".join(reasons)
+    ratio, share, moves = (attributes[x] for x in ("epsilon_ratio", "winner_unaccepted", "moves"))
+    said = {
+        f"epsilon is {ratio:.2f} posterior standard deviations": ratio > _LARGEST_EPSILON,
+        f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
+        "raise it, or leave it out": moves < _FEWEST_MOVES,
+        f"no simulation matched the maximum for {share:.2%} of the draws": share > 0,
+    }
+    return "; ".join(reason for reason, holds in said.items() if holds)
 
 
 def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:

@@ -205,7 +205,7 @@ def test_points_have_the_moments_of_quadrature(skill):
         np.log(mass.sum()), abs=4.5 * fit.log_evidence_mcse
     )
     ours = fit.points[0].weights @ fit.node_weights
-    at, spread = fit.field(fit.points[0].points).values()
+    at, spread, _ = fit.field(fit.points[0].points)
     for values, exact in ((at, x), (np.log(spread), y)):
         mean, sd = (
             ours @ values,
