@@ -132,9 +132,9 @@ def sota_posterior(
 class MaximumFit(Fit):
     """Observed maxima, with weighted points of location and spread at every value of rho.
 
-    A point has two coordinates in which the ridge of the posterior is straight: the standardised log
-    spread, and a level near the best skill, the location moved with the spread. What is known does
-    not move.
+    A point has two coordinates in which the ridge of the posterior is straight: the standardised
+    log spread, and a level near the best skill, the location moved with the spread. What is known
+    does not move.
 
     Attributes
     ----------
