@@ -1,6 +1,5 @@
 """Pieces that laws of the best score share, of accuracies and AUCs."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
@@ -15,26 +14,24 @@ from bayes_sota.data.printed_scores import checked_number
 _PANEL_NODES, _PANEL_WIDTH = 14, 3.0  # standard errors
 
 
-class BestLaw(ABC):
-    """Law of the best of several scores; ``theta_sota`` is the skill of the best classifier."""
+class BestLaw:
+    """Law of the best of several scores.
+
+    Attributes
+    ----------
+    theta_sota : float
+        Skill of the best classifier.
+    cdf : callable
+        Probability of at most a score.
+    mean, std : callable
+        Expected best score ``E max_j X_j / n`` (Definition 2), and its standard deviation.
+    """
 
     theta_sota: float
-
-    @abstractmethod
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Probability of at most ``x``."""
-
-    @abstractmethod
-    def mean(self) -> float:
-        """Expected best score ``E max_j X_j / n`` (Definition 2)."""
-
-    @abstractmethod
-    def std(self) -> float:
-        """Standard deviation of the best score."""
-
-    @abstractmethod
-    def _quantile(self, q: FloatArray) -> FloatArray:
-        """Quantiles for checked probabilities."""
+    cdf: Callable[[ArrayLike], FloatArray]
+    mean: Callable[[], float]
+    std: Callable[[], float]
+    _quantile: Callable[[FloatArray], FloatArray]
 
     def sf(self, x: ArrayLike) -> FloatArray:
         """Probability of more than ``x``."""

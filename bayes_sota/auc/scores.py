@@ -89,11 +89,6 @@ class AucScores:
         """Standard deviation of one estimate."""
         return np.interp(_log_odds(auc), _LOG_ODDS, self.errors)
 
-    def effective_size(self, auc: ArrayLike) -> FloatArray:
-        """Number of items on which an accuracy of that size would be as precise."""
-        p = np.clip(np.asarray(auc, np.float64), 1e-12, 1 - 1e-12)
-        return p * (1 - p) / self.standard_error(p) ** 2
-
     def stabilized(self, auc: ArrayLike) -> FloatArray:
         """T, the scale on which an estimate has a standard deviation of one."""
         return np.interp(_log_odds(auc), _LOG_ODDS, self.stable)

@@ -1,6 +1,6 @@
 r"""Fields of classifiers on fresh test sets: the best score, and who has it.
 
-Values (counts of right answers, or scores) increase stochastically in skill, so that a bound on the
+Scores increase stochastically in skill, so that a bound on the
 chance to take the lead decreases down the order statistics of skill. ``walk_down`` jumps to the
 next classifier that could take the lead, and stops where the bound says that nobody else will: by a
 Chernoff bound where scores are counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the
@@ -9,25 +9,25 @@ exact probability where normal scores share one factor,
 .. math:: g(X_j; \theta_j) = \rho z + \sqrt{1 - \rho^2}\, e_j, \quad z, e_j \sim N(0, 1)
 
 with ``z`` what all scores share because they share the items. Where every classifier shows the best
-of its submissions, e has the law of ``bayes_sota.maximum.submissions``.
+of its submissions, e has the law of ``bayes_sota.maximum.submissions``, and accuracies go by normal
+numbers too.
 ``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.score_laws import NormalScores
+from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
+from bayes_sota.maximum.tables import default_reference_skill
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
@@ -39,68 +39,39 @@ _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
 class FreshTestSet:
-    """A fresh test set per draw, and the values of classifiers on it, with a noise of their own.
+    """A fresh test set per draw, and the scores of fields of classifiers on it.
 
     Attributes
     ----------
-    step : int
-        Smallest difference of two values; counts end at ``unit``.
-    unit : float
-        What values are divided by to be scores.
+    step : float
+        Smallest difference of two scores.
     shift : ndarray, shape (D,)
         What all scores share, standardised.
-    noise : SubmissionNoise
-        Of the best of several submissions, or of one.
-    kind : int or ndarray, shape (D,)
-        Kind of the noise of each draw, the last of the parts.
-    parts, noise_at, value : callable
-        What the values of one classifier per draw are made of, given draws and skills; the noise
-        with which a value is a target, given parts and target; values, given parts and noise.
+    parts, play : callable
+        What the scores of one classifier per draw are made of, and such scores, of draws and
+        skills.
+    bound : callable
+        Bound on the probability of a score of at least a target, rising in skill, and a tilt.
+    challenge : callable
+        Which of the classifiers where the walk landed reach the target, and their scores.
     """
 
-    step, unit = 0, 1.0
+    step: float = 0.0
     shift: Any
-    noise: SubmissionNoise
-    kind: IntArray | int
     parts: Callable[..., Parts]
-    noise_at: Callable[..., FloatArray]
-    value: Callable[..., Any]
+    play: Callable[..., FloatArray]
+    bound: Callable[..., tuple[FloatArray, FloatArray]]
+    challenge: Callable[..., tuple[IntArray, FloatArray]]
 
-    def kinds(self, rows: IntArray) -> IntArray:
-        """Kinds of the noise of some draws."""
-        return np.broadcast_to(self.kind, self.shift.shape)[rows]
-
-    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> Any:
-        """Values of one classifier per draw."""
-        parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
-        return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
-
-    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
-        """Bound on the probability of a value of at least ``target``, rising in skill; a tilt."""
-        chance = self.noise.survival(self.noise_at(parts, target), parts[-1])
-        return chance, chance
-
-    def challenge(
-        self, rng: Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
-    ) -> tuple[IntArray, Any]:
-        """Which of the classifiers where the walk landed reach the target, and their values.
-
-        By the ratio of the chances, then from the tail above the target.
-        """
-        leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
-        few, target = tuple(part[leads] for part in parts), target[leads]
-        noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
-        return leads, np.maximum(self.value(few, noise), target)
-
-    def walk_down[V: NDArray[Any]](
+    def walk_down(
         self,
         rng: Generator,
         inverse: Inverse,
         upper: FloatArray,
         remaining: IntArray,
-        best: V,
+        best: FloatArray,
         holder: FloatArray | None = None,
-    ) -> V:
+    ) -> FloatArray:
         r"""Best values of fields whose best classifiers have been played already.
 
         The walk jumps a geometric number of classifiers and keeps the one it lands on with the
@@ -122,15 +93,14 @@ class FreshTestSet:
             classifiers one is drawn: the t-th takes over with probability 1/t.
         """
         upper, remaining, tied = upper.copy(), remaining.copy(), np.ones(best.size)
-        leading: Any = best.copy()
+        leading = best.copy()
         rows = np.flatnonzero(remaining > 0)
         parts = self.parts(rows, inverse(rows, upper[rows]))
         for _ in range(_MOST_STEPS):  # a lead that so many trials left stands
-            target = leading[rows] + (self.step if holder is None else 0)
+            target: Any = leading[rows] + (self.step if holder is None else 0.0)
             bound, tilt = self.bound(parts, target)
-            jump = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
-            possible: Any = self.step == 0 or target <= self.unit
-            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & possible
+            jump: Any = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
+            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE)
             rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
             if not rows.size:
                 break
@@ -145,7 +115,7 @@ class FreshTestSet:
                 takes = rng.random(leads.size) * tied[leads] < 1
                 holder[leads[takes]] = skill[rivals[takes]]
             leading[leads] = values
-        return cast(V, leading)
+        return leading
 
     def best_of(
         self,
@@ -170,12 +140,68 @@ class FreshTestSet:
         best = self.play(rng, np.arange(theta.size), theta)
         upper = distribution.sf(distribution.from_skill(theta))
         others = (inverse, upper, n_classifiers - 1, best, holder if winner else None)
-        return self.walk_down(rng, *others) / self.unit, holder
+        return self.walk_down(rng, *others), holder
 
 
 @dataclass(frozen=True, eq=False)
-class TestSet(FreshTestSet):
-    """A fresh test set per draw: its size and what the reference classifier got right on it.
+class NormalTestSet(FreshTestSet):
+    """Test sets on which a normal number is added to skill: what its items do to all, and noise.
+
+    Attributes
+    ----------
+    scores : ScoreLaw or AucScores
+        What makes a score and a skill a normal number.
+    shift, correlation : ndarray, shape (D,)
+        z and rho.
+    noise : SubmissionNoise
+        Of the best of several submissions, or of one.
+    kind : ndarray, shape (D,)
+        Kind of the noise of each draw.
+    """
+
+    scores: Any
+    shift: FloatArray
+    correlation: FloatArray
+    noise: SubmissionNoise
+    kind: IntArray
+
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """Skill, what all scores share, standard deviation and kind of what is a score's own."""
+        rho = self.correlation[rows]
+        own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
+        return skill, rho * self.shift[rows], own, self.kind[rows]
+
+    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
+        """With noise from its whole law."""
+        return self._draw_above(rng, self.parts(rows, skill), np.full(rows.size, -np.inf))
+
+    def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The probability itself, and no tilt."""
+        chance = self.noise.survival(self._noise_at(parts, target), parts[-1])
+        return chance, chance
+
+    def challenge(
+        self, rng: Generator, parts: Parts, bound: FloatArray, _: Any, target: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """By the ratio of the chances, then from the tail above the target."""
+        leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
+        few, target = tuple(part[leads] for part in parts), target[leads]
+        noise = self._noise_at(few, target)
+        return leads, np.maximum(self._draw_above(rng, few, noise), target)
+
+    def _noise_at(self, parts: Parts, target: FloatArray) -> Any:
+        skill, common, own, _ = parts
+        return (self.scores.normal_score(target, skill) - common) / own
+
+    def _draw_above(self, rng: Generator, parts: Parts, least: FloatArray) -> Any:
+        skill, common, own, kind = parts
+        noise = self.noise.draw_above(least, kind, rng)
+        return self.scores.estimate(common + own * noise, skill)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTestSet(FreshTestSet):
+    """Test sets on which the reference classifier got ``counts`` right: exact accuracies.
 
     Attributes
     ----------
@@ -186,26 +212,15 @@ class TestSet(FreshTestSet):
     reference_skill : float
     """
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
-    step = 1
-
     n_test: int
     counts: IntArray
     correlation: FloatArray
     reference_skill: float
 
-    @classmethod
-    def draw(
-        cls, rng: Generator, n_test: int, correlation: FloatArray, reference_skill: float
-    ) -> "TestSet":
-        """With S0 from its binomial law."""
-        counts = rng.binomial(n_test, reference_skill, size=correlation.size)
-        return cls(n_test, counts, correlation, reference_skill)
-
     @property
-    def unit(self) -> float:  # type: ignore[override]
-        """Counts per unit of score."""
-        return float(self.n_test)
+    def step(self) -> float:  # type: ignore[override]
+        """One item."""
+        return 1 / self.n_test
 
     @property
     def shift(self) -> FloatArray:
@@ -218,136 +233,65 @@ class TestSet(FreshTestSet):
         a, b = conditional_probabilities(skill, self.correlation[rows], self.reference_skill)
         return a, b, self.counts[rows], self.n_test - self.counts[rows]
 
-    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> IntArray:
-        """Success counts of one classifier per draw, ``Binomial(k, a) + Binomial(n - k, b)``."""
+    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
+        """``Binomial(k, a) + Binomial(n - k, b)``."""
         a, b, k, rest = self.parts(rows, skill)
-        return np.asarray(rng.binomial(k, a) + rng.binomial(rest, b), dtype=np.int64)
+        return np.asarray((rng.binomial(k, a) + rng.binomial(rest, b)) / self.n_test)
 
-    def bound(self, parts: Parts, target: Any) -> tuple[FloatArray, FloatArray]:
+    def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
         r"""Chernoff's, for any tilt s >= 0; the one that is chosen comes near its minimum.
 
         .. math:: B(\theta) = (1 + a(e^s - 1))^k (1 + b(e^s - 1))^{n-k} e^{-s x}
         """
         a, b, k, rest = parts
         mean, variance = k * a + rest * b, k * a * (1 - a) + rest * b * (1 - b)
-        tilt = np.clip((target - mean) / np.maximum(variance, 0.25), 0.0, 8.0)
-        return _chernoff(parts, target, tilt), tilt
+        tilt = np.clip((target * self.n_test - mean) / np.maximum(variance, 0.25), 0.0, 8.0)
+        return self._chernoff(parts, target, tilt), tilt
 
     def challenge(
-        self, rng: Generator, parts: Parts, bound: FloatArray, tilt: Any, target: Any
-    ) -> tuple[IntArray, IntArray]:
+        self, rng: Generator, parts: Parts, bound: FloatArray, tilt: FloatArray, target: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
         """By the ratio of the bounds, then from the tilted law with ``exp(-s (x - target))``."""
         tilt = np.where(bound < 1.0, tilt, 0.0)  # a bound of one is plain simulation
-        kept = np.flatnonzero(rng.random(tilt.size) < _chernoff(parts, target, tilt) / bound)
+        kept = np.flatnonzero(rng.random(tilt.size) < self._chernoff(parts, target, tilt) / bound)
         tilt = tilt[kept]
         a, b, k, rest = (part[kept] for part in parts)
         a, b = (np.clip(p * np.exp(tilt) / (1 + p * np.expm1(tilt)), 0, 1) for p in (a, b))
         x = rng.binomial(k, a) + rng.binomial(rest, b)
-        over = x - target[kept]
+        over = x - np.rint(target[kept] * self.n_test)
         reached = (over >= 0) & (rng.random(kept.size) < np.exp(-tilt * np.maximum(over, 0)))
-        return kept[reached], x[reached]
+        return kept[reached], x[reached] / self.n_test
+
+    def _chernoff(self, parts: Parts, target: FloatArray, tilt: FloatArray) -> FloatArray:
+        a, b, k, rest = parts
+        growth, x = np.expm1(tilt), target * self.n_test
+        log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * x
+        return np.where(x > self.n_test + 0.5, 0.0, np.exp(np.minimum(log_bound, 0.0)))
 
 
-def _chernoff(parts: Parts, target: IntArray, tilt: FloatArray) -> FloatArray:
-    a, b, k, rest = parts
-    growth = np.expm1(tilt)
-    log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * target
-    return np.exp(np.minimum(log_bound, 0.0))
-
-
-@dataclass(frozen=True, eq=False)
-class NormalTestSet(FreshTestSet):
-    """A test set per draw: what its items do to all scores.
-
-    Attributes
-    ----------
-    scores : NormalScores
-    shift, correlation : ndarray, shape (D,)
-        z and rho.
-    """
-
-    scores: NormalScores
-    shift: FloatArray
-    correlation: FloatArray
-    noise: SubmissionNoise = field(default_factory=lambda: noise_at((1.0,), (0.0,)))
-    kind: IntArray | int = 0
-
-    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """Skill, what all scores share, and the standard deviation of what is a score's own."""
-        rho = self.correlation[rows]
-        own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
-        return skill, rho * self.shift[rows], own, self.kinds(rows)
-
-    def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
-        """From the normal score."""
-        skill, common, own, _ = parts
-        return (self.scores.normal_score(target, skill) - common) / own
-
-    def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
-        """Scores."""
-        skill, common, own, _ = parts
-        return self.scores.estimate(common + own * noise, skill)
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenCounts(TestSet):
-    """Counts of right answers, the best of several submissions; the shift is that of one.
-
-    A count has the quantile, at the level of its noise, of the sum of two binomials that one
-    submission has, by the first terms of Cornish and Fisher's expansion.
-    """
-
-    noise: SubmissionNoise
-    kind: IntArray | int
-
-    play, bound, challenge = FreshTestSet.play, FreshTestSet.bound, FreshTestSet.challenge
-
-    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """Mean, standard deviation and a sixth of the skewness of one submission's count."""
-        a, b, k, rest = super().parts(rows, skill)
-        first, second = k * a * (1 - a), rest * b * (1 - b)
-        variance = np.maximum(first + second, 1e-12)
-        skewness = (first * (1 - 2 * a) + second * (1 - 2 * b)) / variance**1.5
-        return k * a + rest * b, np.sqrt(variance), skewness / 6, self.kinds(rows)
-
-    def noise_at(self, parts: Parts, target: IntArray) -> FloatArray:
-        """Half a count below the target."""
-        mean, sd, sixth, _ = parts
-        z = (target - 0.5 - mean) / sd
-        return z - sixth * (z**2 - 1)
-
-    def value(self, parts: Parts, noise: FloatArray) -> IntArray:
-        """Counts."""
-        mean, sd, sixth, _ = parts
-        counts = np.rint(mean + sd * (noise + sixth * (noise**2 - 1)))
-        return np.clip(counts, 0, self.n_test).astype(np.int64)
-
-
-def chosen_among(
-    test_set: TestSet | NormalTestSet, board: BestScore, luck: FloatArray, rng: Generator
+def fresh_test_set(
+    board: BestScore,
+    rng: Generator,
+    correlation: FloatArray,
+    reference_skill: float | None = None,
+    new_n_test: int | None = None,
+    luck: FloatArray | None = None,
 ) -> FreshTestSet:
-    """The same test sets where every classifier of a board shows the best of its submissions.
+    """Test sets like the board's, one per correlation, of as many items or of others.
 
-    Parameters
-    ----------
-    test_set : TestSet or NormalTestSet
-    board : BestScore
-        Of which the best score is known.
-    luck : ndarray, shape (D,)
-        Lambda of each draw: the law of one of the two tabulated values around it, with the
-        probabilities of linear interpolation.
-    rng : Generator
+    With ``luck``, lambda of each draw, every classifier shows the best of its submissions: by the
+    law of one of the two tabulated values around it, with the probabilities of linear
+    interpolation.
     """
-    lucks = np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()
-    noise = noise_at(tuple(board.submissions[0].tolist()), tuple(lucks))
-    place = np.minimum(np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size), _PLACES)
-    kind = place.astype(np.int64)
-    if isinstance(test_set, TestSet):
-        return ChosenCounts(**vars(test_set), noise=noise, kind=kind)
-    return replace(test_set, noise=noise, kind=kind)
-
-
-def check_luck_given(boards: Any, luck: Any) -> None:
-    """``InputError`` where scores were chosen among submissions and no luck of it is given."""
-    if luck is None and any(board.has_submissions for board in boards):
-        raise InputError("best scores were chosen among submissions: give the luck of it, luck=")
+    n, theta0 = new_n_test or board.n_test, default_reference_skill(board, reference_skill)
+    luck = luck if board.has_submissions else None
+    if board.metric == "accuracy" and luck is None:
+        return CountedTestSet(n, rng.binomial(n, theta0, correlation.size), correlation, theta0)
+    numbers, lucks, kind = (1.0,), [0.0], np.zeros(correlation.size, np.int64)
+    if luck is not None:
+        numbers = tuple(board.submissions[0].tolist())
+        lucks = np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()
+        place = np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size)
+        kind = np.minimum(place, _PLACES).astype(np.int64)
+    scores, shift = score_law(board).on(new_n_test).normal_scores, rng.standard_normal(kind.size)
+    return NormalTestSet(scores, shift, correlation, noise_at(numbers, tuple(lucks)), kind)

@@ -22,11 +22,18 @@ from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import check_luck_given
+from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
-from bayes_sota.maximum.tables import NOISE, Scoring, fresh_test_set
+from bayes_sota.maximum.tables import (
+    NOISE,
+    default_reference_skill,
+    edges_of,
+    nodes_of_skill,
+    tabulate,
+)
 
 _TINY = 1e-300
+_RARE = 1e-8  # probability of a node of the shift that no observed score should need
 
 
 class CellLaw:
@@ -88,16 +95,17 @@ class BoardLikelihood:
         luck: FloatArray | None = None,
     ) -> None:
         """Tabulate the survival functions."""
-        check_luck_given((board,), luck)
-        luck = luck if board.has_submissions else None
         self.board, self.reference_skill = board, reference_skill
-        self.scoring = Scoring(board, reference_skill)
+        theta0 = default_reference_skill(board, reference_skill)
         self.tries, self.tries_weights = tries_nodes(board)
-        most = 0.0 if luck is None else float(expected_maximum(board.submissions).max())
-        self.skills = self.scoring.skills(correlations, most)
-        known = {rho: self.scoring.table(self.skills, rho) for rho in set(correlations.tolist())}
+        most = float(expected_maximum(board.submissions).max()) if board.has_submissions else 0.0
+        self.edges, self.skills = edges_of(board), nodes_of_skill(board, correlations, most)
+        known = {
+            rho: tabulate(board, self.edges, self.skills, rho, theta0)
+            for rho in set(correlations.tolist())
+        }
         self.tables = [known[rho] for rho in correlations.tolist()]
-        if luck is not None:
+        if board.has_submissions and luck is not None:
             noises = {of: SubmissionNoise(board.submissions, of) for of in np.unique(luck)}
             self.tables = [
                 replace(table, survival=noises[of].raised(table.survival))
@@ -140,21 +148,21 @@ class BoardLikelihood:
         winner = at.inverse(rows, rng.random(r.size))
         fresh = fresh_test_set(self.board, rng, correlation, self.reference_skill, new_n_test)
         new = fresh.play(rng, rows, winner)
-        best, best_new = winner.copy(), new.copy()
+        best, best_new = winner, new
         for law, size in ((at, tied - 1), (behind, m - tied)):
-            some = np.flatnonzero(size > 0)
-            level = np.ones(r.size)  # upper-tail probability of the best of so many
-            level[some] = -np.expm1(np.log(rng.random(some.size)) / size[some])
-            skill = law.inverse(some, level[some])
-            best[some] = np.maximum(best[some], skill)
-            best_new[some] = np.maximum(best_new[some], fresh.play(rng, some, skill))
-            best_new = fresh.walk_down(rng, law.inverse, level, np.maximum(size - 1, 0), best_new)
-        drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.scoring.edges[0] >= 0)
+            # upper-tail probability of the best of so many
+            level = np.where(size > 0, -np.expm1(np.log(rng.random(r.size)) / size.clip(1)), 1.0)
+            skill = law.inverse(rows, level)
+            best = np.where(size > 0, np.maximum(best, skill), best)
+            again = np.maximum(best_new, fresh.play(rng, rows, skill))
+            best_new = np.where(size > 0, again, best_new)
+            best_new = fresh.walk_down(rng, law.inverse, level, size - 1, best_new)
+        drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,
             "winner_skill": winner,
-            "winner_new_score": new / fresh.unit,
-            "best_new_score": best_new / fresh.unit,
+            "winner_new_score": new,
+            "best_new_score": best_new,
         }
 
     def _draw_shared(
@@ -171,6 +179,7 @@ class BoardLikelihood:
         for index in np.unique(r):
             some, table = np.flatnonzero(r == index), self.tables[index]
             log_h, draws = table.log_field_cdf(weights[some]), np.arange(some.size)
+            several = table.shifts.size > 1
             prior = self.tries_weights[:, None, None] * table.weights
             power = _power_difference(log_h[1:], log_h[:-1], self.tries[:, None, None, None])
             cells = prior[..., None] * power
@@ -182,10 +191,12 @@ class BoardLikelihood:
             step = log_h[part, k, draws] - log_h[part + 1, k, draws]
             tied[some] = _draw_tied(rng, m.astype(np.int64), -np.expm1(np.minimum(step, 0)))
             low[some], high[some] = table.survival[part, k], table.survival[part + 1, k]
-            shift[some], tries[some] = table.draw_shift(rng, k), m
+            within = table.cell * (rng.random(k.size) - 0.5)
+            moved = table.shifts[k] + within if several else rng.standard_normal(k.size)
+            shift[some], tries[some] = moved, m
             with np.errstate(divide="ignore"):
                 log_likelihood[some] = np.log(total[-1])
-            beyond[some] = table.is_rare(k) | (total[-1] < 10 * NOISE * m)
+            beyond[some] = (total[-1] < 10 * NOISE * m) | several & (table.weights[k] < _RARE)
         drawn = {
             "shift": shift,
             "n_classifiers": tries,

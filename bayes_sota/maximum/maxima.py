@@ -5,7 +5,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -16,9 +15,9 @@ from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import check_luck_given, chosen_among
+from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
-from bayes_sota.maximum.tables import default_reference_skill, fresh_test_set
+from bayes_sota.maximum.tables import default_reference_skill
 
 Values = Mapping[str, FloatArray]
 _RHO_NODES, _LUCK_NODES = 16, 8
@@ -41,14 +40,9 @@ def board_names(boards: Sequence[BestScore]) -> list[str]:
     >>> board_names([board, board])
     ['board', 'board 2']
     """
-    names: list[str] = []
-    for board in boards:
-        count, name = 1, board.name
-        while name in names:
-            count += 1
-            name = f"{board.name} {count}"
-        names.append(name)
-    return names
+    names = [board.name for board in boards]
+    before = (names[:i].count(name) for i, name in enumerate(names))
+    return [f"{name} {k + 1}" if k else name for name, k in zip(names, before, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -122,34 +116,28 @@ class Maxima:
             ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
         """
         field, size, columns = self.field(values), values["rho"].size, []
-        check_luck_given(self.boards, values.get("submission_luck"))
         for board in self.boards:
             numbers, weights = tries_nodes(board)
             tries = rng.choice(numbers, size, p=weights)
-            test_set: Any = fresh_test_set(board, rng, values["rho"], self.reference_skill)
-            if board.has_submissions:
-                test_set = chosen_among(test_set, board, values["submission_luck"], rng)
-            tail = -np.expm1(np.log(rng.random(size)) / tries)
-            theta, count = field.skill(field.isf(tail)), tries.astype(np.int64)
-            best, holder = test_set.best_of(rng, field, count, theta, winner=winner)
-            one = {"theta_sota": theta, "winner_skill": holder, "observed_maximum": best}
-            one |= {"shift": test_set.shift, "n_classifiers": tries}
-            one["multiplicity_bias"] = best - theta
+            theta = field.skill(field.isf(-np.expm1(np.log(rng.random(size)) / tries)))
+            one = {"theta_sota": theta, "n_classifiers": tries}
+            one |= self.simulate(board, rng, {**values, **one}, winner=winner)
+            one["multiplicity_bias"] = one["observed_maximum"] - theta
             columns.append(one | {"expected_sota": field.expected_maximum(tries)})
         return _by_board(columns)
 
-    def best_scores(
-        self, board: BestScore, rng: Generator, given: Sequence[Any], *, winner: bool
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def simulate(
+        self, board: BestScore, rng: Generator, values: Values, *, winner: bool
+    ) -> dict[str, FloatArray]:
         """Best score, winner's skill and shift of simulated fields, (D,).
 
-        ``given`` are their best skill, location, spread, rho and number of classifiers.
+        ``values`` are what all boards share, and ``theta_sota`` and ``n_classifiers``.
         """
-        theta, location, spread, rho, tries = given
-        field = self.field({"location": location, "spread": spread})
-        test_set = fresh_test_set(board, rng, rho, self.reference_skill)
-        count = np.rint(tries).astype(np.int64)
-        return *test_set.best_of(rng, field, count, theta, winner=winner), test_set.shift
+        luck, tries = values.get("submission_luck"), np.rint(values["n_classifiers"])
+        test_set = fresh_test_set(board, rng, values["rho"], self.reference_skill, luck=luck)
+        given = (self.field(values), tries.astype(np.int64), values["theta_sota"])
+        best, holder = test_set.best_of(rng, *given, winner=winner)
+        return {"observed_maximum": best, "winner_skill": holder, "shift": test_set.shift}
 
     def draw_fields(
         self, values: Values, rng: Generator, new_n_test: int | None = None

@@ -40,12 +40,12 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import check_luck_given
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 from bayes_sota.maximum.maxima import Maxima, board_names, several
 from bayes_sota.maximum.tables import score_bounds
 
 _OBSERVED = "observed_maximum"
+_SIMULATED = ("theta_sota", "location", "spread", "rho", "n_classifiers")
 _RHO_NODES, _LUCK_NODES = 7, 5
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
@@ -155,10 +155,13 @@ def observe_maximum(
     ('board',)
     """
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
-    check_luck_given(maxima.boards, luck)
     parameters = [location, spread, rho]
     if maxima.has_submissions:
         parameters.append(luck)
+        if luck is None:
+            raise InputError(
+                "best scores were chosen among submissions: give the luck of it, luck="
+            )
     else:
         refuse_unused("best scores that are not of several submissions", {"luck": luck})
     marginals = [_marginal(maxima, board) for board in maxima.boards]
@@ -387,9 +390,9 @@ def simulator_of(maxima: Maxima) -> Callable[..., Any]:
         shape = tuple(size or np.broadcast_shapes(*(np.shape(x) for x in values)))
         values = [np.broadcast_to(x, shape).reshape(-1, shape[-1]).T for x in values]
         scores = [
-            maxima.best_scores(board, rng, of_board, winner=False)[0]
-            for board, *of_board in zip(maxima.boards, *values, strict=True)
+            maxima.simulate(board, rng, dict(zip(_SIMULATED, of, strict=True)), winner=False)
+            for board, *of in zip(maxima.boards, *values, strict=True)
         ]
-        return np.stack(scores, axis=-1).reshape(shape)
+        return np.stack([one[_OBSERVED] for one in scores], axis=-1).reshape(shape)
 
     return simulate

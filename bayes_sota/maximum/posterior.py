@@ -11,6 +11,7 @@ rejection sampling, against quadrature and against denser tables.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
@@ -19,8 +20,7 @@ from scipy.special import ndtri
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
-from bayes_sota.core.priors import MaximumPriors, Priors, UniformSkill, maximum_priors
-from bayes_sota.core.skills import logit
+from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.likelihood import BoardLikelihood
@@ -40,9 +40,12 @@ def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
     ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
     ``submission_luck``.
     """
-    skill, densities = priors.skill, {}
-    of_field = (values["location"], *skill.location), (np.log(values["spread"]), *skill.log_spread)
-    for name, (x, mean, sd) in zip(("location", "log_spread"), of_field, strict=True):
+    densities = {}
+    normal = {
+        "location": (values["location"], priors.skill.location),
+        "log_spread": (np.log(values["spread"]), priors.skill.log_spread),
+    }
+    for name, (x, (mean, sd)) in normal.items():
         if sd > 0:
             densities[name] = -0.5 * ((x - mean) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi))
     for name, prior in (("rho", priors.correlation), ("submission_luck", priors.submission_luck)):
@@ -129,65 +132,52 @@ def sota_posterior(
 class MaximumFit(Fit):
     """Observed maxima, with weighted points of location and spread at every value of rho.
 
-    A point has two coordinates in which the posterior is near a standard normal, and its ridge
-    straight. The second is the standardised log spread; the first a level near the best skill,
-    ``location + offset * spread``, in standard deviations from its rough mean given the spread.
-    What is known does not move.
+    A point has two coordinates in which the ridge of the posterior is straight: the standardised
+    log spread, and a level near the best skill, the location moved with the spread. What is known
+    does not move.
 
     Attributes
     ----------
-    maxima : Maxima
+    priors : SkillPrior
     likelihoods : list of BoardLikelihood
     """
 
-    maxima: Maxima
+    priors: SkillPrior
     likelihoods: list[BoardLikelihood]
 
-    @property
-    def searches(self) -> int:
-        """One: the posterior has one mode."""
-        return 1
+    @cached_property
+    def tries(self) -> float:
+        """Typical number of classifiers of a board."""
+        return float(np.exp(np.mean([np.log(x.board.typical_tries) for x in self.likelihoods])))
 
     def dimension(self, family: str) -> int:
         """Two: location and spread."""
         return 2
 
     def field(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Location, spread and log of prior density times unit of the first coordinate, (N,)."""
-        skill, scores = self.maxima.priors.skill, self.maxima.references
-        spread = np.exp(skill.log_spread[0] + skill.log_spread[1] * t[:, 1])
-        mean, sd = skill.location
-        if not sd:
-            return np.full(len(t), mean), spread, np.zeros(len(t))
-        tries = float(np.exp(np.mean([np.log(b.typical_tries) for b in self.maxima.boards])))
+        """Location, spread and log of prior density over that of the first coordinate, (N,)."""
+        (place, place_sd), (log_spread, sd) = self.priors.location, self.priors.log_spread
+        spread = np.exp(log_spread + sd * t[:, 1])
+        if place_sd == 0:
+            return np.full(len(t), place), spread, np.zeros(len(t))
         # standardised best of so many skills: any value serves, a good one needs fewer points
-        offset, chance = float(ndtri((tries - 0.375) / (tries + 0.25))), np.inf
-        if isinstance(skill, UniformSkill):
-            offset = float(np.sqrt(3) * (tries - 1) / (tries + 1))
-            chance = 4 / (tries * float(np.min(1 - scores)))  # about its sd given the level
-        error = 2 * max(x.scoring.log_odds_error for x in self.likelihoods)
-        of_data = 1 / (np.minimum(0.5 * spread, chance) ** 2 + error**2)
-        of_prior = 1 / sd**2
-        top = mean + offset * spread
-        centre = (float(logit(scores).mean()) * of_data + top * of_prior) / (of_data + of_prior)
-        scale = 1 / np.sqrt(of_data + of_prior)
-        location = centre + scale * t[:, 0] - offset * spread
-        z = (location - mean) / sd
-        log_prior = 0.5 * (t[:, 0] ** 2 - z**2) + np.log(scale / sd)
-        return location, spread, log_prior
+        best = float(ndtri((self.tries - 0.375) / (self.tries + 0.25)))
+        if isinstance(self.priors, UniformSkill):
+            best = float(np.sqrt(3) * (self.tries - 1) / (self.tries + 1))
+        z = t[:, 0] - best * (spread - np.exp(log_spread)) / place_sd
+        return place + place_sd * z, spread, 0.5 * (t[:, 0] ** 2 - z**2)
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all maxima at points (N, 2), (N, R)."""
         location, spread, log_prior = self.field(points)
         possible = (spread < _LARGEST_SPREAD) & (np.abs(location) < _FURTHEST)
-        location, spread = np.where(possible, location, 0.0), np.where(possible, spread, 1.0)
-        field = self.maxima.field({"location": location, "spread": spread})
-        total = np.repeat(log_prior[:, None], self.rho.size, axis=1)
+        total = np.full((len(points), self.rho.size), _IMPOSSIBLE)
+        total[possible] = log_prior[possible, None]
+        field = self.priors.distribution(location[possible], spread[possible])
         for likelihood in self.likelihoods:
             weights = likelihood.hat_weights(field)
-            for r in range(self.rho.size):
-                total[:, r] += likelihood.log_likelihood(weights, r)
-        total[~possible] = -np.inf
+            each = [likelihood.log_likelihood(weights, r) for r in range(self.rho.size)]
+            total[possible] += np.transpose(each)
         return np.maximum(total, _IMPOSSIBLE)
 
 
@@ -198,7 +188,7 @@ def fit_maximum(maxima: Maxima, rng: Generator, *, points: int = _POINTS) -> Max
         priors.correlation, priors.submission_luck, _RHO_NODES, has_luck=maxima.has_submissions
     )
     likelihoods = maxima.likelihoods(nodes.rho, nodes.luck)
-    empty = MaximumFit(nodes, (priors.skill.family,), (), "nodes", maxima, likelihoods)
+    empty = MaximumFit(nodes, (priors.skill.family,), (), "nodes", priors.skill, likelihoods)
     fit = infer(empty, rng, -(-points // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:
         raise InputError(
@@ -209,15 +199,14 @@ def fit_maximum(maxima: Maxima, rng: Generator, *, points: int = _POINTS) -> Max
 
 
 def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:
-    reasons = []
-    if fit.effective_size < _LEAST_EFFECTIVE:
-        reasons.append(
-            f"importance sample of location and spread has an effective size of "
-            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
-        )
-    if beyond > _TOLERATED:
-        reasons.append(
-            f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
-            "shifts or chances of more than six standard deviations, where the tables end"
-        )
-    return tuple(reasons)
+    said = {
+        f"importance sample of location and spread has an effective size of "
+        f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}": (
+            fit.effective_size < _LEAST_EFFECTIVE
+        ),
+        f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
+        "shifts or chances of more than six standard deviations, where the tables end": (
+            beyond > _TOLERATED
+        ),
+    }
+    return tuple(reason for reason, holds in said.items() if holds)

@@ -291,9 +291,8 @@ def complete(
         random_seed=random_seed,
         new_n_test=new_n_test,
     )
-    given = {name: set(v.dims) for name, v in trace["posterior"].data_vars.items()}
-    wrong = [name for name in request.parameters if given.get(name) != {"chain", "draw"}]
-    if wrong:
+    given = dict(trace["posterior"].data_vars)
+    if wrong := [x for x in request.parameters if x not in given or given[x].ndim != 2]:
         raise InputError(
             f"the trace lacks {', '.join(wrong)}, one number per draw: location, spread and rho of "
             "the field, and submission_luck of chosen submissions, are variables of these names "

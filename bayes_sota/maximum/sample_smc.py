@@ -108,18 +108,14 @@ def sample_abc(
 
 
 def _reasons(attributes: dict[str, Any]) -> str:
-    reasons = []
-    ratio, share = attributes["epsilon_ratio"], attributes["winner_unaccepted"]
-    if ratio > _LARGEST_EPSILON:
-        reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
-    if (moves := attributes["moves"]) < _FEWEST_MOVES:
-        reasons.append(
-            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
-            "raise it, or leave it out"
-        )
-    if share > 0:
-        reasons.append(f"no simulation matched the maximum for {share:.2%} of the draws")
-    return "; ".join(reasons)
+    ratio, share, moves = (attributes[x] for x in ("epsilon_ratio", "winner_unaccepted", "moves"))
+    said = {
+        f"epsilon is {ratio:.2f} posterior standard deviations": ratio > _LARGEST_EPSILON,
+        f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
+        "raise it, or leave it out": moves < _FEWEST_MOVES,
+        f"no simulation matched the maximum for {share:.2%} of the draws": share > 0,
+    }
+    return "; ".join(reason for reason, holds in said.items() if holds)
 
 
 def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:
@@ -218,20 +214,20 @@ def _draw_behind(
     Each field is redrawn until its best score passes the kernel.
     """
     shape, missed = drawn["theta_sota"].shape, 0
-    values = [x if x.ndim > 1 else np.broadcast_to(x[:, None], shape) for x in drawn.values()]
-    winner, shift = drawn["theta_sota"].copy(), np.zeros(shape)
+    values = {k: x if x.ndim > 1 else np.broadcast_to(x[:, None], shape) for k, x in drawn.items()}
+    behind = {"winner_skill": drawn["theta_sota"].copy(), "shift": np.zeros(shape)}
     for i, board in enumerate(request.boards):
         (low, high), waiting, done = score_bounds(board), np.arange(shape[0]), 0
         while waiting.size and done < _ATTEMPTS:
             rows = np.repeat(waiting, max(1, _AT_ONCE // waiting.size))
-            best, holder, shared = request.best_scores(
-                board, rng, [x[rows, i] for x in values], winner=True
-            )
+            given = {name: x[rows, i] for name, x in values.items()}
+            found = request.simulate(board, rng, given, winner=True)
+            best = found["observed_maximum"]
             distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon[i]
             passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
-            winner[rows[passed], i] = holder[passed]
-            shift[rows[passed], i] = shared[passed]
+            for name, x in behind.items():
+                x[rows[passed], i] = found[name][passed]
             done += rows.size // waiting.size
             waiting = np.setdiff1d(waiting, rows[passed])
         missed += waiting.size
-    return {"winner_skill": winner, "shift": shift}, missed / winner.size
+    return behind, missed / drawn["theta_sota"].size

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
 from scipy.special import betainc, log_ndtr, xlogy
 
 from bayes_sota.auc.estimate import auc_std
@@ -35,8 +36,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_protocol import Dispersion
-from bayes_sota.maximum.score_protocol import GaussianScores as GaussianScores
-from bayes_sota.maximum.score_protocol import NormalScores as NormalScores
 from bayes_sota.maximum.score_protocol import ScoreLaw as ScoreLaw
 
 _BELOW, _ABOVE = 16.0, 6.0  # standard errors around the best AUC that the tables cover
@@ -66,6 +65,14 @@ class AccuracyLaw(ScoreLaw):
     def unit(self) -> float:
         """Values are counts: per unit of score, as many as there are items."""
         return float(self.n_test)
+
+    def stabilized(self, skill: ArrayLike) -> FloatArray:
+        """Scale on which scores have a standard deviation of one."""
+        return 2 * np.sqrt(self.n_test) * np.arcsin(np.sqrt(skill))
+
+    def from_stabilized(self, t: ArrayLike) -> FloatArray:
+        """Skill at a place of that scale."""
+        return np.sin(np.asarray(t) / (2 * np.sqrt(self.n_test))) ** 2
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Binomial standard errors."""
@@ -103,15 +110,21 @@ class AccuracyLaw(ScoreLaw):
         right = np.clip(scores * n, 0.5, n - 0.5)
         return rng.beta(right / variance, (n - right) / variance)
 
-    def with_error(
-        self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
-    ) -> FloatArray:
-        """Errors on the variance-stabilised scale, with the mean corrected."""
-        n = size or self.n_test
-        angle = np.arcsin(np.sqrt(skill)) + normal * ratio / (2 * np.sqrt(n))
-        share = np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
-        share = 0.5 + (share - 0.5) * np.exp(ratio**2 / (2 * n))
-        return np.round(np.clip(share, 0, 1) * n) / n
+    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Error of scores of at least ``estimate``, which begin half an item below."""
+        share = 0.5 + (np.asarray(estimate) - 0.5 / self.n_test - 0.5) * self._shrunk
+        return self.stabilized(np.clip(share, 0, 1)) - self.stabilized(skill)
+
+    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Score with an error on the variance-stabilised scale, where the mean is corrected."""
+        place = self.stabilized(skill) + np.asarray(normal)
+        share = self.from_stabilized(np.clip(place, 0, np.pi * np.sqrt(self.n_test)))
+        return self.snapped(0.5 + (share - 0.5) / self._shrunk)
+
+    @property
+    def _shrunk(self) -> float:
+        """What normal errors on that scale do to the distance of a mean from a half."""
+        return float(np.exp(-0.5 / self.n_test))
 
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Multiples of one item, between 0 and 1."""
@@ -176,7 +189,7 @@ class AucScoreLaw(ScoreLaw):
         return AucScores.of(positives, negatives, float(ends[0]), highest, self.spread_ratio)
 
     @property
-    def normal_scores(self) -> NormalScores:
+    def normal_scores(self) -> AucScores:
         """Those of the table."""
         return self.table
 
@@ -260,6 +273,28 @@ class NormalLaw(ScoreLaw):
                 "{name} needs the number of items behind the standard error", parameter="new_n_test"
             )
         return replace(self, n_test=size, error=self.error * float(np.sqrt(self.n_test / size)))
+
+    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Distance of estimate and skill in standard errors.
+
+        Examples
+        --------
+        >>> float(NormalLaw(0.95, 0, 0.01).normal_score(0.92, 0.9).round(9))
+        2.0
+        """
+        return (np.asarray(estimate) - np.asarray(skill)) / self.error
+
+    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
+        """Estimate with the given normal score."""
+        return np.asarray(skill) + self.error * np.asarray(normal)
+
+    def stabilized(self, skill: ArrayLike) -> FloatArray:
+        """Skill in standard errors."""
+        return np.asarray(skill) / self.error
+
+    def from_stabilized(self, t: ArrayLike) -> FloatArray:
+        """Skill at so many standard errors."""
+        return np.asarray(t) * self.error
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """The standard error, the same everywhere."""

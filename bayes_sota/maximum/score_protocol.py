@@ -6,53 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 
 Dispersion = float | FloatArray
 _TINY, _NEARLY_ONE = 1e-300, 1 - 1e-16
-
-
-@dataclass(frozen=True)
-class GaussianScores:
-    """Normal scores with one standard error, whatever the skill.
-
-    Examples
-    --------
-    >>> float(GaussianScores(0.01).normal_score(0.92, 0.9).round(9))
-    2.0
-    """
-
-    error: float
-    largest: ClassVar = 1.0  # skill at which an error is needed for a best score of 1
-
-    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Distance of estimate and skill in standard errors."""
-        return (np.asarray(estimate, np.float64) - np.asarray(skill)) / self.error
-
-    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Estimate with the given normal score."""
-        return np.asarray(skill) + self.error * np.asarray(normal, np.float64)
-
-    def stabilized(self, skill: ArrayLike) -> FloatArray:
-        """Skill in standard errors."""
-        return np.asarray(skill, np.float64) / self.error
-
-    def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """Skill at so many standard errors."""
-        return np.asarray(t, np.float64) * self.error
-
-    def standard_error(self, skill: ArrayLike) -> FloatArray:
-        """Standard error of an estimate, the same at every skill."""
-        return np.full(np.shape(skill), self.error)
-
-
-NormalScores = GaussianScores | AucScores
-"""A score and a skill make a number that is standard normal whatever the skill is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +56,13 @@ class ScoreLaw(ABC):
         """What ``log_kernel`` needs at every dispersion, (U, G)."""
 
     @property
-    def normal_scores(self) -> NormalScores:
-        """What makes a score and a skill a standard normal number: by default one error for all."""
-        return GaussianScores(self.standard_error)
+    def normal_scores(self) -> Any:
+        """What makes a score and a skill a standard normal number: here the law itself.
+
+        Its methods are ``normal_score``, ``estimate`` and, of a scale on which scores have a
+        standard deviation of one, ``stabilized`` and ``from_stabilized``; ``AucScores`` has them.
+        """
+        return self
 
     @property
     def standard_error(self) -> float:

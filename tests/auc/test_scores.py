@@ -44,7 +44,6 @@ def test_moments_of_estimates_are_those_of_the_formula() -> None:
         assert x.mean() == pytest.approx(0.9, abs=5 * sd / 80_000**0.5 + 2e-3 * sd)
         assert x.std() == pytest.approx(sd, rel=0.012)
         assert scores.standard_error(0.9) == pytest.approx(sd, rel=1e-4)
-        assert scores.effective_size(0.9) == pytest.approx(0.09 / sd**2, rel=1e-3)
 
 
 def test_perfect_estimates_are_beyond_every_normal_score() -> None:

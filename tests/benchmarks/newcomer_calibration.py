@@ -22,7 +22,7 @@ from bayes_sota.core.priors import BoardPriors, maximum_priors
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.summary_newcomers import newcomer
-from bayes_sota.maximum.fresh_test_sets import TestSet
+from bayes_sota.maximum.fresh_test_sets import CountedTestSet
 from bayes_sota.maximum.tables import default_reference_skill
 
 EDGES = (0.0, 0.1, 0.3, 0.7, 0.9, 1.0)
@@ -74,8 +74,9 @@ def simulated_cases(boards: int, seed: int) -> Iterator[Case]:
         skill = 1 / (1 + np.exp(-location - spread * u))
         theta0 = float(np.clip(skill[:m].max(), 0.5 / size, 1 - 0.5 / size))
         rows = np.zeros(m + 1, np.int64)
-        counts = TestSet.draw(rng, size, rho, theta0).play(rng, rows, skill)
-        best, score = counts[:m].max(), counts[m] / size
+        right = rng.binomial(size, theta0, size=rho.size)
+        scores = CountedTestSet(size, right, rho, theta0).play(rng, rows, skill)
+        best, score = round(size * scores[:m].max()), scores[m]
         if best in (0, size):
             continue
         board = bs.BestScore(best / size, n_test=size, n_classifiers=m)

@@ -217,7 +217,7 @@ def test_a_model_of_another_board_is_refused(model: pm.Model, trace: xr.DataTree
 @pytest.mark.slow
 def test_nuts_agrees_with_the_exact_route() -> None:
     priors = MaximumPriors(correlation=BetaCorrelation())
-    tree = sample_nuts((BOARD,), priors, draws=1000, chains=2, cores=2, random_seed=1)
+    tree = sample_nuts((BOARD,), priors, draws=2000, chains=2, cores=2, random_seed=1)
     reference = sample_exact((BOARD,), priors, draws=10_000, random_seed=1)
     assert int(tree["sample_stats"]["diverging"].sum()) == 0
     names = ["location", "spread", "rho", "theta_sota", "winner_skill"]

@@ -18,7 +18,7 @@ from bayes_sota.maximum.dependence import (
     log_characteristic_function,
     reference_nodes,
 )
-from bayes_sota.maximum.tables import Scoring
+from bayes_sota.maximum.tables import nodes_of_skill, tabulate
 
 
 @pytest.mark.parametrize("theta0", [0.3, 0.9, 0.9999])
@@ -100,10 +100,9 @@ def make_table(n, counts, rho, theta0):
     """Edges, skills and table of a best score that any of these counts prints as."""
     low, high = counts
     board = BestScore(high / n, n_test=n, n_classifiers=1000, rounding="exact")
-    scoring = Scoring(board, theta0)
-    scoring.edges = np.unique(np.array([low - 1, low, high]))
-    skills = scoring.skills(np.array([min(rho, 0.5), max(rho, 0.8)]))
-    return scoring.edges, skills, scoring.table(skills, rho)
+    edges = np.unique(np.array([low - 1, low, high]))
+    skills = nodes_of_skill(board, np.array([min(rho, 0.5), max(rho, 0.8)]))
+    return edges, skills, tabulate(board, edges, skills, rho, theta0)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.77, 0.95])

@@ -1,6 +1,6 @@
 """Draws of skills and best scores: exact laws, numerical inversion, and whole simulated fields."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -12,16 +12,11 @@ from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.fresh_test_sets import (
-    ChosenCounts,
-    NormalTestSet,
-    TestSet,
-    chosen_among,
-)
+from bayes_sota.maximum.fresh_test_sets import CountedTestSet, NormalTestSet, fresh_test_set
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 from bayes_sota.maximum.likelihood import CellLaw
-from bayes_sota.maximum.score_laws import GaussianScores
-from bayes_sota.maximum.submissions import SubmissionNoise
+from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw
+from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
 
 SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
 DRAWS = 12_000
@@ -49,7 +44,7 @@ def drawn_fields(rng, case, size=DRAWS):
     n, m, distribution, rho, theta0 = case
     tail = -np.expm1(-rng.standard_exponential(size) / m)
     many = repeated(distribution, size)
-    test_set = TestSet.draw(rng, n, np.full(size, rho), theta0)
+    test_set = CountedTestSet(n, rng.binomial(n, theta0, size), np.full(size, rho), theta0)
     return Fields(test_set, many, np.full(size, m), many.skill(many.isf(tail)))
 
 
@@ -151,15 +146,15 @@ def test_skipping_ties_keeps_the_law_of_the_count_but_not_of_the_winner():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scores", [GaussianScores(0.01), AucScores.of(51, 949, 0.6, 0.95)])
+@pytest.mark.parametrize("scores", [NormalLaw(0.9, 0, 0.01), AucScores.of(51, 949, 0.6, 0.95)])
 @pytest.mark.parametrize(("rho", "spread"), [(0.0, 0.3), (0.75, 0.02), (0.98, 0.3)])
 def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float) -> None:
     rng, m = np.random.default_rng(3), 60
     field = repeated(LogitNormal(1.8, spread))
-    test_set = NormalTestSet(scores, rng.standard_normal(DRAWS), np.full(DRAWS, rho))
+    test_set = normal_test_set(scores, rng, rho)
     ours = fresh_fields(rng, test_set, field, np.full(DRAWS, m))
     theta, (best, _) = ours.theta_sota, ours.draw(rng, winner=False)
-    test_set = NormalTestSet(scores, rng.standard_normal(DRAWS), np.full(DRAWS, rho))
+    test_set = normal_test_set(scores, rng, rho)
     again, winner = Fields(test_set, field, np.full(DRAWS, m), theta).draw(rng)
     skills = expit(rng.normal(1.8, spread, (DRAWS // 2, m)))
     normal = rho * rng.standard_normal((DRAWS // 2, 1))
@@ -178,6 +173,11 @@ def test_normal_scores_agree_with_whole_fields(scores, rho: float, spread: float
         error = expected.std() / len(expected) ** 0.5
         assert drawn.mean() == pytest.approx(expected.mean(), abs=4.5 * error)
         assert drawn.std() == pytest.approx(expected.std(), rel=0.04)
+
+
+def normal_test_set(scores, rng, rho):
+    rho, kind = np.full(DRAWS, rho), np.zeros(DRAWS, np.int64)
+    return NormalTestSet(scores, rng.standard_normal(DRAWS), rho, noise_at((1.0,), (0.0,)), kind)
 
 
 def bump(skill):
@@ -216,45 +216,28 @@ KINDS = ("count", "score")
 
 
 def items(kind, number, luck, size=SIZE):
-    noise = SubmissionNoise(np.array([[number]]), luck)
-    given = {"noise": noise, "kind": np.zeros(size, np.int64)}
-    rho = np.full(size, 0.7)
-    if kind == "count":
-        return ChosenCounts(400, np.full(size, 325), rho, 0.8, **given)
-    return NormalTestSet(GaussianScores(0.02), np.full(size, 0.3), rho, **given)
+    rng = np.random.default_rng(7)
+    scores = AccuracyLaw(0.82, 400) if kind == "count" else NormalLaw(0.82, 0, 0.02)
+    noise, kinds = SubmissionNoise(np.array([[number]]), luck), np.zeros(size, np.int64)
+    return NormalTestSet(scores, rng.standard_normal(size), np.full(size, 0.7), noise, kinds)
 
 
-def plain(chosen):
-    if isinstance(chosen, ChosenCounts):
-        return TestSet(400, chosen.counts, chosen.correlation, chosen.reference_skill)
-    return replace(chosen, noise=SubmissionNoise(np.ones((1, 1)), 0.0))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_submission_has_the_law_of_the_plain_test_set(kind):
-    rng, rows, skill = np.random.default_rng(1), np.arange(SIZE), np.full(SIZE, 0.82)
-    chosen = items(kind, 1.0, 0.7)
-    values = [one.play(rng, rows, skill) for one in (chosen, plain(chosen))]
-    assert stats.ks_2samp(*values).pvalue > 1e-3
-
-
-@pytest.mark.parametrize(("number", "luck"), [(8.0, 0.9), (60.0, 0.5)])
+@pytest.mark.parametrize(("number", "luck"), [(1.0, 0.7), (8.0, 0.9), (60.0, 0.5)])
 def test_counts_have_the_raised_law_of_one_submission(number, luck):
-    """P(at least x) is that of one submission, raised as in the exact route.
-
-    The expansion of a count is off by up to .0014 here, at whatever x.
-    """
-    chosen = items("count", number, luck, 20_000)
-    skill = np.full(20_000, 0.82)
-    values = chosen.play(np.random.default_rng(2), np.arange(20_000), skill)
-    a, b, k, rest = (part[0] for part in plain(chosen).parts(np.arange(1), skill[:1]))
-    pmf = np.convolve(stats.binom.pmf(np.arange(k + 1), k, a),
-                      stats.binom.pmf(np.arange(rest + 1), rest, b))  # fmt: skip
-    reached = np.cumsum(pmf[::-1])[::-1]
+    """P(at least x) is that of one submission, raised as in the exact route given S0."""
+    chosen, size = items("count", number, luck, 20_000), 20_000
+    skill = np.full(size, 0.82)
+    values = np.rint(400 * chosen.play(np.random.default_rng(2), np.arange(size), skill))
+    reached = np.zeros(401)
+    for count in np.arange(280, 361, 4):  # whatever S0 is
+        a, b = (float(p) for p in conditional_probabilities(0.82, 0.7, 0.8))
+        pmf = np.convolve(stats.binom.pmf(np.arange(count + 1), count, a),
+                          stats.binom.pmf(np.arange(401 - count), 400 - count, b))  # fmt: skip
+        raised = chosen.noise.raised(np.minimum(np.cumsum(pmf[::-1])[::-1], 1.0))
+        reached += 4 * stats.binom.pmf(count, 400, 0.8) * raised
     for level in np.quantile(values, [0.1, 0.5, 0.9, 0.99]).astype(int):
-        raised = float(chosen.noise.raised(reached[level : level + 1])[0])
-        error = np.sqrt(raised * (1 - raised) / values.size)
-        assert np.mean(values >= level) == pytest.approx(raised, abs=4 * error + 0.0015)
+        error = np.sqrt(reached[level] * (1 - reached[level]) / size)
+        assert np.mean(values >= level) == pytest.approx(reached[level], abs=4 * error + 0.004)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -268,7 +251,7 @@ def test_the_walk_draws_the_best_score_of_whole_fields(kind, number, luck):
     best, holder = walked.draw(rng)
     skill = expit(1.3 + 0.2 * rng.standard_normal((SIZE, m)))
     rows = np.arange(SIZE)
-    values = np.stack([chosen.play(rng, rows, one) for one in skill.T], axis=1) / chosen.unit
+    values = np.stack([chosen.play(rng, rows, one) for one in skill.T], axis=1)
     first = np.argmax(values + 1e-9 * rng.random(values.shape), axis=1)
     assert stats.ks_2samp(best, values.max(axis=1)).pvalue > 1e-3
     assert stats.ks_2samp(holder, skill[rows, first]).pvalue > 1e-3
@@ -279,8 +262,8 @@ def test_a_luck_for_each_draw_takes_the_tables_around_it():
     board = BestScore(0.9, n_classifiers=9, submissions=20, metric="score", standard_error=0.02)
     rng, rows = np.random.default_rng(4), np.arange(2 * SIZE)
     luck = np.repeat([0.33, 0.81], SIZE)
-    sets = NormalTestSet(GaussianScores(0.02), np.zeros(2 * SIZE), np.zeros(2 * SIZE))
-    values = chosen_among(sets, board, luck, rng).play(rng, rows, np.zeros(2 * SIZE)) / 0.02
+    sets = fresh_test_set(board, rng, np.zeros(2 * SIZE), luck=luck)
+    values = sets.play(rng, rows, np.zeros(2 * SIZE)) / 0.02
     places = np.linspace(-5, 7, 1201)
     for own, of in zip(values.reshape(2, -1), (0.33, 0.81), strict=True):
         law = SubmissionNoise(np.array([[20.0]]), of)
