@@ -163,7 +163,7 @@ def test_means_that_round_to_the_printed_ones(page):
     [
         ("0.90", "0.88", 500, {}), ("0.92", "0.87", 500, {}), ("0.80", "0.79", 100, {}),
         ("0.90", "0.88", 500, {"known": "0.86"}), ("0.90", "0.90", 10_000, {}),
-        ("0.90", "0.88", 500, {"domain": "language-models"}),
+        ("0.90", "0.88", 500, {"domain": "image-classifiers"}),
     ],
 )  # fmt: skip
 def test_the_page_says_what_the_command_says(page, a, b, n, options):
