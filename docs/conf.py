@@ -40,6 +40,7 @@ html_theme = "furo"
 html_title = "bayes_sota"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_extra_path = ["claim.html"]
 html_js_files = ["site.js"]
 html_copy_source = html_show_sourcelink = html_show_copyright = False
 html_math_renderer = "mathml"

@@ -6,16 +6,16 @@ fields and tables, what the keyboard reaches.
 
 from axe_selenium_python import Axe
 
-_PHONE = {"width": 380, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+_SCREEN = {"height": 800, "deviceScaleFactor": 1, "mobile": True}
 
 
-def problems(browser, address: str, least: tuple[str, ...] = ()) -> list[str]:
-    """Rules that a page breaks on a phone, in light and in dark colours.
+def problems(browser, address: str, least: tuple[str, ...] = (), *, width: int = 380) -> list[str]:
+    """Rules that a page breaks in a window (default a phone's), in light and in dark colours.
 
     ``least`` are the weights that count (critical, serious, ...), all where there are none.
     """
     found = set()
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", _PHONE)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**_SCREEN, "width": width})
     for scheme in ("light", "dark"):
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
