@@ -31,8 +31,8 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
 
     Examples
     --------
-    >>> as_shares(["91.2%", "0.90"]), as_shares(["91", "90.5"])
-    ((('0.912', '0.90'), ''), (('0.91', '0.905'), '91 and 90.5 are read as percent'))
+    >>> as_shares(["91.2%", "0.90"]), as_shares(["90.0", "90.5"])
+    ((('0.912', '0.90'), ''), (('0.900', '0.905'), '90.0 and 90.5 are read as percent'))
     """
     texts = [str(text).strip() for text in typed]
     numbers = [parse_number(text.removesuffix("%")) for text in texts]
@@ -43,7 +43,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)
     shares = tuple(
-        str(value / 100) if bare or sign else text
+        str(value.scaleb(-2)) if bare or sign else text  # with the digits that were typed
         for value, sign, text in zip(values, signed, texts, strict=True)
     )
     return shares, f"{' and '.join(texts)} are read as percent" * bare

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayes_sota.core.arguments import COUNT, NUMBER, Range
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.core.text import nearest, shown
+from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
@@ -130,7 +130,7 @@ class Anchors(Observed):
 
     def __repr__(self) -> str:
         """Names and digest."""
-        return f"<Anchors {', '.join(map(shown, self.names))}: {self.data_hash()}>"
+        return f"<Anchors {', '.join(map(quoted, self.names))}: {self.data_hash()}>"
 
 
 def with_known[D: (Leaderboard, Outcomes)](
@@ -177,9 +177,9 @@ def with_known[D: (Leaderboard, Outcomes)](
     names = list(data.names)
     for name in [*known, *only]:
         if name not in names:
-            raise InputError(f"no entry is called {shown(name)}{nearest(name, names)}")
+            raise InputError(f"no entry is called {quoted(name)}{nearest(name, names)}")
         if name not in known:
-            raise InputError(f"{shown(name)} is not to compete, and its skill is not known")
+            raise InputError(f"{quoted(name)} is not to compete, and its skill is not known")
     if not set(names) - known.keys():
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if data.new == "runs":
@@ -226,11 +226,11 @@ def _known(given: Any) -> Known:
 def _share_of(data: Leaderboard | Outcomes, name: str, known: Known, size: int) -> float:
     """Items of the board over those of a known skill, which is checked; 0 where not known."""
     if data.metric in ("accuracy", "auc"):
-        _SHARES.check(known.skill, f"the skill of {shown(name)}")
+        _SHARES.check(known.skill, f"the skill of {quoted(name)}")
     share = size / known.n_test if known.n_test else 0.0
     if known.se == 0 and share > 1:
         raise InputError(
-            f"the skill of {shown(name)} is said to have no error, from fewer items than the board"
+            f"the skill of {quoted(name)} is said to have no error, from fewer items than the board"
         )
     return share
 

@@ -27,9 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
+from bayes_sota.core.errors import quoted
 from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.skills import logit
-from bayes_sota.core.text import listed, shown
+from bayes_sota.core.text import listed
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.known import Anchors
 from bayes_sota.data.leaderboard import Leaderboard
@@ -368,7 +369,7 @@ def disagreement(board: Leaderboard, law: ScoreLaw, rho: float) -> Iterator[str]
     own = 1 - loading**2 + (anchors.error / error) ** 2
     if residual.size == 1:
         p = float(chdtrc(1, residual[0] ** 2 / (own[0] + loading[0] ** 2)))
-        what = f"the score of {shown(anchors.names[0])} is far from its known skill"
+        what = f"the score of {quoted(anchors.names[0])} is far from its known skill"
     else:
         shared = np.sum(loading * residual / own) / max(float(np.sum(loading**2 / own)), 1e-12)
         p = float(chdtrc(residual.size - 1, np.sum((residual - shared * loading) ** 2 / own)))

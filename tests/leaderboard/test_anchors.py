@@ -70,8 +70,8 @@ def test_a_table_of_known_skills(tmp_path):
 @pytest.mark.parametrize(
     ("known", "how", "said"),
     [
-        ({"aa": 0.9}, {}, "no entry is called 'aa'; did you mean 'a'?"),
-        ({"a": 1.2}, {}, "the skill of 'a' must be"),
+        ({"aa": 0.9}, {}, 'no entry is called "aa"; did you mean "a"?'),
+        ({"a": 1.2}, {}, 'the skill of "a" must be'),
         ({"a": "ninety"}, {}, "a known skill is written 0.7613"),
         ({"a": Known(0.9, se=0.0, n_test=100)}, {}, "from fewer items than the board"),
         (dict.fromkeys("abcdefg", 0.9), {}, "nothing to estimate"),
