@@ -38,6 +38,10 @@ _UNKNOWN = {
     "congruence": "the congruence, the share of items that both got right,",
     "correlation": "the correlation of the two methods' cases",
 }
+_WANTED = {
+    "congruence": "how many items both got right",
+    "correlation": "the correlation of the cases of both",
+}
 
 
 def chance(p: float, limit: float | None = None) -> str:
@@ -148,7 +152,7 @@ def report_claim(
     content["verdict"] = verdict_of(content["p_false_range"], level, claim.unknown)
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     assumed = [*assumptions(claim)]
-    asked = ["Please report how many items both got right, or the results per item."]
+    asked = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
     sizes = [[f"{n:,}", fine_chance(p)] for n, p in content["by_n_test"]]
     tables = [Table([f"{claim.item}s", "P(false)"], sizes, f"By the number of {claim.item}s")]
     if claim.ends[0] < claim.ends[1]:
@@ -209,6 +213,8 @@ def assumptions(claim: Claim) -> Iterator[str]:
                 f"({of.low:g} to {of.high:g}) of {of.measured_on}"
             )
         yield f"{_UNKNOWN[claim.unknown].capitalize()} was not reported and is {how}."
+    elif claim.known is not None:
+        yield f"{_UNKNOWN[claim.unknown].capitalize()} is {claim.known:g}, as given."
     if isinstance(claim, Means) and claim.sd_difference is None:
         first, second = claim.spreads
         how = ""
@@ -257,8 +263,10 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
     verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
     if not verdict.startswith("depends"):
         always = f", whatever the {claim.unknown}" * claim.is_open
+        if getattr(claim, "domain", None):
+            always = f" at every typical {claim.unknown}"
         yield f"It is {verdict} at {level:g}{always}."
-    elif needed is None:
+    elif needed is None or needed <= claim.ends[0]:
         yield f"Whether it is supported at {level:g} {verdict} and on the rounding."
     elif claim.unknown == "correlation":
         only = f"their cases correlate by at least {rounded_up(needed, 3)}"
@@ -293,7 +301,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
 
 def varying(claim: Claim, low: str, high: str) -> str:
     """A range over what was not reported, where that matters."""
-    return f" ({low} to {high}, depending on the {claim.unknown})" * claim.is_open
+    return f" ({low} to {high}, depending on the {claim.unknown})" * (claim.is_open and low != high)
 
 
 def rounded_up(value: float, digits: int) -> str:
