@@ -16,7 +16,6 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
-from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import (
     check_trace,
     describe_nuts,
@@ -30,6 +29,7 @@ from bayes_sota.core.sample import (
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
 from bayes_sota.leaderboard.sample import (
@@ -39,6 +39,7 @@ from bayes_sota.leaderboard.sample import (
     estimand_groups,
     known_groups,
 )
+from bayes_sota.leaderboard.sample_pairs import complete_paired
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import (
     Skills,
@@ -54,10 +55,10 @@ if TYPE_CHECKING:
 
 def complete(
     trace: xr.DataTree,
-    board: Leaderboard,
+    board: Leaderboard | PairedBoards,
     model: "pm.Model | None" = None,
     *,
-    priors: Priors | BoardPriors | None = None,
+    priors: Any = None,
     family: str | SkillFamily | None = None,
     fit: ShapeFit | None = None,
     new_n_test: int | None = None,
@@ -69,8 +70,8 @@ def complete(
     ----------
     trace : DataTree
         Of ``pm.sample``, with the variables of the model.
-    board : Leaderboard
-        Whose model it is.
+    board : Leaderboard or PairedBoards
+        Whose model it is; of ``build_paired`` there is one as it was built, with ``priors``.
     model : pm.Model, optional
         An extended model; default that of the ``with`` block, or the model of the board. Log
         likelihood, prior and replicated scores come from it, and the density of the skills.
@@ -107,6 +108,8 @@ def complete(
     from bayes_sota.leaderboard.models import build_model
 
     check_trace(trace)
+    if isinstance(board, PairedBoards):
+        return complete_paired(trace, board, priors, random_seed)
     rng, seed = resolve_seed(random_seed)
     index = int(dataset_of(trace, "constant_data").get("family", -1))
     if family is None and index < 0:

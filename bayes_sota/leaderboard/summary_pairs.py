@@ -49,32 +49,27 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
     """
     content = _content(tree, boards, ci_prob)
     rows = [{"name": name, "meaning": words, **content[name]} for name, words in MEANING.items()]
-    found = content["entries"][: len(content["gained_beyond_luck"])]
-    columns: dict[str, Any] = {
+    best: dict[str, Any] = {
         "team": "name",
         "public": lambda row: f"{row['public_score']:z.4f}",
         "private": lambda row: f"{row['private_score']:z.4f}",
     }
-    best = columns | {"skill": lambda row: f"{row['skill']:z.4f}", "P(best)": _chance}
-    gained = columns | {
+    gained = best | {
         "beyond what is expected": lambda row: f"{row['beyond_luck']['size']:+z.4f}",
         "P(beyond luck)": lambda row: chance(row["beyond_luck"]["probability"]),
     }
-    teams = f"{content['n_modelled']:,} of {content['n_classifiers']:,} teams"
-    pairs = f"{content['n_distinct']:,} different pairs of scores"
+    best |= {"skill": lambda row: f"{row['skill']:z.4f}", "P(best)": _chance}
+    title = f"{content['name']}: {content['n_modelled']:,} of {boards.n_entries:,} teams"
     tables = [
-        table_of(rows, quantity_columns(ci_prob), f"{content['name']}: {teams}, {pairs}"),
+        table_of(rows, quantity_columns(ci_prob), title),
         table_of(content["best"][:_SHOWN], best, "Most likely the best"),
     ]
-    if found:
+    if names := content["gained_beyond_luck"]:
+        found = content["entries"][: len(names)][:_LISTED]
         title = "Gained on the public board beyond luck and selection"
-        tables.append(table_of(found[:_LISTED], gained, title))
-    known = "given" if content["standard_errors"]["known"] else "learnt from the differences"
+        tables.append(table_of(found, gained, title))
     sentences = _sentences(content)
-    shared = [
-        f"The rank correlation of the boards is {content['rank_correlation']:z.3f}.",
-        *_about_luck(content),
-    ]
+    legend = [about_rho(content["rho"], content["model"], "differences"), *_about_luck(content)]
     return Report(
         content=content,
         make_frame=lambda: pd.DataFrame(
@@ -83,19 +78,9 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         ),
         tables=tables,
         sentences=sentences,
-        paragraph=[
-            *sentences,
-            f"The model is about {content['n_modelled']:,} of the teams, those that stand high on "
-            f"either board. The standard errors of the scores are {known}.",
-            *shared,
-            about_rho(content["rho"], content["model"]),
-            *as_sentences(content["notes"]),
-        ],
-        legend=shared,
-        footer=[
-            f"rho is {'' if content['rho']['learnt'] else 'not '}learnt from the differences.",
-            f"method {content['method']}",
-        ],
+        paragraph=[*sentences, *legend, *as_sentences(content["notes"])],
+        legend=legend,
+        footer=[f"method {content['method']}, model {content['model']}"],
         notes=content["notes"],
         reasons=content["diagnostics"]["reasons"],
         basis=[how_drawn(tree), SOFTWARE, CITED],
@@ -106,112 +91,119 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
 
 def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:
     """Keys of ``--json``."""
-    facts, index = tree.attrs, boards.public_winner
+    facts, first = tree.attrs, boards.public_winner
     values = {name: estimand_summary(tree, name, ci_prob) for name in MEANING}
-    public, private = (estimand_summary(tree, f"{k}_se", ci_prob) for k in ("public", "private"))
-    teams = _teams(tree, values["theta_sota"])
-    likely = teams[teams["p_best"] > 0].sort_values(["p_best", "name"], ascending=[False, True])
-    winner = teams.set_index("name").loc[boards.names[index]]
-    expected = dataset_of(tree, "posterior")["expected_private"].sel(classifier=boards.names[index])
-    plain = [name for name in teams if name not in ("probability", "size")]
+    entries = _teams(tree, values["theta_sota"])
+    likely = sorted((row for row in entries if row["p_best"] > 0), key=_by_chance)
+    scores = float(boards.public[first]), float(boards.private[first])
+    winner = next(row for row in entries if (row["public_score"], row["private_score"]) == scores)
     # of the first so many the mean probability that luck explains them is below 1 - prob
-    teams = teams.sort_values(["probability", "size"], ascending=False)
-    false = (1 - teams["probability"]).expanding().mean()
-    gained = teams["name"][(false <= 1 - ci_prob) & (teams["probability"] > 0.5)]
-    luck = teams[["probability", "size"]].to_dict("records")
-    rows = teams[plain].to_dict("records")
+    entries.sort(key=_by_gain)
+    chances = np.array([row["beyond_luck"]["probability"] for row in entries])
+    false = np.cumsum(1 - chances) / np.arange(1, chances.size + 1)
+    n_gained = int(np.sum((false <= 1 - ci_prob) & (chances > 0.5)))
+    notes = [*boards.notes, *notes_on_field(boards, facts["model_name"])]
+    if copies := int(facts["n_copies"]):
+        notes.append(
+            f"{counted(copies, 'team has', 'teams have')} the same two scores as another team, and "
+            "count as one with it"
+        )
     content = {
         "method": facts["method"],
         "name": boards.name,
         "n_classifiers": boards.n_entries,
-        "n_modelled": int(facts["n_kept"]),
-        "n_distinct": int(facts["n_distinct"]),
+        "n_modelled": len(entries),
         "skill_scale": facts["skill_scale"],
         "n_test": boards.n_test,
         "observed_maximum": float(boards.public.max()),
         **values,
         "rho": values["rho"] | rho_of(values["rho"], tree),
         "standard_errors": {
-            "public": public,
-            "private": private,
-            "known": bool(facts["noise_known"]),
+            "known": boards.noise_is_known,
+            **{k: estimand_summary(tree, f"{k}_se", ci_prob) for k in ("public", "private")},
         },
         "public_winner": {
-            "name": boards.names[index],
-            "public_score": float(boards.public[index]),
-            "private_score": float(boards.private[index]),
-            "expected_private": float(expected.mean()),
-            "shrinkage": float(boards.public[index] - expected.mean()),
-            "p_best": float(winner["p_best"]),
-            "p_best_mcse": float(winner["p_best_mcse"]),
+            **{name: winner[name] for name in ("expected_private", "p_best", "p_best_mcse")},
+            "name": boards.names[first],
+            "public_score": scores[0],
+            "private_score": scores[1],
+            "shrinkage": scores[0] - winner["expected_private"],
         },
-        "best": likely[plain].head(_LISTED).to_dict("records"),
-        "entries": [row | {"beyond_luck": one} for row, one in zip(rows, luck, strict=True)],
-        "gained_beyond_luck": gained.tolist(),
+        "best": likely[:_LISTED],
+        "entries": entries,
+        "gained_beyond_luck": [row["name"] for row in entries[:n_gained]],
         "rank_correlation": facts["rank_correlation"],
         "prob": ci_prob,
         "model": facts["model_name"],
-        "notes": [*boards.notes, *notes_on_field(boards, facts["model_name"])],
+        "notes": notes,
         "diagnostics": diagnose(tree),
         "seed": seed_of(tree),
     }
     if boards.has_submissions:
-        content["submission_luck"] = _luck(tree, boards, ci_prob)
+        content["submission_luck"] = _luck(tree, winner["name"], ci_prob)
     return content
 
 
-def _teams(tree: xr.DataTree, theta_sota: dict[str, Any]) -> pd.DataFrame:
+def _by_chance(row: dict[str, Any]) -> tuple[float, str]:
+    return -row["p_best"], row["name"]
+
+
+def _by_gain(row: dict[str, Any]) -> tuple[float, float]:
+    return -row["beyond_luck"]["probability"], -row["beyond_luck"]["size"]
+
+
+def _teams(tree: xr.DataTree, theta_sota: dict[str, Any]) -> list[dict[str, Any]]:
     """All modelled teams, their scores, skill, P(best), and what they gained on the public board.
 
-    Teams with equal pairs of scores divide the probability of theirs; as many draws count as of
-    theta_sota.
+    As many draws count as of theta_sota.
     """
-    posterior, gains = dataset_of(tree, "posterior"), dataset_of(tree, "predictions")
-    group = dataset_of(tree, "constant_data")["group"].values
+    means = xr.merge([dataset_of(tree, name) for name in ("posterior", "predictions")])
+    means = means[["skill", "expected_private", "public_gain", "unusual"]].mean(("chain", "draw"))
+    best = dataset_of(tree, "posterior")["best"].values.ravel()
+    share = np.bincount(best, minlength=means.sizes["classifier"]) / best.size
+    mcse = share_mcse(share, (theta_sota["sd"] / theta_sota["mcse"]) ** 2)
     scores = dataset_of(tree, "observed_data")["score"].transpose("classifier", "board").values
-    skill, size, unusual = (
-        np.ascontiguousarray(data.transpose("classifier", ...)).mean(axis=(1, 2))
-        for data in (posterior["skill"], gains["public_gain"], gains["unusual"])
-    )
-    best = group[posterior["best"].values.ravel()]
-    share = np.bincount(best, minlength=group.max() + 1) / best.size
-    draws = (theta_sota["sd"] / theta_sota["mcse"]) ** 2
-    copies = np.bincount(group)[group]
-    return pd.DataFrame(
+    columns = [means[name].values.tolist() for name in means]
+    return [
         {
-            "name": posterior["classifier"].values.astype(str),
-            "public_score": scores[:, 0],
-            "private_score": scores[:, 1],
+            "name": str(name),
+            "public_score": public,
+            "private_score": private,
             "skill": skill,
-            "p_best": share[group] / copies,
-            "p_best_mcse": share_mcse(share[group], draws) / copies,
-            "probability": np.where(size > 0, unusual, 0.0),
-            "size": size,
+            "expected_private": expected,
+            "p_best": p,
+            "p_best_mcse": error,
+            "beyond_luck": {"probability": unusual if gain > 0 else 0.0, "size": gain},
         }
-    )
+        for name, (public, private), p, error, skill, expected, gain, unusual in zip(
+            means["classifier"].values,
+            scores.tolist(),
+            share.tolist(),
+            mcse.tolist(),
+            *columns,
+            strict=True,
+        )
+    ]
 
 
-def _luck(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[str, Any]:
-    """Lambda before and after, and what it adds to public scores."""
+def _luck(tree: xr.DataTree, winner: str, ci_prob: float) -> dict[str, Any]:
+    """Lambda before and after, and what it adds to the winner's public score."""
     constants = dataset_of(tree, "constant_data")
     summary = estimand_summary(tree, "submission_luck", ci_prob)
-    luck, numbers = constants["expected_luck"], constants["submissions"]
-    winner = {"classifier": boards.names[boards.public_winner]}
     low, middle, high = constants["submission_luck_prior"].values.tolist()
+    own = constants[["submissions", "expected_luck"]].sel(classifier=winner)
     return {
         "mean": summary["mean"],
         "interval": summary["interval"],
         "prior": {"median": middle, "interval": [low, high]},
         "learnt": bool(tree.attrs["luck_learnt"]),
-        "median_submissions": float(numbers.median()),
-        "median_luck": summary["mean"] * float(luck.median()),
-        "winner_submissions": float(numbers.sel(winner)),
-        "winner_luck": summary["mean"] * float(luck.sel(winner)),
+        "winner_submissions": float(own["submissions"]),
+        "winner_luck": summary["mean"] * float(own["expected_luck"]),
     }
 
 
 def _about_luck(content: dict[str, Any]) -> list[str]:
-    """What was learnt of lambda, and what it means."""
+    """How lambda is known, and what it means."""
     luck = content.get("submission_luck")
     if luck is None:
         return []
@@ -222,10 +214,9 @@ def _about_luck(content: dict[str, Any]) -> list[str]:
             f"{prior['median']:.2f}, {span(prior['interval'], 2)})"
         )
     return [
-        f"How far luck chose the submission that the public board shows (lambda) is {known}: by it "
-        f"a team with the median of {counted(round(luck['median_submissions']), 'submission')} "
-        f"stands {luck['median_luck']:.1f} of its own standard errors too high there, the public "
-        f"winner with {luck['winner_submissions']:,.0f} {luck['winner_luck']:.1f}."
+        f"How far luck chose the submission that the public board shows (lambda) is {known}: the "
+        f"public winner, with {counted(round(luck['winner_submissions']), 'submission')}, stands "
+        f"{luck['winner_luck']:.1f} of its own standard errors too high there."
     ]
 
 
