@@ -278,7 +278,6 @@ def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
     middle = float(np.median(draws.noise.luck))
     if middle > _MOST_CREDIBLE:
         yield (
-            f"lambda is learnt as {middle:.2f}, where it ends: public scores rise with the number "
-            "of submissions at least as far as the luck of unrelated ones, as where teams adapt to "
-            "the public board step by step, which the model lacks"
+            f"lambda is learnt as {middle:.2f}, near its end: public scores rise with the number "
+            "of submissions as where teams adapt to the public board, which the model lacks"
         )

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.stats import spearmanr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
 from bayes_sota.core.builders import PairedPriors
@@ -108,11 +107,12 @@ def estimate_paired(
         ``posterior_predictive`` and ``prior_predictive``: ``score`` (classifier, board); replicates
         are of each team given its skill, on the same items, and selected as the teams were.
         ``log_likelihood``: ``score`` (classifier,), 0 of teams that do not count.
-        ``predictions``: new scores, and per classifier ``public_gain``
-        (public score beyond what the private one lets expect) and ``unusual`` (probability that
-        this is more than luck and selection explain). With submissions ``submission_luck``
-        (lambda) and ``submission_slope``, what the skill of a team has more per unit of its
-        ``expected_luck`` (``constant_data``). Attributes ``rho_learnt`` and ``luck_learnt``.
+        ``predictions``: new scores, and per classifier ``public_gain`` (public score beyond what
+        the private one lets expect) and ``unusual`` (probability that this is more than luck and
+        selection explain). With submissions ``submission_luck`` (lambda) and ``submission_slope``,
+        what the skill of a team has more per unit of the expected luck of its submissions.
+        Attributes ``rho_learnt``, ``luck_learnt`` and ``n_copies``, teams that have the same two
+        scores as another one and are left out.
 
     Examples
     --------
@@ -152,6 +152,7 @@ def estimate_paired(
 def complete_paired(
     trace: xr.DataTree,
     boards: PairedBoards,
+    model: Any = None,
     priors: Priors | PairedPriors | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
@@ -163,7 +164,7 @@ def complete_paired(
     known, posterior = dataset_of(trace, "constant_data"), dataset_of(trace, "posterior")
     family = list(FAMILIES)[int(known["family"])]
     top = float(known["top"]) if known["top"].notnull() else None
-    model_of(trace, None, lambda: build_paired(boards, priors, family=family, top=top), boards)
+    model_of(trace, model, lambda: build_paired(boards, priors, family=family, top=top), boards)
     fit, chains = PairFit.of_pairs(boards, priors, (family,), top), posterior.sizes["chain"]
     zero, one = fit.evidence.law.location_at(np.array([0.0, 1.0])).tolist()
     location, spread = (posterior[name].values.ravel() for name in ("location", "spread"))
@@ -193,7 +194,6 @@ def _groups(
     if pairs.has_luck:
         numbers = np.median(boards.submissions[pairs.kept], axis=1)
         constants["submissions"] = ("classifier", numbers)
-        constants["expected_luck"] = ("classifier", pairs.maxima[0][pairs.kind])
         quantiles = fit.priors.submission_luck.quantile(np.array(LEVELS))
         constants["submission_luck_prior"], coords["level"] = ("level", quantiles), list(LEVELS)
     for name, pair in (("n_test", boards.n_test), ("standard_error", boards.standard_errors)):
@@ -258,16 +258,10 @@ def _laid_out(fit: PairFit, values: Draws, chains: int) -> xr.Dataset:
 
 def _facts(fit: PairFit) -> dict[str, Any]:
     """Attributes that any route to a posterior of two boards has."""
-    pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.priors
+    boards, priors = fit.evidence.boards, fit.priors
     return {
-        "luck_learnt": int(boards.has_submissions and not priors.submission_luck.is_fixed),
+        "luck_learnt": int(fit.evidence.has_luck and not priors.submission_luck.is_fixed),
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
-        "noise_known": int(boards.noise_is_known),
         "metric": "score" if boards.n_test is None else "accuracy",
-        "skill_scale": "private population",
-        "public_winner": boards.names[boards.public_winner],
-        "n_teams": boards.n_entries,
-        "n_kept": int(pairs.kept.size),
-        "n_copies": pairs.n_copies,
-        "rank_correlation": float(spearmanr(boards.public, boards.private).statistic),
+        "n_copies": fit.evidence.n_copies,
     }

@@ -71,7 +71,7 @@ def complete(
     trace : DataTree
         Of ``pm.sample``, with the variables of the model.
     board : Leaderboard or PairedBoards
-        Whose model it is; of ``build_paired`` there is one as it was built, with ``priors``.
+        Whose model it is; of ``build_paired`` the prior groups are of the model as it was built.
     model : pm.Model, optional
         An extended model; default that of the ``with`` block, or the model of the board. Log
         likelihood, prior and replicated scores come from it, and the density of the skills.
@@ -109,7 +109,7 @@ def complete(
 
     check_trace(trace)
     if isinstance(board, PairedBoards):
-        return complete_paired(trace, board, priors, random_seed)
+        return complete_paired(trace, board, model, priors, random_seed)
     rng, seed = resolve_seed(random_seed)
     index = int(dataset_of(trace, "constant_data").get("family", -1))
     if family is None and index < 0:
