@@ -16,7 +16,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.pairs import Noise, Pairs, normal_density
 
 OUTLIERS = (-4.0, 1.5)  # mean and sd of the log odds of a wide residual, a priori
-_RATIO_SD = 0.4  # of the logarithm of private over public standard deviation, a priori
+_RATIO_SD = 0.6  # of the logarithm of private over public standard deviation, a priori
 _MOST_LUCK = 0.98
 _LEAST_OFFSET = 0.01  # of a standard error, where rho is nearly 0
 _ODDS = np.linspace(-2.5, 2.5, 11)  # of a wide residual, in sd of its log odds from their mean
@@ -126,11 +126,12 @@ class NoiseNodes:
     log_prior: FloatArray
 
     @classmethod
-    def of(cls, pairs: Pairs, priors: PairedPriors) -> "NoiseNodes":
-        """Five values of each of up to two unknowns, three of each of three."""
-        mean, sd = _found(pairs, priors)
-        line = np.arange(-2.0, 3.0) if mean.size < 3 else np.linspace(-1.2, 1.2, 3)
-        z, spacing = mean + sd * _lattice([line] * mean.size), sd * (line[1] - line[0])
+    def of(
+        cls, pairs: Pairs, priors: PairedPriors, middle: FloatArray, lines: list[FloatArray]
+    ) -> "NoiseNodes":
+        """At all combinations of lines around a middle (d,), equally spaced or of one value."""
+        z = middle + _lattice(lines)
+        spacing = np.array([line[1] - line[0] if line.size > 1 else 1.0 for line in lines])
         noise = noise_at(pairs, priors, z)
         told = [shift_posterior(pairs, priors, noise.at(r)) for r in range(len(z))]
         grid, log_joint = (np.stack(values) for values in zip(*told, strict=True))
@@ -165,7 +166,7 @@ def _lattice(lines: list[FloatArray]) -> FloatArray:
     return np.array(every).reshape(len(every), len(lines))
 
 
-def _found(pairs: Pairs, priors: PairedPriors) -> tuple[FloatArray, FloatArray]:
+def find_noise(pairs: Pairs, priors: PairedPriors) -> tuple[FloatArray, FloatArray]:
     """Means and sds of the unknowns from the differences, which say nothing of the ratio, (d,)."""
     names = unknowns(pairs, priors)
     z = _lattice([_SOUGHT[name] for name in names])

@@ -9,7 +9,7 @@ the node, and skills by the shift of the private board: given delta, ``z_2`` is 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from bayes_sota.core.builders import PairedPriors, paired_priors
 from bayes_sota.core.inference import Nodes as FitNodes
-from bayes_sota.core.inference import Parameters
+from bayes_sota.core.inference import Parameters, infer
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
@@ -35,6 +35,7 @@ from bayes_sota.leaderboard.pairs import (
 from bayes_sota.leaderboard.pairs_noise import (
     OUTLIERS,
     NoiseNodes,
+    find_noise,
     log_shift_prior,
     noise_at,
     shift_components,
@@ -44,6 +45,7 @@ from bayes_sota.leaderboard.posterior import few_points
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 
 _POINTS, _CELL = 200, 50  # per coordinate of a shape; draws at a time
+_QUICK, _RATIOS = ("normal",), np.linspace(-2.4, 2.4, 13)  # shape and ratios that are tried first
 _PRIOR_NODES = 1000
 _MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
 type Draws = dict[str, NDArray[Any]]
@@ -70,10 +72,32 @@ class PairFit(FieldFit):
         families: tuple[str, ...],
         top: float | None = None,
     ) -> "PairFit":
-        """What a fit is before its parameters are sampled."""
-        pairs, priors, board = Pairs.of(boards, top), paired_priors(priors), BoardPriors()
-        nodes = NoiseNodes.of(pairs, priors)
-        noise, pairs = nodes.noise, pairs.on_grid(nodes.noise)
+        """What a fit is before its parameters are sampled.
+
+        Nodes have five values of each of up to two unknowns of the noise, three of each of three.
+        """
+        pairs, priors = Pairs.of(boards, top), paired_priors(priors)
+        names, (middle, sd) = unknowns(pairs, priors), find_noise(pairs, priors)
+        if (
+            "ratio" in names
+        ):  # first found by a quick fit, as it may be known far better than before
+            lines = [_RATIOS if name == "ratio" else np.zeros(1) for name in names]
+            nodes = NoiseNodes.of(pairs, priors, middle, lines)
+            quick = infer(cls._at(pairs, priors, nodes, _QUICK), np.random.default_rng(0), _POINTS)
+            place, weight = names.index("ratio"), quick.node_weights
+            middle[place] = weight @ _RATIOS
+            variance = weight @ (_RATIOS - middle[place]) ** 2
+            sd[place] = max(np.sqrt(variance), (_RATIOS[1] - _RATIOS[0]) / 2)
+        line = np.arange(-2.0, 3.0) if len(names) < 3 else np.linspace(-1.2, 1.2, 3)
+        nodes = NoiseNodes.of(pairs, priors, middle, [line * one for one in sd])
+        return cls._at(pairs, priors, nodes, families)
+
+    @classmethod
+    def _at(
+        cls, pairs: Pairs, priors: PairedPriors, nodes: NoiseNodes, families: tuple[str, ...]
+    ) -> Self:
+        """At nodes of the noise."""
+        noise, pairs, board = nodes.noise, pairs.on_grid(nodes.noise), BoardPriors()
         prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
         scale, typical = FieldScale(*prior, pairs.step), None
         if pairs.is_cut:

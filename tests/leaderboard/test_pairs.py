@@ -113,7 +113,7 @@ def test_the_shift_of_normal_differences_in_closed_form() -> None:
     """With few outliers and offsets: a normal mean with a normal prior."""
     pairs = Pairs.of(boards(200, standard_errors=(0.015, 0.03)), top=1.0)
     priors = PairedPriors(FixedCorrelation(0.7), offsets=(0.0,))
-    nodes = NoiseNodes.of(pairs, priors)
+    nodes = NoiseNodes.of(pairs, priors, np.zeros(0), [])
     d, own = np.diff(pairs.observed), nodes.noise.difference_sd[0] ** 2 / 200
     prior = 0.7**2 * (0.015**2 + 0.03**2)
     mean = float(d.mean()) * prior / (prior + own)

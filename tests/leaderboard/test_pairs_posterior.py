@@ -74,6 +74,16 @@ def test_rho_keeps_its_prior_where_the_noise_is_unknown() -> None:
 
 
 @pytest.mark.slow
+def test_the_ratio_of_the_errors_is_learnt_where_the_noise_is_unknown() -> None:
+    """Of many teams in a narrow field; nodes of the prior's width would miss it."""
+    rng, own = np.random.default_rng(8), np.array([0.02, 0.008])
+    psi = 0.85 + 0.015 * rng.standard_normal(1500)
+    draws = of_scores(*(psi + own[:, None] * rng.standard_normal((2, 1500))))
+    assert abs(draws["noise_ratio"].mean() - 0.4) < 3 * draws["noise_ratio"].std() < 0.4
+    assert draws["residual_sd"].mean() == pytest.approx(np.hypot(*own), rel=0.06)
+
+
+@pytest.mark.slow
 def test_an_offset_of_the_public_board_is_found_and_kept_out_of_the_skills() -> None:
     theta, x, y = simulated(5, m=400, offset=0.06)
     draws = of_scores(x, y, ERRORS)
