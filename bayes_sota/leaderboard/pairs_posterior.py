@@ -207,6 +207,8 @@ def estimands_of(
     source = np.sum(weight < rng.random((len(psi), 1)) * weight[:, -1:], axis=1)
     rho, sd = rho[draw, source], sd[draw, source]
     public_se, private_se = (v / np.sqrt(1 - rho**2) for v in (noise.public_sd, noise.private_sd))
+    if pairs.errors is not None:  # as given, to the last digit: figures bin draws that differ
+        public_se, private_se = (np.full(rho.size, error) for error in pairs.errors)
     shared = rho * private_se
     z = shared / sd**2 * noise.shift  # of z_2 on delta
     z += np.sqrt(np.maximum(1 - (shared / sd) ** 2, 0)) * rng.standard_normal(rho.size)
