@@ -9,13 +9,11 @@ else the score itself) team j has
 
 with psi the skill on the items of the *private* board and delta the difference of both shifts and
 of the populations. A residual is usual, or five times as wide, or says nothing (a failed run): both
-scores together are a mixture of six normals (``Pairs.parts``). The best of T submissions has the
-mean and the variance of ``maximum.submissions``, and the skill may rise with the expected luck
-``e_T``, since teams that submit often are often good: ``psi = u + slope (e_T - typical e_T)``.
-
-At a few nodes of the noise (``pairs_noise``) there are tables of every team's scores over u, as on
-one board. Teams count whose *mean* of both scores reaches a cut, which hardly depends on the
-difference. ``tests/leaderboard/test_pairs.py`` has the second routes.
+scores are a mixture of six normals (``Pairs.parts``). The best of T submissions has the mean and
+variance of ``maximum.submissions``; the skill may rise with the expected luck ``e_T``, since able
+teams submit often: ``psi = u + slope (e_T - typical e_T)``. At a few nodes of the noise
+(``pairs_noise``) there are tables of every team's scores over u, as on one board. Teams count whose
+*mean* of both scores reaches a cut. ``tests/leaderboard/test_pairs.py`` has the second routes.
 """
 
 from collections.abc import Iterator
@@ -115,6 +113,11 @@ class Pairs:
     law: ScoreLaw = None  # type: ignore[assignment]
     y: FloatArray = None  # type: ignore[assignment]
 
+    @property
+    def has_luck(self) -> bool:
+        """Whether public scores were chosen among submissions."""
+        return bool(self.numbers.max() > 1)
+
     @classmethod
     def of(cls, boards: PairedBoards, top: float | None = None) -> "Pairs":
         """Teams among the best ``top`` of either board, never fewer than 30 places.
@@ -138,8 +141,7 @@ class Pairs:
             kept, group = near[first], group.ravel()
         if kept.size < FEWEST_TEAMS:
             raise InputError(
-                f"only {kept.size} different pairs of scores are left of {m} teams, at least "
-                f"{FEWEST_TEAMS} are needed; keep more teams (top)"
+                f"only {kept.size} teams have different pairs of scores; {FEWEST_TEAMS} are needed"
             )
         order = np.argsort(below[kept], kind="stable")
         numbers, kind = np.ones((1, 1)), np.zeros(kept.size, np.int64)
@@ -217,16 +219,6 @@ class Pairs:
         """Place of the public winner, or of the team with its scores, among the kept ones."""
         own = np.stack([self.boards.public, self.boards.private])[:, self.boards.public_winner]
         return int(np.argmax(np.all(self.scores == own, axis=1)))
-
-    @cached_property
-    def shares(self) -> FloatArray:
-        """Shares of the kinds of teams, (L,)."""
-        return np.bincount(self.kind, minlength=len(self.numbers)) / self.kind.size
-
-    @property
-    def has_luck(self) -> bool:
-        """Whether public scores were chosen among submissions."""
-        return bool(self.numbers.max() > 1)
 
     @cached_property
     def level(self) -> FloatArray:

@@ -101,7 +101,7 @@ class PairFit(FieldFit):
         prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
         scale, typical = FieldScale(*prior, pairs.step), None
         if pairs.is_cut:
-            typical = pairs.shares @ reach_at(pairs, noise.at(-1), pairs.u)
+            typical = reach_at(pairs, noise.at(-1), pairs.u)[pairs.kind].mean(axis=0)
         rho, copies = np.nan_to_num(noise.rho), np.ones(pairs.n_counted)
         weighed = FitNodes(priors.correlation, priors.submission_luck, rho, noise.luck)
         strangers = Strangers.of(pairs.n_counted, pairs.y, scale, typical)
@@ -119,7 +119,7 @@ class PairFit(FieldFit):
         top = log_p.max(axis=1)
         if pairs.is_cut:
             reach = reach_at(pairs, noise, pairs.u)
-            typical = pairs.shares @ reach
+            typical = reach[pairs.kind].mean(axis=0)
         return Tables(np.exp(log_p - top[:, None]), top, reach, typical)
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
