@@ -11,16 +11,15 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import Priors, own_priors
+from bayes_sota.core.priors import Priors
 from bayes_sota.data.observed import BOARDS, PairedBoards
+from bayes_sota.leaderboard.fit_shape import family_of
 from bayes_sota.leaderboard.models import (
     log_count_probability,
     pytensor_operations,
     relative_density,
 )
-from bayes_sota.leaderboard.pairs import Pairs
 from bayes_sota.leaderboard.pairs_posterior import PairFit, draw_boards
 from bayes_sota.leaderboard.shapes import FAMILIES
 
@@ -50,7 +49,7 @@ def build_paired(
     -------
     pm.Model
         Free variables ``location``, ``spread`` and ``shape`` (shape_parameter); observed ``score``
-        (classifier, board), whose log probability is shared by the teams so that it adds up.
+        (classifier, board), one log probability for all. ``complete`` makes a result of a trace.
 
     Examples
     --------
@@ -60,8 +59,9 @@ def build_paired(
     >>> [v.name for v in model.free_RVs]
     ['location', 'spread', 'shape']
     """
-    fit = model_fit(boards, priors, family, top)
-    shape, scale, pairs = FAMILIES[family], fit.scale, fit.evidence
+    shape = family_of(family)
+    fit = PairFit.of_pairs(boards, priors, (shape.name,), top)
+    scale, pairs = fit.scale, fit.evidence
     zero, one = pairs.law.location_at(np.array([0.0, 1.0])).tolist()
     unit = one - zero
     coords = {
@@ -72,6 +72,7 @@ def build_paired(
     with pm.Model(coords=coords) as model:
         add_digest(boards)
         pm.Data("family", list(FAMILIES).index(family))
+        pm.Data("top", np.nan if top is None else top)
         location = pm.Normal("location", zero + unit * scale.location, unit * scale.location_sd)
         spread = pm.LogNormal("spread", scale.log_spread + np.log(unit), scale.log_spread_sd)
         t = [*scale.coordinates((location - zero) / unit, pt.log(spread / unit))]
@@ -82,60 +83,40 @@ def build_paired(
         scores = pairs.scores
 
         def logp(value: Any, log_density: Any, _: Any) -> Any:
-            each = paired_log_likelihood(fit, log_density.reshape((pairs.y.size,)))
-            return pt.switch(pt.all(pt.isclose(value, scores), axis=1), each, np.nan)
+            total = _log_likelihood(fit, log_density.reshape((pairs.y.size,)))
+            return pt.switch(pt.all(pt.isclose(value, scores)), total, np.nan)
 
         def random(log_density: Any, _: Any, rng: np.random.Generator, size: Any = None) -> Any:
             density = np.exp(log_density - log_density.max()).reshape(1, -1)
-            drawn = draw_boards(fit, pairs.y, density, rng)[2]
-            return pairs.coordinate.printed(drawn)[0][pairs.group]
+            return pairs.printed(draw_boards(fit, pairs.y, density, rng)[2])[0]
 
         pm.CustomDist(
             "score",
             log_density,
-            np.zeros(2),  # as many as boards
+            np.zeros(scores.shape),
             logp=logp,
             random=random,
-            signature="(g),(b)->(b)",
+            signature="(g),(n,b)->(n,b)",
             observed=scores,
             dims=("classifier", "board"),
         )
     return model
 
 
-def model_fit(
-    boards: PairedBoards, priors: Priors | PairedPriors | None, family: str, top: float | None
-) -> PairFit:
-    """Tables of two boards for one shape."""
-    if family not in FAMILIES:
-        raise InputError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
-    return PairFit.of_pairs(Pairs.of(boards, top), own_priors(PairedPriors, priors), (family,))
-
-
-def paired_log_likelihood(fit: PairFit, log_density: Any) -> Any:
-    r"""Log probability of the scores of each kept team, skills and noise summed out, (n,).
-
-    With nodes r of the noise :math:`\log \sum_r e^{T_r} = \sum_r w_r (T_r - \log w_r)` for
-    :math:`w_r \propto e^{T_r}`: what the teams share is divided equally.
-    """
-    likelihood, pairs = fit.likelihood_at(fit.tables), fit.evidence
+def _log_likelihood(fit: PairFit, log_density: Any) -> Any:
+    """Log probability of all scores, skills and noise summed out."""
+    likelihood, count = fit.likelihood_at(fit.tables), float(fit.evidence.n_counted)
     top, density = relative_density(fit, log_density)
-    nodes, count = fit.rho.size, pairs.n_counted
 
     def logs(table: Any) -> Any:
         mass = pt.sum(density[:, None] * table, axis=0)
-        return pt.log(pt.maximum(mass, 1e-300)).reshape((nodes, -1))
+        return pt.log(pt.maximum(mass, 1e-300)).reshape((fit.rho.size, -1))
 
-    each = logs(likelihood.table) + likelihood.log_scale
+    total = pt.sum(logs(likelihood.table) + likelihood.log_scale, axis=1)
     if likelihood.reach is None:
-        each += top
+        total += count * top
     else:
-        each -= logs(likelihood.reach)[:, likelihood.kind]
-        reach = pt.minimum(logs(likelihood.typical) + top, 0.0)
-        each += log_count_probability(reach, float(count), float(pairs.n_below)) / count
-    total = each.sum(axis=1) + fit.noise_nodes.log_prior
-    weights = pt.special.softmax(total)
-    shared = pt.logsumexp(total) - np.log(nodes) - pt.sum(weights[:, None] * each)
-    each = pt.sum(weights[:, None] * each, axis=0) + shared / count
-    each = pt.concatenate([each, np.zeros(pairs.public.size - count)])
-    return (each / np.bincount(pairs.group))[pairs.group]
+        total -= pt.sum(logs(likelihood.reach)[:, likelihood.kind], axis=1)
+        reach = pt.minimum(logs(likelihood.typical)[:, 0] + top, 0.0)
+        total += log_count_probability(reach, count, float(fit.evidence.n_below))
+    return pt.logsumexp(total + fit.noise_nodes.log_prior) - np.log(fit.rho.size)

@@ -9,7 +9,7 @@ the node, and skills by the shift of the private board: given delta, ``z_2`` is 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,25 @@ from scipy.special import expit
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.inference import Nodes as FitNodes
-from bayes_sota.core.inference import Parameters
+from bayes_sota.core.inference import Parameters, infer
 from bayes_sota.core.numerics import invert_rows, one_thread
-from bayes_sota.core.priors import BoardPriors, Priors, own_priors
+from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.evidence import Tables
 from bayes_sota.leaderboard.fit import FieldFit, Strangers, infer_enough, shape_density
-from bayes_sota.leaderboard.pairs import Noise, Pairs, densities, draw_alone, draw_scores, reach_at
+from bayes_sota.leaderboard.pairs import (
+    Noise,
+    Pairs,
+    draw_alone,
+    draw_scores,
+    log_densities,
+    reach_at,
+)
 from bayes_sota.leaderboard.pairs_noise import (
     OUTLIERS,
     NoiseNodes,
+    find_noise,
     log_shift_prior,
     noise_at,
     shift_components,
@@ -35,9 +43,9 @@ from bayes_sota.leaderboard.pairs_noise import (
 )
 from bayes_sota.leaderboard.posterior import few_points
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
-from bayes_sota.leaderboard.skills import draw_parameters
 
-_POINTS, _BLOCK = 200, 50  # per coordinate of a shape; draws at a time
+_POINTS, _CELL = 200, 50  # per coordinate of a shape; draws at a time
+_QUICK, _RATIOS = ("normal",), np.linspace(-2.4, 2.4, 13)  # shape and ratios that are tried first
 _PRIOR_NODES = 1000
 _MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
 type Draws = dict[str, NDArray[Any]]
@@ -57,41 +65,59 @@ class PairFit(FieldFit):
     noise_nodes: NoiseNodes
 
     @classmethod
-    def of_pairs(cls, pairs: Pairs, priors: PairedPriors, families: tuple[str, ...]) -> "PairFit":
-        """What a fit is before its parameters are sampled."""
-        nodes = NoiseNodes.of(pairs, priors)
-        pairs, board = pairs.on_grid(nodes.noise), BoardPriors()
+    def of_pairs(
+        cls,
+        boards: PairedBoards,
+        priors: Priors | PairedPriors | None,
+        families: tuple[str, ...],
+        top: float | None = None,
+    ) -> "PairFit":
+        """What a fit is before its parameters are sampled.
+
+        Nodes have five values of each of up to two unknowns of the noise, three of each of three.
+        """
+        pairs, known = Pairs.of(boards, top), own_priors(PairedPriors, priors)
+        names, (middle, sd) = unknowns(pairs, known), find_noise(pairs, known)
+        if "ratio" in names:  # first by a quick fit: it may be known far better than before
+            lines = [_RATIOS if name == "ratio" else np.zeros(1) for name in names]
+            nodes = NoiseNodes.of(pairs, known, middle, lines)
+            quick = infer(cls._at(pairs, known, nodes, _QUICK), np.random.default_rng(0), _POINTS)
+            place, weight = names.index("ratio"), quick.node_weights
+            middle[place] = weight @ _RATIOS
+            variance = weight @ (_RATIOS - middle[place]) ** 2
+            sd[place] = max(np.sqrt(variance), (_RATIOS[1] - _RATIOS[0]) / 2)
+        line = np.arange(-2.0, 3.0) if len(names) < 3 else np.linspace(-1.2, 1.2, 3)
+        nodes = NoiseNodes.of(pairs, known, middle, [line * one for one in sd])
+        return cls._at(pairs, known, nodes, families)
+
+    @classmethod
+    def _at(
+        cls, pairs: Pairs, priors: PairedPriors, nodes: NoiseNodes, families: tuple[str, ...]
+    ) -> Self:
+        """At nodes of the noise."""
+        noise, pairs, board = nodes.noise, pairs.on_grid(nodes.noise), BoardPriors()
         prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
-        scale, last = FieldScale(*prior, pairs.step), nodes.noise[-1]
-        typical = pairs.shares @ reach_at(pairs, last, pairs.u) if pairs.is_cut else None
-        rho = np.nan_to_num(nodes.noise.rho)
-        weighed = FitNodes(priors.correlation, priors.submission_luck, rho, nodes.noise.luck)
-        return cls(
-            weighed,
-            families,
-            (),
-            "nodes",
-            pairs,
-            priors,
-            np.ones(pairs.n_counted),
-            scale,
-            Strangers.of(pairs.n_counted, pairs.y, scale, typical),
-            FAMILIES,
-            nodes,
-        )
+        scale, typical = FieldScale(*prior, pairs.step), None
+        if pairs.is_cut:
+            typical = reach_at(pairs, noise.at(-1), pairs.u)[pairs.kind].mean(axis=0)
+        rho, copies = np.nan_to_num(noise.rho), np.ones(pairs.n_counted)
+        weighed = FitNodes(priors.correlation, priors.submission_luck, rho, noise.luck)
+        strangers = Strangers.of(pairs.n_counted, pairs.y, scale, typical)
+        known = pairs, priors, copies, scale, strangers, FAMILIES
+        return cls(weighed, families, (), "nodes", *known, nodes)
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
         """Probabilities at each node."""
-        return tuple(self._table(self.noise_nodes.noise[r]) for r in range(self.rho.size))
+        return tuple(self._table(self.noise_nodes.noise.at(r)) for r in range(self.rho.size))
 
     def _table(self, noise: Noise) -> Tables:
-        pairs = self.evidence
-        log_p = np.log(densities(pairs, noise, pairs.u))
-        top, reach, typical = log_p.max(axis=1), None, np.ones(pairs.y.size)
+        pairs, reach, typical = self.evidence, None, np.ones(self.evidence.y.size)
+        log_p = log_densities(pairs, noise)
+        top = log_p.max(axis=1)
         if pairs.is_cut:
             reach = reach_at(pairs, noise, pairs.u)
-            typical = pairs.shares @ reach
+            typical = reach[pairs.kind].mean(axis=0)
         return Tables(np.exp(log_p - top[:, None]), top, reach, typical)
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
@@ -113,11 +139,10 @@ def fit_pairs(
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(0.8, 0.05, 12)
     >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
-    >>> draw_pairs(fit_pairs(boards, None, rng), 100, rng).psi.shape
-    (100, 12)
+    >>> list(fit_pairs(boards, None, rng).shape_weights)
+    ['normal', 'ex-gaussian']
     """
-    pairs = Pairs.of(boards, top)
-    empty = PairFit.of_pairs(pairs, own_priors(PairedPriors, priors), BoardPriors().families)
+    empty = PairFit.of_pairs(boards, priors, BoardPriors().families, top)
     return infer_enough(empty, rng, _POINTS)
 
 
@@ -127,50 +152,41 @@ class PairDraws:
 
     Attributes
     ----------
-    psi : ndarray, shape (D, k)
-        In the coordinate, on the items of the private board.
-    unusual : ndarray, shape (D, k)
-        Probability that the residuals of a pair are not usual ones.
+    psi, unusual : ndarray, shape (D, k)
+        In the coordinate, on the items of the private board; probability that the residuals of a
+        pair are not usual ones.
     noise : Noise
-    z : ndarray, shape (D, d)
-        Coordinates of the noise.
+    log_prior : ndarray, shape (D,)
+        Of the noise.
     parameters : Parameters
     """
 
     psi: FloatArray
     unusual: FloatArray
     noise: Noise
-    z: FloatArray
+    log_prior: FloatArray
     parameters: Parameters
-
-
-def draw_pairs(fit: PairFit, draws: int, rng: np.random.Generator) -> PairDraws:
-    """So many posterior draws."""
-    return draw_psi(fit, draw_parameters(fit, draws, rng), rng)
 
 
 @one_thread()
 def draw_psi(fit: PairFit, parameters: Parameters, rng: np.random.Generator) -> PairDraws:
     """Psi of every pair given the parameters of the field and the node of the noise."""
-    pairs, nodes, node = fit.evidence, fit.noise_nodes, parameters.node
-    psi, unusual = np.zeros((2, node.size, pairs.public.size))
+    pairs, nodes, node, count = fit.evidence, fit.noise_nodes, parameters.node, fit.copies.size
     noise, z = nodes.draw(pairs, fit.priors, node, rng)
-    count = pairs.n_counted
-    for start in range(0, node.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        psi[block], unusual[block] = draw_alone(pairs, noise[block], rng)
-    for r, f, draws in parameters.cells(fit, _BLOCK):
+    psi, unusual = draw_alone(pairs, noise, rng)
+    for r, f, draws in parameters.cells(fit, _CELL):
         points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
         density = fit.density(fit.families[f], points)
         cdf = np.cumsum(density[:, None] * fit.tables[r].score, axis=2)
         rows = at.reshape(-1, 1) * count + np.arange(count)
         level = rng.random((draws.size, count))
         y = invert_rows(cdf.reshape(-1, pairs.y.size), level, pairs.y, rows)
-        psi[draws, :count] = pairs.coordinate.of_skill(pairs.law.skill_at(y))
-    public, private = noise.public_sd**2, noise.private_sd**2
-    moved = (noise.shift - nodes.noise.shift[node]) * private / (public + private)
-    psi[:, :count] += moved[:, None] + more_skill(pairs, noise)[:, :count]
-    return PairDraws(psi, unusual, noise, z, parameters)
+        psi[draws, :count] = pairs.of_grid(y)
+    moved = (noise.shift - nodes.noise.shift[node]) * (noise.private_sd / noise.difference_sd) ** 2
+    psi[:, :count] += moved[:, None] + _more_skill(pairs, noise)[:, :count]
+    _, sd = shift_components(pairs, fit.priors, noise)
+    log_prior = np.logaddexp.reduce(log_shift_prior(sd, noise.shift), axis=1)
+    return PairDraws(psi, unusual, noise, log_prior - 0.5 * np.sum(z**2, axis=1), parameters)
 
 
 def estimands_of(
@@ -178,29 +194,27 @@ def estimands_of(
 ) -> Draws:
     """All that is reported, in units of the scores; ``winner`` is the public one (of each draw).
 
-    ``skill`` and ``expected_private`` (D, k); ``best``, which distinct pair is best, and the others
+    ``skill`` and ``expected_private`` (D, k); ``best``, which team is best, and the others
     (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at the
     public winner.
     """
-    pairs, score = fit.evidence, fit.evidence.coordinate.to_score
-    every, sd, error = shift_components(pairs, fit.priors, noise)
-    log_weight = log_shift_prior(pairs, fit.priors, noise)
+    pairs, score, draw = fit.evidence, fit.evidence.to_score, np.arange(len(psi))
+    rho, sd = shift_components(pairs, fit.priors, noise)
+    log_weight = log_shift_prior(sd, noise.shift)
     weight = np.cumsum(np.exp(log_weight - log_weight.max(axis=1, keepdims=True)), axis=1)
-    draw = np.arange(len(psi))
-    chosen = np.sum(weight < rng.random((len(psi), 1)) * weight[:, -1:], axis=1)
-    rho, sd, error = every[draw, chosen], sd[draw, chosen], error[draw, chosen]
-    private_se = noise.private_sd / np.sqrt(1 - rho**2)
-    public_se = np.sqrt(np.maximum(error**2 - private_se**2, 0))
-    if pairs.errors is not None:  # as given, to the last digit
-        public_se, private_se = (np.full(rho.size, known) for known in pairs.errors)
-    slope = rho * private_se / sd**2  # of z_2 on delta
-    left = np.sqrt(np.maximum(1 - slope * rho * private_se, 0))
-    z = slope * noise.shift + left * rng.standard_normal(rho.size)
-    theta = psi - (rho * private_se * z)[:, None]
-    fresh = (rho * private_se * rng.standard_normal(rho.size))[:, None]
-    new = theta + fresh + rng.standard_normal(theta.shape) * noise.private_sd[:, None]
+    source = np.sum(weight < rng.random((len(psi), 1)) * weight[:, -1:], axis=1)
+    rho, sd = rho[draw, source], sd[draw, source]
+    public_se, private_se = (v / np.sqrt(1 - rho**2) for v in (noise.public_sd, noise.private_sd))
+    if pairs.errors is not None:  # as given, to the last digit: figures bin draws that differ
+        public_se, private_se = (np.full(rho.size, error) for error in pairs.errors)
+    shared = rho * private_se
+    z = shared / sd**2 * noise.shift  # of z_2 on delta
+    z += np.sqrt(np.maximum(1 - (shared / sd) ** 2, 0)) * rng.standard_normal(rho.size)
+    theta = psi - (shared * z)[:, None]
+    new = theta + (shared * rng.standard_normal(rho.size))[:, None]
+    new += rng.standard_normal(theta.shape) * noise.private_sd[:, None]
     skill, best, first = score(theta), np.argmax(psi, axis=1), (draw, winner)
-    lucky = {"submission_luck": noise.luck, "submission_slope": noise.slope}
+    lucky = {"submission_luck": noise.luck, "submission_slope": pairs.slope(noise)}
     return {
         "skill": skill,
         "expected_private": score(psi),
@@ -226,10 +240,10 @@ def gains_of(fit: PairFit, draws: PairDraws) -> Draws:
 
     And the probability that such a difference is unusual.
     """
-    pairs, noise, score = fit.evidence, draws.noise, fit.evidence.coordinate.to_score
-    expected = pairs.private - noise.shift[:, None]
-    expected = expected + (noise.luck * noise.public_sd)[:, None] * pairs.maxima[0][pairs.kind]
-    return {"public_gain": score(pairs.public) - score(expected), "unusual": draws.unusual}
+    pairs = fit.evidence
+    public, private = pairs.expected(draws.noise.at((slice(None), None)), pairs.kind)
+    x, y = map(pairs.to_score, (pairs.observed[:, 0], pairs.observed[:, 1] + public - private))
+    return {"public_gain": x - y, "unusual": draws.unusual}
 
 
 def draw_prior(
@@ -257,26 +271,21 @@ def draw_boards(
     """
     pairs, size, names = fit.evidence, len(density), unknowns(fit.evidence, fit.priors)
     noise = noise_at(pairs, fit.priors, rng.standard_normal((size, len(names))))
-    _, sd, _ = shift_components(pairs, fit.priors, noise)
+    _, sd = shift_components(pairs, fit.priors, noise)
     sd = sd[np.arange(size), rng.integers(sd.shape[1], size=size)]
-    noise = replace(
-        noise,
-        slope=np.resize(fit.noise_nodes.noise.slope, size),
-        shift=sd * rng.standard_normal(size),
-        outliers=expit(OUTLIERS[0] + OUTLIERS[1] * rng.standard_normal(size)),
-    )
-    psi, u = np.empty((size, pairs.public.size)), pairs.coordinate.of_skill(pairs.law.skill_at(y))
+    outliers = expit(OUTLIERS[0] + OUTLIERS[1] * rng.standard_normal(size))
+    noise = replace(noise, shift=sd * rng.standard_normal(size), outliers=outliers)
+    at, u = np.empty((size, pairs.kind.size)), pairs.of_grid(y)
     for row, mass in enumerate(density):
-        reach = reach_at(pairs, noise[row], u) if pairs.is_cut else np.ones((len(pairs.numbers), 1))
-        cdf = np.cumsum(mass * reach, axis=1)
-        psi[row] = invert_rows(cdf, rng.random(pairs.public.size), y, pairs.kind)
-    psi = pairs.coordinate.of_skill(pairs.law.skill_at(psi)) + more_skill(pairs, noise)
+        cdf = np.cumsum(mass * reach_at(pairs, noise.at(row), u), axis=1)
+        at[row] = invert_rows(cdf, rng.random(pairs.kind.size), y, pairs.kind)
+    psi = pairs.of_grid(at) + _more_skill(pairs, noise)
     return noise, psi, draw_scores(pairs, noise, psi, rng)
 
 
-def more_skill(pairs: Pairs, noise: Noise) -> FloatArray:
+def _more_skill(pairs: Pairs, noise: Noise) -> FloatArray:
     """What the skill of each pair has more for its number of submissions, (D, k)."""
-    return noise.slope[:, None] * pairs.maxima[2][pairs.kind]
+    return pairs.expected(noise.at((slice(None), None)), pairs.kind)[1]
 
 
 def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
@@ -285,7 +294,7 @@ def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
     pairs = fit.evidence
     if pairs.errors is not None:
         allowed = float(np.hypot(*pairs.errors))
-        if pairs.base_sd > 1.15 * allowed * (1 + 2 / np.sqrt(pairs.public.size)):
+        if pairs.base_sd > 1.15 * allowed * (1 + 2 / np.sqrt(pairs.kind.size)):
             yield (
                 f"differences of the teams have the robust standard deviation {pairs.base_sd:.3g}, "
                 f"more than the {allowed:.3g} that the standard errors allow at rho = 0"
@@ -293,7 +302,6 @@ def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
     middle = float(np.median(draws.noise.luck))
     if middle > _MOST_CREDIBLE:
         yield (
-            f"lambda is learnt as {middle:.2f}, where it ends: public scores rise with the number "
-            "of submissions at least as far as the luck of unrelated ones, as where teams adapt to "
-            "the public board step by step, which the model lacks"
+            f"lambda is learnt as {middle:.2f}, near its end: public scores rise with the number "
+            "of submissions as where teams adapt to the public board, which the model lacks"
         )

@@ -16,7 +16,6 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
-from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
 from bayes_sota.core.sample_trace import (
     check_trace,
@@ -28,9 +27,11 @@ from bayes_sota.core.sample_trace import (
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
 from bayes_sota.leaderboard.sample import BoardLayout, best_first, facts_of
+from bayes_sota.leaderboard.sample_pairs import complete_paired
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import (
     Skills,
@@ -46,10 +47,10 @@ if TYPE_CHECKING:
 
 def complete(
     trace: xr.DataTree,
-    board: Leaderboard,
+    board: Leaderboard | PairedBoards,
     model: "pm.Model | None" = None,
     *,
-    priors: Priors | BoardPriors | None = None,
+    priors: Any = None,
     family: str | SkillFamily | None = None,
     fit: ShapeFit | None = None,
     random_seed: Seed = DEFAULT_SEED,
@@ -60,8 +61,8 @@ def complete(
     ----------
     trace : DataTree
         Of ``pm.sample``, with the variables of the model.
-    board : Leaderboard
-        Whose model it is.
+    board : Leaderboard or PairedBoards
+        Whose model it is; of ``build_paired`` the prior groups are of the model as it was built.
     model : pm.Model, optional
         An extended model; default that of the ``with`` block, or the model of the board. Log
         likelihood, prior and replicated scores come from it, and the density of the skills.
@@ -96,6 +97,8 @@ def complete(
     from bayes_sota.leaderboard.models import build_model
 
     check_trace(trace)
+    if isinstance(board, PairedBoards):
+        return complete_paired(trace, board, model, priors, random_seed)
     rng, seed = resolve_seed(random_seed)
     index = int(dataset_of(trace, "constant_data").get("family", -1))
     if family is None and index < 0:

@@ -34,18 +34,20 @@ def test_estimate_sota_hands_two_boards_on(monkeypatch: pytest.MonkeyPatch) -> N
     assert bs.estimate_sota(boards, method="exact", draws=7)["draws"] == 7
 
 
-def test_copies_share_one_likelihood_and_one_replicate(tree: xr.DataTree) -> None:
-    group = tree["constant_data"]["group"].values
-    same = np.flatnonzero(group == np.bincount(group).argmax())
-    assert same.size == 7
-    for name in ("log_likelihood", "posterior_predictive", "prior_predictive"):
-        copies = tree[name]["score"].isel(classifier=same)
-        assert np.all(copies.values == copies.isel(classifier=[0]).values)
+def test_copies_are_one_team_and_said_so(tree: xr.DataTree) -> None:
+    boards = some_boards()
+    assert tree.attrs["n_copies"] == 6
+    assert tree["posterior"].sizes["classifier"] + 6 <= boards.n_entries
+    report = bs.leaderboard.describe_paired(tree, boards)
+    assert report.notes[-1].startswith("6 teams have the same two scores as another team")
+    assert sum(row["p_best"] for row in report.content["entries"]) == pytest.approx(1)
+    assert report.content["public_winner"]["p_best"] == report.content["best"][0]["p_best"]
 
 
 def test_replicates_scatter_around_the_skills_that_they_are_of(tree: xr.DataTree) -> None:
     """Far above the thresholds the mean is the expected score, the variance that of residuals."""
-    best = tree.attrs["public_winner"]
+    boards = some_boards()
+    best = boards.names[boards.public_winner]
     score = tree["posterior_predictive"]["score"].sel(classifier=best, board="private")
     gap = (score - tree["posterior"]["expected_private"].sel(classifier=best)).values
     usual = tree["posterior"]["residual_sd"].values / np.sqrt(2)
