@@ -19,7 +19,7 @@ from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.inference import Nodes as FitNodes
 from bayes_sota.core.inference import Parameters, infer
 from bayes_sota.core.numerics import invert_rows, one_thread
-from bayes_sota.core.priors import BoardPriors, Priors
+from bayes_sota.core.priors import BoardPriors, Priors, own_priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.evidence import Tables
