@@ -9,8 +9,7 @@ exact probability where normal scores share one factor,
 .. math:: g(X_j; \theta_j) = \rho z + \sqrt{1 - \rho^2}\, e_j, \quad z, e_j \sim N(0, 1)
 
 with ``z`` what all scores share because they share the items. Where every classifier shows the best
-of its submissions, e has the law of ``bayes_sota.maximum.submissions``, and accuracies go by normal
-numbers too.
+of its submissions, e has the law of ``bayes_sota.maximum.submissions``.
 ``tests/maximum/test_fields.py`` compares with whole fields, and the best count with its exact law.
 """
 
@@ -100,7 +99,8 @@ class FreshTestSet:
             target: Any = leading[rows] + (self.step if holder is None else 0.0)
             bound, tilt = self.bound(parts, target)
             jump: Any = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
-            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE)
+            possible: Any = self.step == 0 or target < 1 + self.step / 2
+            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & possible
             rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
             if not rows.size:
                 break
@@ -143,20 +143,56 @@ class FreshTestSet:
         return self.walk_down(rng, *others), holder
 
 
-@dataclass(frozen=True, eq=False)
-class NormalTestSet(FreshTestSet):
-    """Test sets on which a normal number is added to skill: what its items do to all, and noise.
+class NoisyTestSet(FreshTestSet):
+    """Test sets on which every score has a noise, the last of its parts being the noise's kind.
 
     Attributes
     ----------
-    scores : ScoreLaw or AucScores
-        What makes a score and a skill a normal number.
-    shift, correlation : ndarray, shape (D,)
-        z and rho.
     noise : SubmissionNoise
         Of the best of several submissions, or of one.
     kind : ndarray, shape (D,)
         Kind of the noise of each draw.
+    noise_at, value : callable
+        The noise with which a score is a target, given parts and target; scores, given parts and
+        noise.
+    """
+
+    noise: SubmissionNoise
+    kind: IntArray
+    noise_at: Callable[..., FloatArray]
+    value: Callable[..., FloatArray]
+
+    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
+        """With noise from its whole law."""
+        parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
+        return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
+
+    def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The probability itself, and no tilt."""
+        chance = self.noise.survival(self.noise_at(parts, target), parts[-1])
+        return chance, chance
+
+    def challenge(
+        self, rng: Generator, parts: Parts, bound: FloatArray, _: Any, target: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """By the ratio of the chances, then from the tail above the target."""
+        leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
+        few, target = tuple(part[leads] for part in parts), target[leads]
+        noise = self.noise.draw_above(self.noise_at(few, target), few[-1], rng)
+        return leads, np.maximum(self.value(few, noise), target)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalTestSet(NoisyTestSet):
+    """Test sets on which normal scores share one factor.
+
+    Attributes
+    ----------
+    scores : NormalLaw or AucScores
+    shift, correlation : ndarray, shape (D,)
+        z and rho.
+    noise, kind
+        As of ``NoisyTestSet``.
     """
 
     scores: Any
@@ -166,37 +202,20 @@ class NormalTestSet(FreshTestSet):
     kind: IntArray
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """Skill, what all scores share, standard deviation and kind of what is a score's own."""
+        """Skill, what all scores share, and the standard deviation of what is a score's own."""
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
         return skill, rho * self.shift[rows], own, self.kind[rows]
 
-    def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
-        """With noise from its whole law."""
-        return self._draw_above(rng, self.parts(rows, skill), np.full(rows.size, -np.inf))
-
-    def bound(self, parts: Parts, target: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The probability itself, and no tilt."""
-        chance = self.noise.survival(self._noise_at(parts, target), parts[-1])
-        return chance, chance
-
-    def challenge(
-        self, rng: Generator, parts: Parts, bound: FloatArray, _: Any, target: FloatArray
-    ) -> tuple[IntArray, FloatArray]:
-        """By the ratio of the chances, then from the tail above the target."""
-        leads = np.flatnonzero(rng.random(bound.size) * bound < self.bound(parts, target)[0])
-        few, target = tuple(part[leads] for part in parts), target[leads]
-        noise = self._noise_at(few, target)
-        return leads, np.maximum(self._draw_above(rng, few, noise), target)
-
-    def _noise_at(self, parts: Parts, target: FloatArray) -> Any:
+    def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
+        """From the normal score."""
         skill, common, own, _ = parts
-        return (self.scores.normal_score(target, skill) - common) / own
+        return np.asarray((self.scores.normal_score(target, skill) - common) / own)
 
-    def _draw_above(self, rng: Generator, parts: Parts, least: FloatArray) -> Any:
-        skill, common, own, kind = parts
-        noise = self.noise.draw_above(least, kind, rng)
-        return self.scores.estimate(common + own * noise, skill)
+    def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
+        """Scores."""
+        skill, common, own, _ = parts
+        return np.asarray(self.scores.estimate(common + own * noise, skill))
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +285,39 @@ class CountedTestSet(FreshTestSet):
         a, b, k, rest = parts
         growth, x = np.expm1(tilt), target * self.n_test
         log_bound = k * np.log1p(a * growth) + rest * np.log1p(b * growth) - tilt * x
-        return np.where(x > self.n_test + 0.5, 0.0, np.exp(np.minimum(log_bound, 0.0)))
+        return np.exp(np.minimum(log_bound, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenTestSet(NoisyTestSet, CountedTestSet):
+    """Accuracies of the best of several submissions; the shift is that of one.
+
+    A count has the quantile, at the level of its noise, of the sum of two binomials that one
+    submission has, by the first terms of Cornish and Fisher's expansion.
+    """
+
+    noise: SubmissionNoise
+    kind: IntArray
+
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """Mean, standard deviation and a sixth of the skewness of one submission's count."""
+        a, b, k, rest = CountedTestSet.parts(self, rows, skill)
+        first, second = k * a * (1 - a), rest * b * (1 - b)
+        variance = np.maximum(first + second, 1e-12)
+        skewness = (first * (1 - 2 * a) + second * (1 - 2 * b)) / variance**1.5
+        return k * a + rest * b, np.sqrt(variance), skewness / 6, self.kind[rows]
+
+    def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
+        """Half a count below the target."""
+        mean, sd, sixth, _ = parts
+        z = (target * self.n_test - 0.5 - mean) / sd
+        return np.asarray(z - sixth * (z**2 - 1))
+
+    def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
+        """Counts over the number of items."""
+        mean, sd, sixth, _ = parts
+        counts = np.rint(mean + sd * (noise + sixth * (noise**2 - 1)))
+        return np.asarray(np.clip(counts, 0, self.n_test) / self.n_test)
 
 
 def fresh_test_set(
@@ -283,15 +334,17 @@ def fresh_test_set(
     law of one of the two tabulated values around it, with the probabilities of linear
     interpolation.
     """
-    n, theta0 = new_n_test or board.n_test, default_reference_skill(board, reference_skill)
-    luck = luck if board.has_submissions else None
-    if board.metric == "accuracy" and luck is None:
-        return CountedTestSet(n, rng.binomial(n, theta0, correlation.size), correlation, theta0)
     numbers, lucks, kind = (1.0,), [0.0], np.zeros(correlation.size, np.int64)
+    luck = luck if board.has_submissions else None
     if luck is not None:
         numbers = tuple(board.submissions[0].tolist())
         lucks = np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()
         place = np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size)
         kind = np.minimum(place, _PLACES).astype(np.int64)
-    scores, shift = score_law(board).on(new_n_test).normal_scores, rng.standard_normal(kind.size)
-    return NormalTestSet(scores, shift, correlation, noise_at(numbers, tuple(lucks)), kind)
+    noise = noise_at(numbers, tuple(lucks))
+    if board.metric != "accuracy":
+        scores = score_law(board).on(new_n_test).normal_scores
+        return NormalTestSet(scores, rng.standard_normal(kind.size), correlation, noise, kind)
+    n, theta0 = new_n_test or board.n_test, default_reference_skill(board, reference_skill)
+    given = (n, rng.binomial(n, theta0, kind.size), correlation, theta0)
+    return CountedTestSet(*given) if luck is None else ChosenTestSet(*given, noise, kind)

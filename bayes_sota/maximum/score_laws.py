@@ -110,21 +110,15 @@ class AccuracyLaw(ScoreLaw):
         right = np.clip(scores * n, 0.5, n - 0.5)
         return rng.beta(right / variance, (n - right) / variance)
 
-    def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Error of scores of at least ``estimate``, which begin half an item below."""
-        share = 0.5 + (np.asarray(estimate) - 0.5 / self.n_test - 0.5) * self._shrunk
-        return self.stabilized(np.clip(share, 0, 1)) - self.stabilized(skill)
-
-    def estimate(self, normal: ArrayLike, skill: ArrayLike) -> FloatArray:
-        """Score with an error on the variance-stabilised scale, where the mean is corrected."""
-        place = self.stabilized(skill) + np.asarray(normal)
-        share = self.from_stabilized(np.clip(place, 0, np.pi * np.sqrt(self.n_test)))
-        return self.snapped(0.5 + (share - 0.5) / self._shrunk)
-
-    @property
-    def _shrunk(self) -> float:
-        """What normal errors on that scale do to the distance of a mean from a half."""
-        return float(np.exp(-0.5 / self.n_test))
+    def with_error(
+        self, skill: FloatArray, normal: FloatArray, size: int | None, ratio: Any = 1.0
+    ) -> FloatArray:
+        """Errors on the variance-stabilised scale, with the mean corrected."""
+        n = size or self.n_test
+        angle = np.arcsin(np.sqrt(skill)) + normal * ratio / (2 * np.sqrt(n))
+        share = np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
+        share = 0.5 + (share - 0.5) * np.exp(ratio**2 / (2 * n))
+        return np.round(np.clip(share, 0, 1) * n) / n
 
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Multiples of one item, between 0 and 1."""
