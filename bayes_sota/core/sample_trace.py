@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
+_PRIOR_DRAWS = 1000
 
 
 def describe_model(model: "pm.Model") -> dict[str, str]:
@@ -215,8 +216,8 @@ def model_groups(
     Returns
     -------
     dict of str to Dataset
-        ``prior`` of the variables of the posterior, ``prior_predictive`` and
-        ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
+        ``prior`` of the variables of the posterior, ``prior_predictive`` (of at most 1,000 draws)
+        and ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
         ``LARGEST_GROUP``), ``log_likelihood`` (left out of a variable where it would pass
         ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the trace only, not on
         those of the prior.
@@ -241,7 +242,10 @@ def model_groups(
     once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
         drawn = pm.sample_prior_predictive(
-            -(-draws // every), var_names=[*named, *observed], random_seed=seeds[0], **quick
+            min(-(-draws // every), _PRIOR_DRAWS),
+            var_names=[*named, *observed],
+            random_seed=seeds[0],
+            **quick,
         )
         groups = {
             "prior": drawn["prior"].to_dataset()[named],

@@ -185,9 +185,7 @@ class FieldFit(Fit):
         return Likelihood(tables, self.copies, kind, evidence.step, evidence.n_below)
 
     @one_thread()
-    def log_likelihood_of_entries(
-        self, parameters: Parameters, dtype: Any = np.float64
-    ) -> NDArray[Any]:
+    def log_likelihood_of_entries(self, parameters: Parameters) -> NDArray[Any]:
         r"""Log probability of the score of each modelled entry, skills summed out, (D, E).
 
         .. math:: w_j \log \frac{\int p(x_j \mid \psi, \rho)\, dP(\psi \mid \phi)}
@@ -200,13 +198,13 @@ class FieldFit(Fit):
         """
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
-        log_p = np.empty((parameters.node.size, row.size), dtype)
+        log_p = np.empty((parameters.node.size, row.size))
         likelihoods = [self.likelihood_at((at,)) for at in self.tables]
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             shape, log_unit = self.shape_of(self.families[f], points)
             each = weight * likelihoods[r].each(self.strangers.join(shape), log_unit)[:, 0]
-            log_p[draws] = each.astype(dtype)[inverse.reshape(-1, 1), row]
+            log_p[draws] = each[inverse.reshape(-1, 1), row]
         return log_p
 
 

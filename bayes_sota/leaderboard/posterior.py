@@ -18,14 +18,13 @@ from functools import cached_property
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.anchors import disagreement, notes_of_anchors
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
@@ -95,7 +94,6 @@ def board_posterior(
     *,
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
-    new_n_test: int | None = None,
     every: bool = True,
 ) -> BoardPosterior:
     """Posterior of theta_sota from all scores of a board, own errors too, or from answers.
@@ -109,8 +107,6 @@ def board_posterior(
         From answers its prior of rho is combined with what they say of rho.
     draws : int
     random_seed : int, Generator or None
-    new_n_test : int, optional
-        Size of the fresh test set; default the board's own.
     every : bool
         Whether all modelled entries are drawn, or only those that may be the best.
 
@@ -139,12 +135,6 @@ def board_posterior(
     DRAWS.check(draws, "draws")
     rng, priors = generator_of(random_seed), board_priors(priors)
     if isinstance(data, Outcomes):
-        if data.new != "items" and new_n_test is not None and data.is_answers:
-            raise InputError(
-                f"a fresh test set has new items, and skill is about {ABOUT[data.new]}: leave out "
-                "{name}",
-                parameter="new_n_test",
-            )
         evidence, size = items_evidence(data), data.n_items
     else:
         evidence, size = board_evidence(data, priors), data.n_test
@@ -154,7 +144,7 @@ def board_posterior(
         priors = learnt_priors(evidence.loadings, priors, data.new, evidence.explained)
     fit = fit_field(evidence, priors, rng)
     skills = draw_posterior(fit, draws, rng, every=every)
-    values = skills.estimands() | skills.new_scores(new_n_test or size or None, rng)
+    values = skills.estimands() | skills.new_scores(size or None, rng)
     if evidence.has_luck:
         values["submission_luck"] = fit.nodes.draw_luck(skills.parameters.node, rng)
     if isinstance(data, Outcomes):
