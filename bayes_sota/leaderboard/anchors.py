@@ -44,6 +44,7 @@ _STRAY, _STRAYS_BY = 0.1, 9.0
 _MOST_SETS = 600  # of anchors that may be stray
 _FARTHEST = 12.0  # standard errors of a residual
 _SHRINKING = 25.0  # mistakes that a correlation by distance is worth
+_LEAST_OWN = 1e-6  # of the variance of a residual: two anchors may have the same answers
 _LEAST_LEFT = 0.02  # of a variance
 _WORTH = {True: 0.9, False: 0.6}  # of an anchor, from answers and from scores
 _UNLIKELY = 0.02  # p-value below which anchors disagree
@@ -135,7 +136,7 @@ def parts_of(
     both = anchors.contains[:, None] == anchors.contains
     known = np.where(both, np.minimum(anchors.share[:, None], anchors.share), 0.0)
     offset = anchors.offset / error
-    more = np.diag((anchors.error / error) ** 2) + np.outer(offset, offset)
+    more = np.diag((anchors.error / error) ** 2 + _LEAST_OWN) + np.outer(offset, offset)
     return 1 - part, (1 - part[:, None] - part + known, more)
 
 
