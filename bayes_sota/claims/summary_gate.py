@@ -19,6 +19,7 @@ from bayes_sota.claims.summary_methods import (
     unit_of,
 )
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import chance as fine_chance
@@ -26,7 +27,7 @@ from bayes_sota.core.text import counted, in_points
 from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import MethodComparison, compare_methods
-from bayes_sota.leaderboard.anchors import notes_of_anchors
+from bayes_sota.leaderboard.anchors import UNLIKELY, disagreement_of_items, notes_of_anchors
 
 Required = Literal["better", "not-worse"]
 
@@ -87,12 +88,18 @@ def report_gate(
     row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
     row["difference"]["mean"] = of.sign * law.centre
+    if outcomes.anchors is not None:  # what is expected, not what these items show
+        row["difference"]["observed"] = of.sign * law.centre
     if margin:
         better, worse = 1 - law.at_most(margin), law.at_most(-margin)
         row["rope"] = {"half_width": margin, "a_better": better}
         row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
     content = _judged(law, require, margin, ci_prob, of.n_items)
-    content["notes"] = [*notes_of_anchors(outcomes.anchors)]
+    anchors = outcomes.anchors
+    if anchors is not None and {*pair} <= {*anchors.names}:
+        raise InputError("the skills of both are known, and so is their difference")
+    p, words = disagreement_of_items(outcomes)
+    content["notes"] = [*notes_of_anchors(anchors), *[words] * (p < UNLIKELY)]
     content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     if both.new == "tasks" and both.tasks is not None and outcomes.anchors is None:
         content["notes"] += [

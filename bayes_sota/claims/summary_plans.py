@@ -74,6 +74,7 @@ def report_plan(
     if anchors and content["n_needed"] is not None:
         of_all, correlation = share_with_anchors(claim, anchors)
         content["n_with_anchors"] = ceil(content["n_needed"] * of_all)
+        content["n_for_power_with_anchors"] = ceil(content["n_for_power"] * of_all)
         content |= {"anchors": anchors, "correlation_of_anchors": correlation}
     if n_test:
         content["n_assured"] = planned.assured_size(level, power)
@@ -101,7 +102,7 @@ def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
 
     With as many known skills as ``count``, B's among them, and one correlation r of all:
 
-    .. math:: \frac{1 - k r^2 / (1 + (k - 1) r)}{2 (1 - r)}
+    .. math:: \frac{s_A^2 (1 - k r^2 / (1 + (k - 1) r))}{s_A^2 + s_B^2 - 2 r s_A s_B}
 
     Returns
     -------
@@ -117,13 +118,15 @@ def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
     """
     unknown, weights = claim.assumed()
     if isinstance(claim, Means):
-        r = unknown
+        r, (first, second) = unknown, claim.spreads
     else:
         a, b = claim.a, claim.b
+        first, second = (a * (1 - a)) ** 0.5, (b * (1 - b)) ** 0.5
         r = (unknown - a * b) / max((a * b * (1 - a) * (1 - b)) ** 0.5, 1e-12)
     correlation = min(max(float(np.average(r, weights=weights)), 0.0), 0.99)
     left = 1 - count * correlation**2 / (1 + (count - 1) * correlation)
-    return min(left / (2 * (1 - correlation)), 1.0), correlation
+    both = first**2 + second**2 - 2 * correlation * first * second
+    return min(first**2 * left / max(both, 1e-300), 1.0), correlation
 
 
 def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
@@ -147,8 +150,9 @@ def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
         more = f" and of {counted(others, 'model')} like it" if others else ""
         yield (
             f"With the skill of B{more} known from elsewhere, and all on these {claim.item}s, "
-            f"{content['n_with_anchors']:,} do (correlation "
-            f"{content['correlation_of_anchors']:.2f})."
+            f"these are {content['n_with_anchors']:,} and "
+            f"{content['n_for_power_with_anchors']:,}, where two models' answers correlate by "
+            f"{content['correlation_of_anchors']:.2f}."
         )
     if content.get("n_assured") is not None:
         yield (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayes_sota import leaderboard
-from bayes_sota.cli.options import InputFile, command, note_unused, option
+from bayes_sota.cli.options import KNOWN, InputFile, command, note_unused, option
 from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import parse_sizes, read_board
 from bayes_sota.core.errors import InputError
@@ -50,7 +50,7 @@ def board(file: Path, by: str | None, prob: float, seed: int, ranks: Any, **aske
     if by is None:
         table = leaderboard.board_table(data, ranks=ranks, **of_rho, **settings)
         return Answer(table, lambda: leaderboard.plot_entries(table))
-    note_unused("--by task", "average", "ranks", *of_rho)
+    note_unused("--by task", "average", "ranks", *of_rho, *KNOWN)
     if isinstance(data, Leaderboard):
         raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
     table = leaderboard.board_by_task(data, **settings)

@@ -149,7 +149,12 @@ def _known(context: Any, parameter: Any, typed: Sequence[str]) -> dict[str, Any]
     known: dict[str, Any] = {}
     for text in typed:
         name, is_given, skill = text.rpartition("=")
-        known |= {name: skill} if is_given else read_known(text)
+        if not is_given and not Path(text).exists():
+            raise InputError(f"--known takes NAME=SKILL or a table, got {quoted(text)}")
+        more = {name.strip(): skill} if is_given else read_known(text)
+        if twice := known.keys() & more.keys():
+            raise InputError(f"the skill of {quoted(min(twice))} is given twice")
+        known |= more
     return known
 
 
@@ -353,8 +358,14 @@ def note_unused(what: str, *names: str) -> None:
         and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if typed:
-        notes = context.meta.setdefault("notes", [])
-        notes.append(f"no effect on {what}: {', '.join(typed)}")
+        note(f"no effect on {what}: {', '.join(typed)}")
+
+
+def note(text: str) -> None:
+    """Say something once there is an answer."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta.setdefault("notes", []).append(text)
 
 
 def unread(reading: Iterable[str]) -> Iterator[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.cli.options import note_unused
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.cli.options import note, note_unused
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.data.answers import outcomes_of
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.item_values import parse_passes
@@ -72,6 +72,11 @@ def with_anchors(data: Any, known: dict[str, Any], only: Iterable[str]) -> Any:
     if not known["known"]:
         note_unused("an answer without --known", "contains", "offset")
     asked = {name: value for name, value in known.items() if value is not None}
+    of_table = [name for name, skill in asked["known"].items() if not isinstance(skill, str)]
+    absent = [name for name in of_table if name not in data.names]
+    if absent and len(absent) < len(asked["known"]):
+        note(f"not on this board, so no anchors: {listed(absent)}")
+        asked["known"] = {k: v for k, v in asked["known"].items() if k not in absent}
     return with_known(data, only=tuple(only), **asked)
 
 

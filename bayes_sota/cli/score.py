@@ -43,7 +43,12 @@ def score(
     classifiers each is by itself.
     """
     from bayes_sota.items.score import skill_of_counts, skills_alone
-    from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
+    from bayes_sota.leaderboard.anchors import (
+        UNLIKELY,
+        disagreement_of_items,
+        notes_of_anchors,
+        without_luck,
+    )
     from bayes_sota.leaderboard.summary_score import describe_skills
 
     if not files:
@@ -62,14 +67,22 @@ def score(
         average=average,
         **without_anchors(reading, known),
     )
-    outcomes = with_anchors(outcomes, known, only=known["known"])
     asked: Any = new or "items"
     answers = outcomes.is_answers
+    alone, words = outcomes, (1.0, "")
+    if known["known"]:
+        about = outcomes.about(asked, passes=passes) if answers else outcomes
+        alone = with_anchors(about, known, known["known"])
+        outcomes, words = outcomes.subset(alone.names), disagreement_of_items(alone)
     report = describe_skills(
-        without_luck(skills_alone(outcomes, new=asked, passes=passes), outcomes),
+        without_luck(skills_alone(outcomes, new=asked, passes=passes), alone),
         new=asked if answers or new else outcomes.new,
         ci_prob=prob,
-        notes=[*outcomes.notes, *notes_of_anchors(outcomes.anchors)],
+        notes=[
+            *outcomes.notes,
+            *notes_of_anchors(alone.anchors),
+            *words[1:] * (words[0] < UNLIKELY),
+        ],
         average=outcomes.averaging if answers else "items",
         metric=metric or "" if passes or answers else "mean",
     )

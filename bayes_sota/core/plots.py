@@ -323,7 +323,7 @@ def plot_lines(
 
 def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Kernel density of draws with one mode: places and heights, none where all are equal."""
-    if not np.ptp(draws):
+    if np.ptp(draws) <= 1e-9 * np.abs(draws).max():
         return np.ravel(draws)[:1], np.zeros(1)
     # ArviZ's default bandwidth shows ripples of draws
     curve = xr.DataArray(np.ravel(draws), dims="x").azstats.kde(dim="x", bw="scott", grid_len=200)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.arguments import COUNT, NUMBER, Range
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -25,6 +25,9 @@ _NUMBER = r"(-?[\d.]+(?:e-?\d+)?\s*%?)"
 _WRITTEN = re.compile(rf"{_NUMBER}(?:\s*(?:±|\+/?-)\s*{_NUMBER})?(?:\s*/\s*([\d,]+))?")
 _SHARES = Range(0.0, 1.0)
 _ERRORS = Range(0.0, np.inf)
+_MOST_OFF = 0.3  # of a share
+_NAME = ("name", "model", "entry", "team", "classifier", "method", "player")
+_SKILL = ("skill", "accuracy", "acc", "auc", "score", "mean")
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,10 @@ class Known:
         """A skill as people write it: 0.7613, 76.13%, 0.7613±0.002, 0.7613/50000."""
         found = _WRITTEN.fullmatch(text.strip())
         try:
-            skill, se = (None if x is None else _share(x) for x in found.groups()[:2])  # type: ignore[union-attr]
+            typed, more = found.groups()[:2]  # type: ignore[union-attr]
+            if more and typed.endswith("%"):
+                more = more.rstrip("% ") + "%"
+            skill, se = (None if x is None else _share(x) for x in (typed, more))
             size = None if found[3] is None else int(found[3].replace(",", ""))  # type: ignore[index]
         except (AttributeError, ValueError):
             forms = "0.7613, 76.13%, 0.7613±0.002 or 0.7613/50000"
@@ -80,15 +86,20 @@ def read_known(path: str | Path) -> dict[str, Known]:
     """Known skills of a table with the columns name, skill and, if known, se or n."""
     table = read_table(Path(path))
     columns = {title.strip().lower(): values for title, values in table.columns.items()}
-    if not {"name", "skill"} <= columns.keys():
-        raise InputError(f"{path}: a table of known skills has the columns name, skill, se or n")
-    known = {}
-    for row, name in enumerate(columns["name"]):
-        texts = [str(columns[title][row]) if title in columns else "" for title in ("se", "n")]
-        text = str(columns["skill"][row]) + "".join(
-            sign + part for sign, part in zip("±/", texts, strict=True) if part
-        )
-        known[str(name)] = Known.parse(text)
+    of = [next((title for title in words if title in columns), None) for words in (_NAME, _SKILL)]
+    if None in of:
+        found = f"its columns are {listed([*table.columns])}"
+        wanted = "a table of known skills has the columns name, skill and, if known, se or n"
+        raise InputError(f"{wanted}; {found}", where=str(path))
+    names, skills = (columns[str(title)] for title in of)
+    known: dict[str, Known] = {}
+    for row, (name, skill) in enumerate(zip(names, skills, strict=True)):
+        se, size = (str(columns[key][row] or "") if key in columns else "" for key in ("se", "n"))
+        text = f"{skill or ''}" + f"±{se}" * bool(se) + f"/{size}" * bool(size)
+        with located(f"{path}: {table.lines[row]}"):
+            if name in known:
+                raise InputError(f"{quoted(name)} stands in two rows")
+            known[str(name)] = Known.parse(text)
     return known
 
 
@@ -135,7 +146,7 @@ class Anchors(Observed):
 
 def with_known[D: (Leaderboard, Outcomes)](
     data: D,
-    known: Mapping[str, Known | float | str],
+    known: Mapping[str, Known | float | str] | str | Path,
     *,
     only: Collection[str] = (),
     contains: bool | None = None,
@@ -146,9 +157,9 @@ def with_known[D: (Leaderboard, Outcomes)](
     Parameters
     ----------
     data : Leaderboard or Outcomes
-    known : mapping of str to Known, float or str
+    known : mapping of str to Known, float or str, or path
         Skill of some entries on all items of which these are a sample; a string as of
-        ``Known.parse``.
+        ``Known.parse``; or a table with the columns name, skill and, if known, se or n.
     only : collection of str
         Entries that are known and do not compete: they only serve as anchors.
     contains : bool, optional
@@ -172,26 +183,34 @@ def with_known[D: (Leaderboard, Outcomes)](
     >>> board.names, board.anchors.scores.tolist(), board.anchors.share.tolist()
     (('a', 'b'), [0.9], [0.05])
     """
-    if not known:
+    skills: Mapping[str, Any] = read_known(known) if isinstance(known, str | Path) else known
+    if not skills:
         return data
+    if data.anchors is not None:
+        raise InputError("some skills are known already: give all of them at once")
     names = list(data.names)
-    for name in [*known, *only]:
+    for name in [*skills, *only]:
         if name not in names:
-            raise InputError(f"no entry is called {quoted(name)}{nearest(name, names)}")
-        if name not in known:
+            more = nearest(name, names) or "; an anchor was scored on these items too: add its row"
+            raise InputError(f"no entry is called {quoted(name)}{more}")
+        if name not in skills:
             raise InputError(f"{quoted(name)} is not to compete, and its skill is not known")
-    if not set(names) - known.keys():
+    if not set(names) - skills.keys():
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if data.new == "runs":
         raise InputError("new runs of the same items share no luck that a known skill could tell")
     _ERRORS.check(offset, "offset")
-    each = [k if isinstance(k, Known) else _known(k) for k in known.values()]
-    size = (data.n_items if isinstance(data, Outcomes) else data.n_items or data.n_test) or 0
-    shares = [_share_of(data, name, k, size) for name, k in zip(known, each, strict=True)]
-    share = np.array(shares)
-    where = np.array([names.index(name) for name in known])
+    if data.metric in ("accuracy", "auc") and offset >= _MOST_OFF:
+        raise InputError(f"known skills do not lie off by {offset:g}: a point is 1pt or 0.01")
+    each = [k if isinstance(k, Known) else _known(k) for k in skills.values()]
+    where = np.array([names.index(name) for name in skills])
+    sizes = np.full(len(names), _items_of(data))
+    if isinstance(data, Leaderboard) and data.metric == "accuracy" and not data.tasks:
+        sizes = np.rint(data.sizes).astype(int)
+    of = zip(skills, each, sizes[where].tolist(), strict=True)
+    share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
     kept = np.array([j for j, name in enumerate(names) if name not in only])
-    if kept.size < 2:
+    if kept.size < (2 if isinstance(data, Leaderboard) else 1):
         raise InputError("fewer than two entries compete: leave fewer out")
     if isinstance(data, Outcomes):
         board, influence, ratio = data.subset(kept), data.average.influence, np.ones(len(names))
@@ -205,7 +224,7 @@ def with_known[D: (Leaderboard, Outcomes)](
     position = {int(j): i for i, j in enumerate(kept)}
     sign = -1 if data.lower_is_better else 1
     anchors = Anchors(
-        tuple(known),
+        tuple(skills),
         np.array([position.get(int(j), -1) for j in where]),
         sign * np.array([k.skill for k in each], float),
         np.array([k.se or 0.0 for k in each]),
@@ -219,15 +238,35 @@ def with_known[D: (Leaderboard, Outcomes)](
     return board.copy_with(anchors=anchors)
 
 
+def _items_of(data: Leaderboard | Outcomes) -> int:
+    """Items of all tasks; 0 where they are not known."""
+    if isinstance(data, Outcomes):
+        return data.n_items
+    return data.n_items or data.n_test or 0
+
+
 def _known(given: Any) -> Known:
     return Known.parse(given) if isinstance(given, str) else Known(given)
 
 
-def _share_of(data: Leaderboard | Outcomes, name: str, known: Known, size: int) -> float:
+def _share_of(
+    data: Leaderboard | Outcomes, name: str, known: Known, size: int, contains: bool | None
+) -> float:
     """Items of the board over those of a known skill, which is checked; 0 where not known."""
     if data.metric in ("accuracy", "auc"):
         _SHARES.check(known.skill, f"the skill of {quoted(name)}")
+        if (known.se or 0.0) >= _MOST_OFF:
+            fix = f"a point is 1% or 0.01, got {known.se:g}"
+            raise InputError(f"no share has such a standard error as that of {quoted(name)}: {fix}")
+    if known.n_test and known.se is None and (data.new == "tasks" or not size):
+        why = "items of these tasks say little of new ones" if size else "the board has no n_test"
+        raise InputError(f"give the error of the skill of {quoted(name)}, 0.76±0.01: {why}")
     share = size / known.n_test if known.n_test else 0.0
+    if contains and share >= 1:
+        raise InputError(
+            f"the skill of {quoted(name)} is of {known.n_test:,} items, which cannot contain the "
+            f"{size:,} of the board and others"
+        )
     if known.se == 0 and share > 1:
         raise InputError(
             f"the skill of {quoted(name)} is said to have no error, from fewer items than the board"

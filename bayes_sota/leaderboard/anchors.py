@@ -47,7 +47,8 @@ _SHRINKING = 25.0  # mistakes that a correlation by distance is worth
 _LEAST_OWN = 1e-6  # of the variance of a residual: two anchors may have the same answers
 _LEAST_LEFT = 0.02  # of a variance
 _WORTH = {True: 0.9, False: 0.6}  # of an anchor, from answers and from scores
-_UNLIKELY = 0.02  # p-value below which anchors disagree
+UNLIKELY, IMPOSSIBLE = 0.02, 1e-5  # p-values: a note, and no trust
+_USUAL_RHO = 0.69
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,15 +267,21 @@ def told_of_difference(
 ) -> tuple[float, float]:
     """How much of the difference of two scores was luck, and the variance that this explains.
 
-    ``covariance`` is that of the scores of the pair, (2, 2).
+    ``covariance`` is that of the scores of the pair, (2, 2). How far the difference goes along with
+    an anchor is told by the influence of items on it, shrunk towards not at all.
     """
-    law, signs, size = _law_of(data), np.array([1.0, -1.0]), np.sqrt(np.diagonal(covariance))
+    law, signs, influence = _law_of(data), np.array([1.0, -1.0]), data.average.influence
     anchors, leaders = with_shown_errors(data.anchors, law), np.argsort(-data.scores, kind="stable")
-    corr = correlations(anchors, law, data.scores, data.average.influence, leaders)
+    corr = correlations(anchors, law, data.scores, influence, leaders)[data.scores.size :]
+    assert anchors.influence is not None
+    every = np.column_stack([influence[:, list(pair)] @ signs, anchors.influence])
+    unit = every / _size(every)
+    carrying = 1 / np.maximum(np.sum(unit**4, axis=0), 1e-300)
+    cross = unit[:, 0] @ unit[:, 1:]
+    cross *= 1 - _SHRINKING / (_SHRINKING + np.sqrt(carrying[0] * carrying[1:]))
     residual, error = residuals(law, anchors)
     own = np.sqrt(signs @ covariance @ signs)
-    cross = (signs * size) @ corr[list(pair)] / own
-    mean, explained, _ = told(anchors, residual, error, cross[None], corr[data.scores.size :])
+    mean, explained, _ = told(anchors, residual, error, cross[None], corr)
     return float(own * mean[0]), float(own**2 * explained[0])
 
 
@@ -286,21 +293,41 @@ def _law_of(data: Outcomes) -> ScoreLaw:
     return NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
 
 
-def fixed_skills(
-    anchors: Anchors, skill: FloatArray, columns: IntArray, which: IntArray, rng: Any
+def known_skills(
+    anchors: Anchors,
+    law: ScoreLaw,
+    which: IntArray,
+    skill: FloatArray,
+    variance: FloatArray | None,
+    rng: Any,
 ) -> FloatArray:
-    """Draws of skills (D, k) with those of some columns as they are known.
+    """Draws of the skills of some entries, (D, k), with what is known of them.
 
-    A skill that is known with an error is drawn from the normal law of both: the draws move
-    towards noisy copies of what is known (a perturbed observation of the ensemble Kalman filter).
+    Parameters
+    ----------
+    anchors : Anchors
+    law : ScoreLaw
+    which : ndarray of int, shape (k,)
+        Numbers of the entries among the anchors.
+    skill : ndarray, shape (D, k)
+        Draws given the shift, but not what is known of them.
+    variance : ndarray, shape (k,), or None
+        Of these draws given the shift: they move towards noisy copies of what is known (a perturbed
+        observation of the ensemble Kalman filter). None where what is known has moved the scores;
+        then only what is known nearly without error stays to be put in.
+    rng : Generator
     """
-    variance, error = skill[:, columns].var(axis=0), anchors.error[which]
-    variance = np.maximum(variance, 1e-300)
-    gain = variance / (variance + error**2)
-    noisy = anchors.skill[which] + error * rng.standard_normal((len(skill), columns.size))
-    fixed = skill.copy()
-    fixed[:, columns] += gain * (noisy - skill[:, columns])
-    return fixed
+    sd = law.errors_at(law.inside(anchors.skill[which]))
+    error = np.hypot(anchors.error[which], anchors.share[which] ** 0.5 * sd)
+    noise = error * rng.standard_normal(skill.shape)
+    noise += anchors.offset * rng.standard_normal((len(skill), 1))
+    square = error**2 + anchors.offset**2
+    if variance is None:
+        gain = (square <= _LEAST_LEFT * sd**2).astype(float)
+    else:
+        gain = np.where(square == 0, 1.0, variance / np.maximum(variance + square, 1e-300))
+    known = (1 - gain) * skill + gain * (anchors.skill[which] + noise)
+    return known if law.prior_scale is not None else np.clip(known, 0.0, 1.0)
 
 
 def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
@@ -351,29 +378,44 @@ def notes_of_anchors(anchors: Anchors | None) -> Iterator[str]:
     """Which anchors count."""
     if anchors is not None:
         skills = "skill of {} tells" if len(anchors.names) == 1 else "skills of {} tell"
-        yield (
-            f"the known {skills.format(listed(anchors.names))} how easy these items are; an error "
-            "that known skills share cannot be seen"
-        )
+        yield f"the known {skills.format(listed(anchors.names))} how easy these items are"
+        yield "an error that known skills have in common cannot be seen"
 
 
-def disagreement(board: Leaderboard, law: ScoreLaw, rho: float) -> Iterator[str]:
-    """Whether anchors disagree, at a typical rho: a chi-square of residuals about their shift.
+def disagreement(anchors: Anchors, law: ScoreLaw, corr: FloatArray) -> tuple[float, str]:
+    """How improbable it is that anchors disagree so much, and in words.
 
-    A single anchor can only disagree with its own score.
+    A chi-square of their residuals about the shift that they tell, given their correlations (q, q);
+    a single anchor can only disagree with its own score.
     """
-    anchors = board.anchors
-    if anchors is None:
-        return
     residual, error = residuals(law, anchors)
-    loading = loadings_at(rho, law, anchors, board.maximum)
-    own = 1 - loading**2 + (anchors.error / error) ** 2
+    times, more = parts_of(anchors, error)[1]
+    solved = np.linalg.solve(corr * times + more, np.column_stack([residual, np.ones_like(error)]))
+    square, shared, alike = residual @ solved[:, 0], residual @ solved[:, 1], solved[:, 1].sum()
     if residual.size == 1:
-        p = float(chdtrc(1, residual[0] ** 2 / (own[0] + loading[0] ** 2)))
         what = f"the score of {quoted(anchors.names[0])} is far from its known skill"
+        p = float(chdtrc(1, square))
     else:
-        shared = np.sum(loading * residual / own) / max(float(np.sum(loading**2 / own)), 1e-12)
-        p = float(chdtrc(residual.size - 1, np.sum((residual - shared * loading) ** 2 / own)))
         what = "known skills disagree about how easy these items are"
-    if p < _UNLIKELY:
-        yield f"{what} (p = {p:.2g}): is it of another population?"
+        p = float(chdtrc(residual.size - 1, max(square - shared**2 / alike, 0.0)))
+    return p, f"{what} (p = {p:.2g}): is it of another population, or a slip?"
+
+
+def disagreement_of_scores(board: Leaderboard, law: ScoreLaw) -> tuple[float, str]:
+    """The same of a board of scores; 1 without anchors."""
+    if board.anchors is None:
+        return 1.0, ""
+    loading = loadings_at(_USUAL_RHO, law, board.anchors, board.maximum)
+    corr = np.outer(loading, loading)
+    np.fill_diagonal(corr, 1.0)
+    return disagreement(board.anchors, law, corr)
+
+
+def disagreement_of_items(data: Outcomes) -> tuple[float, str]:
+    """The same of answers or numbers; 1 without anchors."""
+    if data.anchors is None:
+        return 1.0, ""
+    law = _law_of(data)
+    anchors, leaders = with_shown_errors(data.anchors, law), np.argsort(-data.scores, kind="stable")
+    corr = correlations(anchors, law, data.scores, data.average.influence, leaders)
+    return disagreement(anchors, law, corr[data.scores.size :])

@@ -184,7 +184,8 @@ def rank_sets(
     if how == "stepwise":
         return how, _stepwise(data, rho, ci_prob, rng)[order]
     sets = joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
-    if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions):
+    known = data.anchors is not None
+    if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions or known):
         # Scores alone: who has the lower one has no better rank, but for few draws.
         sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
         sets[:, 1] = np.maximum.accumulate(sets[:, 1])
@@ -231,6 +232,8 @@ def separating_times(
 
 def _no_errors(data: Leaderboard | Outcomes) -> str:
     """What is missing for the errors of scores to be simulated, if anything."""
+    if data.anchors is not None:
+        return "skills none of which is known"
     if isinstance(data, Leaderboard):
         return "scores that were not chosen among submissions" * data.has_submissions
     few = len(data.average.influence) < _LEAST_ROWS

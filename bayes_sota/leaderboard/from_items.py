@@ -82,6 +82,7 @@ def _without_luck(
         anchors = with_shown_errors(anchors, law)
         pull = pull_of_items(anchors, law, scores, influence, correlation.leaders)
         correlation = correlation_of(data, pull.influence)
+        others.setdefault("new_ratio", ratio)
         scores, ratio = law.remove_shift(scores, pull.moved * ratio), ratio * pull.left
         board, others["adjusted"] = board.copy_with(anchors=anchors), scores
         others["explained"] = 1 - float(np.mean(pull.left[correlation.leaders] ** 2))

@@ -25,7 +25,13 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.anchors import disagreement, notes_of_anchors
+from bayes_sota.leaderboard.anchors import (
+    IMPOSSIBLE,
+    UNLIKELY,
+    disagreement_of_items,
+    disagreement_of_scores,
+    notes_of_anchors,
+)
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
@@ -153,7 +159,12 @@ def board_posterior(
     else:
         reasons, notes = [], [*notes_of(fit)]
     notes += notes_of_anchors(evidence.board.anchors)
-    notes += disagreement(evidence.board, evidence.law, float(np.median(fit.rho)))
+    if isinstance(data, Outcomes):
+        p, words = disagreement_of_items(data)
+    else:
+        p, words = disagreement_of_scores(data, evidence.law)
+    if p < UNLIKELY:
+        (reasons if p < IMPOSSIBLE else notes).append(words)
     reasons += reasons_of(fit)
     if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
         reasons.append("the priors of the field's place and width hardly allow these scores")

@@ -28,6 +28,7 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
 from bayes_sota.leaderboard.sample import BoardLayout, best_first, facts_of
@@ -137,7 +138,8 @@ def complete(
     sampled = describe_nuts(trace)
     reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
     provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
-    facts = sampled | facts_of(shape, reasons, notes_of(shape)) | {"rho_learnt": 0}
+    notes = [*notes_of(shape), *notes_of_anchors(board.anchors)]
+    facts = sampled | facts_of(shape, reasons, notes) | {"rho_learnt": 0}
     return result_tree(groups, provenance | facts | {"skill_family": shape.shape.name})
 
 

@@ -25,7 +25,7 @@ from scipy.special import ndtr, ndtri
 from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.leaderboard.anchors import fixed_skills
+from bayes_sota.leaderboard.anchors import known_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
 from bayes_sota.leaderboard.fit import FieldFit
 
@@ -57,6 +57,8 @@ class Skills:
         Expected best psi of as many fresh classifiers.
     rho, shift, tries : ndarray, shape (D,)
         Correlation, standardised shift, number of classifiers.
+    known : (ndarray of int, shape (k,), ndarray, shape (D, k)), optional
+        Columns of known skills, and their draws.
     """
 
     fit: FieldFit
@@ -68,6 +70,7 @@ class Skills:
     rho: FloatArray
     shift: FloatArray
     tries: FloatArray
+    known: tuple[IntArray, FloatArray] | None = None
 
     @cached_property
     def entry_of(self) -> IntArray:
@@ -89,7 +92,10 @@ class Skills:
     @cached_property
     def theta(self) -> FloatArray:
         """True skills, (D, C)."""
-        return self.without_shift(self.psi, self.entry_of)
+        theta = self.without_shift(self.psi, self.entry_of)
+        if self.known is not None:
+            theta[:, self.known[0]] = self.known[1]
+        return theta
 
     @cached_property
     def best(self) -> FloatArray:
@@ -114,16 +120,22 @@ class Skills:
         which = np.flatnonzero(
             (evidence.entries[place] == anchors.entry) & (column >= 0) & alone[column]
         )
-        theta = fixed_skills(anchors, self.theta, column[which], which, rng)
+        columns, psi = column[which], self.psi.copy()
+        variance = None if evidence.shift is None else psi[:, columns].var(axis=0)
+        known = known_skills(anchors, evidence.law, which, self.theta[:, columns], variance, rng)
         moved = evidence.moved(self.rho, self.shift, self.entry_of)
-        return replace(self, psi=evidence.law.add_shift(theta, moved))
+        moved = moved if moved.shape[1] == 1 else moved[:, columns]
+        psi[:, columns] = evidence.law.add_shift(known, moved)
+        return replace(self, psi=psi, known=(columns, known))
 
     @cached_property
     def winner(self) -> FloatArray:
-        """Skill of an entry with the best score, any of those that share it, (D,)."""
+        """Skill of an entry with the best score, any that share it and are not known, (D,)."""
         evidence = self.fit.evidence
         score = evidence.scores[evidence.entries]
-        tied = np.unique(self.classifier[(score == score.max()) & (self.classifier >= 0)])
+        first = (score == score.max()) & (self.classifier >= 0)
+        others = first & ~np.isin(evidence.entries, evidence.known_entries)
+        tied = np.unique(self.classifier[others if others.any() else first])
         draw = np.arange(len(self.theta))
         return self.theta[draw, tied[draw % tied.size]]
 
@@ -155,6 +167,8 @@ class Skills:
             }
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
         loading, own = evidence.loading(self.rho[:, None], columns), self._own_normal(rng)
+        told = evidence.explained  # which fresh items share again
+        loading = np.sqrt(told + (1 - told) * loading**2)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
         error *= evidence.wider((size, 1), rng)
         alone = rng.standard_normal(size) * evidence.wider((size,), rng)
@@ -192,6 +206,12 @@ class Skills:
                     left &= rng.random(psi.shape) > np.interp(psi, evidence.psi, held)
             moved = evidence.moved(self.rho[draws], self.shift[draws], below)
             skill[draws[:, None], below] = law.remove_shift(psi, moved)
+        anchors = evidence.board.anchors
+        if anchors is not None and np.isin(below, anchors.entry).any():
+            which = np.flatnonzero(np.isin(anchors.entry, below))
+            low = skill[:, anchors.entry[which]].astype(float)
+            known = known_skills(anchors, law, which, low, low.var(axis=0), rng)
+            skill[:, anchors.entry[which]] = known
         return skill
 
     def _draw_below(
@@ -261,7 +281,8 @@ def draw_skills(
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
     shared = draw_shared(fit, parameters, rng)
     classifier, row, first = fit.classifiers
-    columns = row.size if every or not evidence.shares_scores else min(row.size, LEADERS)
+    every = every or not evidence.shares_scores or evidence.known_entries.size > 0
+    columns = row.size if every else min(row.size, LEADERS)
     row = row[-columns:]  # the last rows have the best scores
     rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
     tries, psi = draw_tries(fit, size, rng), np.empty((size, columns))

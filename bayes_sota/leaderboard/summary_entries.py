@@ -172,7 +172,7 @@ def _rows(
     entries, evidence, order = found.entries, found.fit.evidence, board.order
     scores, mean = board.scores[order], board.sign * entries.mean()
     ends = np.sort(board.sign * entries.interval(ci_prob), axis=1)
-    if evidence.shares_scores and not evidence.has_luck:
+    if evidence.shares_scores and not (evidence.has_luck or evidence.known_entries.size):
         mean[evidence.leads], ends[evidence.leads] = winner["mean"], winner["interval"]
     skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
     columns: dict[str, Any] = {
