@@ -49,7 +49,8 @@ def congruence_bounds(accuracy_a: ArrayLike, accuracy_b: ArrayLike) -> tuple[Any
     (0.78, 0.88)
     """
     a, b = np.asarray(accuracy_a, np.float64), np.asarray(accuracy_b, np.float64)
-    return np.maximum(0.0, a + b - 1), np.minimum(a, b)
+    high = np.minimum(a, b)  # where A has all items right both ends are the same number
+    return np.minimum(np.maximum(0.0, np.round(a + b - 1, 14)), high), high
 
 
 def congruence_of_odds_ratio(

@@ -281,12 +281,13 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         between = varying(claim, f"{least:,}", f"{most:,}" if most else "endless")
         yield f"With the same numbers P(false) falls to {level:g} at {size:,} {items}{between}."
     rounded, rope = content.get("rounding"), content.get("rope")
-    if rounded and rounded["lowest"] < rounded["highest"]:
+    if rounded:
         lowest, highest, exact = (fine_chance(rounded[k]) for k in ("lowest", "highest", "exact"))
-        yield (
-            "P(false) includes the rounding of the printed numbers, which allow "
-            f"{lowest} to {highest}; exact numbers would give {exact}."
-        )
+        if lowest != highest:
+            yield (
+                "P(false) includes the rounding of the printed numbers, which allow "
+                f"{lowest} to {highest}; exact numbers would give {exact}."
+            )
     if of := content.get("selection"):
         tries = counted(of["tries"], "try", "tries")
         yield (
