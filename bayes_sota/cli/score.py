@@ -69,11 +69,10 @@ def score(
     )
     asked: Any = new or "items"
     answers = outcomes.is_answers
-    alone, words = outcomes, (1.0, "")
-    if known["known"]:
-        about = outcomes.about(asked, passes=passes) if answers else outcomes
-        alone = with_anchors(about, known, known["known"])
-        outcomes, words = outcomes.subset(alone.names), disagreement_of_items(alone)
+    has_known = answers and known["known"]
+    about = outcomes.about(asked, passes=passes) if has_known else outcomes
+    alone = with_anchors(about, known, known["known"])
+    outcomes, words = outcomes.subset(alone.names), disagreement_of_items(alone)
     report = describe_skills(
         without_luck(skills_alone(outcomes, new=asked, passes=passes), alone),
         new=asked if answers or new else outcomes.new,

@@ -43,6 +43,7 @@ BASES = (
 # anyway
 VALUES = dict(line.split(": ") for line in """
 --accuracy: 0.91 0.87
+--anchors: 2
 --average: items
 --best-of: 3
 --classifiers: 25
@@ -52,6 +53,8 @@ VALUES = dict(line.split(": ") for line in """
 --cost-per-item: 3
 --cost-per-run: 2
 --gap: 0.03
+--known: forest=0.7
+--known-offset: 0.01
 --leave-out: x|a
 --level: 0.2
 --mean: 0.82 0.8

@@ -247,7 +247,7 @@ def test_a_leader_unlike_the_others_does_not_pull_the_field_below_the_cut(monkey
     alike = np.minimum(1.25 * found.loadings, 0.95)
     unlike = np.where(np.arange(drawn.n_classifiers) == leader, 0.2, alike)
     known = replace(found, loadings=unlike)
-    monkeypatch.setattr(from_items, "response_correlation", lambda _: known)
+    monkeypatch.setattr(from_items, "response_correlation", lambda *_: known)
     ours = board_posterior(drawn, random_seed=1)
     assert ours.fit.evidence.loadings.loadings[leader] < ours.fit.evidence.loadings.rho - 0.4
     assert ours.fit.evidence.is_cut
