@@ -28,7 +28,6 @@ def best(score, n_test, n_classifiers, **options):
 
 
 BOARD = best("0.98", 200, 50)
-NEW = 333
 
 
 def simulate_skills(rng, family, location, spread, m):
@@ -65,12 +64,12 @@ def reject(boards, priors, size, seed):
         winner = (x + 0.5 * rng.random(x.shape)).argmax(axis=1)
         kept &= (x.max(axis=1) >= board.counts[0]) & (x.max(axis=1) <= board.counts[1])
         new = np.zeros(x.shape)  # of the fields that are out already, nobody asks
-        new[kept] = play(rng, NEW, theta0, skill[kept], rho[kept])[1]
+        new[kept] = play(rng, n, theta0, skill[kept], rho[kept])[1]
         columns |= {
             f"theta_sota{i}": skill.max(axis=1),
             f"winner_skill{i}": skill[rows, winner],
-            f"winner_new_score{i}": new[rows, winner] / NEW,
-            f"best_new_score{i}": new.max(axis=1) / NEW,
+            f"winner_new_score{i}": new[rows, winner] / n,
+            f"best_new_score{i}": new.max(axis=1) / n,
             f"shift{i}": (reference - n * theta0) / np.sqrt(n * theta0 * (1 - theta0)),
         }
     return {name: values[kept] for name, values in columns.items()}, kept.mean()
@@ -136,7 +135,7 @@ def test_posterior_agrees_with_rejection_sampling(case):
     boards, priors = CASES[case]
     true, accepted = reject(boards, priors, 40_000, 20261121)
     size = 1_500 if priors.skill.family == "beta" else 10_000
-    posterior = sota_posterior(boards, priors, draws=size, random_seed=1, new_n_test=NEW)
+    posterior = sota_posterior(boards, priors, draws=size, random_seed=1)
     ours, count = flat(posterior), true["rho"].size
     assert count > 800
     assert posterior.reasons == ()
