@@ -105,7 +105,7 @@ def _table_of_path(path: Path, where: str) -> Table:
         value, places = logs.parse_archive(members) if members else formats.parse_json(text)
         rows, origin = logs.rows_of_log(value, places, path, name)
         if not origin:
-            rows, notes = formats.rows_of_json(value, places)
+            rows = formats.rows_of_json(value, places)
     return formats.table_of_rows(rows, notes, where=where, name=name, origin=origin)
 
 
