@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import InputError, UnreadableFileError, listed, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import formats, logs
 from bayes_sota.data.tables import Table, is_frame, make_table, of_several, opened_frame
@@ -211,17 +211,10 @@ def _reading(where: str) -> Iterator[None]:
     """Whatever is wrong with a file, and whatever a decoder raises, is an error with its place."""
     try:
         yield
-    except InputError as error:
-        raise UnreadableFileError(
-            error.problem,
-            where=error.where or where,
-            line=error.line,
-            column=error.column,
-            parameter=error.parameter,
-            fix=error.fix,
-        ) from None
     except Exception as error:
         problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
         fix = extras if isinstance(error, ImportError) else ""
-        raise UnreadableFileError(problem, where=where, fix=fix) from None
+        told = error if isinstance(error, InputError) else InputError(problem, fix=fix)
+        told.where, told.is_unreadable = told.where or where, True
+        raise told from None
