@@ -21,6 +21,7 @@ from scipy.special import chdtri, ndtr, stdtr
 from bayes_sota.claims.accuracies import at_most
 from bayes_sota.claims.claim import gauss
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import more_items
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import columns_of_methods, complete
@@ -29,7 +30,6 @@ from bayes_sota.leaderboard.anchors import told_of_difference
 
 _NODES = {2: 64, 3: 24}  # of the scale of each part, by their number
 _FEWEST = 12
-_MOST_TIMES = 1e4  # as many items as there are, beyond which nothing is promised
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +90,8 @@ class PairLaw:
         """
         low, high = self.interval(prob)
         lead = self.centre - limit
-        if not low <= limit <= high or not lead:
-            return None
         reach = self.centre - low if lead > 0 else high - self.centre
-        times = (reach / lead) ** 2
-        return n_items * (times - 1) if times < _MOST_TIMES else None
+        return more_items(abs(lead), reach, n_items)
 
 
 def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:

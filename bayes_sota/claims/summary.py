@@ -314,15 +314,3 @@ def rounded_up(value: float, digits: int) -> str:
     ('90.6', '90.5')
     """
     return f"{ceil(value * 10**digits - 1e-6) / 10**digits:.{digits}f}"
-
-
-def about(count: float) -> str:
-    """A count with two digits, rounded up.
-
-    Examples
-    --------
-    >>> about(1872.3), about(7)
-    ('about 1,900', 'about 7')
-    """
-    unit = 10 ** max(len(str(int(count))) - 2, 0)
-    return f"about {ceil(count / unit - 1e-9) * unit:,}"

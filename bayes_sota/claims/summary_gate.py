@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
 from bayes_sota.claims.sample_exact import comparison_tree
-from bayes_sota.claims.summary import about, chance
+from bayes_sota.claims.summary import chance
 from bayes_sota.claims.summary_methods import (
     Row,
     answers_report,
@@ -22,8 +22,8 @@ from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
+from bayes_sota.core.text import about, counted, in_points
 from bayes_sota.core.text import chance as fine_chance
-from bayes_sota.core.text import counted, in_points
 from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import MethodComparison, compare_methods

@@ -27,7 +27,7 @@ from bayes_sota.core.arguments import (
     Points,
     Range,
 )
-from bayes_sota.core.errors import InputError, UnreadableFileError, quoted
+from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.files import check_file, check_writable
 from bayes_sota.core.parallel import watched
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
@@ -278,7 +278,7 @@ class Command(click.Command):
                 return deliver(ctx.invoke(self.callback or Answer, **values), ctx)
         except InputError as error:
             message = error.render([name for one in self.params for name in one.opts])
-            more = "" if isinstance(error, UnreadableFileError) else _advice(ctx, message)
+            more = "" if error.is_unreadable else _advice(ctx, message)
             raise InputError(message + more) from error
         except KeyboardInterrupt:  # for which click prints a line of its own
             raise click.Abort from None

@@ -11,7 +11,6 @@ from .priors import BetaSkill as BetaSkill
 from .priors import FixedCorrelation as FixedCorrelation
 from .priors import ListedTries as ListedTries
 from .priors import LogitNormalSkill as LogitNormalSkill
-from .priors import LogNormalTries as LogNormalTries
 from .priors import Priors as Priors
 from .priors import UniformSkill as UniformSkill
 from .priors import UniformTries as UniformTries

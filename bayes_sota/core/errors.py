@@ -71,6 +71,8 @@ class InputError(BayesSotaError, ValueError):
     '--n-test must be positive'
     """
 
+    is_unreadable = False  # a file that cannot be opened or holds no table: nothing else is to say
+
     def __init__(
         self,
         problem: str,
@@ -102,10 +104,6 @@ class InputError(BayesSotaError, ValueError):
     def __str__(self) -> str:
         """The line for Python."""
         return self.render()
-
-
-class UnreadableFileError(InputError):
-    """A file that cannot be opened or holds no table, so that nothing else can be said of it."""
 
 
 class ImpossibleAccuracyError(InputError):

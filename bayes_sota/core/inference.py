@@ -166,14 +166,6 @@ class Fit(ABC):
         top = self.log_evidence.max()
         return float(top + np.log(np.mean(np.exp(self.log_evidence - top))))
 
-    @property
-    def log_evidence_mcse(self) -> float:
-        """Monte Carlo standard error of ``log_evidence_of_all``."""
-        top = self.log_evidence.max()
-        means = [np.exp(points.log_weights - top).mean(axis=1) for points in self.points]
-        variance = sum(float(mean.var()) / mean.size for mean in means)
-        return float(np.sqrt(variance) / sum(float(mean.mean()) for mean in means))
-
     @cached_property
     def family_weights(self) -> FloatArray:
         """Posterior probability of each family at each node, shape (F, R)."""

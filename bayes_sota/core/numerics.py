@@ -18,6 +18,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 
 CERTAIN = 45.0  # events with log probability below -45 are left out
 _TINY = 1e-290
+_MOST_TIMES = 1e4  # as many items as there are, beyond which nothing is promised
 _SAME = 1e-14  # a point this near a node is the node
 
 
@@ -194,3 +195,23 @@ def student_factors(freedom: float, shape: tuple[int, ...], rng: np.random.Gener
     """
     factors: FloatArray = np.sqrt(freedom / rng.chisquare(freedom, shape))
     return factors
+
+
+def more_items(lead: float, reach: float, n_items: float) -> float | None:
+    """Further items after which an interval leaves a limit out, if the difference stays.
+
+    None where it does so already, and where it would take too many.
+
+    Parameters
+    ----------
+    lead : float
+        Distance of the difference from the limit.
+    reach : float
+        How far the interval reaches from the difference towards the limit.
+    n_items : float
+        Items behind it.
+    """
+    if not 0 < lead <= reach:
+        return None
+    times = (reach / lead) ** 2
+    return n_items * (times - 1) if times < _MOST_TIMES else None

@@ -263,26 +263,6 @@ class UniformTries(TriesPrior):
 
 
 @dataclass(frozen=True)
-class LogNormalTries(TriesPrior):
-    """Median ``median``; within a factor ``factor`` of it with probability 95 %."""
-
-    median: float
-    factor: float = 3.0
-
-    def __post_init__(self) -> None:
-        """Check median >= 1 and factor > 1."""
-        given = f"{self.median:g} and {self.factor:g}"
-        problem = f"log-normal tries need median >= 1 and factor > 1, got {given}"
-        _require(self.median >= 1 and self.factor > 1, problem)
-
-    def quantile(self, q: ArrayLike) -> FloatArray:
-        """Log-normal quantiles."""
-        from scipy.special import ndtri
-
-        return self.median * np.exp(ndtri(q) * np.log(self.factor) / NORMAL_975)
-
-
-@dataclass(frozen=True)
 class ListedTries(TriesPrior):
     """As in a list of known numbers, each equally likely."""
 

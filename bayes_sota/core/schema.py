@@ -20,11 +20,7 @@ KINDS_OF_FIELD: Final = ("single", "ensembles")
 CHANCES: Final = ("p_false", "p_best", "p_best_uncorrected")  # of the group point_estimate
 
 _NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-GROUPS: Final[tuple[str, ...]] = tuple(_NAMES["groups"])
-DIMENSIONS: Final[tuple[str, ...]] = tuple(_NAMES["dimensions"])
-ATTRIBUTES: Final[tuple[str, ...]] = tuple(_NAMES["attributes"])
 ESTIMANDS: Final[tuple[str, ...]] = tuple(_NAMES["estimands"])
-VARIABLES: Final[dict[str, str]] = _NAMES["variables"]
 
 
 def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":

@@ -30,12 +30,6 @@ class ModelSpecification:
     name : str
         Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``,
         or a table of ``models/fields.toml``.
-    description : str
-        What the model is, in one sentence.
-    meaning : str
-        What its assumptions mean, and when one would choose it.
-    citation : str
-        Where the model or its numbers come from.
     builder : str
         What builds it, a key of ``bayes_sota.core.builders.BUILDERS``.
     priors : dataclass, optional
@@ -45,9 +39,6 @@ class ModelSpecification:
     """
 
     name: str
-    description: str = ""
-    meaning: str = ""
-    citation: str = ""
     builder: str = "observed_maximum"
     priors: Any = None
     sampler: Any = None
@@ -81,14 +72,7 @@ class ModelSpecification:
 
     @property
     def specification_hash(self) -> str:
-        """SHA-256 of everything that can change a number; prose cannot.
-
-        Examples
-        --------
-        >>> a = ModelSpecification("a", description="one wording")
-        >>> a.specification_hash == ModelSpecification("a", citation="x").specification_hash
-        True
-        """
+        """SHA-256 of everything that can change a number; prose cannot."""
         numbers = (self.name, self.builder, self.priors, self.sampler)
         return hashlib.sha256(repr(numbers).encode()).hexdigest()
 
@@ -160,9 +144,9 @@ def parse_specification(content: bytes, where: str) -> ModelSpecification:
 
 def _specification(table: dict[str, Any]) -> ModelSpecification:
     """Specification of what a file holds; what it does not say has its default."""
-    prose = ("description", "meaning", "citation")
-    facts = {key: " ".join(table.pop(key, "").split()) for key in prose}
-    facts |= {key: table.pop(key) for key in ("name", "builder")}
+    facts = {key: table.pop(key) for key in ("name", "builder")}
+    for prose in ("description", "meaning", "citation"):
+        table.pop(prose, "")
     check_choice("builder", facts["builder"], BUILDERS)
     kind, settings, values = BUILDERS[facts["builder"]], table.pop("sampler", {}), {}
     is_default = facts["name"] == kind.default

@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,18 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     ('1 score', '2,000 scores', '0 entries')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def about(count: float) -> str:
+    """A count with two digits, rounded up.
+
+    Examples
+    --------
+    >>> about(1872.3), about(7)
+    ('about 1,900', 'about 7')
+    """
+    unit = 10 ** max(len(str(int(count))) - 2, 0)
+    return f"about {ceil(count / unit - 1e-9) * unit:,}"
 
 
 def chance(p: float, mcse: float = 0.0) -> str:

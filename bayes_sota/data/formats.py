@@ -15,7 +15,7 @@ from typing import Any
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import LINK, MOST_CELLS, NOTHING, Table, make_table, parse_cell
-from bayes_sota.data.words import is_role_word, place_in
+from bayes_sota.data.words import is_role_word
 
 type Row = tuple[str, list[Any]]  # where it stands, and its cells
 type Record = dict[str, Any]
@@ -141,14 +141,13 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> Record:
 _DECODER = json.JSONDecoder(parse_float=str, parse_constant=str, object_pairs_hook=_unique_keys)
 
 
-def rows_of_json(value: Any, places: Sequence[str]) -> tuple[list[Row], list[str]]:
-    """Rows of parsed JSON, or of the values of JSON lines, which have places; and notes."""
-    solved = _of_solved(value)
-    rows = solved or _rows(value)
+def rows_of_json(value: Any, places: Sequence[str]) -> list[Row]:
+    """Rows of parsed JSON, or of the values of JSON lines, which have places."""
+    rows = _rows(value)
     if len(rows) < 2:
         shapes = "a list of records, an object of columns, an object per row, a record per line"
         raise InputError(f"this JSON is not a table; {shapes} are read")
-    return placed(rows, places), ["items that no entry solved are not in this file"] * bool(solved)
+    return placed(rows, places)
 
 
 def placed(rows: Sequence[list[Any]], places: Sequence[str] = ()) -> list[Row]:
@@ -219,22 +218,6 @@ def _of_objects(value: dict[str, Record]) -> list[Record]:
     if numbered or any(map(is_role_word, value)):
         value = {label: {title: of.get(label) for title, of in value.items()} for label in labels}
     return [row if numbered else {"": label, **row} for label, row in value.items()]
-
-
-def _of_solved(value: Any) -> list[list[Any]]:
-    """Answers to items, 1 where an item is in the list that an entry solved; of other JSON none."""
-    if not isinstance(value, dict) or len(value) < 2 or any(map(is_role_word, value)):
-        return []
-    reports = [part if isinstance(part, dict) else {"solved": part} for part in value.values()]
-    keys = [key for key in reports[0] if place_in("score", key) is not None]
-    keys = [key for key in keys if all(isinstance(of.get(key), list) for of in reports)]
-    lists = [part for of in reports for part in of.values() if isinstance(part, list)]
-    ids = dict.fromkeys(item for part in lists for item in map(str, part))
-    are_names = all(_all_are(str | int, part) for part in lists)
-    if len(keys) != 1 or not are_names or any("." in x and is_number(x) for x in ids):
-        return []
-    solved = [set(map(str, of[keys[0]])) for of in reports]
-    return [["item", *value], *([item, *(int(item in of) for of in solved)] for item in ids)]
 
 
 def _of_records(records: list[Record]) -> list[list[Any]]:

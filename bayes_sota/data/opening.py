@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.errors import InputError, UnreadableFileError, listed, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import formats, logs
 from bayes_sota.data.tables import Table, is_frame, make_table, of_several, opened_frame
@@ -20,7 +19,6 @@ from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
 _ARCHIVE = b"PK\3\4"
-_TABLE = re.compile(r"(?i:(?!__MACOSX).*\.(csv|tsv|txt|json|jsonl|ndjson|xlsx|parquet))")
 _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 
 
@@ -28,7 +26,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """Table of a path, a folder of logs, a list of paths, a data frame or ``cv_results_``.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
-    be gzipped or zipped. Frames of pandas, polars and whatever else narwhals opens. Of several
+    be gzipped. Frames of pandas, polars and whatever else narwhals opens. Of several
     metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it.
     """
     tables = read_all(source, metric)
@@ -105,7 +103,7 @@ def _table_of_path(path: Path, where: str) -> Table:
         value, places = logs.parse_archive(members) if members else formats.parse_json(text)
         rows, origin = logs.rows_of_log(value, places, path, name)
         if not origin:
-            rows, notes = formats.rows_of_json(value, places)
+            rows = formats.rows_of_json(value, places)
     return formats.table_of_rows(rows, notes, where=where, name=name, origin=origin)
 
 
@@ -169,10 +167,7 @@ def read_text(path: Path) -> str:
 
 
 def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
-    """Content of a file, its name, and its members if it is a workbook or a log of inspect_ai.
-
-    Of another archive, content and name are those of its only table.
-    """
+    """Content of a file, its name, and its members if it is a workbook or a log of inspect_ai."""
     check_file(path)
     with path.open("rb") as file:
         data, name = file.read(MOST_BYTES + 1), path.name
@@ -181,12 +176,7 @@ def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
             data, name = packed.read(MOST_BYTES + 1), name.removesuffix(".gz")
     members = _members(data)
     if members and _WHOLE.isdisjoint(members):
-        tables = [member for member in members if _TABLE.fullmatch(member)]
-        if len(tables) != 1:
-            problem = f"the archive holds {len(tables)} tables ({listed(tables)}); one is needed"
-            raise InputError(problem)
-        data, name = members[tables[0]], Path(tables[0]).name
-        members = _members(data)
+        raise InputError(f"is an archive of {listed(members)}", fix="unpack it")
     return data, name, members
 
 
@@ -211,17 +201,10 @@ def _reading(where: str) -> Iterator[None]:
     """Whatever is wrong with a file, and whatever a decoder raises, is an error with its place."""
     try:
         yield
-    except InputError as error:
-        raise UnreadableFileError(
-            error.problem,
-            where=error.where or where,
-            line=error.line,
-            column=error.column,
-            parameter=error.parameter,
-            fix=error.fix,
-        ) from None
     except Exception as error:
         problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
         fix = extras if isinstance(error, ImportError) else ""
-        raise UnreadableFileError(problem, where=where, fix=fix) from None
+        told = error if isinstance(error, InputError) else InputError(problem, fix=fix)
+        told.where, told.is_unreadable = told.where or where, True
+        raise told from None

@@ -97,15 +97,12 @@ class LeaderboardQuality:
         Deviances of simulated tournaments.
     p_value : float
         Share of them that are as large, (1 + n) / (1 + B).
-    paper_standardized_deviance : float
-        Property 3.9 as printed: matches counted twice, chi-square moments.
     """
 
     tournament: str
     deviance: float
     replicates: FloatArray
     p_value: float
-    paper_standardized_deviance: float
 
     @property
     def expected(self) -> float:
@@ -170,7 +167,6 @@ def leaderboard_quality(
         deviance=fit.deviance,
         replicates=replicates,
         p_value=(1 + larger) / (1 + repetitions),
-        paper_standardized_deviance=fit.paper["standardized_deviance"],
     )
 
 

@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
@@ -29,7 +28,6 @@ from bayes_sota.core.ranks import (
     stepwise_rank_sets_of_equal_errors,
 )
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.skills import Skills
@@ -190,44 +188,6 @@ def rank_sets(
         sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
         sets[:, 1] = np.maximum.accumulate(sets[:, 1])
     return how, sets
-
-
-def separating_times(
-    data: Leaderboard | Outcomes,
-    gap: float,
-    rho: FloatArray,
-    ci_prob: float,
-    power: float,
-) -> float | None:
-    """How many times as many items would tell the two best scores apart.
-
-    By an interval of ``ci_prob``, with this power; None where skill is not about new items, or
-    where both have the same answers.
-
-    Parameters
-    ----------
-    data : Leaderboard or Outcomes
-    gap : float
-        By how much their skills differ.
-    rho : ndarray, shape (D,)
-        Draws of the correlation of scores with what all share.
-    ci_prob, power : float
-    """
-    first, second = np.argsort(-data.scores, kind="stable")[:2]
-    if isinstance(data, Leaderboard):
-        ratios = np.ones(data.n_entries) if data.error_ratios is None else data.error_ratios
-        own = score_law(data).errors_at(data.scores) * ratios
-        error = np.hypot(own[first], own[second]) * np.sqrt(1 - np.mean(rho**2))
-        if np.isfinite(data.freedom):
-            error /= np.sqrt(korn_graubard(data.freedom))
-    elif data.is_answers and data.new != "items":
-        return None
-    else:
-        influence = data.average.influence[:, [first, second]]
-        error = np.linalg.norm(influence[:, 0] - influence[:, 1])
-    if error == 0:
-        return None
-    return float(((ndtri((1 + ci_prob) / 2) + ndtri(power)) * error / gap) ** 2)
 
 
 def _no_errors(data: Leaderboard | Outcomes) -> str:

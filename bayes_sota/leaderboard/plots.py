@@ -23,7 +23,6 @@ def plot_sensitivity(
     *,
     observed_maximum: float | None = None,
     ci_prob: float = 0.95,
-    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
     """Posterior mean and interval of ``theta_sota`` under other assumptions, one row each.
@@ -41,10 +40,9 @@ def plot_sensitivity(
         Drawn as a black line, an observed score.
     ci_prob : float
         Probability of the intervals in the table, for the axis label.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
     **pc_kwargs
-        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+        ``plot_collection`` to draw into, and arguments of ``PlotCollection.grid``, such as
+        ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -78,7 +76,7 @@ def plot_sensitivity(
     ]
     more = [] if observed_maximum is None else [observed_maximum]
     label = f"skill of the best classifier: mean and {ci_prob:.0%} interval"
-    panel = plot_forest(shown, label, holds=more, plot_collection=plot_collection, **pc_kwargs)
+    panel = plot_forest(shown, label, holds=more, **pc_kwargs)
     color = COLORS["theta_sota"]
     panel.span("baseline_interval", (first["lower"], first["upper"]), color, 0.12)
     panel.vline("baseline", first["mean"], color)
@@ -129,7 +127,6 @@ def plot_entries(
     table: Report,
     *,
     top: int = 20,
-    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
     """Ranking of the best entries: skill with its interval and the score, set of ranks, tier.
@@ -143,10 +140,9 @@ def plot_entries(
         As ``board_table`` gives it.
     top : int
         Entries shown.
-    plot_collection : PlotCollection, optional
-        Where to draw; default a new figure.
     **pc_kwargs
-        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+        ``plot_collection`` to draw into, and arguments of ``PlotCollection.grid``, such as
+        ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------
@@ -169,8 +165,7 @@ def plot_entries(
     entries, m = table.content["entries"][:top], table.content["n_entries"]
     last = max(row["rank_set"][1] for row in entries)
     label = f"skill: mean and {table.content['prob']:.0%} interval"
-    where = {"beside": ["rank"], "plot_collection": plot_collection, **pc_kwargs}
-    collection = plot_skills(entries, label, **where).collection
+    collection = plot_skills(entries, label, beside=["rank"], **pc_kwargs).collection
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
         low, high = row["rank_set"]

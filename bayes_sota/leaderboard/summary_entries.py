@@ -7,6 +7,7 @@ Names come from strangers: they are shown as plain text in every format
 """
 
 from collections.abc import Iterator
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pandas as pd
 from bayes_sota.core import text
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.numerics import more_items
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
@@ -24,7 +26,7 @@ from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets, separating_times
+from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets
 from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
@@ -32,7 +34,6 @@ from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_f
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries, of which no more are drawn than is asked
-_POWER = 0.8  # to tell the first two apart
 _SKILL = (
     "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
     "what compares entries does not."
@@ -198,10 +199,10 @@ def _rows(
 def _separating(
     data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, ci_prob: float
 ) -> dict[str, Any] | None:
-    """How many items in all would tell the first two apart, where the ranks do not.
+    """How many more items would tell the first two apart if their difference stays.
 
-    None where they do not differ, or where there are enough for the two by themselves, but not for
-    all ranks at once.
+    None where the ranks do so, where the two do not differ, and where there are enough items for
+    the two by themselves, but not for all ranks at once.
     """
     first, second = np.argsort(-data.scores, kind="stable")[:2]
     skill = found.entries.skill
@@ -209,13 +210,12 @@ def _separating(
     gap = float(apart.mean())
     if sets[0, 1] < sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
         return None
-    times = separating_times(data, gap, found.draws["rho"], ci_prob, _POWER)
-    if times is None or times <= 1:
+    share = more_items(gap, gap - float(np.quantile(apart, (1 - ci_prob) / 2)), 1)
+    if share is None:
         return None
-    now, names = words.items_of(data)["n_test"], [data.names[first], data.names[second]]
-    known = {"names": names, "difference": gap, "power": _POWER, "times": times}
-    total = None if now is None else two_digits(times * now)
-    return known | {"n_test": total, "n_more": total and two_digits(total - now)}
+    now = words.items_of(data)["n_test"] if data.new == "items" else None
+    known = {"names": [data.names[first], data.names[second]], "difference": gap}
+    return known | {"times": 1 + share, "n_more": now and ceil(share * now)}
 
 
 def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
@@ -252,17 +252,16 @@ def _sentences(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) ->
 
 
 def _apart(needed: dict[str, Any], ci_prob: float, new: str, *, is_share: bool) -> str:
-    """How many items, or tasks, would tell the first two apart."""
-    d, gap, times = text.decimals_for(needed["difference"]), needed["difference"], needed["times"]
+    """How many more items, or how many times as many tasks, would tell the first two apart."""
+    d, gap = text.decimals_for(needed["difference"]), needed["difference"]
     by = f"{100 * gap:.{max(d - 2, 0)}f} points" if is_share else f"{gap:.{d}f}"
-    size = f"{times:.2g}" if times < 100 else f"{two_digits(times):,}"
-    size += f" times as many {new}"
-    if needed["n_test"]:
-        size = f"about {needed['n_test']:,} items in all, {needed['n_more']:,} more"
+    many = f"{float(f'{needed["times"]:.2g}'):,g} times as many {new}"
+    if needed["n_more"]:
+        many = f"{text.about(needed['n_more']).capitalize()} more items"
     first, second = (text.plain_text(name, 60) for name in needed["names"])
     return (
-        f"To tell {first} from {second} at {ci_prob:.0%}, two-sided, with a power of "
-        f"{needed['power']:.0%}, if they differ by as much as is expected ({by}), takes {size}."
+        f"{many} would tell {first} from {second} at {ci_prob:.0%} if the difference that is "
+        f"expected ({by}) stays."
     )
 
 
@@ -284,9 +283,3 @@ def _table(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Tab
     }
     title = f"{data.name}: {content['n_entries']:,} entries"
     return table_of(content["entries"], columns, title)
-
-
-def two_digits(number: float) -> int:
-    """The next larger number with two digits that are not 0."""
-    unit = int(10 ** max(0, np.floor(np.log10(number)) - 1))
-    return int(np.ceil(number / unit)) * unit

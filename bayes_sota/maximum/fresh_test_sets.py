@@ -325,10 +325,9 @@ def fresh_test_set(
     rng: Generator,
     correlation: FloatArray,
     reference_skill: float | None = None,
-    new_n_test: int | None = None,
     luck: FloatArray | None = None,
 ) -> FreshTestSet:
-    """Test sets like the board's, one per correlation, of as many items or of others.
+    """Test sets like the board's, one per correlation.
 
     With ``luck``, lambda of each draw, every classifier shows the best of its submissions: by the
     law of one of the two tabulated values around it, with the probabilities of linear
@@ -343,8 +342,8 @@ def fresh_test_set(
         kind = np.minimum(place, _PLACES).astype(np.int64)
     noise = noise_at(numbers, tuple(lucks))
     if board.metric != "accuracy":
-        scores = score_law(board).on(new_n_test).normal_scores
+        scores = score_law(board).normal_scores
         return NormalTestSet(scores, rng.standard_normal(kind.size), correlation, noise, kind)
-    n, theta0 = new_n_test or board.n_test, default_reference_skill(board, reference_skill)
+    n, theta0 = board.n_test, default_reference_skill(board, reference_skill)
     given = (n, rng.binomial(n, theta0, kind.size), correlation, theta0)
     return CountedTestSet(*given) if luck is None else ChosenTestSet(*given, noise, kind)

@@ -132,7 +132,6 @@ class BoardLikelihood:
         distribution: SkillDistribution,
         r: IntArray,
         correlation: FloatArray,
-        new_n_test: int | None = None,
     ) -> dict[str, FloatArray]:
         """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations.
 
@@ -146,7 +145,7 @@ class BoardLikelihood:
         m = drawn["n_classifiers"].astype(np.int64)
         at, behind = (CellLaw(distribution, tail, factor) for factor in (low - high, 1 - low))
         winner = at.inverse(rows, rng.random(r.size))
-        fresh = fresh_test_set(self.board, rng, correlation, self.reference_skill, new_n_test)
+        fresh = fresh_test_set(self.board, rng, correlation, self.reference_skill)
         new = fresh.play(rng, rows, winner)
         best, best_new = winner, new
         for law, size in ((at, tied - 1), (behind, m - tied)):

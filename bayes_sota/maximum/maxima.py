@@ -139,9 +139,7 @@ class Maxima:
         best, holder = test_set.best_of(rng, *given, winner=winner)
         return {"observed_maximum": best, "winner_skill": holder, "shift": test_set.shift}
 
-    def draw_fields(
-        self, values: Values, rng: Generator, new_n_test: int | None = None
-    ) -> dict[str, FloatArray]:
+    def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
         """Exact draws of what stands behind the maxima, as of ``collect``.
 
         rho and the luck enter through the nearest of nodes at equally spaced quantiles of them.
@@ -153,7 +151,7 @@ class Maxima:
             nodes, of_luck = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
             nearest = nearest * lucks.size + near
         likelihoods = self.likelihoods(nodes, of_luck)
-        return self.collect(likelihoods, values, nearest, rng, new_n_test)
+        return self.collect(likelihoods, values, nearest, rng)
 
     def likelihoods(self, rho: FloatArray, luck: FloatArray | None) -> list[BoardLikelihood]:
         """Tables of every board at nodes of rho, and of the luck where there is any."""
@@ -165,7 +163,6 @@ class Maxima:
         values: Values,
         node: IntArray,
         rng: Generator,
-        new_n_test: int | None,
     ) -> dict[str, FloatArray]:
         """What belongs to boards, given draws of what they share and its nodes, (D, B) each.
 
@@ -173,7 +170,7 @@ class Maxima:
         """
         field, columns = self.field(values), []
         for likelihood in likelihoods:
-            one = likelihood.draw(rng, field, node, values["rho"], new_n_test)
+            one = likelihood.draw(rng, field, node, values["rho"])
             one["multiplicity_bias"] = likelihood.board.maximum - one["theta_sota"]
             one["expected_sota"] = field.expected_maximum(one["n_classifiers"])
             columns.append(one)

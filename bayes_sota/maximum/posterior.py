@@ -85,7 +85,6 @@ def sota_posterior(
     draws: int = 4000,
     random_seed: int | Generator | None = DEFAULT_SEED,
     reference_skill: float | None = None,
-    new_n_test: int | None = None,
 ) -> SotaPosterior:
     """Exact posterior of the best skill given observed maxima.
 
@@ -99,8 +98,6 @@ def sota_posterior(
     random_seed : int, Generator or None
     reference_skill : float, optional
         theta0 of every board; default each board's observed maximum, a fixed number.
-    new_n_test : int, optional
-        Size of the fresh test set for the predictive scores; default each board's own.
 
     Returns
     -------
@@ -123,7 +120,7 @@ def sota_posterior(
     values["rho"] = fit.nodes.draw_rho(parameters.node, rng)
     if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    values |= maxima.collect(fit.likelihoods, values, parameters.node, rng, new_n_test)
+    values |= maxima.collect(fit.likelihoods, values, parameters.node, rng)
     beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
     return SotaPosterior(values, fit, parameters, _reasons(fit, beyond))
 

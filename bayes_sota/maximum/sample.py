@@ -67,8 +67,6 @@ class Request(Maxima):
     draws, chains : int
         Draws per chain, and chains.
     random_seed : int, SeedSequence, Generator or None
-    new_n_test : int, optional
-        As in ``sota_posterior``.
     groups : {"all", "estimands"}
         "estimands" leaves out those that only checks of the model need.
     model_name, model_hash : str, optional
@@ -78,7 +76,6 @@ class Request(Maxima):
     draws: int = 1000
     chains: int = 4
     random_seed: Seed = DEFAULT_SEED
-    new_n_test: int | None = None
     groups: Groups = "all"
     model_name: str | None = None
     model_hash: str | None = None
@@ -149,7 +146,6 @@ class Request(Maxima):
             **describe_provenance(self.boards, self.priors, method=method, seed=seed, **named),
             **({"notes": _CHOSEN} if self.has_submissions else {}),
             **attributes,
-            "new_n_test": int(self.new_n_test or 0),
             "metric": self.boards[0].metric,
         }
         tree = result_tree({**groups, **data}, facts)
@@ -175,7 +171,6 @@ def sample_exact(
         draws=request.draws * request.chains,
         random_seed=request.seeded[0],
         reference_skill=request.reference_skill,
-        new_n_test=request.new_n_test,
     )
     groups, drawn = request.draw_from_laws(result.draws), result.draws
     lp = sum(log_priors(priors, drawn).values(), drawn["log_likelihood"].sum(axis=1))
@@ -222,7 +217,6 @@ def complete(
     *,
     model: "pm.Model | None" = None,
     reference_skill: float | None = None,
-    new_n_test: int | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Make a result of a trace of the model of ``build_model``, extended or not.
@@ -241,8 +235,6 @@ def complete(
     model : pm.Model, optional
         The model that was sampled, needed where it is not that of ``build_model``; default that
         of the ``with`` block.
-    new_n_test : int, optional
-        Size of the fresh test set; default each board's own.
     random_seed : int, SeedSequence or Generator, optional
 
     Returns
@@ -289,7 +281,6 @@ def complete(
         draws=sizes["draw"],
         chains=sizes["chain"],
         random_seed=random_seed,
-        new_n_test=new_n_test,
     )
     given = dict(trace["posterior"].data_vars)
     if wrong := [x for x in request.parameters if x not in given or given[x].ndim != 2]:
@@ -310,7 +301,7 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     drawn = trace["posterior"].to_dataset().drop_attrs()
     rng, shape = request.seeded[0], (drawn.sizes["chain"], drawn.sizes["draw"])
     shared = {k: np.broadcast_to(drawn[k].values, shape).ravel() for k in request.parameters}
-    values = shared | request.draw_fields(shared, rng, request.new_n_test)
+    values = shared | request.draw_fields(shared, rng)
     groups = model_groups(model, trace, rng, replicated=(_OBSERVED,))
     places, laws = {x: drawn[x].values for x in ("chain", "draw")}, request.draw_from_laws(values)
     kept = ("posterior", "predictions", "posterior_predictive")

@@ -103,7 +103,7 @@ def sample_abc(
     attributes["diagnostics_reasons"] = _reasons(attributes)
     drawn |= behind
     drawn["multiplicity_bias"] = [board.maximum for board in boards] - drawn["theta_sota"]
-    values = request.draw_fields(drawn, rng, request.new_n_test) | drawn
+    values = request.draw_fields(drawn, rng) | drawn
     return request.tree(request.draw_from_laws(values), "abc", attributes)
 
 

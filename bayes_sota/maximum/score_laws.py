@@ -57,10 +57,6 @@ class AccuracyLaw(ScoreLaw):
 
     spacing: ClassVar = 1.0
 
-    def on(self, size: int | None) -> "AccuracyLaw":
-        """The law of more or fewer items."""
-        return replace(self, n_test=size or self.n_test)
-
     @property
     def unit(self) -> float:
         """Values are counts: per unit of score, as many as there are items."""
@@ -162,13 +158,6 @@ class AucScoreLaw(ScoreLaw):
     width: float = 0.0
     floors: bool = False
 
-    def on(self, size: int | None) -> "AucScoreLaw":
-        """The law of another test set with the same share of positive items."""
-        if size is None:
-            return self
-        positives = int(np.clip(round(self.n_positive / self.n_test * size), 2, max(size - 2, 2)))
-        return replace(self, n_test=size, n_positive=positives)
-
     @cached_property
     def table(self) -> AucScores:
         """Normal scores on this test set, from tables of the law of one AUC."""
@@ -257,16 +246,6 @@ class NormalLaw(ScoreLaw):
     step: float = 0.0
 
     prior_scale: ClassVar = (0.0, 1.5, float(np.log(0.5)), 0.9)
-
-    def on(self, size: int | None) -> "NormalLaw":
-        """The law with an error that falls as the root of the number of items."""
-        if size is None:
-            return self
-        if not self.n_test:
-            raise InputError(
-                "{name} needs the number of items behind the standard error", parameter="new_n_test"
-            )
-        return replace(self, n_test=size, error=self.error * float(np.sqrt(self.n_test / size)))
 
     def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
         """Distance of estimate and skill in standard errors.

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -42,10 +42,6 @@ class ScoreLaw(ABC):
     def unit(self) -> float:
         """Values per unit of score."""
         return 1.0
-
-    @abstractmethod
-    def on(self, size: int | None) -> Self:
-        """Law of scores on so many other items; None for as many as here."""
 
     @abstractmethod
     def errors_at(self, psi: FloatArray) -> FloatArray:
@@ -148,7 +144,7 @@ class ScoreLaw(ABC):
 
         ``ratio`` is that of standard errors over the law's.
         """
-        return self.on(size).normal_scores.estimate(normal * ratio, skill)
+        return self.normal_scores.estimate(normal * ratio, skill)
 
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Scores as they can be."""

@@ -97,11 +97,6 @@ class FieldEstimate:
         """Number of entries whose score exceeds the estimate."""
         return int(np.sum(self.scores > self.estimate))
 
-    @property
-    def n_above_single(self) -> int:
-        """Number of entries, the best among them, above the lower end of ``single``."""
-        return int(np.sum(self.scores > self.single[0]))
-
 
 def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[float, float]:
     """Clopper-Pearson interval of one accuracy, as the paper has it.

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pymc as pm
 import pytest
+from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
 from scipy import stats
 
 from bayes_sota.claims.accuracies import false_claim_probability
@@ -14,7 +15,6 @@ from bayes_sota.claims.models import build_case_differences, build_model
 from bayes_sota.claims.sample import sample_claim
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
 from bayes_sota.core.summary import diagnose
 
 REVIEW = {

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pymc as pm
 import pytest
+from schema_names import DIMENSIONS, GROUPS
 from scipy import stats
 
 from bayes_sota.claims.accuracies import Accuracies
@@ -13,7 +14,6 @@ from bayes_sota.claims.means import Means
 from bayes_sota.claims.models import build_model
 from bayes_sota.claims.sample_exact import claim_tree, comparison_tree
 from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.core.schema import DIMENSIONS, GROUPS
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import compare_methods
 

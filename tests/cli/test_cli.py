@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 from data.files import run, run_json
+from schema_names import ATTRIBUTES, GROUPS
 
 import bayes_sota as bs
 from bayes_sota.core.sample import read_result
-from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 
 BEST = ("sota", "--maximum", "0.98", "--n-test", 200, "--classifiers", 50, "--seed", 1)
 SUMMARY = {"mean", "median", "sd", "interval", "mcse"}

@@ -35,8 +35,6 @@ def test_densities_integrate_to_one_and_constant_draws_have_none():
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
 def test_every_figure_takes_what_those_of_arviz_take(figure):
     parameters = inspect.signature(figure).parameters
-    named = parameters.get("plot_collection")  # or one of pc_kwargs
-    assert named is None or (named.kind is inspect.Parameter.KEYWORD_ONLY and not named.default)
     assert parameters["pc_kwargs"].kind is inspect.Parameter.VAR_KEYWORD
 
 

@@ -11,7 +11,6 @@ from bayes_sota.core.priors import (
     BoardPriors,
     FixedCorrelation,
     LogitNormalSkill,
-    LogNormalTries,
     MaximumPriors,
     Priors,
     UniformSkill,
@@ -66,7 +65,6 @@ IMPOSSIBLE = [
     *((FixedCorrelation, (x,), r"correlation must lie in \[0, 1\)") for x in (-0.1, 1.0, NAN)),
     *((BetaCorrelation, x, "must be positive") for x in ((0.0, 1.0), (1.0, np.inf), (-1.0, 1.0))),
     *((UniformTries, x, f"got {x[0]}:{x[1]}") for x in ((0, 5), (5, 5), (6, 5))),
-    *((LogNormalTries, x, "median >= 1 and factor > 1") for x in ((0.5, 3.0), (10.0, 1.0))),
     (maximum_priors, (Priors(families=("normal",)),), "families has no effect on MaximumPriors"),
     (maximum_priors, (BoardPriors(),), "must be Priors or .*, got BoardPriors"),
     (board_priors, (MaximumPriors(),), "must be Priors or .*, got MaximumPriors"),
@@ -88,8 +86,6 @@ def test_quantiles_of_correlations_and_tries():
     np.testing.assert_allclose(found[[0, 2]].round(2), [0.36, 0.93])
     assert round(stats.beta(5.7, 2.6).mean(), 2) == 0.69
     np.testing.assert_allclose(UniformTries(10, 1000).quantile([0, 0.5, 1]), [10, 100, 1000])
-    tries = LogNormalTries(1000, factor=4).quantile(q)
-    np.testing.assert_allclose(tries, [250, 1000, 4000], rtol=1e-9)
 
 
 def test_one_kind_of_priors_serves_a_maximum_and_a_board():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS, VARIABLES
 
 import bayes_sota as bs
 from bayes_sota.core import schema
@@ -41,6 +42,6 @@ def test_packed_results_are_read_and_those_of_another_version_refused(tmp_path):
 
 def test_names_in_results_are_public():
     """A change here is a change for every reader of saved files."""
-    names = [*schema.GROUPS, *schema.DIMENSIONS, *schema.VARIABLES, *schema.ATTRIBUTES]
+    names = [*GROUPS, *DIMENSIONS, *VARIABLES, *ATTRIBUTES]
     assert (schema.SCHEMA_VERSION, len(names)) == ("2", len(set(names)))
     assert all(name.isidentifier() for name in names)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from calibration.crossval_coverage import Sampler, simulate_learners
+from schema_names import DIMENSIONS, GROUPS
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.schema import DIMENSIONS, GROUPS
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 

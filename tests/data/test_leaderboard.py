@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from data.files import refused
 
-from bayes_sota.core.priors import LogNormalTries, UniformTries
+from bayes_sota.core.priors import UniformTries
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 
 SCORES = ["0.91", "0.94", "0.90", "0.94"]
@@ -123,7 +123,6 @@ def test_number_of_classifiers_may_be_known_a_range_or_a_prior():
     assert ranged.n_classifiers == UniformTries(10, 1000)
     assert ranged.typical_tries == pytest.approx(100)
     assert board(n_classifiers=(10, 10)).n_classifiers == 10
-    assert board(n_classifiers=LogNormalTries(50)).typical_tries == pytest.approx(50)
     assert board().with_tries(7116) == board(n_classifiers=7116)
     refused("n_classifiers", board().with_tries, 0)
 

@@ -80,10 +80,8 @@ ROWS = [["team", "score"], ["A", 0.91], ["B", 0.94], ["C", 0.90]]
 FORMATS: dict[str, tuple[Any, str]] = {
     "tabs": (BOARD.replace(",", "\t"), "board.tsv"),
     "BOM and CRLF": ("\ufeff" + BOARD.replace("\n", "\r\n"), "board.csv"),
-    "zip": (zipped({"board.csv": BOARD, "__MACOSX/._board.csv": ""}), "x.zip"),
     "Excel with titles": (workbook([["notes"]], [["Table 3"], [], *ROWS], ROWS), "board.xlsx"),
     "Excel, gzip": (gzip.compress(workbook(ROWS)), "board.xlsx.gz"),
-    "Excel, zip": (zipped({"board.xlsx": workbook(ROWS)}), "x.zip"),
 }  # fmt: skip
 
 
@@ -255,8 +253,7 @@ WRONG_FILES: dict[str, tuple[str | bytes, str, str]] = {
     "deep JSON": ("[" * 100_000, "x.json", "is not JSON: "),
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read"),
     "no archive": (b"PK\3\4 and nothing", "x.xlsx", "cannot be read"),
-    "no table": (zipped({"a.png": ""}), "x.zip", "the archive holds 0 tables"),
-    "two tables": (zipped({"a.csv": BOARD, "b.csv": BOARD}), "x.zip", '2 tables .*"a.csv", '),
+    "archive": (zipped({"a.csv": BOARD}), "x.zip", 'is an archive of "a.csv"; unpack it'),
     "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
     "old Excel": (b"\xd0\xcf\x11\xe0", "x.xls", "cannot be read|not UTF-8"),
     "no sheet": (workbook([], [["", " "]]), "x.xlsx", "no sheet holds a table"),
@@ -293,8 +290,7 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     lie[at : at + 4] = (400).to_bytes(4, "little")
     pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "p")
     bombs = [content, gzip.compress(content), zipped({"a.csv": content}), book, bytes(lie),
-             gzip.compress(book), zipped({"a.xlsx": book}),
-             (tmp_path / "p").read_bytes()]  # fmt: skip
+             gzip.compress(book),(tmp_path / "p").read_bytes()]  # fmt: skip
     for bomb in bombs:
         message = "cannot be" if bomb == bytes(lie) else "holds more than 20,000 bytes"
         refused(message, read_tidy, written(tmp_path, bomb, "x.zip"))

@@ -9,12 +9,12 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
 from scipy import optimize, stats
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.fit import fit_epp

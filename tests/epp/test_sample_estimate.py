@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from schema_names import ATTRIBUTES, GROUPS
 from scipy import stats
 from scipy.integrate import quad
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.epp.sample_estimate import infer_skills
 from bayes_sota.epp.simulate import simulate_tournament
 

@@ -65,7 +65,7 @@ def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
     error = untied.replicates.std() / np.sqrt(400)
     assert untied.expected == pytest.approx(59.6, abs=4 * error)
     assert untied.p_value == pytest.approx(0.29, abs=4 * np.sqrt(0.29 * 0.71 / 400))
-    assert untied.paper_standardized_deviance == pytest.approx(-4.47, abs=0.005)
+    assert fit.paper["standardized_deviance"] == pytest.approx(-4.47, abs=0.005)
     # Ties make deviances smaller, in the tournament and in replicates that keep them.
     tied = leaderboard_quality(fit, repetitions=200, random_seed=1)
     assert tied.expected < untied.expected - 5

@@ -82,7 +82,6 @@ BEST: dict[str, dict[str, Any]] = {
     "small": {},
     "all-right": {"score": "1.0", "n_test": 50, "tries": 10},
     "tries-between": {"score": "0.91", "n_test": 500, "tries": (5, 50)},
-    "tries-lognormal": {"score": "0.91", "n_test": 500, "tries": bs.core.LogNormalTries(20)},
     "known-rho": {"priors": bs.Priors(correlation=RHO)},
     "beta": {"priors": bs.Priors(skill=bs.core.BetaSkill(), correlation=RHO)},
     "uniform": {"priors": bs.Priors(skill=bs.core.UniformSkill())},

@@ -95,7 +95,7 @@ def field_estimate(found: Any) -> Numbers:
         "bias": found.observed_maximum - found.estimate,
         "n_above_sota": found.n_above(),
         "single_interval": found.single,
-        "n_above_single_interval": found.n_above_single,
+        "n_above_single_interval": int(np.sum(found.scores > found.single[0])),
     }
     return flat(named) | pick(
         found, "weight", "threshold", "expected_maximum", "interval", "excess"

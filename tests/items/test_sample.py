@@ -4,11 +4,11 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
 from scipy import stats
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.schema import ATTRIBUTES, DIMENSIONS, GROUPS
 
 pytestmark = pytest.mark.slow
 RIGHT = np.random.default_rng(0).integers(0, 4, (30, 3))

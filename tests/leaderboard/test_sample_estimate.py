@@ -11,12 +11,12 @@ from calibration.judged_boards import (
     interval_score,
     wilson_interval,
 )
+from schema_names import ATTRIBUTES, GROUPS
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.importance import WeightedPoints
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
-from bayes_sota.core.schema import ATTRIBUTES, GROUPS
 from bayes_sota.core.summary import observed_maximum_of
 from bayes_sota.core.text import steady_decimals
 from bayes_sota.data.examples import load_responses_example

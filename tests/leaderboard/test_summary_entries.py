@@ -212,27 +212,30 @@ def test_stepwise_ranks_need_errors(board, why: str) -> None:
 
 
 def test_items_that_tell_the_first_two_apart() -> None:
-    """On so many items the leader is told from the second in four of five boards."""
+    """With so many more items the leader is told from the second in almost every second board.
+
+    The prior narrows the interval of today a little: more so than that of so many items.
+    """
     skills = np.array([0.9, 0.88, 0.7])
     exact = bs.Leaderboard(skills, n_test=1000, rounding="exact")
     fixed = BoardPriors(correlation=FixedCorrelation(0.0))
     found = bs.board_table(exact, priors=fixed, random_seed=0).content["separating_first_two"]
-    n, gap = found["n_test"], found["difference"]
+    n, gap = 1000 + found["n_more"], found["difference"]
     rng = np.random.default_rng(0)
     p = rng.binomial(n, [[0.9], [0.9 - gap]], (2, 4000)) / n
     told = (p[0] - p[1]) / np.sqrt((p * (1 - p)).sum(axis=0) / n) > 1.96
-    assert told.mean() == pytest.approx(0.8, abs=0.03)
+    assert told.mean() == pytest.approx(0.46, abs=0.06)
     assert found["names"] == ["entry 1", "entry 2"]
 
 
-@pytest.mark.parametrize(("spread", "times"), [(0.05, r"[\d.]{1,3}"), (0.3, r"[\d,]*\d00")])
+@pytest.mark.parametrize(("spread", "times"), [(0.05, r"[\d.]{1,3}"), (0.3, r"\d\d0")])
 def test_scores_over_tasks_take_more_tasks_to_tell_apart(spread: float, times: str) -> None:
     """In words of tasks, and with two digits whatever the size of the number."""
     each = 0.8 + spread * np.array([1, -1, 1, -1, 1, -1]) / 2
     board = bs.data.average_tasks([each + 0.01, each[::-1], each - 0.01], new="tasks")
     table = bs.board_table(board, random_seed=0)
-    said = next(line for line in table.sentences if line.startswith("To tell"))
-    assert re.search(rf"takes {times} times as many tasks\.$", said), said
+    said = next(line for line in table.sentences if "would tell" in line)
+    assert re.search(rf"^{times} times as many tasks would tell", said), said
 
 
 def test_enough_items_for_the_first_two_are_not_enough_for_all_ranks() -> None:

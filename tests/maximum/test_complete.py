@@ -9,6 +9,7 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from schema_names import DIMENSIONS, GROUPS
 from scipy import stats
 from tensors import maximum_logp
 
@@ -19,7 +20,6 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
 )
-from bayes_sota.core.schema import DIMENSIONS, GROUPS
 from bayes_sota.maximum import build_model, complete, observe_maximum
 from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.sample import sample_exact, sample_nuts

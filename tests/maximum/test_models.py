@@ -17,7 +17,6 @@ from bayes_sota.core.priors import (
     BetaSkill,
     FixedCorrelation,
     LogitNormalSkill,
-    LogNormalTries,
     MaximumPriors,
     UniformSkill,
     UniformTries,
@@ -282,8 +281,8 @@ def test_kernel_is_zero_inside_the_printed_interval(right, distance):
     assert expected == pytest.approx(distance, abs=1.1 / 3000)
 
 
-@pytest.mark.parametrize("tries", [UniformTries(20, 80), LogNormalTries(50.0, 2.0)])
-def test_uncertain_number_of_classifiers_follows_its_prior(tries):
+def test_uncertain_number_of_classifiers_follows_its_prior():
+    tries = UniformTries(20, 80)
     board = BestScore("0.90", n_test=500, n_classifiers=tries)
     model = build_simulated_maximum([board], MaximumPriors(), epsilon=0.01)
     draws = prior_draws(model, ["tries_quantile", "n_classifiers"], size=300)

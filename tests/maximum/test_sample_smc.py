@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from rejection import draw_accepted
+from schema_names import DIMENSIONS
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
@@ -15,7 +16,6 @@ from bayes_sota.core.priors import (
     Priors,
     UniformSkill,
 )
-from bayes_sota.core.schema import DIMENSIONS
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.maxima import Maxima

@@ -38,7 +38,7 @@ def test_obesity_shrunk_to_the_expected_maximum() -> None:
     assert found.estimate == pytest.approx(0.90707, abs=5e-6)
     assert found.n_above() == 818  # of .9070:
     assert int(np.sum(found.scores > 0.9070)) == 841
-    assert found.n_above_single == 921
+    assert np.sum(found.scores > found.single[0]) == 921
     assert found.scores.size == 3556
     assert np.round(found.interval, 4).tolist() == [0.9084, 0.9148]
     assert np.round(found.single, 4).tolist() == [0.9067, 0.9162]

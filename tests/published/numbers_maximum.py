@@ -266,6 +266,11 @@ def read_board(part: Settings, data: Path) -> Board:
     return Board(private[0], board.scores)
 
 
+def above_single(estimate: FieldEstimate) -> int:
+    """Number of entries, the best among them, above the lower end of its interval alone."""
+    return int(np.sum(estimate.scores > estimate.single[0]))
+
+
 def _settings(part: Settings) -> Settings:
     chance = 1 / part["n_classes"]
     return {"n_test": part["n_test"], "correlation": part["correlation"], "chance": chance}
@@ -321,7 +326,7 @@ def _shrunk(part: Settings, board: Board) -> Numbers:
     estimates = [shrink_scores(board.scores, criterion=c, **_settings(part)) for c in _CRITERIA]
     found = {
         **_limits("no multiplicity", estimates[0].single),
-        "no multiplicity: teams above the lower limit": estimates[0].n_above_single,
+        "no multiplicity: teams above the lower limit": above_single(estimates[0]),
         **_limits("as observed", law.interval()),
         "as observed: expected": law.mean(),
     }
@@ -385,7 +390,7 @@ def cassava(settings: Settings, board: Board) -> Numbers:
         **_limits("no multiplicity", estimate.single),
         **{f"{place} score": score for place, score in scores},
         "teams above chance": teams.size,
-        "other teams in that interval": estimate.n_above_single - 1,
+        "other teams in that interval": above_single(estimate) - 1,
         "expected best score, were the scores the skills": expected.mean(),
         "it is below the highest score: no weight solves Eq. 9 (1: yes)": float(
             expected.mean() < teams[0] and estimate.weight == 1
