@@ -13,7 +13,6 @@ from .sample_estimate import infer_skills as infer_skills
 from .simulate import compare_leaderboards as compare_leaderboards
 from .simulate import leaderboard_quality as leaderboard_quality
 from .simulate import reliability as reliability
-from .simulate import simulate_tournament as simulate_tournament
 from .summary import epp_table as epp_table
 from .summary import summarize_epp as summarize_epp
 from .summary_report import report_draws as report_draws

@@ -51,8 +51,9 @@ def plot_epp(
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([1.5, 1.2, 0, -2], 40, random_seed=2))
+    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> figure = plot_epp(fit, backend="none")
     >>> figure.viz["figure_title"].item()["string"]
     '2 of 4 players may be the best (filled dots)'

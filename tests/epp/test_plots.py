@@ -7,10 +7,10 @@ import arviz as az
 import numpy as np
 import pytest
 import xarray as xr
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.plots import plot_epp, plot_rank_distribution
-from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import summarize_epp
 
 LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import expit
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
@@ -14,7 +15,6 @@ from bayes_sota.epp.simulate import (
     compare_leaderboards,
     leaderboard_quality,
     reliability,
-    simulate_tournament,
 )
 
 SKILLS = np.array([1.0, 0.2, -0.3, -1.5])
