@@ -76,22 +76,17 @@ class LeaderboardQuality:
 
 @one_thread()
 def leaderboard_quality(
-    fit: BradleyTerryFit,
-    *,
-    repetitions: int | None = None,
-    keep_ties: bool = True,
-    random_seed: Seed = 0,
+    fit: BradleyTerryFit, *, repetitions: int | None = None, random_seed: Seed = 0
 ) -> LeaderboardQuality:
     """Compare the deviance of a leaderboard with that of simulated tournaments.
+
+    Places that were tied are tied in replicates: ties make deviances smaller.
 
     Parameters
     ----------
     fit : BradleyTerryFit
     repetitions : int, optional
         Default: 999, fewer (at least 19) for thousands of players.
-    keep_ties : bool
-        Places that were tied are tied in replicates. Ties make deviances smaller: without them
-        replicates of a tournament with many are too large.
     random_seed : int, SeedSequence, Generator or None
 
     Examples
@@ -112,9 +107,9 @@ def leaderboard_quality(
         repetitions = int(np.clip(most, _LEAST_REPETITIONS, _MOST_REPETITIONS))
     Range(2, 10**6, whole=True).check(repetitions, "repetitions")
     if isinstance(fit.data, ScoreTable):
-        replicate = _of_scores(fit.data, fit, rng, keep_ties)
+        replicate = _of_scores(fit.data, fit, rng)
     else:
-        replicate = _of_matches(fit.data, fit, rng, keep_ties)
+        replicate = _of_matches(fit.data, fit, rng)
     size = max(_BLOCK // (m * max(m, fit.data.n_clusters)), 1)
     sizes = [min(size, repetitions - begin) for begin in range(0, repetitions, size)]
     replicates = np.concatenate([_deviances(replicate(size), fit) for size in sizes])
@@ -137,12 +132,12 @@ def not_comparable(data: ScoreTable | Matches) -> str:
 
 
 def _of_matches(
-    data: Matches, fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+    data: Matches, fit: BradleyTerryFit, rng: np.random.Generator
 ) -> Callable[[int], Wins]:
     """Doubled wins of so many tournaments of the same shape, (B, m, m)."""
     n_matches = fit.counts.n_matches
     first, second = np.nonzero(np.triu(n_matches))
-    tied, ties = (data.outcomes == 0.5) & keep_ties, np.zeros(n_matches.shape, int)
+    tied, ties = data.outcomes == 0.5, np.zeros(n_matches.shape, int)
     np.add.at(ties, (data.first[tied], data.second[tied]), 1)
     ties = (ties + ties.T)[first, second]
     played = n_matches[first, second].astype(int)
@@ -159,7 +154,7 @@ def _of_matches(
 
 
 def _of_scores(
-    data: ScoreTable, fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+    data: ScoreTable, fit: BradleyTerryFit, rng: np.random.Generator
 ) -> Callable[[int], Wins]:
     """The same of rounds; tied as they were observed: in each round, or of all scores together.
 
@@ -170,7 +165,7 @@ def _of_scores(
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
     shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
     observed = np.sort(data.oriented.reshape(shape), axis=1)
-    tied = keep_ties and fit.counts.n_ties > 0
+    tied = fit.counts.n_ties > 0
 
     def several(size: int) -> Wins:
         noise = np.empty((size, *data.scores.shape))
