@@ -17,7 +17,6 @@ from .learners import named_learners as named_learners
 from .learners import read_task as read_task
 from .models import build_model as build_model
 from .plots import plot_critical_differences as plot_critical_differences
-from .plots import plot_reproducibility as plot_reproducibility
 from .plots import plot_running_means as plot_running_means
 from .reproducibility import JudgedRule as JudgedRule
 from .reproducibility import expected_by_chance as expected_by_chance
