@@ -4,7 +4,6 @@ from .models import build_model as build_model
 from .multiscale import multiscale_test as multiscale_test
 from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
-from .plots import plot_rank_distribution as plot_rank_distribution
 from .rankings import order_rounds as order_rounds
 from .rankings import ranking_log_likelihood as ranking_log_likelihood
 from .sample import complete as complete
