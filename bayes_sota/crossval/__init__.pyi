@@ -12,7 +12,6 @@ from .correlated_t import sensitivity_to_overlap as sensitivity_to_overlap
 from .fold_scores import FoldScores as FoldScores
 from .fold_scores import read_fold_scores as read_fold_scores
 from .fold_scores import read_test_scores as read_test_scores
-from .fold_scores import write_fold_scores as write_fold_scores
 from .learners import named_learners as named_learners
 from .learners import read_task as read_task
 from .models import build_model as build_model
