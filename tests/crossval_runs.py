@@ -1,6 +1,8 @@
 """Data, learners and rules for the tests of repeated cross-validation."""
 
+import csv
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bayes_sota as bs
 from bayes_sota.cli.main import main
+from bayes_sota.core.text import marked_cell
+from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.run import CrossValidation
 
 X, Y = (part[:240] for part in load_breast_cancer(return_X_y=True))
@@ -32,6 +36,18 @@ def same(one: CrossValidation, other: CrossValidation) -> bool:
         and one.fold_scores.data_hash() == other.fold_scores.data_hash()
         and (one.messages, one.partition_seeds) == (other.messages, other.partition_seeds)
     )
+
+
+def write_scores(runs: FoldScores, path: Path) -> None:
+    """Scores as a long table of CSV; texts that are formulas are marked, missing scores empty."""
+    scores = runs.scores[..., 0] if runs.scores.shape[3] == 1 else runs.scores
+    rows: list[list[Any]] = [["learner", "task", "iteration", "fold"][: scores.ndim]]
+    rows[0].append(runs.scorer)
+    for (t, j, *parts), score in np.ndenumerate(scores):
+        rows.append([runs.learners[j], runs.tasks[t], *parts, "" if np.isnan(score) else score])
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerows([marked_cell(x) if isinstance(x, str) else x for x in r] for r in rows)
 
 
 class Odd(ClassifierMixin, BaseEstimator):

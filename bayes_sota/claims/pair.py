@@ -24,7 +24,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import more_items
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import columns_of_methods, complete
+from bayes_sota.items.comparison import complete
 from bayes_sota.items.student import student_law
 from bayes_sota.leaderboard.anchors import told_of_difference
 
@@ -106,9 +106,8 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
 
 def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> PairLaw:
     """Law of what one of two methods has more than the other; ``every`` has anchors."""
-    columns = columns_of_methods(both.names, None)[1]
     data = complete(both)[0]
-    law = student_law(data, columns)
+    law = student_law(data)
     signs = np.where(np.array(both.names) == first, 1.0, -1.0)
     parts = [(float(signs @ part.covariance @ signs), part.freedom) for part in law.parts]
     centre, table = float(signs @ law.centre), None

@@ -222,8 +222,6 @@ def _corrected(
     """The joint posterior of all skills, and what is to be said of it."""
     from bayes_sota.leaderboard.posterior import board_posterior
 
-    if max(of.n_runs) > 1:
-        return None, ["picking the winner is not corrected for where methods have several runs"]
     try:
         joint = board_posterior(outcomes.complete(), draws=_DRAWS, random_seed=seed)
     except InputError as error:
@@ -253,7 +251,6 @@ def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
             "p_best_uncorrected": float(of.p_best[j]),
             "p_not_below_winner": float(of.p_not_below[j]),
             "tied_with_best": bool(tied[j]),
-            "n_runs": of.n_runs[j],
             "mcse": float(np.ptp(intervals[j])) / 4 / len(of.draws) ** 0.5,
         }
         for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])

@@ -20,7 +20,6 @@ from bayes_sota.cli.options import (
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import PROCESSES, Range
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import check_writable
 from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.rules import RULES
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
@@ -59,11 +58,8 @@ _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others 
 @option("--threshold", limits=_THRESHOLD, rare=True, help=_OF_RULE)
 @option("--scoring", default="roc_auc", metavar="NAME", help=_SCORING)
 @option("--checkpoint", type=FOLDER, rare=True, help=_CHECKPOINT)
-@option("--scores", type=click.Path(path_type=Path), rare=True, help="Every score, as FILE.csv.")
 @option("--cores", limits=PROCESSES, default=1, rare=True, help="Processes; the same results.")
-def run(
-    file: Path, learners: str, scores: Path | None, reading: dict[str, Any], **settings: Any
-) -> Answer:
+def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> Answer:
     """Fit and score learners on many random partitions of the same items.
 
     FILE is a table with one row per item: a column of classes, by its name or by --column
@@ -77,10 +73,6 @@ def run(
         if settings["rule"] == "fixed":
             raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
         settings["rule"] = RULES[settings["rule"]](threshold)
-    if scores is not None:
-        if scores.suffix.lower() != ".csv":
-            raise InputError(f"--scores is written as .csv, got {str(scores)!r}")
-        check_writable(scores)
     names = [name.strip() for name in learners.split(",")]
     crossval.named_learners(names)
     asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
@@ -95,8 +87,6 @@ def run(
         task=plain_text(file.name.partition(".")[0] or file.name),
         **settings,
     )
-    if scores is not None:
-        crossval.write_fold_scores(result.fold_scores, scores)
     return Answer(
         crossval.describe_runs(result, [items.sentence]),
         lambda: crossval.plot_running_means(result.fold_scores),

@@ -3,16 +3,14 @@
 ``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` ends a run in the middle.
 """
 
-import csv
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import marked_cell, plain_text, shown_path
+from bayes_sota.core.text import plain_text, shown_path
 
 _ENDINGS = {
     "table": (".tex", ".csv", ".md", ".json"),
@@ -139,16 +137,6 @@ def write_text(text: str, path: str | os.PathLike[str] | None) -> str:
         with whole_file(Path(path)) as draft:
             draft.write_text(text, encoding="utf-8", newline="")
     return text
-
-
-def write_csv(
-    path: str | os.PathLike[str], header: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> None:
-    """Write a table whole or not at all; texts are quoted, and marked where they are formulas."""
-    with whole_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-        for row in (header, *rows):
-            writer.writerow([marked_cell(x) if isinstance(x, str) else x for x in row])
 
 
 def make_directory(directory: Path) -> None:

@@ -12,12 +12,10 @@ from .correlated_t import sensitivity_to_overlap as sensitivity_to_overlap
 from .fold_scores import FoldScores as FoldScores
 from .fold_scores import read_fold_scores as read_fold_scores
 from .fold_scores import read_test_scores as read_test_scores
-from .fold_scores import write_fold_scores as write_fold_scores
 from .learners import named_learners as named_learners
 from .learners import read_task as read_task
 from .models import build_model as build_model
 from .plots import plot_critical_differences as plot_critical_differences
-from .plots import plot_reproducibility as plot_reproducibility
 from .plots import plot_running_means as plot_running_means
 from .reproducibility import JudgedRule as JudgedRule
 from .reproducibility import expected_by_chance as expected_by_chance

@@ -2,20 +2,18 @@ r"""Scores of learners over repeated cross-validation of one or more data sets.
 
 A *task* is a data set; a *learner* is trained and tested on it in every *fold* of every
 *iteration*; one iteration is one random partition, the same for all learners.
-``tests/crossval/test_fold_scores.py`` checks what is read, written and refused,
+``tests/crossval/test_fold_scores.py`` checks what is read and refused,
 ``test_models.py`` relative scores.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError, located, quoted
-from bayes_sota.core.files import write_csv
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import Observed
@@ -229,26 +227,6 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     with located(tidy.where):
         check_scores(found, {"data set": rows, "learner": columns}, needed=2)
     return found
-
-
-def write_fold_scores(runs: FoldScores, path: str | Path) -> None:
-    """Write a long table as CSV: learner, task, iteration, fold, and a column of the score's name.
-
-    A missing score is an empty cell; iterations and folds count from 0. Names that a spreadsheet
-    would take for a formula get a leading apostrophe. ``read_fold_scores`` reads the same.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written.
-    """
-    scores = runs.scores[..., 0] if runs.scores.shape[3] == 1 else runs.scores
-    rows = (
-        [runs.learners[j], runs.tasks[t], *parts, "" if np.isnan(score) else score]
-        for (t, j, *parts), score in np.ndenumerate(scores)
-    )
-    header = ["learner", "task", "iteration", "fold"][: scores.ndim]
-    write_csv(path, [*header, runs.scorer], rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,28 +1,21 @@
-"""Figures of repeated cross-validation: running means, reproducibility, ranks.
+"""Figures of repeated cross-validation: running means, ranks.
 
 Each draws a result or a summary; ``tests/crossval/test_plots.py`` reads the artists back and
 measures that texts do not collide.
 """
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from arviz_plots import PlotCollection
 
-from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import plot_forest, plot_lines, title_figure
 from bayes_sota.core.text import shown_name
-from bayes_sota.core.types import Seed
 from bayes_sota.crossval.across_tasks import AverageRanks
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules
-from bayes_sota.crossval.rules import fixed
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.crossval.summary_words import score_name
-
-_ORDERINGS = 50
 
 
 def plot_running_means(
@@ -81,62 +74,6 @@ def plot_running_means(
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
     title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
     title_figure(panel.collection, title)
-    return panel.collection
-
-
-def plot_reproducibility(
-    scores: FoldScores, *, random_seed: Seed = DEFAULT_SEED, **pc_kwargs: Any
-) -> PlotCollection:
-    """Draw how reproducible the order of every pair is after so many iterations.
-
-    The last line is of equal learners; it rises because orderings share one pool of iterations
-    (``expected_by_chance``), which is why no more than half of the pool is drawn. Of several data
-    sets it is the mean.
-
-    Parameters
-    ----------
-    scores : FoldScores
-    random_seed : int, SeedSequence, Generator or None
-    **pc_kwargs
-        As in ``plot_running_means``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists ``line_0``, ``name_0``, ... of the variable ``reproducibility``, by pair, the last
-        of equal learners.
-
-    Raises
-    ------
-    InputError
-        Fewer than 4 iterations.
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 40, 10))
-    >>> scores = FoldScores(noise + [[[0.90]], [[0.91]]])
-    >>> figure = plot_reproducibility(scores, random_seed=0, backend="none")
-    >>> figure.viz["line_0"]["reproducibility"].item()["y"].max()
-    np.float64(1.0)
-    """
-    half = scores.scores.shape[2] // 2
-    if half < 2:
-        raise InputError("reproducibility against iterations needs at least 4 iterations")
-    counts = np.unique(np.geomspace(1, half, 12).round().astype(int)).tolist()
-    judged = judge_rules([fixed(n) for n in counts], scores, random_seed=random_seed)
-    shares = np.array([one.reproducibility() for one in judged]).mean(axis=1)
-    lines = {
-        f"{scores.learners[i]}, {scores.learners[j]}": (counts, shares[:, i, j])
-        for i, j in combinations(range(len(scores.learners)), 2)
-    }
-    chance = [expected_by_chance(_ORDERINGS, n / (2 * half)) for n in counts]
-    lines["equal learners"] = counts, np.array(chance)
-    panel = plot_lines(
-        lines, "iterations", variable="reproducibility", ylim=(-0.03, 1.05), **pc_kwargs
-    )
-    over = f", mean of {len(scores.tasks)} data sets" if len(scores.tasks) > 1 else ""
-    panel.set_title(f"|2R - 1|, all pairs of {_ORDERINGS} orderings{over}")
-    title_figure(panel.collection, "How reproducible the order of two learners is")
     return panel.collection
 
 

@@ -7,8 +7,7 @@ orderings of the iterations, each of which gives one estimate of every learner; 
 .. math:: R(i, j) = \frac{1}{n^2} \sum_{k, l} I(e_{ik}, e_{jl}), \qquad |2 R - 1|
 
 and :math:`I = 1, 1/2, 0` for above, tied and below. The second is 1 where the order never changes,
-and the absolute value of Cliff's delta. The paired reading, :math:`k = l`, compares learners on
-the same partitions. Neither is 0 for equal learners (``expected_by_chance``).
+and the absolute value of Cliff's delta. It is not 0 for equal learners (``expected_by_chance``).
 
 ``tests/crossval/test_reproducibility.py`` compares with SciPy's Mann-Whitney statistic, closed
 forms for normal scores, and simulation.
@@ -16,7 +15,6 @@ forms for normal scores, and simulation.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +25,6 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
 
-Pairing = Literal["all", "paired"]
 _DIGITS = 12  # means of the same scores in another order differ in their last bits: they are ties
 
 
@@ -54,24 +51,21 @@ class JudgedRule:
     stopped: BoolArray
     saved: FloatArray
 
-    def win_share(self, pairing: Pairing = "all") -> FloatArray:
+    def win_share(self) -> FloatArray:
         """R(i, j), shape (n_tasks, n_learners, n_learners)."""
-        return np.array([win_share(one, pairing) for one in self.estimates.swapaxes(0, 1)])
+        return np.array([win_share(one) for one in self.estimates.swapaxes(0, 1)])
 
-    def reproducibility(self, pairing: Pairing = "all") -> FloatArray:
+    def reproducibility(self) -> FloatArray:
         """``|2 R(i, j) - 1|``, shape (n_tasks, n_learners, n_learners)."""
-        return np.abs(2 * self.win_share(pairing) - 1)
+        return np.abs(2 * self.win_share() - 1)
 
 
-def win_share(estimates: ArrayLike, pairing: Pairing = "all") -> FloatArray:
+def win_share(estimates: ArrayLike) -> FloatArray:
     """Share of pairs of estimates in which learner i is above learner j, R(i, j); ties count half.
 
     Parameters
     ----------
     estimates : array-like, shape (n_orderings, n_learners)
-    pairing : {"all", "paired"}
-        Every estimate of i with every one of j, which is the source's, or those of the same
-        ordering.
 
     Returns
     -------
@@ -80,13 +74,10 @@ def win_share(estimates: ArrayLike, pairing: Pairing = "all") -> FloatArray:
 
     Examples
     --------
-    >>> estimates = [[0.9, 0.8], [0.8, 0.7]]
-    >>> float(win_share(estimates)[0, 1]), float(win_share(estimates, "paired")[0, 1])
-    (0.875, 1.0)
+    >>> float(win_share([[0.9, 0.8], [0.8, 0.7]])[0, 1])
+    0.875
     """
     values = np.round(np.asarray(estimates, np.float64), _DIGITS).T
-    if pairing == "paired":
-        return (1 + np.sign(values[:, None] - values).mean(axis=2)) / 2
     above = [[np.sign(a[:, None] - b).mean() for b in values] for a in values]
     return (1 + np.array(above)) / 2
 
@@ -151,14 +142,13 @@ def judge_rules(
     return [JudgedRule(*row) for row in zip(rules, estimates, used, stops > 0, saved, strict=True)]
 
 
-def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing = "all") -> float:
+def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
     r"""Mean reproducibility of two learners whose true steady states are equal.
 
     Their scores are taken as independent; where they go together because the partitions are the
-    same, it is smaller with all pairs. It is positive for two reasons. Of :math:`m` orderings more
-    than half favour one of two equal learners by accident: .09 for 50 orderings and all pairs, .11
-    paired. And all orderings use one pool of :math:`N` iterations, whose means differ by accident:
-    if a rule takes :math:`n` of them,
+    same, it is smaller. It is positive for two reasons. Of :math:`m` orderings more than half
+    favour one of two equal learners by accident: .09 for 50 orderings. And all orderings use one
+    pool of :math:`N` iterations, whose means differ by accident: if a rule takes :math:`n` of them,
 
     .. math:: E |2 R - 1| = \frac{2}{\pi} \arcsin \sqrt{n / N}
 
@@ -170,14 +160,11 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing
     orderings : int
     share : float
         n / N, in [0, 1].
-    pairing : {"all", "paired"}
 
     Examples
     --------
-    >>> round(expected_by_chance(50), 2), round(expected_by_chance(50, pairing="paired"), 2)
-    (0.09, 0.11)
-    >>> round(expected_by_chance(10_000, 0.1), 3), round(expected_by_chance(50, 0.1), 2)
-    (0.205, 0.22)
+    >>> [round(expected_by_chance(*of), 3) for of in ((50, 0.0), (50, 0.1), (10_000, 0.1))]
+    [0.093, 0.224, 0.205]
     """
     from scipy.special import ndtr
 
@@ -186,8 +173,8 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0, pairing: Pairing
         return 1.0
     gap = np.linspace(0, 8, 2001)
     centre = 2 * ndtr(gap * np.sqrt(share / (1 - share))) - 1
-    # Without a gap the variance of 2R - 1 is (2m + 1) / (3 m^2), Mann-Whitney, or 1 / m, signs.
-    variance = 1 / orderings if pairing == "paired" else (2 * orderings + 1) / (3 * orderings**2)
+    # Without a gap the variance of 2R - 1 is (2m + 1) / (3 m^2), Mann-Whitney.
+    variance = (2 * orderings + 1) / (3 * orderings**2)
     noise = np.sqrt(variance * (1 - centre**2))
     z = centre / np.maximum(noise, 1e-300)
     folded = noise * np.sqrt(2 / np.pi) * np.exp(-(np.minimum(z, 30) ** 2) / 2)

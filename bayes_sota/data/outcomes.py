@@ -309,9 +309,7 @@ class Outcomes(Observed):
         """The items that every classifier has, two at least; itself where nothing is missing."""
         return self.subset(items=~np.isnan(self.values).any(axis=1)) if self.has_missing else self
 
-    def about(
-        self, new: New, methods: Sequence[str] | None = None, passes: Passes | None = None
-    ) -> "Outcomes":
+    def about(self, new: New, passes: Passes | None = None) -> "Outcomes":
         """The same outcomes, whose skills are about something else.
 
         Of numbers and new tasks the result has one item for each task, with the mean of its
@@ -321,32 +319,22 @@ class Outcomes(Observed):
         ----------
         new, passes
             As of the class.
-        methods : sequence of str, optional
-            Classifier of each column, where several columns are its runs. Default: each its own.
 
         Examples
         --------
-        >>> answers = Outcomes([[1, 0], [1, 1], [0, 1]], names=["a run 1", "a run 2"])
-        >>> answers.about("runs", ["a", "a"])
-        <Outcomes 'outcomes': 3 items x 1 classifiers, 2 runs>
+        >>> Outcomes([[0.5, 0], [1, 1]], n_runs=2).about("runs").new
+        'runs'
         """
-        values, names = self._given, self.names
-        runs = np.where(np.isnan(values), 0.0, self.run_numbers)
-        if methods is not None:
-            names = tuple(dict.fromkeys(methods))
-            of = np.array([names.index(name) for name in methods])
-            right = averages.group_sums((np.nan_to_num(values) * runs).T, of).T
-            runs = averages.group_sums(runs.T, of).T
-            values = np.where(runs > 0, right / np.maximum(runs, 1), np.nan)
-        known: dict[str, Any] = {"names": names}
+        values, known = self._given, dict[str, Any]()
         if self.is_answers or new == "runs" or passes:
-            known |= {"new": new, "passes": passes, "n_runs": np.maximum(runs, 1).astype(np.int64)}
+            runs = np.where(np.isnan(values), 1, self.run_numbers)
+            known = {"new": new, "passes": passes, "n_runs": runs}
         elif new == "tasks" != self.new:
             check_enough_tasks(len(self.task_weights))
             if self.averaging != "tasks":
                 raise InputError("new tasks of numbers count the same: leave out other weights")
             values = averages.group_means(values, self.task_codes[0])
-            known |= {"items": sorted(self.task_weights), "tasks": None, "clusters": None}
+            known = {"items": sorted(self.task_weights), "tasks": None, "clusters": None}
             known |= {"new": new, "unit": "task"}
         return self._with(values, **known)
 

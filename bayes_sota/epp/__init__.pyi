@@ -4,7 +4,6 @@ from .models import build_model as build_model
 from .multiscale import multiscale_test as multiscale_test
 from .planning import plan_rounds as plan_rounds
 from .plots import plot_epp as plot_epp
-from .plots import plot_rank_distribution as plot_rank_distribution
 from .rankings import order_rounds as order_rounds
 from .rankings import ranking_log_likelihood as ranking_log_likelihood
 from .sample import complete as complete
@@ -13,7 +12,6 @@ from .sample_estimate import infer_skills as infer_skills
 from .simulate import compare_leaderboards as compare_leaderboards
 from .simulate import leaderboard_quality as leaderboard_quality
 from .simulate import reliability as reliability
-from .simulate import simulate_tournament as simulate_tournament
 from .summary import epp_table as epp_table
 from .summary import summarize_epp as summarize_epp
 from .summary_report import report_draws as report_draws

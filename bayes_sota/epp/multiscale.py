@@ -66,8 +66,9 @@ def multiscale_test(
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([1.0, 0.9, 0.8, -1.0], 40, random_seed=0))
+    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> scores = [1.0, 0.9, 0.8, -1.0] + np.random.default_rng(0).gumbel(size=(40, 4))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> bool(multiscale_test(fit, [("1", "4")]).pair_p_value[0] < 0.001)
     True
     """

@@ -70,8 +70,9 @@ def plan_rounds(
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
+    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(20, 3))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> plan = plan_rounds(fit, 0.1)
     >>> fit.se.round(2).tolist(), plan.for_error.round().tolist()
     ([0.29, 0.2, 0.35], [170.0, 82.0, 245.0])

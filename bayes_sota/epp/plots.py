@@ -1,4 +1,4 @@
-"""Skills of players, and ranks that they may have, the best first.
+"""Skills of players, the best first.
 
 Intervals and shares of draws are drawn, and nothing else computed. ``tests/epp/test_plots.py``
 reads the artists back.
@@ -7,7 +7,6 @@ reads the artists back.
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from arviz_plots import PlotCollection
 from scipy.special import expit
@@ -17,7 +16,7 @@ from bayes_sota.core.plots import make_ticks, plot_forest, title_figure
 from bayes_sota.core.tables import rows_of
 from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit
-from bayes_sota.epp.summary import draws_of_players, epp_table
+from bayes_sota.epp.summary import epp_table
 
 type Result = BradleyTerryFit | xr.DataTree
 
@@ -51,13 +50,15 @@ def plot_epp(
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([1.5, 1.2, 0, -2], 40, random_seed=2))
+    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> figure = plot_epp(fit, backend="none")
     >>> figure.viz["figure_title"].item()["string"]
     '2 of 4 players may be the best (filled dots)'
     """
-    board = _board(result, ci_prob, most)
+    COUNT.check(most, "most")
+    board = epp_table(result, ci_prob).frame
     columns, bars = {"interval": ["lower", "upper"]}, f"{100 * ci_prob:.3g}% interval of each"
     if isinstance(result, BradleyTerryFit):
         order = np.argsort(-result.epp, kind="stable")
@@ -71,61 +72,14 @@ def plot_epp(
     ]
     label = f"EPP, and the probability of beating an average player\n(thick bar: {bars})"
     pc_kwargs |= {"variable": "epp", "xticks": (places, chances)}
-    return _forest(board.rename(columns={"epp": "mean"}), columns, label, most, pc_kwargs)
-
-
-def plot_rank_distribution(
-    result: Result, *, ci_prob: float = 0.95, most: int = 40, **pc_kwargs: Any
-) -> PlotCollection:
-    """Draw which ranks each player may have, rank 1 on the left.
-
-    Bars are ranks that hold for all players at once; the dot is the rank by EPP of a fit, and of a
-    posterior the mean rank. Parameters and artists are those of ``plot_epp``.
-
-    Examples
-    --------
-    >>> import arviz as az
-    >>> epp = np.random.default_rng(0).normal([1.0, 0.0, -3.0], 1.0, (2, 500, 3))
-    >>> tree = az.from_dict(
-    ...     {"posterior": {"epp": epp}}, coords={"player": list("abc")}, dims={"epp": ["player"]}
-    ... )
-    >>> figure = plot_rank_distribution(tree, backend="none")
-    >>> figure.viz["figure_title"].item()["string"]
-    '2 of 3 players may be the best (filled dots)'
-    """
-    board = _board(result, ci_prob, most)
-    board["mean"] = board["rank"] * 1.0
-    if not isinstance(result, BradleyTerryFit):
-        players, draws = draws_of_players(result)
-        mean = np.mean(np.argsort(np.argsort(-draws, axis=1), axis=1) + 1, axis=0)
-        board["mean"] = pd.Series(mean, players)[board["player"]].to_numpy()
-    label = f"rank, 1 is best\n(bars: {100 * ci_prob:.3g}% for all players at once)"
-    last = int(board["rank_upper"].head(most).max())
-    step = -(-last // 10)
-    ticks = sorted({1, *range(step, last + 1, step)})
-    pc_kwargs |= {"variable": "rank", "xticks": (ticks, [f"{tick:,}" for tick in ticks])}
-    return _forest(board, {"interval": ["rank_lower", "rank_upper"]}, label, most, pc_kwargs)
-
-
-def _board(result: Result, ci_prob: float, most: int) -> pd.DataFrame:
-    """Players, the best first, and whether each may be the best."""
-    COUNT.check(most, "most")
-    frame = epp_table(result, ci_prob).frame
-    return frame.assign(tied_with_best=frame["rank_lower"] == 1)
-
-
-def _forest(
-    board: pd.DataFrame, bars: dict[str, list[str]], label: str, most: int, where: dict[str, Any]
-) -> PlotCollection:
-    """The figure, and its title: who may be the best, and how many players are drawn."""
     rows = [
-        {"name": f"{row['rank']}  {shown_name(row['player'], 32)}", "mean": row["mean"]}
-        | {kind: [row[end] for end in ends] for kind, ends in bars.items()}
-        | {"weak": not row["tied_with_best"]}
+        {"name": f"{row['rank']}  {shown_name(row['player'], 32)}", "mean": row["epp"]}
+        | {kind: [row[end] for end in ends] for kind, ends in columns.items()}
+        | {"weak": row["rank_lower"] != 1}
         for row in rows_of(board.head(most))
     ]
-    panel = plot_forest(rows, label, **where)
-    tied, count = int(board["tied_with_best"].sum()), len(board)
+    panel = plot_forest(rows, label, **pc_kwargs)
+    tied, count = int((board["rank_lower"] == 1).sum()), len(board)
     title = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:
         others = "the other" if count == 2 else f"all other {count - 1:,}"

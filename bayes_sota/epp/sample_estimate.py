@@ -70,9 +70,10 @@ def infer_skills(
 
     Examples
     --------
-    >>> from bayes_sota.epp.simulate import simulate_tournament
+    >>> from bayes_sota.data.tournaments import ScoreTable
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> tree = infer_skills(fit_epp(simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)))
+    >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(30, 3))
+    >>> tree = infer_skills(fit_epp(ScoreTable(scores)))
     >>> tree["posterior"]["epp"].mean(("chain", "draw")).values.round(1).tolist()
     [0.9, -0.1, -0.8]
     """

@@ -1,7 +1,7 @@
-r"""Tournaments drawn at random from skills, and how well one order of skills explains a real one.
+r"""How well one order of skills explains a tournament.
 
-Simulated scores are :math:`\beta_i + e_{ir}`; with standard Gumbel e each round is one
-Plackett–Luce ranking, whose pairs follow the Bradley–Terry model exactly.
+Scores :math:`\beta_i + e_{ir}` with standard Gumbel e make each round one Plackett–Luce ranking,
+whose pairs follow the Bradley–Terry model exactly.
 
 The deviance D (Property 3.7 of Gosiewska et al. 2022) has no chi-square law: matches of one round
 are not independent, and D is far below its degrees of freedom even if the model is right. Here its
@@ -13,12 +13,11 @@ Dependent rounds are refused: clustered matches, groups of rounds. ``tests/epp/t
 measures how often true leaderboards are rejected, and compares with a fit of every tournament.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from bayes_sota.core.arguments import Range, generator_of
@@ -36,52 +35,6 @@ _WORK = 4e8  # comparisons in all replicates together, by default
 _BLOCK = 2**18  # numbers of a batch of replicates, which stay near the processor
 _PENALTY = 1e-6  # rounds of ties in replicates, of which some would have infinite skills
 _SAME = 1e-5  # deviances that differ by less are equal
-
-
-def simulate_tournament(
-    skills: ArrayLike,
-    n_rounds: int,
-    *,
-    step: float | None = None,
-    missing: float = 0.0,
-    players: Sequence[str] = (),
-    tournament: str = "simulated",
-    random_seed: Seed = None,
-) -> ScoreTable:
-    r"""Draw the scores of a tournament.
-
-    Parameters
-    ----------
-    skills : array-like, shape (m,) or (n_rounds, m)
-        On the logit scale: differences are log odds of winning a round.
-    n_rounds : int
-    step : float, optional
-        Scores are rounded to multiples of it, which makes ties.
-    missing : float
-        Share of scores left out at random; every player and round keeps at least one.
-    players, tournament
-        As in ``ScoreTable``.
-    random_seed : int, SeedSequence, Generator or None
-
-    Examples
-    --------
-    >>> table = simulate_tournament([1.0, 0.0, -1.0], 2000, random_seed=0)
-    >>> wins = (table.scores[:, 0] > table.scores[:, 2]).mean()
-    >>> abs(float(wins) - 0.881) < 0.02  # 1 / (1 + exp(-2))
-    True
-    """
-    rng = generator_of(random_seed)
-    mean = np.broadcast_to(np.asarray(skills, np.float64), (n_rounds, np.shape(skills)[-1]))
-    scores = mean + rng.gumbel(size=mean.shape)
-    if step is not None:
-        scores = np.round(scores / step) * step
-    if missing:
-        gaps = rng.random(scores.shape) < missing
-        rounds, m = scores.shape
-        gaps[rng.integers(rounds, size=m), np.arange(m)] = False
-        gaps[np.arange(rounds), rng.integers(m, size=rounds)] = False
-        scores = np.where(gaps, np.nan, scores)
-    return ScoreTable(scores, players=players, tournament=tournament, scheme="model/cv")
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,28 +73,24 @@ class LeaderboardQuality:
 
 @one_thread()
 def leaderboard_quality(
-    fit: BradleyTerryFit,
-    *,
-    repetitions: int | None = None,
-    keep_ties: bool = True,
-    random_seed: Seed = 0,
+    fit: BradleyTerryFit, *, repetitions: int | None = None, random_seed: Seed = 0
 ) -> LeaderboardQuality:
     """Compare the deviance of a leaderboard with that of simulated tournaments.
+
+    Places that were tied are tied in replicates: ties make deviances smaller.
 
     Parameters
     ----------
     fit : BradleyTerryFit
     repetitions : int, optional
         Default: 999, fewer (at least 19) for thousands of players.
-    keep_ties : bool
-        Places that were tied are tied in replicates. Ties make deviances smaller: without them
-        replicates of a tournament with many are too large.
     random_seed : int, SeedSequence, Generator or None
 
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> fit = fit_epp(simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1))
+    >>> scores = [1.0, 0.5, 0.0, -1.0] + np.random.default_rng(1).gumbel(size=(20, 4))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> draws = leaderboard_quality(fit, repetitions=99)
     >>> draws.p_value > 0.05, fit.deviance_df, draws.expected < fit.deviance_df
     (True, 3, True)
@@ -155,9 +104,9 @@ def leaderboard_quality(
         repetitions = int(np.clip(most, _LEAST_REPETITIONS, _MOST_REPETITIONS))
     Range(2, 10**6, whole=True).check(repetitions, "repetitions")
     if isinstance(fit.data, ScoreTable):
-        replicate = _of_scores(fit.data, fit, rng, keep_ties)
+        replicate = _of_scores(fit.data, fit, rng)
     else:
-        replicate = _of_matches(fit.data, fit, rng, keep_ties)
+        replicate = _of_matches(fit.data, fit, rng)
     size = max(_BLOCK // (m * max(m, fit.data.n_clusters)), 1)
     sizes = [min(size, repetitions - begin) for begin in range(0, repetitions, size)]
     replicates = np.concatenate([_deviances(replicate(size), fit) for size in sizes])
@@ -179,12 +128,12 @@ def not_comparable(data: ScoreTable | Matches) -> str:
 
 
 def _of_matches(
-    data: Matches, fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+    data: Matches, fit: BradleyTerryFit, rng: np.random.Generator
 ) -> Callable[[int], Wins]:
     """Doubled wins of so many tournaments of the same shape, (B, m, m)."""
     n_matches = fit.counts.n_matches
     first, second = np.nonzero(np.triu(n_matches))
-    tied, ties = (data.outcomes == 0.5) & keep_ties, np.zeros(n_matches.shape, int)
+    tied, ties = data.outcomes == 0.5, np.zeros(n_matches.shape, int)
     np.add.at(ties, (data.first[tied], data.second[tied]), 1)
     ties = (ties + ties.T)[first, second]
     played = n_matches[first, second].astype(int)
@@ -201,7 +150,7 @@ def _of_matches(
 
 
 def _of_scores(
-    data: ScoreTable, fit: BradleyTerryFit, rng: np.random.Generator, keep_ties: bool
+    data: ScoreTable, fit: BradleyTerryFit, rng: np.random.Generator
 ) -> Callable[[int], Wins]:
     """The same of rounds; tied as they were observed: in each round, or of all scores together.
 
@@ -212,7 +161,7 @@ def _of_scores(
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
     shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
     observed = np.sort(data.oriented.reshape(shape), axis=1)
-    tied = keep_ties and fit.counts.n_ties > 0
+    tied = fit.counts.n_ties > 0
 
     def several(size: int) -> Wins:
         noise = np.empty((size, *data.scores.shape))
@@ -274,7 +223,8 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> fit = fit_epp(simulate_tournament(np.linspace(2, -2, 20), 50, random_seed=0))
+    >>> scores = np.linspace(2, -2, 20) + np.random.default_rng(0).gumbel(size=(50, 20))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> quality = reliability(fit, 4)
     >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)

@@ -121,8 +121,9 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> table = epp_table(fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0)))
+    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> scores = [2.0, 0.0, -2.0] + np.random.default_rng(0).gumbel(size=(30, 3))
+    >>> table = epp_table(fit_epp(ScoreTable(scores)))
     >>> table.frame[["rank", "player", "tied_with_best"]].values.tolist()
     [[1, '1', True], [2, '2', False], [3, '3', False]]
     """

@@ -79,11 +79,11 @@ def report_fit(
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([2.0, 0.0, -2.0], 30, random_seed=0))
+    >>> scores = [2.0, 0.0, -2.0] + np.random.default_rng(0).gumbel(size=(30, 3))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> report = report_fit(fit, pairs=[("1", "3")], repetitions=19, random_seed=0)
     >>> report.tables[0].title, report.content["deviance_p_value"] > 0.05
-    ('simulated: 3 players, 30 rounds', True)
+    ('tournament: 3 players, 30 rounds', True)
     """
     reason = not_comparable(fit.data)
     rng, seed = resolve_seed(random_seed)
@@ -117,11 +117,11 @@ def report_tournaments(
 
     Examples
     --------
-    >>> from bayes_sota.epp.simulate import simulate_tournament
     >>> from bayes_sota.epp.tournaments import fit_tournaments
-    >>> fits = fit_tournaments([simulate_tournament([1.0, 0.0, -1.0], 30, random_seed=0)])
+    >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(30, 3))
+    >>> fits = fit_tournaments([ScoreTable(scores)])
     >>> report_tournaments(fits).tables[0].title
-    'simulated: 3 players, 30 rounds'
+    'tournament: 3 players, 30 rounds'
     """
     rows, tournaments, tables = [], [], []
     for fit in fits:
@@ -200,8 +200,8 @@ def report_plan(
     Examples
     --------
     >>> from bayes_sota.epp.fit import fit_epp
-    >>> from bayes_sota.epp.simulate import simulate_tournament
-    >>> fit = fit_epp(simulate_tournament([1.0, 0.0, -1.0], 20, random_seed=0))
+    >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(20, 3))
+    >>> fit = fit_epp(ScoreTable(scores))
     >>> print(report_plan(fit, 0.2).sentences[0])
     Standard errors of 0.2 or less need 62 rounds; there are 20.
     """

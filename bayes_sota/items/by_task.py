@@ -29,7 +29,6 @@ Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t =
 ``tests/calibration/by_task.py`` counts how often intervals hold the truth.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -44,7 +43,7 @@ from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.comparison import bounds_of, columns_of_methods
+from bayes_sota.items.comparison import bounds_of, check_methods
 from bayes_sota.items.student import student_law
 
 _NODES = 80  # of the grid of tau
@@ -193,11 +192,7 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> tuple[NDArray[np.bool
 
 
 def compare_by_task(
-    outcomes: Outcomes,
-    methods: Sequence[str] | None = None,
-    *,
-    draws: int = 10_000,
-    random_seed: Seed = DEFAULT_SEED,
+    outcomes: Outcomes, *, draws: int = 10_000, random_seed: Seed = DEFAULT_SEED
 ) -> TaskComparison:
     """Skills of methods in every task; how they differ is drawn towards the average of all tasks.
 
@@ -205,7 +200,7 @@ def compare_by_task(
     ----------
     outcomes : Outcomes
         Answers or numbers with tasks.
-    methods, draws, random_seed
+    draws, random_seed
         As in ``compare_methods``.
 
     Raises
@@ -222,7 +217,8 @@ def compare_by_task(
     >>> comparison, comparison.draws_of(0).mean(axis=0).round(2).tolist()
     (<TaskComparison of 2 methods in 3 tasks>, [0.88, 0.62])
     """
-    names, columns = columns_of_methods(outcomes.names, methods)
+    check_methods(outcomes)
+    names = outcomes.names
     if outcomes.new != "items":
         raise InputError(
             f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}: leave "
@@ -236,7 +232,7 @@ def compare_by_task(
     tasks, notes = tuple(outcomes.task_weights), list[str]()
     if len(tasks) == 1:
         raise InputError(f"all items belong to one task, {quoted(tasks[0])}: leave out --by task")
-    errors = errors_by_task(outcomes, columns)
+    errors = errors_by_task(outcomes)
     if alone := [tasks[t] for t in np.flatnonzero(errors.n_clusters < 2)]:
         one = "item" if outcomes.clusters is None else "cluster"
         notes.append(
@@ -256,22 +252,21 @@ def compare_by_task(
     )
 
 
-def errors_by_task(data: Outcomes, columns: list[NDArray[np.intp]]) -> TaskErrors:
+def errors_by_task(data: Outcomes) -> TaskErrors:
     """Scores and errors of every task; small tasks borrow variance from the others."""
     task, weights = data.task_codes
-    means = group_means(data.sign * data.values, task)
-    scores = np.column_stack([means[:, of].mean(axis=1) for of in columns])
+    scores = group_means(data.sign * data.values, task)
     n_items = counts = np.bincount(task)
     if data.clusters is not None:
         pairs = set(zip(task.tolist(), data.clusters, strict=True))
         counts = np.bincount([t for t, _ in pairs])
-    m, known = len(columns), np.flatnonzero(counts > 1)
+    m, known = data.n_classifiers, np.flatnonzero(counts > 1)
     if not known.size:
         one = "item" if data.clusters is None else "cluster"
         raise InputError(f"every task has one {one}: nothing says how {one}s differ within a task")
     covariance, freedom = np.zeros((weights.size, m, m)), np.zeros(weights.size)
     for t in known:
-        law = student_law(data.subset(items=task == t), columns)
+        law = student_law(data.subset(items=task == t))
         covariance[t] = sum(part.covariance for part in law.parts)
         freedom[t] = law.parts[0].freedom
     unit = covariance * (freedom + 1)[:, None, None]

@@ -23,7 +23,7 @@ sums and with simulation, ``test_method_comparison.py`` with the closed forms, a
 often equal methods are told apart.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,8 +85,6 @@ class MethodComparison:
         Items compared, and clusters that they belong to.
     bounds : (float, float)
         Least and largest possible score, larger is better.
-    n_runs : tuple of int
-        Runs of each method.
     sign : int
         What scores and draws are multiplied by to be as they were given: -1 if lower is better.
     notes : tuple of str
@@ -102,7 +100,6 @@ class MethodComparison:
     n_items: int
     n_clusters: int
     bounds: tuple[float, float]
-    n_runs: tuple[int, ...]
     sign: int
     notes: tuple[str, ...]
     replicated: FloatArray
@@ -158,22 +155,14 @@ class MethodComparison:
 
 
 def compare_methods(
-    outcomes: Outcomes,
-    methods: Sequence[str] | None = None,
-    *,
-    draws: int = 10_000,
-    random_seed: Seed = DEFAULT_SEED,
+    outcomes: Outcomes, *, draws: int = 10_000, random_seed: Seed = DEFAULT_SEED
 ) -> MethodComparison:
     """Posterior of every method's mean, P(best), and the probability that the winner is beaten.
 
     Parameters
     ----------
     outcomes : Outcomes
-        One column per method, or per run of a method; numbers of any metric. Their
-        ``clusters`` are taken as wholes.
-    methods : sequence of str, optional
-        Method of each column, where several columns are runs of one. Default: every column is a
-        method.
+        One column per method; numbers of any metric. Their ``clusters`` are taken as wholes.
     draws : int
         Joint draws; P(best) has a standard error of at most ``0.5 / sqrt(draws)``.
     random_seed : int, SeedSequence, Generator or None
@@ -197,18 +186,19 @@ def compare_methods(
     ('a', [True, True, False], 0.034)
     """
     rng = generator_of(random_seed)
-    names, columns = columns_of_methods(outcomes.names, methods)
+    check_methods(outcomes)
     data, notes = complete(outcomes)
-    order = np.argsort(names)  # draws and ties follow the names, whatever the order of the columns
-    columns = [columns[method] for method in order]
-    law, exact = student_law(data, columns), None
+    # draws and ties follow the names, whatever the order of the columns
+    order = np.argsort(outcomes.names)
+    data = data.subset(order.tolist())
+    law, exact = student_law(data), None
     first = int(np.argmax(law.scores))
-    plain = data.is_plain and data.clusters is None and len(names) == data.n_classifiers
+    plain = data.is_plain and data.clusters is None
     if plain:
-        right = data.values[:, order]
+        right = data.values
         exact = _dirichlet_draws(right, draws, rng)
     else:
-        notes += remarks_on(law, data, columns)
+        notes += remarks_on(law, data)
     drawn, p_not_below, again = law.draw(first, draws, rng)
     if plain:
         best = right[:, first]
@@ -216,7 +206,7 @@ def compare_methods(
         drawn, again = exact or (drawn, again)
     place, bounds = np.argsort(order), bounds_of(data)
     return MethodComparison(
-        methods=names,
+        methods=outcomes.names,
         scores=law.scores[place],
         winner=int(order[first]),
         draws=drawn[:, place],
@@ -224,29 +214,19 @@ def compare_methods(
         n_items=data.n_items,
         n_clusters=law.n_clusters,
         bounds=bounds,
-        n_runs=tuple(columns[j].size for j in place),
         notes=tuple(notes),
         sign=outcomes.sign,
         replicated=np.clip(again[:, place], *bounds),
     )
 
 
-def columns_of_methods(
-    columns: tuple[str, ...], methods: Sequence[str] | None
-) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
-    """Names of the methods, and the columns that are runs of each."""
-    runs = columns if methods is None else tuple(str(name) for name in methods)
-    if len(runs) != len(columns):
+def check_methods(outcomes: Outcomes) -> None:
+    """Two methods at least."""
+    if outcomes.n_classifiers < 2:
         raise InputError(
-            f"every column belongs to one method: {len(columns)} columns, {len(runs)} methods"
+            f"a comparison needs two methods, got only {outcomes.names[0]!r}; bayes-sota score "
+            "says how good one is"
         )
-    names = tuple(dict.fromkeys(runs))
-    if len(names) < 2:
-        raise InputError(
-            f"a comparison needs two methods, got only runs of {names[0]!r}; bayes-sota score says "
-            "how good one is"
-        )
-    return names, [np.flatnonzero([run == name for run in runs]) for name in names]
 
 
 def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:

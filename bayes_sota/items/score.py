@@ -11,7 +11,7 @@ skills lie in their intervals.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,19 +119,13 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
 
 
 def skills_alone(
-    outcomes: Outcomes,
-    methods: Sequence[str] | None = None,
-    *,
-    new: New | None = None,
-    passes: tuple[int, bool] | None = None,
+    outcomes: Outcomes, *, new: New | None = None, passes: tuple[int, bool] | None = None
 ) -> list[Skill]:
     """Skill of every classifier, each from its own answers alone.
 
     Parameters
     ----------
     outcomes : Outcomes
-    methods : sequence of str, optional
-        Classifier of each column, where several columns are its runs. Default: each its own.
     new, passes : optional
         As in ``Outcomes.about``. Default: what the outcomes are about.
 
@@ -151,31 +145,22 @@ def skills_alone(
     >>> [(skill.name, skill.score, skill.n_effective) for skill in skills_alone(exam)]
     [('a', 0.75, 4.0), ('b', 0.75, 4.0)]
     """
-    labels = outcomes.names if methods is None else tuple(methods)
-    columns = {name: [j for j, of in enumerate(labels) if of == name] for name in labels}
     if outcomes.is_answers:
         passes = passes or outcomes.passes
-        return list(_shares(outcomes, labels, columns, new or outcomes.new, passes))
+        return list(_shares(outcomes, new or outcomes.new, passes))
     if outcomes.metric != "mean":
         raise InputError("one classifier by itself has right answers, or the mean of numbers")
-    return list(_means(outcomes, outcomes.about(new or outcomes.new, labels, passes), columns))
+    return list(_means(outcomes, outcomes.about(new or outcomes.new, passes)))
 
 
-def _shares(
-    outcomes: Outcomes,
-    labels: Sequence[str],
-    columns: dict[str, list[int]],
-    new: New,
-    passes: tuple[int, bool] | None,
-) -> Iterator[Skill]:
+def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> Iterator[Skill]:
     """Right answers, or shares of them; variances between tasks are half those of all."""
     between = {}
     if new == "tasks":
-        every = outcomes.about(new, labels, passes)
+        every = outcomes.about(new, passes)
         between = dict(zip(every.names, every.average.effective.tolist(), strict=True))
-    for name, of in columns.items():
-        answered = ~np.isnan(outcomes.values[:, of]).any(axis=1)
-        one = outcomes.subset(of, answered.tolist()).about(new, [name] * len(of), passes)
+    for j, name in enumerate(outcomes.names):
+        one = outcomes.subset([j], ~np.isnan(outcomes.values[:, j])).about(new, passes)
         yield _skill(name, one, between.get(name))
 
 
@@ -196,15 +181,15 @@ def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:
     return Skill(name, float(average.scores[0]), *size, effective, share)
 
 
-def _means(scores: Outcomes, data: Outcomes, columns: dict[str, list[int]]) -> Iterator[Skill]:
-    """Means of numbers, given what skills are about; several columns of a classifier are runs."""
+def _means(scores: Outcomes, data: Outcomes) -> Iterator[Skill]:
+    """Means of numbers, given what skills are about."""
     n_tasks = scores.task_codes[1].size
     groups = Counter(data.clusters or range(data.n_items))
     shares = np.array(list(groups.values())) / data.n_items
     freedom = 1 / float(np.sum(shares**2)) - data.task_codes[1].size
-    for j, (name, of) in enumerate(columns.items()):
+    for j, name in enumerate(data.names):
         error = float(data.standard_errors[j])
         if error == 0:
             raise InputError(f"{quoted(name)} has the same number for every item, so no error")
-        size, score = (scores.n_items, len(groups), n_tasks, len(of)), data.sign * data.scores[j]
+        size, score = (scores.n_items, len(groups), n_tasks, 1), data.sign * data.scores[j]
         yield Skill(name, float(score), *size, np.nan, error=error, freedom=max(freedom, 1.0))

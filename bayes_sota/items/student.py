@@ -1,17 +1,16 @@
-r"""Student laws of averages: of items, clusters and runs.
+r"""Student laws of averages: of items and clusters.
 
-The scores are a sum of independent Student t parts, one for the items (for AUC one for each class),
-one for runs. The part of C clusters with N items, of which cluster c holds the share :math:`w_c`,
-has the covariance and the degrees of freedom
+The errors of the scores are Student t, for AUC a sum of one such part for each class. The part of
+C clusters with N items, of which cluster c holds the share :math:`w_c`, has the covariance and the
+degrees of freedom
 
 .. math:: \frac{C-1}{C} \sum_c \frac{u_c u_c^\top}{N^2 (1 - w_c)^2}, \quad
           u_c = \sum_{i \in c} (x_i - \bar x), \qquad \nu = \frac{1}{\sum_c w_c^2} - 1
 
 the jackknife of clusters (CR3) with their effective number: one large cluster is not hidden among
 small ones. Where clusters are single items each pair has the paired t law of
-``claims.means``. A run adds the variance between the runs of its method, divided by their
-number; what items and runs share is counted in both parts. Answers have the four items of the flat
-prior too, :math:`\tfrac14` of variance each.
+``claims.means``. Answers have the four items of the flat prior too, :math:`\tfrac14` of variance
+each.
 """
 
 from dataclasses import dataclass
@@ -29,7 +28,6 @@ from bayes_sota.data.outcomes import Outcomes
 TIE = 1e-12  # of the largest score
 _BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _FEW = 10  # clusters, or items of one class
-_OWN_RUNS = 2  # of every method, for variances of their own
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
 
 
@@ -85,28 +83,24 @@ def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
     return np.where(spread > least, ratio, np.where(gap > least, np.inf, 0.0))
 
 
-def student_law(data: Outcomes, columns: list[NDArray[np.intp]]) -> StudentLaw:
-    """Law of the methods' scores, no answer missing; ``columns`` are the runs of each method."""
-    share = np.zeros((len(columns), data.n_classifiers))
-    for row, of in zip(share, columns, strict=True):
-        row[of] = 1 / of.size
-    means, runs, n = share @ data.scores, _of_runs(data, columns), data.n_items
+def student_law(data: Outcomes) -> StudentLaw:
+    """Law of the methods' scores, no answer missing."""
+    means, n = data.scores, data.n_items
     tasks, alone = data.tasks is not None, data.clusters is None
     if data.new != "items" if data.is_answers else tasks and alone:
-        part = _Part(share @ _known_covariance(data) @ share.T, data.average.freedom)
-        return StudentLaw(means, means, [part, *runs], n)
+        part = _Part(_known_covariance(data), data.average.freedom)
+        return StudentLaw(means, means, [part], n)
     if data.labels is not None and alone:
-        values = data.influence @ share.T
-        parts = [_of_class(values, data.labels == kind) for kind in (True, False)]
-        return StudentLaw(means, means, [*parts, *runs], n)
+        parts = [_of_class(data.influence, data.labels == kind) for kind in (True, False)]
+        return StudentLaw(means, means, parts, n)
     prior = PRIOR_ITEMS if data.is_answers else 0.0  # all patterns of answers equally probable
     kish = data.average.kish if data.is_answers and tasks else float(n)
     codes, weights = data.task_codes
     if data.is_answers and tasks and alone:
         centre = (kish * means + 0.5) / (kish + 1)
-        covariance = smoothed_covariance(data.values @ share.T, codes, weights)
+        covariance = smoothed_covariance(data.values, codes, weights)
         part = _Part(covariance, max(float(n - weights.size), 1.0))
-        return StudentLaw(means, centre, [part, *runs], n)
+        return StudentLaw(means, centre, [part], n)
     items = kish + prior
     centre = (kish * means + prior / 2) / items
     influence = data.influence
@@ -114,13 +108,13 @@ def student_law(data: Outcomes, columns: list[NDArray[np.intp]]) -> StudentLaw:
         influence = weighted_means(data.values, codes, weights)[1]
     sizes = summed_by_cluster(np.ones((n, 1)), data.clusters)
     count, part_of = len(sizes), sizes / n
-    away = influence @ share.T + means - centre
+    away = influence + means - centre
     summed = summed_by_cluster(away, data.clusters) / (1 - part_of)
     products = (count - 1) / count * summed.T @ summed * (kish / n) ** 2
     off = 0.5 - centre
     products = products + prior * (np.outer(off, off) + np.eye(len(means)) / 4)
     freedom = max(float(1 / np.sum(part_of**2) - weights.size), 1.0)
-    return StudentLaw(means, centre, [_Part(products / items**2, freedom), *runs], count)
+    return StudentLaw(means, centre, [_Part(products / items**2, freedom)], count)
 
 
 def _known_covariance(data: Outcomes) -> FloatArray:
@@ -170,23 +164,9 @@ def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
     return _Part(own.T @ own / len(influence) ** 2 * (size / (size - 1)), float(size - 1))
 
 
-def _of_runs(data: Outcomes, columns: list[NDArray[np.intp]]) -> list[_Part]:
-    """What runs add: each method's own variance, pooled where a method has one run."""
-    sizes = np.array([len(of) for of in columns])
-    squares = np.array([of.size * float(np.var(data.scores[of])) for of in columns])
-    if sizes.max() == 1:
-        return []
-    if sizes.min() >= _OWN_RUNS:
-        each = np.eye(len(sizes)) * (squares / (sizes - 1) / sizes)
-        return [_Part(np.diag(row), float(n - 1)) for row, n in zip(each, sizes, strict=True)]
-    freedom = float(np.sum(sizes - 1))
-    return [_Part(np.diag(squares.sum() / freedom / sizes), freedom)]
-
-
-def remarks_on(law: StudentLaw, data: Outcomes, columns: list[NDArray[np.intp]]) -> list[str]:
+def remarks_on(law: StudentLaw, data: Outcomes) -> list[str]:
     """What a reader should know of the law: how little some of its parts rest on."""
-    remarks, sizes = [], [len(of) for of in columns]
-    effective = law.parts[0].freedom + 1
+    remarks, effective = [], law.parts[0].freedom + 1
     if data.clusters is not None and effective < _FEW:
         remarks.append(
             f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size: their "
@@ -196,9 +176,6 @@ def remarks_on(law: StudentLaw, data: Outcomes, columns: list[NDArray[np.intp]])
         fewest = int(min(data.labels.sum(), (~data.labels).sum()))
         if fewest < _FEW:
             remarks.append(f"only {fewest} items of one class: their spread is hardly known")
-    if max(sizes) > 1:
-        how = "of each method alone" if min(sizes) >= _OWN_RUNS else "taken to be equal, of all"
-        remarks.append(f"the claim is about fresh runs; variances between runs are {how}")
     return remarks
 
 

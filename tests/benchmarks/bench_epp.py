@@ -27,13 +27,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from simulated_tournaments import simulate_tournament
 from threadpoolctl import threadpool_limits
 from timing import fastest, print_table, printed
 
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.counts import count_matches
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.solver import solve
 
 PLAYERS, ROUNDS = 2_000, 20

@@ -1,7 +1,7 @@
 """How often equal methods are told apart (docs/measured/claims.md).
 
 ``python tests/benchmarks/claim_calibration.py`` (about two minutes) counts claims with
-P(false) < .05 among equal methods, for clusters, AUCs and runs; nominal is 10 %, because either of
+P(false) < .05 among equal methods, for clusters and AUCs; nominal is 10 %, because either of
 two may win.
 """
 
@@ -22,14 +22,6 @@ CLUSTERS = {
     "one of 900, 20 of 5": [900] + [5] * 20,
 }
 CLASSES = ((3, 300), (5, 500), (10, 500), (20, 1000), (100, 300))
-RUNS = (
-    ((3, 0.01), (3, 0.01)),
-    ((5, 0.01), (5, 0.01)),
-    ((2, 0.01), (2, 0.01)),
-    ((3, 0.02), (10, 0.002)),
-    ((2, 0.02), (10, 0.002)),
-    ((1, 0.01), (5, 0.01)),
-)
 
 
 def clustered(rng: np.random.Generator, sizes: list[int], correlation: float) -> bs.Outcomes:
@@ -48,18 +40,8 @@ def aucs(rng: np.random.Generator, positive: int, n: int) -> bs.Outcomes:
     return bs.Outcomes(shared[:, None] + rng.normal(size=(n, 2)), labels=labels)
 
 
-def runs(
-    rng: np.random.Generator, methods: tuple[tuple[int, float], ...]
-) -> tuple[bs.Outcomes, list[str]]:
-    """Runs of two methods that are equal over all runs that there could be."""
-    skill = np.concatenate([rng.normal(0.8, sd, count) for count, sd in methods])
-    values = rng.normal(skill, 0.1, (1000, skill.size)) + rng.normal(0, 0.2, (1000, 1))
-    names = [f"method {j}" for j, (count, _) in enumerate(methods) for _ in range(count)]
-    return bs.Outcomes(values, metric="mean"), names
-
-
 def equals() -> Iterator[tuple[str, str, float, float]]:
-    """Kind, case, share of claims, and the share without clusters, classes or runs."""
+    """Kind, case, share of claims, and the share without clusters or classes."""
     rng = np.random.default_rng(0)
     for name, sizes in CLUSTERS.items():
         found = np.zeros(2)
@@ -75,17 +57,6 @@ def equals() -> Iterator[tuple[str, str, float, float]]:
             for _ in range(REPEATS)
         )
         yield "AUC", f"{positive} positive of {n}", made / REPEATS, np.nan
-    for methods in RUNS:
-        found = np.zeros(2)
-        for _ in range(REPEATS):
-            data, names = runs(rng, methods)
-            found[0] += compare_methods(data, names, draws=500, random_seed=rng).p_false < LEVEL
-            own = np.array(names) == names[0]
-            means = [data.values[:, own].mean(axis=1), data.values[:, ~own].mean(axis=1)]
-            averaged = bs.Outcomes(np.column_stack(means), metric="mean")
-            found[1] += compare_methods(averaged, draws=1, random_seed=rng).p_false < LEVEL
-        case = " against ".join(f"{count} (sd {sd:g})" for count, sd in methods)
-        yield "runs", case, *(found / REPEATS)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from bayes_sota.cli import main as cli
+import bayes_sota as bs
 from bayes_sota.data.examples import load_responses_example
 
 FOLDER = Path(__file__).resolve().parents[2] / "bayes_sota" / "data" / "example_files"
@@ -217,13 +217,20 @@ def main(folder: Path) -> None:
     }  # fmt: skip
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False, lineterminator="\n")
-    cli(
-        [
-            "cv", "run", str(folder / "items.csv"), "--learners",
-            "nb,5nn,logistic,tree", "--iterations", "10", "--seed", "1", "--scores",
-            str(folder / "cross_validation.csv"), "--item-scores", str(folder / "auc.csv"),
-        ]
-    )  # fmt: skip
+    attributes, labels, categories, _ = bs.crossval.read_task(folder / "items.csv")
+    learners = bs.crossval.named_learners(["nb", "5nn", "logistic", "tree"], categories)
+    runs = bs.repeated_cross_validation(
+        learners, attributes, labels, iterations=10, random_seed=1, task="items"
+    )
+    scores = runs.to_datatree()["observed_data"]["fold_score"].rename("roc_auc")
+    frame = scores.expand_dims(task=["items"]).transpose("iteration", ...).to_dataframe()
+    columns = ["learner", "task", "iteration", "fold", "roc_auc"]
+    frame = frame.reset_index().sort_values("iteration", kind="stable")[columns]
+    frame.to_csv(folder / "cross_validation.csv", index=False, lineterminator="\n")
+    auc = pd.DataFrame(runs.probabilities[:, 0].T, columns=list(runs.learners))
+    auc.insert(0, "label", runs.truth.astype(int))
+    auc.insert(0, "item", np.arange(1, len(auc) + 1))
+    auc.to_csv(folder / "auc.csv", index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def drawn(players: int, rounds: int, sd: float, seed: int) -> Tournament:
     rng = np.random.default_rng([players, rounds, seed])
     skills = sd * rng.standard_normal(players)
     skills -= skills.mean()
-    return bs.epp.simulate_tournament(skills, rounds, random_seed=rng), skills
+    return bs.ScoreTable(skills + rng.gumbel(size=(rounds, players)), scheme="model/cv"), skills
 
 
 @cache
@@ -148,7 +148,7 @@ def nuts() -> Iterator[str]:
              for m, r in ((5, 5), (5, 20), (12, 10), (12, 20), (30, 10))]  # fmt: skip
     cells += [("Student", heavy, 12, 20), ("CIFAR-10", real, 10, 20), ("CIFAR-10", real, 30, 20)]
     for name, source, players, rounds in cells:
-        template = bs.epp.simulate_tournament(np.zeros(players), rounds, random_seed=0)
+        template = bs.ScoreTable(np.random.default_rng(0).gumbel(size=(rounds, players)))
         compiled = nutpie.compile_pymc_model(bs.epp.build_model(template))
         judged: dict[str, list[list[float]]] = {"NUTS": [], "quick": [], "NUTS, never lost": []}
         for seed in range(NUTS):

@@ -22,7 +22,6 @@ from scipy.special import expit
 import bayes_sota as bs
 from bayes_sota.core.sample_trace import run_nuts
 from bayes_sota.items.models import build_model
-from bayes_sota.items.sample import complete
 from bayes_sota.leaderboard.posterior import board_posterior
 
 SAMPLER = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "target_accept": 0.95}
@@ -147,23 +146,16 @@ def judged(place: tuple[str, int]) -> list[dict]:
     rng = np.random.default_rng([20_261_125, list(kinds).index(kind), number])
     data, truth = kinds[kind](rng)
     trace = run_nuts(build_model(data), rng, **SAMPLER)
-    rows = compared(kind, number, data, truth, trace["posterior"].to_dataset(), trace)
-    if data.n_runs == RUNS:
-        again, about = trace.copy(), data.about("runs")
-        of_new = [n for n in trace["posterior"] if n in (*ESTIMANDS, "skill_of_task")]
-        again["posterior"] = trace["posterior"].to_dataset().drop_vars(of_new)
-        found = complete(again, about, random_seed=number)["posterior"].to_dataset()
-        rows += compared(f"{kind}, new runs", number, about, None, found, trace)
-    return rows
+    return compared(kind, number, data, truth, trace)
 
 
-def compared(kind, number, data, truth, posterior, trace) -> list[dict]:  # type: ignore[no-untyped-def]
-    """Both routes; about new runs the truth is not known."""
+def compared(kind, number, data, truth, trace) -> list[dict]:  # type: ignore[no-untyped-def]
+    """Both routes."""
     import arviz as az
 
     fast = board_posterior(data, draws=4000, random_seed=number)
     draws = {name: fast.draws[name] for name in ESTIMANDS[1:]} | {"skill": fast.entries.skill}
-    winner = int(np.argmax(data.scores))
+    winner, posterior = int(np.argmax(data.scores)), trace["posterior"].to_dataset()
     r_hat = max(float(v.max()) for v in az.rhat(posterior).data_vars.values())
     rows = []
     for name in ESTIMANDS:
@@ -176,15 +168,14 @@ def compared(kind, number, data, truth, posterior, trace) -> list[dict]:  # type
             "ratio": np.mean(b.std(axis=0) / a.std(axis=0)),
             "r_hat": r_hat, "divergences": int(trace["sample_stats"]["diverging"].sum()),
         }  # fmt: skip
-        if truth is not None:
-            true = {"skill": truth, "theta_sota": truth.max(), "winner_skill": truth[winner]}[name]
-            raw = data.scores if name == "skill" else data.scores.max()
-            row["raw"] = float(np.mean((raw - true) ** 2))
-            for route, values in (("fast", a), ("nuts", b)):
-                low, high = np.quantile(values, [0.025, 0.975], axis=0)
-                row[f"covered, {route}"] = np.mean((low <= true) & (true <= high))
-                row[f"score, {route}"] = np.mean(interval_score(low, high, true))
-                row[route] = float(np.mean((values.mean(axis=0) - true) ** 2))
+        true = {"skill": truth, "theta_sota": truth.max(), "winner_skill": truth[winner]}[name]
+        raw = data.scores if name == "skill" else data.scores.max()
+        row["raw"] = float(np.mean((raw - true) ** 2))
+        for route, values in (("fast", a), ("nuts", b)):
+            low, high = np.quantile(values, [0.025, 0.975], axis=0)
+            row[f"covered, {route}"] = np.mean((low <= true) & (true <= high))
+            row[f"score, {route}"] = np.mean(interval_score(low, high, true))
+            row[route] = float(np.mean((values.mean(axis=0) - true) ** 2))
         rows.append(row)
     return rows
 

@@ -7,9 +7,9 @@ other a little, so that errors are those of the mean over tournaments.
 import numpy as np
 import pytest
 from scipy.stats import norm, t
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import simulate_tournament
 
 LEVEL, ROUNDS = 0.05, 20
 AIM = (0.025, 0.065)  # of the share rejected; fewer than 5 % are allowed

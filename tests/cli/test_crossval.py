@@ -9,6 +9,7 @@ import pytest
 from crossval_runs import ended
 
 import bayes_sota as bs
+from bayes_sota.crossval.run import runs_of_tree
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +31,16 @@ BASE = ["--column", "target=grade", "--learners", "nb,tree", "--folds", "3", "--
 def test_json_files_and_python_have_the_same_numbers(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = [tmp_path / name for name in ("scores.csv", "runs.nc", "table.csv")]
-    options = [f"--{name}" for name in ("scores", "save", "save")]
-    given = [word for pair in zip(options, files, strict=True) for word in pair]
+    files = [tmp_path / name for name in ("runs.nc", "table.csv")]
+    given = [word for file in files for word in ("--save", file)]
     code, out, _ = ended(capsys, "run", table, *BASE, "--seed", 1, "--json", *given)
     found = json.loads(out)
     assert code == 0
     names = {row["learner"]: row for row in found["learners"]}
-    scores = bs.read_fold_scores(files[0])
+    tree = bs.read_result(files[0])
+    scores, probabilities = runs_of_tree(tree)
+    frame = tree["observed_data"]["fold_score"].to_dataframe().reset_index()
+    np.testing.assert_array_equal(bs.read_fold_scores(frame).scores, scores.scores)
     assert (scores.tasks, scores.scorer) == (("loans",), "roc_auc")
     for name, means in zip(scores.learners, scores.iteration_means()[0], strict=True):
         assert names[name]["steady"] == pytest.approx(means.mean(), abs=1e-12)
@@ -48,9 +51,8 @@ def test_json_files_and_python_have_the_same_numbers(
     )  # fmt: skip
     assert runs.fold_scores.data_hash() == scores.data_hash()
     assert list(runs.partition_seeds) == found["partition_seeds"]
-    tree = bs.read_result(files[1])
-    assert np.array_equal(tree["observed_data"]["probability"].values, runs.probabilities)
-    assert pd.read_csv(files[2])["learner"].tolist() == [r["learner"] for r in found["learners"]]
+    assert np.array_equal(probabilities, runs.probabilities)
+    assert pd.read_csv(files[1])["learner"].tolist() == [r["learner"] for r in found["learners"]]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,6 @@ def test_json_files_and_python_have_the_same_numbers(
         ("--column target=q", 'there is no column "q"'),
         ("--threshold 5", "--threshold is of a --rule other than fixed"),
         ("--rule spearman --threshold 0.5", "threshold must be a number from 0.9"),
-        ("--scores x.nc", "--scores is written as .csv"),
     ],
 )
 def test_input_that_cannot_be_meant_is_refused(

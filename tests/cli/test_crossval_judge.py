@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crossval_runs import ended, run
+from crossval_runs import ended, run, write_scores
 
 from bayes_sota import crossval
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.crossval.across_tasks import against_truth
-from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, write_fold_scores
+from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores
 from bayes_sota.crossval.rules import kolmogorov_smirnov, posterior, spearman
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
@@ -28,7 +28,7 @@ def scores_of(tasks: int) -> FoldScores:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("scores") / "scores.csv"
-    write_fold_scores(scores_of(1), path)
+    write_scores(scores_of(1), path)
     return path
 
 
@@ -65,7 +65,7 @@ def test_a_result_of_cv_run_has_probabilities(judge, tmp_path: Path) -> None:
 def test_true_test_sets(judge, tmp_path: Path) -> None:
     runs = scores_of(3)
     truth = np.array([[0.91, 0.9], [0.92, 0.9], [0.9, 0.93]])
-    write_fold_scores(runs, tmp_path / "five.csv")
+    write_scores(runs, tmp_path / "five.csv")
     rows = [f"{n},task {t},{truth[t, j]}" for t in (2, 0, 1) for j, n in enumerate(("nb", "tree"))]
     (tmp_path / "truth.csv").write_text("\n".join(["learner,task,score", *rows]))
     code, out, error = judge(
@@ -127,7 +127,7 @@ def test_one_model_of_all_learners(
 
 @pytest.mark.parametrize("tasks", [1, 2])
 def test_a_figure_is_written(judge, tasks: int, tmp_path: Path) -> None:
-    write_fold_scores(scores_of(tasks), tmp_path / "scores.csv")
+    write_scores(scores_of(tasks), tmp_path / "scores.csv")
     words = ["--save", tmp_path / "figure.png"]
     code, _, error = judge(tmp_path / "scores.csv", "--rule", "fixed", *words)
     assert code == 0, error
@@ -155,7 +155,7 @@ def test_what_can_never_be_met_is_refused(
 def constant_file(folder: Path, *levels: float) -> Path:
     """Learners whose score is the same in every fold."""
     scores = np.broadcast_to(np.array(levels)[:, None, None], (len(levels), 6, 5))
-    write_fold_scores(FoldScores(scores), folder / "constant.csv")
+    write_scores(FoldScores(scores), folder / "constant.csv")
     return folder / "constant.csv"
 
 

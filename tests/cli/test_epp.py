@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 from bayes_sota.cli.main import main
-from bayes_sota.epp.simulate import simulate_tournament
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:

@@ -5,11 +5,12 @@ import contextlib
 import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401 - its own BLAS, loaded before threads are counted
+from simulated_tournaments import simulate_tournament
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayes_sota as bs
 from bayes_sota.core.numerics import one_thread
-from bayes_sota.epp.simulate import leaderboard_quality, simulate_tournament
+from bayes_sota.epp.simulate import leaderboard_quality
 from bayes_sota.leaderboard.posterior import board_posterior
 
 TOURNAMENT = bs.fit_epp(simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1))

@@ -1,4 +1,4 @@
-"""Scores of repeated cross-validation: what is kept, read, written and refused."""
+"""Scores of repeated cross-validation: what is kept, read and refused."""
 
 from pathlib import Path
 from typing import Any
@@ -6,14 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from crossval_runs import write_scores
 from data.files import refused
 
-from bayes_sota.crossval.fold_scores import (
-    FoldScores,
-    read_fold_scores,
-    read_test_scores,
-    write_fold_scores,
-)
+from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, read_test_scores
 
 
 def some_scores() -> np.ndarray:
@@ -127,12 +123,12 @@ def test_folds_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
         folds = 2 if scores.shape[3] == 1 else None
         for scorer in ("roc_auc", "-rmse"):
             first = FoldScores(scores, learners=["nb", "tree", "=svm"], folds=folds, scorer=scorer)
-            write_fold_scores(first, tmp_path / "x.csv")
+            write_scores(first, tmp_path / "x.csv")
             assert read_fold_scores(tmp_path / "x.csv", folds=folds) == first
 
 
 def test_names_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
     rng, path = np.random.default_rng(1), tmp_path / "x.csv"
     first = FoldScores(rng.random((2, 12, 3, 2)), learners=ODD, tasks=["-x", "'=y"])
-    write_fold_scores(first, path)
+    write_scores(first, path)
     assert read_fold_scores(path) == first

@@ -1,7 +1,6 @@
 """Figures of repeated cross-validation draw their results, and their texts do not collide."""
 
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,8 @@ from bayes_sota.crossval.across_tasks import average_ranks
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.plots import (
     plot_critical_differences,
-    plot_reproducibility,
     plot_running_means,
 )
-from bayes_sota.crossval.reproducibility import expected_by_chance, judge_rules
-from bayes_sota.crossval.rules import fixed
 from bayes_sota.crossval.shape import running_means
 
 LONG = "a learner with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
@@ -47,22 +43,6 @@ def test_running_means_and_their_bands() -> None:
         plot_running_means(FoldScores(np.full((2, 1, 5), 0.9)), backend="none")
 
 
-def test_reproducibility_stands_beside_that_of_equal_learners() -> None:
-    figure = plot_reproducibility(simulated(tasks=2), random_seed=0, backend="none")
-    chance = artist(figure, "line_3", "reproducibility")
-    assert chance["x"][0] == 1
-    assert chance["x"][-1] == 12
-    assert chance["y"][-1] == pytest.approx(expected_by_chance(50, 0.5))
-    (judged,) = judge_rules([fixed(12)], simulated(tasks=2), random_seed=0)
-    expected = judged.reproducibility().mean(axis=0)
-    for k, pair in enumerate(combinations(range(3), 2)):
-        drawn = artist(figure, f"line_{k}", "reproducibility")["y"]
-        assert drawn[-1] == pytest.approx(expected[pair])
-        assert drawn[-1] > drawn[0]
-    with pytest.raises(InputError, match="at least 4 iterations"):
-        plot_reproducibility(FoldScores(np.full((2, 3, 5), 0.9)), backend="none")
-
-
 def test_bars_of_ranks_are_as_long_as_the_critical_difference() -> None:
     values = np.random.default_rng(0).normal([0, 0.1, 9], 1, (20, 3))
     ranks = average_ranks(values, list("abc"))
@@ -82,7 +62,6 @@ def test_ticks_of_few_iterations_are_whole_numbers() -> None:
 
 FIGURES: dict[str, Callable[..., Any]] = {
     "means": lambda **o: plot_running_means(simulated(5, name=LONG), **o),
-    "reproducibility": lambda **o: plot_reproducibility(simulated(4), random_seed=0, **o),
     "ranks": lambda **o: plot_critical_differences(
         average_ranks(np.random.default_rng(0).random((9, 8)), [LONG.format(j) for j in range(8)]),
         **o,

@@ -20,24 +20,17 @@ def test_all_pairs_are_mann_and_whitney_s_statistic() -> None:
     np.testing.assert_allclose(found + found.T, 1)
 
 
-def test_pairs_compare_the_same_ordering() -> None:
-    estimates = np.array([[0.1, 0.05], [0.9, 0.85], [0.5, 0.5]])
-    assert win_share(estimates, "paired")[0, 1] == pytest.approx(2.5 / 3)
-    assert win_share(estimates)[0, 1] == pytest.approx((1 + 3 + 1.5) / 9, abs=0.06)
-
-
-@pytest.mark.parametrize("pairing", ["all", "paired"])
 @pytest.mark.parametrize(("orderings", "share"), [(50, 0.0), (50, 0.1), (20, 0.4)])
 def test_equal_learners_have_the_reproducibility_that_chance_gives(
-    pairing: str, orderings: int, share: float
+    orderings: int, share: float
 ) -> None:
     """Normal estimates around pool means that differ by accident, as without replacement."""
     rng = np.random.default_rng(1)
     pool = np.sqrt(share) * rng.standard_normal((1500, 1, 2))
     estimates = pool + np.sqrt(1 - share) * rng.standard_normal((1500, orderings, 2))
-    found = [abs(2 * win_share(one, pairing)[0, 1] - 1) for one in estimates]
+    found = [abs(2 * win_share(one)[0, 1] - 1) for one in estimates]
     tolerance = 4 * np.std(found) / np.sqrt(1500) + 0.005
-    expected = expected_by_chance(orderings, share, pairing)
+    expected = expected_by_chance(orderings, share)
     assert np.mean(found) == pytest.approx(expected, abs=tolerance)
 
 
@@ -62,8 +55,6 @@ def test_a_normal_pair_has_the_share_of_its_closed_form() -> None:
     (judged,) = judge_rules([fixed(n)], scores, orderings=800, random_seed=1)
     z = (means[0].mean() - means[1].mean()) * np.sqrt(n / means.var(axis=1).sum())
     assert judged.win_share()[0, 0, 1] == pytest.approx(norm.cdf(z), abs=0.02)
-    paired = (means[0] - means[1]).mean() * np.sqrt(n) / (means[0] - means[1]).std()
-    assert judged.win_share("paired")[0, 0, 1] == pytest.approx(norm.cdf(paired), abs=0.04)
     spread = np.sqrt(means.var(axis=1).sum())
     needed = iterations_needed(means[0].mean() - means[1].mean(), spread, 0.0, norm.cdf(z))
     assert needed == pytest.approx(n, abs=1)

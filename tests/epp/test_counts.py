@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy.stats import rankdata
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import (
@@ -16,7 +17,6 @@ from bayes_sota.epp.counts import (
     is_connected,
     ranks_of_rounds,
 )
-from bayes_sota.epp.simulate import simulate_tournament
 
 LOWER = [False, True, True, False, False, True]
 

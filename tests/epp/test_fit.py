@@ -9,11 +9,11 @@ from scipy.linalg import eigh, null_space
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import chi2, norm, t
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import epp_table
 
 KINDS = ("same-round", "all-rounds")

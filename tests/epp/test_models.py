@@ -5,11 +5,11 @@ import pandas as pd
 import pymc as pm
 import pytest
 from scipy import stats
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.models import build_design, build_model
-from bayes_sota.epp.simulate import simulate_tournament
 
 QUICK = {"mode": "FAST_COMPILE"}
 TABLE = simulate_tournament([1, 0, -1, 0.3], 6, random_seed=1, players=list("abcd"))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from epp.resampling import resampled_skills
 from scipy.stats import ncx2, norm
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.multiscale import SCALES, multiscale_test, unbiased_p_values
-from bayes_sota.epp.simulate import simulate_tournament
 
 
 def test_half_spaces_and_spheres() -> None:

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.tournaments import Matches
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.planning import plan_rounds
-from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary_report import report_plan
 
 SKILLS = (0.8, 0.3, -0.2, -0.9)

@@ -7,10 +7,10 @@ import arviz as az
 import numpy as np
 import pytest
 import xarray as xr
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import plot_epp, plot_rank_distribution
-from bayes_sota.epp.simulate import simulate_tournament
+from bayes_sota.epp.plots import plot_epp
 from bayes_sota.epp.summary import summarize_epp
 
 LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
@@ -103,7 +103,7 @@ def test_intervals_that_are_infinite_end_at_the_edge() -> None:
     assert drawn.min() < fit.interval(kind="simultaneous")[1:, 0].min()
 
 
-def test_a_posterior_has_its_own_intervals_ranks_and_standing(fit: BradleyTerryFit) -> None:
+def test_a_posterior_has_its_own_intervals_and_standing(fit: BradleyTerryFit) -> None:
     tree = tree_of(fit)
     epp = tree["posterior"]["epp"].values.reshape(-1, 6)
     order = np.argsort(-epp.mean(axis=0))
@@ -113,19 +113,6 @@ def test_a_posterior_has_its_own_intervals_ranks_and_standing(fit: BradleyTerryF
     np.testing.assert_allclose(bars(figure, "interval", "epp"), ends[best[order]])
     assert "outer" not in figure.viz
     assert title_of(figure) == f"{best.sum()} of 6 players may be the best (filled dots)"
-    ranks = (epp[:, None] > epp[..., None]).sum(axis=-1) + 1
-    drawn = artist(plot_rank_distribution(tree, backend="none"), "mean", "rank")
-    np.testing.assert_allclose(drawn["x"], ranks.mean(axis=0)[order][best[order]])
-
-
-def test_rank_intervals_of_a_fit(fit: BradleyTerryFit) -> None:
-    figure = plot_rank_distribution(fit, backend="none")
-    order, ends = np.argsort(-fit.epp), fit.rank_interval()
-    tied = ends[order, 0] == 1
-    for suffix, here in (("", tied), ("_weak", ~tied)):
-        np.testing.assert_array_equal(bars(figure, f"interval{suffix}", "rank"), ends[order][here])
-        dots = artist(figure, f"mean{suffix}", "rank")
-        np.testing.assert_array_equal(dots["x"], fit.rank[order][here])
 
 
 # Looks
@@ -142,12 +129,7 @@ def test_rank_intervals_of_a_fit(fit: BradleyTerryFit) -> None:
 )
 def test_texts_do_not_collide(count: int, name: str) -> None:
     fit = fit_of(count, name)
-    backend = {"backend": "matplotlib"}
-    figures = [
-        plot_epp(fit, **backend),
-        plot_rank_distribution(fit, **backend),
-    ]  # fmt: skip
-    assert [texts_that_collide(figure) for figure in figures] == [[]] * len(figures)
+    assert texts_that_collide(plot_epp(fit, backend="matplotlib")) == []
 
 
 def test_names_are_shown_as_they_are() -> None:

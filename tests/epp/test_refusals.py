@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
@@ -14,7 +15,6 @@ from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import count_matches
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.models import build_design, build_model
-from bayes_sota.epp.simulate import simulate_tournament
 
 NAN, INF = float("nan"), float("inf")
 PLAYERS = ["resnet", "vit", "mlp", "svm"]

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.stats import norm, t
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.tournaments import Matches, ScoreTable
@@ -19,7 +20,6 @@ from bayes_sota.epp.rounds import (
     critical_values,
     rank_intervals,
 )
-from bayes_sota.epp.simulate import simulate_tournament
 
 critical_values_of_pairs = partial(critical_values, pairs=True)
 

@@ -11,6 +11,7 @@ import pytest
 import xarray as xr
 from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
 from scipy import optimize, stats
+from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
@@ -21,7 +22,6 @@ from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.models import build_model
 from bayes_sota.epp.rankings import order_rounds, ranking_log_likelihood
 from bayes_sota.epp.sample import complete, sample_epp
-from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import summarize_epp
 
 TABLE = ScoreTable(

@@ -5,11 +5,11 @@ import pytest
 from schema_names import ATTRIBUTES, GROUPS
 from scipy import stats
 from scipy.integrate import quad
+from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.epp.sample_estimate import infer_skills
-from bayes_sota.epp.simulate import simulate_tournament
 
 FIT = bs.fit_epp(simulate_tournament([1.2, 0.4, 0.0, -1.5], 30, step=0.3, random_seed=2))
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import MatchCounts, count_matches
-from bayes_sota.epp.simulate import simulate_tournament
 
 Array = np.ndarray
 SHAPES = [("same-round", 0.0), ("all-rounds", 0.0), ("same-round", 0.5), ("all-rounds", 0.5)]

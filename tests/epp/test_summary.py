@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import xarray as xr
+from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.summary import epp_table, summarize_epp
 from bayes_sota.epp.summary_report import _compared, report_tournaments
 from bayes_sota.epp.tournaments import fit_tournaments

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from epp.resampling import resampled_skills
+from simulated_tournaments import simulate_tournament
 
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import simulate_tournament
 from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
 

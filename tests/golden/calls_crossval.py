@@ -66,13 +66,12 @@ def stop(rule: Any) -> Numbers:
 
 def orderings(rule: Any, seed: int) -> Numbers:
     (found,) = cv.judge_rules([rule], runs(), probabilities(), random_seed=seed)
-    shares = {way: found.reproducibility(way).mean() for way in ("all", "paired")}
+    shares = {"all": found.reproducibility().mean()}
     return flat(shares | {"iterations": found.iterations.mean(axis=0), "saved": found.saved.mean()})
 
 
 def by_chance() -> Numbers:
-    ways = [(50, share, way) for share in (0.0, 0.3) for way in ("all", "paired")]
-    return flat([cv.expected_by_chance(*way) for way in ways])
+    return flat([cv.expected_by_chance(50, share) for share in (0.0, 0.3)])
 
 
 add_all("cv/stop", stop, {name: {"rule": rule} for name, rule in RULES.items()})

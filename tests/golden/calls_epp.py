@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from golden.registry import add, add_all, example, real
 from golden.results import Numbers, each, fit_numbers, flat, log_densities, pick
+from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 from bayes_sota import epp
@@ -15,7 +16,7 @@ from bayes_sota import epp
 @cache
 def table(seed: int = 3, rounds: int = 24, **options: Any) -> bs.ScoreTable:
     skills = [0.6, 0.2, 0.0, -0.3, -0.5, 0.9]
-    return epp.simulate_tournament(skills, rounds, random_seed=seed, **options)
+    return simulate_tournament(skills, rounds, random_seed=seed, **options)
 
 
 @cache

@@ -127,13 +127,6 @@ def test_many_methods_on_few_items_are_not_further_off_than_scores():
     assert off < 0.8 * raw
 
 
-def test_two_methods_are_the_same_alone_and_as_runs_of_themselves():
-    data = answers([40, 60], [0.2, 0.1])
-    twice = Outcomes(np.repeat(data.values, 2, axis=1), tasks=data.tasks)
-    alone, runs = compare_by_task(data), compare_by_task(twice, ["a", "a", "b", "b"])
-    assert difference(runs, 0).mean() == pytest.approx(difference(alone, 0).mean(), abs=0.005)
-
-
 def test_tasks_without_an_error_of_their_own_are_named():
     found = compare_by_task(answers([1, 30, 40], [0.2, 0.1, 0.1]))
     said = "one item only, and an error that is taken from the other tasks: task 0"

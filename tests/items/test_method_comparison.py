@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import expit
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
@@ -83,7 +82,7 @@ def test_clusters_of_single_answers_are_nearly_the_closed_form(p):
 def check_claims(claimed, ignoring=None):
     """At P < .05 the winner of two equals is claimed in 10 % of data, by either of them."""
     assert np.mean(claimed) < 0.1 + 3 * (0.09 / len(claimed)) ** 0.5
-    if ignoring is not None:  # the same data without clusters, or without runs
+    if ignoring is not None:  # the same data without clusters
         assert np.mean(ignoring) > 0.2
 
 
@@ -119,58 +118,6 @@ def test_equal_aucs_with_few_positives_are_seldom_told_apart():
     assert any("only 5 items of one class" in note for note in compare_methods(outputs).notes)
 
 
-def test_equal_methods_with_several_runs_are_seldom_told_apart():
-    rng, claimed, ignoring = np.random.default_rng(6), [], []
-    for _ in range(120):
-        logits = 2 + rng.normal(0, 2, (1000, 1)) + rng.normal(0, 0.7, (1000, 2)).repeat(3, axis=1)
-        right = rng.random((1000, 6)) < expit(logits + rng.normal(0, 0.3, 6))
-        claimed.append(is_claimed(Outcomes(right), ["a"] * 3 + ["b"] * 3, draws=1000))
-        averages = right.reshape(1000, 2, 3).mean(axis=2)
-        ignoring.append(is_claimed(Outcomes(averages, metric="mean")))
-    check_claims(claimed, ignoring)
-
-
-def two_parts(values, variance, freedom, rng):
-    """Draws of a method's mean: errors of items and of runs, (n, runs), both Student's t."""
-    n, runs = values.shape
-    items = values.mean(axis=1)
-    of_items, of_runs = (stats.t(nu).rvs(20_000, random_state=rng) for nu in (n - 1, freedom))
-    error = items.std(ddof=1) / n**0.5 * of_items + (variance / runs) ** 0.5 * of_runs
-    return items.mean() + error
-
-
-@pytest.mark.parametrize("runs", [2, 3])
-def test_runs_that_differ_in_their_spread_have_their_own(runs):
-    rng, claimed = np.random.default_rng(11), []
-    methods = ["a"] * runs + ["b"] * 10
-    for _ in range(150):
-        skill = np.concatenate([rng.normal(0.8, 0.02, runs), rng.normal(0.8, 0.002, 10)])
-        values = rng.normal(skill, 0.1, (1000, runs + 10))
-        claimed.append(is_claimed(Outcomes(values, metric="mean"), methods, draws=1000))
-    check_claims(claimed)
-    found = compare_methods(Outcomes(values, metric="mean"), methods, draws=20_000)
-    for j, own in enumerate((values[:, :runs], values[:, runs:])):
-        variance, freedom = own.mean(axis=0).var(ddof=1), own.shape[1] - 1
-        expected = two_parts(own, variance, freedom, rng)
-        assert stats.ks_2samp(found.draws[:, j], expected).pvalue > 1e-3
-    assert "of each method alone" in found.notes[0]
-
-
-def test_one_run_takes_the_variance_of_the_others():
-    rng = np.random.default_rng(7)
-    values = rng.normal([0.82, 0.8, 0.81, 0.79, 0.8], 0.05, (500, 5))
-    data, methods = Outcomes(values, metric="mean"), ["a", "a", "a", "a", "b"]
-    found = compare_methods(data, methods, draws=40_000, random_seed=0)
-    pooled = values.mean(axis=0)[:4].var(ddof=1)
-    assert found.n_runs == (4, 1)
-    for j, own in enumerate((values[:, :4], values[:, 4:])):
-        expected = two_parts(own, pooled, 3, rng)
-        assert stats.ks_2samp(found.draws[:, j], expected).pvalue > 1e-3
-    share = np.mean(found.draws[:, 0] <= found.draws[:, 1])
-    assert found.p_false == pytest.approx(share, abs=0.01)
-    assert "taken to be equal" in found.notes[0]
-
-
 def test_auc_and_errors_are_compared_on_their_scale():
     rng, gap = np.random.default_rng(8), np.array([1, -1])
     labels = np.arange(300) < 100
@@ -203,17 +150,16 @@ def test_methods_that_never_differ_stay_a_toss_up(shifts, p_false, p_best):
 
 
 @pytest.mark.parametrize(
-    ("values", "clusters", "methods", "message"),
+    ("values", "clusters", "message"),
     [
-        ([[1, 0], [1, 1]], None, ["a", "a"], "two methods, got only runs of 'a'"),
-        ([[1, 0], [1, 1]], None, ["a"], "2 columns, 1 methods"),
-        ([[1, None], [None, 1], [1, 1]], None, None, "at least 2 items and a classifier, got 1"),
-        ([[1, 0], [1, 1]], ["p", "p"], None, "one cluster"),
+        ([[1], [1]], None, "two methods, got only '1'"),
+        ([[1, None], [None, 1], [1, 1]], None, "at least 2 items and a classifier, got 1"),
+        ([[1, 0], [1, 1]], ["p", "p"], "one cluster"),
     ],
 )
-def test_what_cannot_be_is_refused(values, clusters, methods, message):
+def test_what_cannot_be_is_refused(values, clusters, message):
     with pytest.raises(InputError, match=message):
-        compare_methods(Outcomes(values, clusters=clusters), methods)
+        compare_methods(Outcomes(values, clusters=clusters))
 
 
 def test_very_many_items_have_the_moments_of_the_dirichlet(monkeypatch):

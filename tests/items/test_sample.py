@@ -5,7 +5,6 @@ import pymc as pm
 import pytest
 import xarray as xr
 from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
-from scipy import stats
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
@@ -32,8 +31,8 @@ def trace_of(model):
 
 @pytest.mark.parametrize(
     "answers",
-    [exam(), exam("tasks", clusters=CLUSTERS), exam("runs"), bs.Outcomes(RIGHT > 1)],
-    ids=["items", "tasks", "runs", "single answers"],
+    [exam(), exam("tasks", clusters=CLUSTERS), bs.Outcomes(RIGHT > 1)],
+    ids=["items", "tasks", "single answers"],
 )
 def test_the_result_has_the_names_of_the_schema(answers):
     with bs.items.build_model(answers) as model:
@@ -58,28 +57,6 @@ def test_the_result_has_the_names_of_the_schema(answers):
     xr.testing.assert_equal(rebuilt["posterior"].to_dataset(), posterior.to_dataset())
 
 
-def test_skills_on_new_runs_have_the_law_of_beta_variables():
-    """Means and variances of one draw of the parameters, repeated, against SciPy."""
-    answers = exam("runs", average={"art": 1, "law": 2, "tax": 5})
-    model = bs.items.build_model(answers)
-    trace = trace_of(model)
-    one = trace["posterior"].to_dataset().isel(draw=[7] * 1000)
-    trace["posterior"] = one.assign_coords(draw=np.arange(1000))
-    drawn = bs.items.complete(trace, answers, model, random_seed=1)["posterior"]["skill"].values[0]
-    law = model["right"].owner
-    evaluate = model.compile_fn(
-        list(law.op.dist_params(law)[1:]), inputs=model.free_RVs, mode="FAST_COMPILE",
-        point_fn=False, on_unused_input="ignore",
-    )  # fmt: skip
-    a, b = evaluate(*(one[v.name].values[0, 0] for v in model.free_RVs))
-    chance = stats.beta(a + RIGHT, b + 3 - RIGHT)
-    of_task = np.array([np.equal(TASKS, t) / TASKS.count(t) for t in ("art", "law", "tax")])
-    weights = np.array([1, 2, 5]) / 8 @ of_task
-    expected, sd = weights @ chance.mean(), np.sqrt(weights**2 @ chance.var())
-    np.testing.assert_allclose(drawn.mean(axis=0), expected, atol=4.5 * sd.max() / np.sqrt(1000))
-    np.testing.assert_allclose(drawn.std(axis=0), sd, rtol=4.5 / np.sqrt(2 * 1000))
-
-
 def test_what_is_refused():
     """Beside what ``tests/core/test_traces.py`` and ``test_other_data.py`` refuse of any model."""
     model = bs.items.build_model(exam())
@@ -92,3 +69,5 @@ def test_what_is_refused():
         bs.items.complete(trace, exam(clusters=CLUSTERS))
     with pytest.raises(InputError, match="priors have no effect beside a built model"):
         bs.items.complete(trace, exam(), model, priors=bs.Priors())
+    with pytest.raises(InputError, match="those on new items, not on new runs"):
+        bs.items.complete(trace, exam("runs"), model)
