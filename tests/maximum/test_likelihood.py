@@ -105,6 +105,6 @@ def test_draws_know_when_they_rest_on_the_ends_of_the_tables():
     field = arrays(LogitNormal(0.2, 0.05), size)
     likelihood = BoardLikelihood(b, np.array([0.75]), None)
     draws = likelihood.draw(
-        np.random.default_rng(1), field, np.zeros(size, np.int64), np.full(size, 0.75), 1000
+        np.random.default_rng(1), field, np.zeros(size, np.int64), np.full(size, 0.75)
     )
     assert draws["beyond_tables"].mean() > 0.9
