@@ -88,9 +88,8 @@ def methods_of_digits(step: int) -> bs.Outcomes:
 
 def methods() -> Any:
     """Ten good classifiers, compared item by item."""
-    best = methods_of_digits(8)
     return bs.claims.plot_methods(
-        bs.claims.comparison_tree(bs.compare_methods(best, random_seed=0), best),
+        bs.claims.report_methods(methods_of_digits(8), selection=False, random_seed=0)
     )
 
 

@@ -8,7 +8,6 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from arviz_plots import PlotCollection
 
 from bayes_sota.claims.summary_methods import unit_of
@@ -22,7 +21,6 @@ from bayes_sota.core.plots import (
     plot_lines,
     title_figure,
 )
-from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import chance, decimals_for, in_points, shown_name
 
@@ -116,58 +114,47 @@ def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
     return panel.collection
 
 
-def plot_methods(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> PlotCollection:
+def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
     """Draw mean and interval of every method's skill, best score first.
 
-    Methods that can be distinguished from the winner, whose ``p_false`` is below
-    ``(1 - ci_prob) / 2``, are grey.
+    Methods that can be distinguished from the winner are grey.
 
     Parameters
     ----------
-    tree : DataTree
-        Of ``comparison_tree``.
-    ci_prob : float
-        Probability of the equal-tailed intervals, and of the comparison with the winner.
+    report : Report
+        Of ``report_methods``.
     **pc_kwargs
         As of ``make_collection``.
 
     Examples
     --------
     >>> from bayes_sota import Outcomes
-    >>> from bayes_sota.items.comparison import compare_methods
-    >>> from bayes_sota.claims.sample_exact import comparison_tree
+    >>> from bayes_sota.claims.summary_methods import report_methods
     >>> answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.6])
-    >>> tree = comparison_tree(compare_methods(answers, random_seed=0), answers)
-    >>> figure = plot_methods(tree, backend="none")
+    >>> figure = plot_methods(report_methods(answers, random_seed=0), backend="none")
     >>> figure.viz["figure_title"].item()["string"]
     '1 of the other 2 methods cannot be distinguished from 1'
     """
-    skill, estimate = dataset_of(tree, "posterior")["skill"], dataset_of(tree, "point_estimate")
-    names, winner = [str(name) for name in skill["classifier"].values], str(tree.attrs["winner"])
-    scores = dataset_of(tree, "observed_data")["score"].values
-    lower_first = scores[names.index(winner)] < scores.max()
-    draws = skill.stack(sample=("chain", "draw")).transpose("classifier", "sample").values
-    tied = estimate["p_false"].values >= (1 - ci_prob) / 2
-    best = estimate["p_best" if "p_best" in estimate else "p_best_uncorrected"].values
-    order = np.argsort(scores if lower_first else -scores, kind="stable")[:_MOST].tolist()
+    content, of = report.content, report.about.comparison
+    means = dict(zip(of.methods, of.sign * of.draws.mean(axis=0), strict=True))
+    kind = "p_best_uncorrected" if content["p_best"] is None else "p_best"
     rows = [
         {
-            "name": f"{shown_name(names[j])}  {best[j]:.2f}",
-            "mean": draws[j].mean(),
-            "interval": np.quantile(draws[j], [(1 - ci_prob) / 2, (1 + ci_prob) / 2]),
-            "weak": not tied[j],
+            "name": f"{shown_name(row['name'])}  {row[kind]:.2f}",
+            "mean": means[row["name"]],
+            "interval": row["interval"],
+            "weak": not row["tied_with_best"],
         }
-        for j in order
+        for row in content["methods"][:_MOST]
     ]
-    label = f"skill: mean and {ci_prob:.0%} interval (beside the name: P(best))"
+    label = f"skill: mean and {content['prob']:.0%} interval (beside the name: P(best))"
     panel = plot_forest(rows, label, **pc_kwargs)
-    others = int(tied.sum()) - 1
+    winner, others = content["winner"], len(content["tied_with_best"]) - 1
     finding = f"{winner} can be distinguished from every other method"
     if others:
-        finding = f"{others} of the other {len(names) - 1} methods cannot be distinguished from "
+        finding = f"{others} of the other {len(means) - 1} methods cannot be distinguished from "
         finding += winner
-    more = f"\nthe best {len(order)} are drawn" * (len(order) < len(names))
-    _title(panel, finding + more)
+    _title(panel, finding + f"\nthe best {len(rows)} are drawn" * (len(rows) < len(means)))
     return panel.collection
 
 

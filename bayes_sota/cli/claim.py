@@ -187,8 +187,7 @@ def responses(
         report = claims.report_pairs(outcomes, **settings)
         return Answer(report, lambda: claims.plot_pairs(report), report.about.to_datatree)
     report = claims.report_methods(outcomes, **settings)
-    tree = report.about.to_datatree
-    return Answer(report, lambda: claims.plot_methods(tree(), ci_prob=prob), tree)
+    return Answer(report, lambda: claims.plot_methods(report), report.about.to_datatree)
 
 
 _OF_PILOTS = ("metric", "pair", "cost_per_item", "cost_per_run", *READING)

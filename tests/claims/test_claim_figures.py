@@ -10,15 +10,13 @@ import pytest
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.plots import plot_claim, plot_claims, plot_gate, plot_methods, plot_pairs
-from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary import report_claim
 from bayes_sota.claims.summary_gate import report_gate
-from bayes_sota.claims.summary_methods import report_pairs
+from bayes_sota.claims.summary_methods import report_methods, report_pairs
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import compare_methods
 
 
 def title_of(figure: Any) -> str:
@@ -134,8 +132,8 @@ def test_the_gate_shows_the_difference_with_0_and_the_margin(margin: float) -> N
 
 def compared(values: Any, **options: Any) -> tuple[Any, Any]:
     outcomes = Outcomes(values, **{"metric": "mean"} | options)
-    found = compare_methods(outcomes, random_seed=0)
-    return found, plot_methods(comparison_tree(found, outcomes), backend="none")
+    report = report_methods(outcomes, random_seed=0, selection=False)
+    return report.about.comparison, plot_methods(report, backend="none")
 
 
 def test_methods_are_drawn_best_first_and_the_tied_in_colour() -> None:

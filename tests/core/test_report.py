@@ -127,7 +127,7 @@ def rounds():
 FIGURES = {
     "entries": lambda: bs.leaderboard.plot_entries(table_of(HOSTILE)),
     "methods": lambda: bs.claims.plot_methods(
-        bs.claims.report_methods(answers(), draws=200, selection=False).about.to_datatree()
+        bs.claims.report_methods(answers(), draws=200, selection=False)
     ),
     "pairs": lambda: bs.claims.plot_pairs(bs.claims.report_pairs(answers(), draws=200)),
     "epp": lambda: bs.epp.plot_epp(bs.fit_epp(rounds(), penalty=0.5)),
