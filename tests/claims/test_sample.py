@@ -48,7 +48,7 @@ def test_cases_have_student_s_t_and_the_result_is_whole(tmp_path: Path) -> None:
     told = {name: tree.attrs[name] for name in ("method", "random_seed", "model_name")}
     assert told == {"method": "nuts", "random_seed": "generator", "model_name": "unnamed"}
     assert tree.attrs["divergences"] == 0
-    assert tree["prior"]["difference"].size == 4000
+    assert tree["prior"]["difference"].size == 1000
     assert tree["posterior_predictive"]["case_difference"].shape == (4, 1000, 100)
     share = np.mean(tree["posterior"]["difference"].values <= 0)
     assert float(tree["point_estimate"]["p_false"]) == share
