@@ -398,7 +398,7 @@ def disagreement(anchors: Anchors, law: ScoreLaw, corr: FloatArray) -> tuple[flo
     else:
         what = "known skills disagree about how easy these items are"
         p = float(chdtrc(residual.size - 1, max(square - shared**2 / alike, 0.0)))
-    return p, f"{what} (p = {p:.2g}): is it of another population, or a slip?"
+    return p, f"{what} (p = {p:.2g}): a slip, or another population"
 
 
 def disagreement_of_scores(board: Leaderboard, law: ScoreLaw) -> tuple[float, str]:
