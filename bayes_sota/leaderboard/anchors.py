@@ -243,7 +243,7 @@ def correlations(
     """
     m, every = scores.size, np.concatenate([influence, anchors.influence], axis=1)
     unit = every / _size(every)
-    carrying = 1 / np.maximum(np.sum(unit**4, axis=0), 1e-300) * (unit.any(axis=0))
+    carrying = _carrying(unit)
     skills = np.concatenate([scores, anchors.skill])
     lead = np.concatenate([leaders[:10], np.arange(m, every.shape[1])])
     by_distance = np.exp(-_FALL_OF_ANSWERS * distances(law, skills[:, None], skills[m:]))
@@ -270,13 +270,13 @@ def told_of_difference(
     ``covariance`` is that of the scores of the pair, (2, 2). How far the difference goes along with
     an anchor is told by the influence of items on it, shrunk towards not at all.
     """
-    law, signs, influence = _law_of(data), np.array([1.0, -1.0]), data.average.influence
-    anchors, leaders = with_shown_errors(data.anchors, law), np.argsort(-data.scores, kind="stable")
+    (law, anchors, leaders), signs = _of_items(data), np.array([1.0, -1.0])
+    influence = data.average.influence
     corr = correlations(anchors, law, data.scores, influence, leaders)[data.scores.size :]
     assert anchors.influence is not None
     every = np.column_stack([influence[:, list(pair)] @ signs, anchors.influence])
     unit = every / _size(every)
-    carrying = 1 / np.maximum(np.sum(unit**4, axis=0), 1e-300)
+    carrying = _carrying(unit)
     cross = unit[:, 0] @ unit[:, 1:]
     cross *= 1 - _SHRINKING / (_SHRINKING + np.sqrt(carrying[0] * carrying[1:]))
     residual, error = residuals(law, anchors)
@@ -285,12 +285,18 @@ def told_of_difference(
     return float(own * mean[0]), float(own**2 * explained[0])
 
 
-def _law_of(data: Outcomes) -> ScoreLaw:
-    """Law of the typical score."""
+def _of_items(data: Outcomes) -> tuple[ScoreLaw, Anchors, IntArray]:
+    """Law of the typical score, anchors with the errors that it gives them, entries best first."""
     score = float(np.median(data.scores))
-    if data.is_answers:
-        return AccuracyLaw(score, data.n_items)
-    return NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
+    law: ScoreLaw = AccuracyLaw(score, data.n_items)
+    if not data.is_answers:
+        law = NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
+    return law, with_shown_errors(data.anchors, law), np.argsort(-data.scores, kind="stable")
+
+
+def _carrying(unit: FloatArray) -> FloatArray:
+    """Items that carry the variance of each score, from influence of length 1, (m,)."""
+    return unit.any(axis=0) / np.maximum(np.sum(unit**4, axis=0), 1e-300)
 
 
 def known_skills(
@@ -335,12 +341,9 @@ def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
 
     Right answers count as those of more items, by the variance that is left.
     """
-    anchors = data.anchors
-    if anchors is None:
+    if data.anchors is None:
         return list(skills)
-    law = _law_of(data)
-    anchors = with_shown_errors(anchors, law)
-    leaders = np.argsort(-data.scores, kind="stable")
+    law, anchors, leaders = _of_items(data)
     pull = pull_of_items(anchors, law, data.scores, data.average.influence, leaders)
     found = []
     for skill, moved, left in zip(skills, pull.moved, pull.left, strict=True):
@@ -415,7 +418,6 @@ def disagreement_of_items(data: Outcomes) -> tuple[float, str]:
     """The same of answers or numbers; 1 without anchors."""
     if data.anchors is None:
         return 1.0, ""
-    law = _law_of(data)
-    anchors, leaders = with_shown_errors(data.anchors, law), np.argsort(-data.scores, kind="stable")
+    law, anchors, leaders = _of_items(data)
     corr = correlations(anchors, law, data.scores, data.average.influence, leaders)
     return disagreement(anchors, law, corr[data.scores.size :])
