@@ -12,9 +12,12 @@ import arviz as az
 import numpy as np
 
 import bayes_sota as bs
+from bayes_sota.core.plots import plot_forest
 from bayes_sota.core.plots_files import save_figure
 from bayes_sota.data.examples import load_responses_example
+from bayes_sota.leaderboard.summary_sota import forest_rows
 
+SENSITIVITY = "skill of the best classifier: mean and 95% interval"
 NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}
 
 Figure = Callable[[], Any]
@@ -70,7 +73,7 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
     yield "board_posterior", lambda: bs.plot_sota(tree)
     yield (
         "board_sensitivity",
-        lambda: bs.leaderboard.plot_sensitivity(rows, observed_maximum=board.maximum),
+        lambda: plot_forest(forest_rows(rows), SENSITIVITY).collection,
     )
     yield "board_rho_and_shift", lambda: rho_and_shift(tree)
 
@@ -120,7 +123,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "posterior", lambda: bs.plot_sota(tree)
     yield (
         "sensitivity",
-        lambda: bs.leaderboard.plot_sensitivity(rows, observed_maximum=board.maximum),
+        lambda: plot_forest(forest_rows(rows), SENSITIVITY).collection,
     )
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim

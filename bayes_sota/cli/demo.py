@@ -29,14 +29,14 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
+    from bayes_sota.core.plots import plot_forest
     from bayes_sota.core.plots_files import save_figure
     from bayes_sota.core.sample import save_result
     from bayes_sota.core.tables import rows_of
     from bayes_sota.data.examples import load_example
-    from bayes_sota.leaderboard.plots import plot_sensitivity
     from bayes_sota.leaderboard.sample_estimate import estimate_sota
     from bayes_sota.leaderboard.sample_sensitivity import sota_sensitivity
-    from bayes_sota.leaderboard.summary_sota import describe_sota
+    from bayes_sota.leaderboard.summary_sota import describe_sota, forest_rows
     from bayes_sota.maximum.plots import plot_sota
 
     make_directory(output_dir)
@@ -50,10 +50,11 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
             trees[name] = estimate_sota(board, random_seed=seed, **how)
             reports[name] = describe_sota(trees[name], (board,), changed.get(name, []), prob)
             advance()
+    label = f"skill of the best classifier: mean and {prob:.0%} interval"
     files = [save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
     figures = {
         "obesity-risk-posterior": plot_sota(trees[_LEAD], ci_prob=prob),
-        "obesity-risk-sensitivity": plot_sensitivity(sensitivity, ci_prob=prob),
+        "obesity-risk-sensitivity": plot_forest(forest_rows(sensitivity), label).collection,
         "cassava-posterior": plot_sota(trees["cassava"], ci_prob=prob),
     }
     files += [save_figure(drawn, output_dir / f"{name}.png") for name, drawn in figures.items()]

@@ -38,8 +38,8 @@ def joint_rank_sets(
         Rank of each entry in each draw, 1 is best.
     prob : float
         Posterior probability that all ranks lie in their sets, at least.
-    alike : sequence of ndarray, each of shape (groups, s)
-        Entries with the same posterior, s to a group, whose draws are pooled; by default none are.
+    alike : sequence of ndarray
+        Entries with the same posterior, whose draws are pooled; by default none are.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def joint_rank_sets(
     [[1, 2], [1, 2], [3, 3]]
     """
     draws, m = rank.shape
-    groups = [group for block in alike for group in block] or list(np.arange(m)[:, None])
+    groups = alike or np.arange(m)[:, None]
     depth = np.full(draws, np.inf)
     for group in groups:
         ranks = rank[:, group]

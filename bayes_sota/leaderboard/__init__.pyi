@@ -6,7 +6,6 @@ from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
 from .models_pairs import build_paired as build_paired
 from .plots import plot_entries as plot_entries
-from .plots import plot_sensitivity as plot_sensitivity
 from .posterior import board_posterior as board_posterior
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_pairs import estimate_paired as estimate_paired

@@ -11,7 +11,7 @@ one size; from answers and item scores they come from the items or clusters, eac
 standard normal number of times more (a multiplier bootstrap).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -39,7 +39,7 @@ MOST_JOINT = 100  # entries up to which joint sets were seen to hold
 _SIMULATED = 1000  # errors of all scores
 _LEAST_ROWS = 20  # items, clusters or tasks whose number of times varies
 _AT_ONCE = 4000  # rows
-_CELLS = 4_000_000  # numbers held beside the draws while they are summarised
+_CELLS = 4_000_000  # numbers that are ranked at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +55,8 @@ class EntryDraws:
         modelled part have 0.
     p_best_mcse : ndarray, shape (m,)
         Its Monte Carlo standard error; 0 of entries below the modelled part.
-    alike : tuple of ndarray, each of shape (groups, s)
-        Entries with the same posterior, s to a group: their draws are pooled in every summary.
+    alike : sequence of ndarray
+        Entries with the same posterior, whose draws are pooled in every summary.
         From scores alone these are the entries with equal scores; from answers every entry is on
         its own.
     """
@@ -64,7 +64,7 @@ class EntryDraws:
     skill: NDArray[np.float32]
     p_best: FloatArray
     p_best_mcse: FloatArray
-    alike: tuple[IntArray, ...]
+    alike: Sequence[IntArray]
 
     @cached_property
     def rank(self) -> NDArray[np.int32]:
@@ -84,8 +84,7 @@ class EntryDraws:
 
     def mean(self) -> FloatArray:
         """Posterior mean of each skill, shape (m,)."""
-        pooled = self._pooled(self.skill, lambda x: x.mean(axis=0, dtype=float)[:, None])
-        return pooled[0]
+        return self._pooled(self.skill, lambda x: x.mean(dtype=float))
 
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
         """Equal-tailed interval of each skill, shape (m, 2)."""
@@ -97,21 +96,14 @@ class EntryDraws:
 
     def _quantiles(self, draws: NDArray[Any], ci_prob: float, method: Any) -> FloatArray:
         tails = [(1 - ci_prob) / 2, (1 + ci_prob) / 2]
-        return self._pooled(draws, lambda x: np.quantile(x, tails, axis=0, method=method).T).T
+        return self._pooled(draws, lambda x: np.quantile(x, tails, method=method))
 
     def _pooled(self, draws: NDArray[Any], summary: Callable[[NDArray[Any]], Any]) -> FloatArray:
-        """Summary of the draws of all entries that are alike, shape (numbers, m)."""
-        columns = []
-        for entries in self.alike:
-            step = max(1, _CELLS // (len(draws) * entries.shape[1]))
-            for start in range(0, len(entries), step):
-                block = entries[start : start + step]
-                pooled = np.swapaxes(draws[:, block], 1, 2).reshape(-1, len(block))
-                columns.append((block, summary(pooled)))
-        result = np.empty((columns[0][1].shape[1], draws.shape[1]))
-        for block, values in columns:
-            result[:, block] = values.T[:, :, None]
-        return result
+        """Summary of the draws of all entries that are alike, shape (m, ...)."""
+        each = [summary(draws[:, entries].ravel()) for entries in self.alike]
+        order = np.argsort(np.concatenate(self.alike))
+        sizes = [entries.size for entries in self.alike]
+        return np.repeat(np.array(each, np.float64), sizes, axis=0)[order]
 
 
 def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
@@ -128,10 +120,9 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
     p_best, mcse = np.zeros((2, size.size))
     p_best[group] = np.bincount(best, minlength=size.size)[group] / best.size
     mcse[group] = skills.parameters.share_mcse(best[:, None] == group)
-    order, first = np.argsort(alike, kind="stable"), np.cumsum(size) - size
-    groups = [order[first[size == s][:, None] + np.arange(s)] for s in np.unique(size[size > 0])]
+    groups = np.split(np.argsort(alike, kind="stable"), np.cumsum(size)[:-1])
     each = (p_best / size)[alike], (mcse / size)[alike]
-    return EntryDraws(skills.of_all(rng), *each, tuple(groups))
+    return EntryDraws(skills.of_all(rng), *each, groups)
 
 
 def rank_sets(

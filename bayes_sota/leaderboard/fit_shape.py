@@ -4,7 +4,7 @@
 (``tests/leaderboard/test_models.py``).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -128,15 +128,11 @@ def fit_shape(
     if fit.evidence.board.data_hash() != board.data_hash():
         raise InputError("the fit is of another board")
     name = shape.name
+    alone = {one.name: getattr(fit, one.name) for one in fields(FieldFit)}
     if name in fit.families and fit.shapes[name] is shape:
-        return ShapeFit(**vars_of(fit.of_family(name)))
-    alone = vars_of(fit) | {"families": (name,), "shapes": {name: shape}}
+        return ShapeFit(**alone).of_family(name)
+    alone |= {"families": (name,), "shapes": {name: shape}}
     return infer(ShapeFit(**alone), _fixed(), _POINTS)
-
-
-def vars_of(fit: FieldFit) -> dict[str, Any]:
-    """Attributes of a fit by name."""
-    return {name: getattr(fit, name) for name in FieldFit.__dataclass_fields__}
 
 
 def family_of(family: str | SkillFamily) -> SkillFamily:

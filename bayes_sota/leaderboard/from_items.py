@@ -124,7 +124,7 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
     typical = effective[correlation.leaders] if data.is_average else effective
     n = max(2, round(float(np.median(typical))))
     rounded = np.round(data.scores * n) / n
-    board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False)
+    board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False, names=data.names)
     board = board.copy_with(scores=data.scores)
     law = score_law(board)
     return _without_luck(

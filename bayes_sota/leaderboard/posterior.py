@@ -154,15 +154,12 @@ def board_posterior(
     if evidence.has_luck:
         values["submission_luck"] = fit.nodes.draw_luck(skills.parameters.node, rng)
     if isinstance(data, Outcomes):
-        reasons = [*reasons_of_items(data, evidence)]
-        notes = [*notes_of_items(data, evidence)]
-    else:
-        reasons, notes = [], [*notes_of(fit)]
-    notes += notes_of_anchors(evidence.board.anchors)
-    if isinstance(data, Outcomes):
+        reasons, notes = [*reasons_of_items(data, evidence)], [*notes_of_items(data, evidence)]
         p, words = disagreement_of_items(data)
     else:
+        reasons, notes = [], [*notes_of(fit)]
         p, words = disagreement_of_scores(data, evidence.law)
+    notes += notes_of_anchors(evidence.board.anchors)
     if p < UNLIKELY:
         (reasons if p < IMPOSSIBLE else notes).append(words)
     reasons += reasons_of(fit)
@@ -221,19 +218,14 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
-    law, scores = score_law(board), board.scores
-    if isinstance(law, AucScoreLaw):
-        perfect = scores >= 1 - law.table.lattice
-    elif board.count_bounds is not None:
-        perfect = board.count_bounds[:, 1] >= board.n_test
-    else:
-        return 0
+    law, counts = score_law(board), board.count_bounds
+    perfect = board.scores >= (1 - law.table.lattice if isinstance(law, AucScoreLaw) else np.inf)
+    if counts is not None:
+        perfect = counts[:, 1] >= board.n_test
     if not perfect.any() or perfect.all():
         return 0
-    typical = float(np.quantile(scores[~perfect], 0.9))
-    apart = float(law.depth(np.array([typical]))[0])
-    if board.metric == "accuracy":  # whose law has the error of the best score
-        apart = (1 - typical) / float(law.errors_at(law.inside(np.array([typical])))[0])
+    typical = np.quantile(board.scores[~perfect], [0.9])
+    apart = (1 - typical) / law.errors_at(law.inside(typical))
     return int(perfect.sum()) if apart > _LARGE_GAP else 0
 
 

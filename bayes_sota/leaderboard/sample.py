@@ -5,8 +5,8 @@ The groups that ArviZ's checks need are drawn after the estimands, from the same
 ``tests/leaderboard/test_predictive.py`` each group against another route.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,78 +37,62 @@ _DIMS = {"shape": ("shape_parameter",), "sorted_score": ("place",)}
 _DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
 
 
-@dataclass(frozen=True, eq=False)
-class BoardLayout:
-    """How draws of a board, by any route, become groups of a result.
+def lay_out_board(
+    fit: FieldFit, chains: int, values: Mapping[str, Any], kept: Any = None
+) -> xr.Dataset:
+    """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
+    board, entries = fit.evidence.board, fit.evidence.entries
+    names = board.names if "skill" in values else [board.names[j] for j in entries]
+    labels: dict[str, Any] = {"classifier": list(names), "place": 1 + np.arange(entries.size)}
+    if "shape" in values:
+        labels["shape_parameter"] = np.arange(2, 2 + values["shape"].shape[1])
+    return lay_out(values, chains, _DIMS, labels | ({} if kept is None else {"draw": kept}))
 
-    Attributes
-    ----------
-    fit : FieldFit
-    names : sequence of str
-        Of all entries.
-    chains : int
-    """
 
-    fit: FieldFit
-    names: Sequence[str]
-    chains: int
+def signed(board: Leaderboard, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with skills and new scores in the sign of the metric, and the bias."""
+    shown = {name: board.sign * v if name in _OF_SCORES else v for name, v in values.items()}
+    best = shown.pop("observed_maximum", board.maximum)
+    return shown | {"multiplicity_bias": board.sign * best - shown["theta_sota"]}
 
-    def lay_out(self, values: Mapping[str, Any], kept: Any = None) -> xr.Dataset:
-        """Dataset of values (D, ...); of all draws, or of those numbers of each chain."""
-        entries = self.fit.evidence.entries
-        shown = self.names if "skill" in values else [self.names[j] for j in entries]
-        labels: dict[str, Any] = {"classifier": list(shown), "place": 1 + np.arange(entries.size)}
-        if "shape" in values:
-            labels["shape_parameter"] = np.arange(2, 2 + values["shape"].shape[1])
-        if kept is not None:
-            labels["draw"] = kept
-        return lay_out(values, self.chains, _DIMS, labels)
 
-    def signed(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The same with skills and new scores in the sign of the metric, and the bias."""
-        board = self.fit.evidence.board
-        shown = {name: board.sign * v if name in _OF_SCORES else v for name, v in values.items()}
-        best = shown.pop("observed_maximum", board.maximum)
-        return shown | {"multiplicity_bias": board.sign * best - shown["theta_sota"]}
-
-    def groups(self, values: Mapping[str, Any], check: Check) -> dict[str, xr.Dataset]:
-        """Estimands, scores on fresh items, the check, what was known, and the families."""
-        fit, evidence, board = self.fit, self.fit.evidence, self.fit.evidence.board
-        shown = self.signed(values)
-        new = {name: shown.pop(name) for name in NEW_SCORES}
-        if isinstance(board.n_classifiers, int):
-            del shown["n_classifiers"]
-        best = evidence.seen[evidence.entries][None]
-        observed = {"score": board.sign * best, "sorted_score": board.sign * best_first(best)}
-        data = replace(self, chains=1).lay_out(observed)
-        constants: dict[str, Any] = {
-            "observed_maximum": ((), float(board.sign * board.maximum)),
-            "n_test": ((), float(board.n_test or 0)),
-            "lower_is_better": ((), float(board.lower_is_better)),
-            "modelled": ("classifier", evidence.modelled),
-            "all_score": ("classifier", board.sign * evidence.scores),
-        }
-        labels: dict[str, Any] = {"classifier": list(self.names), "family": list(fit.families)}
-        if (anchors := board.anchors) is not None:
-            labels["anchor"] = list(anchors.names)
-            known = {"score": anchors.scores, "skill": anchors.skill}
-            constants |= {f"anchor_{k}": ("anchor", board.sign * v) for k, v in known.items()}
-            constants["anchor_error"] = ("anchor", anchors.error)
-        families = {
-            "probability": ("family", fit.family_weights.mean(axis=1)),
-            "log_evidence": ("family", np.mean(fit.log_evidence, axis=1)),
-        }
-        weights = xr.Dataset(families, {"family": labels["family"]}).sortby(
-            "probability", ascending=False
-        )
-        return {
-            "posterior": self.lay_out(shown),
-            "predictions": self.lay_out(new),
-            "predictive_check": check_dataset(check),
-            "observed_data": data.isel(chain=0, draw=0, drop=True),
-            "constant_data": xr.Dataset(constants, labels),
-            "sample_stats/families": weights,
-        }
+def groups_of_board(
+    fit: FieldFit, chains: int, values: Mapping[str, Any], check: Check
+) -> dict[str, xr.Dataset]:
+    """Estimands, scores on fresh items, the check, what was known, and the families."""
+    evidence, board, sign = fit.evidence, fit.evidence.board, fit.evidence.board.sign
+    shown = signed(board, values)
+    new = {name: shown.pop(name) for name in NEW_SCORES}
+    if isinstance(board.n_classifiers, int):
+        del shown["n_classifiers"]
+    best = evidence.seen[evidence.entries][None]
+    observed = {"score": sign * best, "sorted_score": sign * best_first(best)}
+    constants: dict[str, Any] = {
+        "observed_maximum": float(sign * board.maximum),
+        "n_test": float(board.n_test or 0),
+        "lower_is_better": float(board.lower_is_better),
+        "modelled": ("classifier", evidence.modelled),
+        "all_score": ("classifier", sign * evidence.scores),
+    }
+    labels: dict[str, Any] = {"classifier": list(board.names), "family": list(fit.families)}
+    if (anchors := board.anchors) is not None:
+        labels["anchor"] = list(anchors.names)
+        known = {"score": sign * anchors.scores, "skill": sign * anchors.skill}
+        known["error"] = anchors.error
+        constants |= {f"anchor_{name}": ("anchor", v) for name, v in known.items()}
+    families = {
+        "probability": ("family", fit.family_weights.mean(axis=1)),
+        "log_evidence": ("family", np.mean(fit.log_evidence, axis=1)),
+    }
+    weights = xr.Dataset(families, {"family": labels["family"]})
+    return {
+        "posterior": lay_out_board(fit, chains, shown),
+        "predictions": lay_out_board(fit, chains, new),
+        "predictive_check": check_dataset(check),
+        "observed_data": lay_out_board(fit, 1, observed).isel(chain=0, draw=0, drop=True),
+        "constant_data": xr.Dataset(constants, labels),
+        "sample_stats/families": weights.sortby("probability", ascending=False),
+    }
 
 
 def facts_of(fit: FieldFit, reasons: Iterable[str], notes: Iterable[str]) -> dict[str, Any]:
@@ -165,14 +149,13 @@ def sample_board(
     fit, values = found.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
-    check, layout = check_board(fit, rng), BoardLayout(fit, data.names, chains)
-    parameters = found.parameters.completed(fit, rng)
-    made = layout.groups(values | field_values(fit, parameters), check)
+    check, parameters = check_board(fit, rng), found.parameters.completed(fit, rng)
+    made = groups_of_board(fit, chains, values | field_values(fit, parameters), check)
     behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
-    made["sample_stats"] = layout.lay_out(behind)
+    made["sample_stats"] = lay_out_board(fit, chains, behind)
     notes = list(found.notes)
     if groups == "all":
-        made |= _checks(layout, parameters, values, rng)
+        made |= _checks(fit, chains, parameters, values, rng)
         if "log_likelihood" not in made:
             notes.append(
                 f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
@@ -213,7 +196,8 @@ def best_first(scores: FloatArray) -> FloatArray:
 
 
 def _checks(
-    layout: BoardLayout,
+    fit: FieldFit,
+    chains: int,
     parameters: Parameters,
     values: Mapping[str, FloatArray],
     rng: np.random.Generator,
@@ -222,8 +206,8 @@ def _checks(
 
     Of large boards groups of scores keep one of several draws.
     """
-    fit, chains, size = layout.fit, layout.chains, parameters.node.size
-    evidence, sign = fit.evidence, fit.evidence.board.sign
+    evidence, sign, size = fit.evidence, fit.evidence.board.sign, parameters.node.size
+    lay_out = partial(lay_out_board, fit, chains)
     each = np.arange(size).reshape(chains, -1)
     kept = np.arange(0, each.shape[1], -(-16 * evidence.entries.size * size // LARGEST_GROUP))
     some = parameters[each[:, kept].ravel()]
@@ -232,7 +216,7 @@ def _checks(
         "score": own_scores(fit, some, skills.psi[:, skills.classifier], rng),
         "sorted_score": best_first(fresh_scores(fit, some, rng)),
     }
-    before = _prior(layout, some.node.size, rng)
+    before = _prior(fit, some.node.size, rng)
     boards = before.pop("score")
     predicted = {"score": boards, "sorted_score": best_first(boards)}
     log_prior = {"coordinates": parameters.log_prior(fit)}
@@ -240,23 +224,22 @@ def _checks(
     for name, prior in priors.items():
         if name in values and not prior.is_fixed:
             log_prior[name] = prior.log_density(values[name])
-    made = {"prior": layout.lay_out(before, kept), "log_prior": layout.lay_out(log_prior)}
+    made = {"prior": lay_out(before, kept), "log_prior": lay_out(log_prior)}
     scores = {"posterior_predictive": replicates, "prior_predictive": predicted}
     for group, drawn in scores.items():
-        made[group] = layout.lay_out({k: sign * v for k, v in drawn.items()}, kept)
+        made[group] = lay_out({k: sign * v for k, v in drawn.items()}, kept)
     if 8 * size * evidence.entries.size <= LARGEST_GROUP:
         log_likelihood = fit.log_likelihood_of_entries(parameters)
-        made["log_likelihood"] = layout.lay_out({"score": log_likelihood})
+        made["log_likelihood"] = lay_out({"score": log_likelihood})
     return made
 
 
-def _prior(layout: BoardLayout, size: int, rng: np.random.Generator) -> dict[str, Any]:
+def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:
     """So many prior draws of the model's parameters, of the best and of the winner's skill."""
-    fit = layout.fit
     rho = fit.priors.correlation.quantile(rng.random(size))
     shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
     luck = fit.priors.submission_luck.quantile(rng.random(size)) if fit.evidence.has_luck else None
     parameters = Parameters.from_prior(fit, fit.nodes.find(rho, luck), rng)
     boards = prior_boards(fit, parameters, rho, shift, rng) | field_values(fit, parameters)
-    known = layout.signed(boards) | {"rho": rho, "shift": shift}
+    known = signed(fit.evidence.board, boards) | {"rho": rho, "shift": shift}
     return known if luck is None else known | {"submission_luck": luck}

@@ -110,8 +110,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
 
     rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]
     if given.nodes.cells > 1:
-        for x in np.unique(given.rho):
-            rows.append(("rho", float(x), partial(of_fit, given.at_rho(x))))
+        rows += [("rho", float(x), partial(of_fit, given.at_rho(x))) for x in np.unique(given.rho)]
         learnt = given.learning("rho")
         value = float(learnt.node_weights @ given.rho)
         rows.append(("rho learnt from the scores", value, partial(of_fit, learnt)))
@@ -121,8 +120,8 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
         without = (board.copy_with(anchors=None),)
         rows.append(("known skills", "unknown", partial(anew, without, given.priors)))
     if not board.has_own_errors:
-        more = _with_tries((board,), _HIDDEN)
-        rows.append(("n_classifiers", _HIDDEN, partial(anew, more, given.priors)))
+        more = partial(anew, _with_tries((board,), _HIDDEN), given.priors)
+        rows.append(("n_classifiers", _HIDDEN, more))
     return [*rows, *_rows_of_any((board,), given.priors, anew)]
 
 
@@ -174,8 +173,10 @@ def _rows_of_any(
 
 def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:
     """The same boards with so many times as many classifiers."""
-    tries = [b.n_classifiers for b in boards]
-    times = [
-        t.scaled(factor) if isinstance(t, TriesPrior) else max(1, round(t * factor)) for t in tries
-    ]
-    return tuple(b.with_tries(t) for b, t in zip(boards, times, strict=True))
+
+    def scaled(tries: int | TriesPrior) -> int | TriesPrior:
+        if isinstance(tries, TriesPrior):
+            return tries.scaled(factor)
+        return max(1, round(tries * factor))
+
+    return tuple(board.with_tries(scaled(board.n_classifiers)) for board in boards)

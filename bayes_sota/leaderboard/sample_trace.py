@@ -6,7 +6,7 @@ those of the cell of rho that a draw lies in. ``tests/leaderboard/test_sample_tr
 against the exact route.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,32 +15,24 @@ import xarray as xr
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
-from bayes_sota.core.numerics import invert_rows, one_thread
-from bayes_sota.core.sample import describe_provenance, resolve_seed, result_tree
+from bayes_sota.core.sample import resolve_seed, result_tree
 from bayes_sota.core.sample_trace import (
     check_trace,
-    describe_nuts,
-    model_groups,
+    completed_groups,
+    describe_completed,
     model_of,
-    sampler_stats,
 )
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
 from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
-from bayes_sota.leaderboard.sample import BoardLayout, best_first, facts_of
+from bayes_sota.leaderboard.sample import best_first, facts_of, groups_of_board
 from bayes_sota.leaderboard.sample_pairs import complete_paired
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.leaderboard.skills import (
-    Skills,
-    draw_tries,
-    expected_largest,
-    log_hidden,
-    wider_grid,
-)
+from bayes_sota.leaderboard.skills import Skills, draw_skills, wider_grid
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -108,39 +100,33 @@ def complete(
     posterior = trace["posterior"].to_dataset()
     free = () if shape.priors.correlation.is_fixed else ("rho",)
     needed = [*shape.parameters, "shift", *free]
-    missing = [name for name in needed if name not in posterior]
-    if missing:
+    if missing := [name for name in needed if name not in posterior]:
         raise InputError(
             f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
             f"{', '.join(needed)}, which an extended model keeps under these names"
         )
     model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board)
     skills = skills_of_trace(shape, model, posterior, rng)
-    of_model = model_groups(model, trace, rng)
-    replicated = board.sign * of_model["posterior_predictive"]["score"].values
+    groups = completed_groups(trace, model, rng)
+    described = describe_completed(trace, model, groups, seed)
+    replicated = board.sign * groups["posterior_predictive"]["score"].values
     observed = shape.evidence.scores[shape.evidence.entries]
     check = compare_boards(observed, replicated.reshape(-1, replicated.shape[-1]))
-    layout = BoardLayout(shape, board.names, posterior.sizes["chain"])
-    groups = layout.groups(skills.estimands() | skills.new_scores(None, rng), check)
-    same = {dim: posterior[dim] for dim in ("chain", "draw")}
-    estimands = groups["posterior"].drop_vars(posterior.data_vars, errors="ignore")
-    theirs = dataset_of(trace, "observed_data").drop_vars("score", errors="ignore")
-    place = groups["observed_data"]["place"]
-    groups |= of_model | {
-        "posterior": posterior.drop_attrs().merge(estimands.assign_coords(same)),
-        "observed_data": xr.merge([groups["observed_data"], theirs]),
-        "sample_stats": sampler_stats(trace),
-    }
+    drawn = skills.estimands() | skills.new_scores(None, rng)
+    ours = groups_of_board(shape, posterior.sizes["chain"], drawn, check)
     for name in ("prior_predictive", "posterior_predictive"):
-        scores = board.sign * of_model[name]["score"].values
+        scores = board.sign * groups[name]["score"].values
         ordered = ("chain", "draw", "place"), board.sign * best_first(scores)
-        groups[name] = of_model[name].assign(sorted_score=ordered).assign_coords(place=place)
-    sampled = describe_nuts(trace)
-    reasons = [*reasons_of(shape), sampled["diagnostics_reasons"]]
-    provenance = describe_provenance((board,), shape.priors, method="nuts", seed=seed)
+        place = ours["observed_data"]["place"]
+        groups[name] = groups[name].assign(sorted_score=ordered).assign_coords(place=place)
+    same = {dim: posterior[dim] for dim in ("chain", "draw")}
+    ours["posterior"] = ours["posterior"].assign_coords(same)
+    for name in ("posterior", "observed_data"):
+        ours[name] = xr.merge([groups[name], ours[name]], compat="override", join="outer")
+    reasons = [*reasons_of(shape), described["diagnostics_reasons"]]
     notes = [*notes_of(shape), *notes_of_anchors(board.anchors)]
-    facts = sampled | facts_of(shape, reasons, notes) | {"rho_learnt": 0}
-    return result_tree(groups, provenance | facts | {"skill_family": shape.shape.name})
+    facts = facts_of(shape, reasons, notes) | {"rho_learnt": 0, "skill_family": shape.shape.name}
+    return result_tree(groups | ours, described | facts)
 
 
 def skills_of_trace(
@@ -149,12 +135,12 @@ def skills_of_trace(
     """Skills of all modelled classifiers at each draw of a trace."""
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
     rho = posterior["rho"].values.ravel() if "rho" in posterior else np.full(size, fit.rho[0])
-    densities = _densities(model, posterior)
-    return draw_own_skills(fit, densities, rho, posterior["shift"].values.ravel(), rng)
+    density = _log_density(model, posterior)
+    return draw_own_skills(fit, density, rho, posterior["shift"].values.ravel(), rng)
 
 
-def _densities(model: "pm.Model", posterior: xr.Dataset) -> Iterator[FloatArray]:
-    """Log density that a model observes the scores with at each draw, (1, G) or (E, G)."""
+def _log_density(model: "pm.Model", posterior: xr.Dataset) -> Callable[[int], FloatArray]:
+    """Log density that a model observes the scores with at a draw, (1, G) or (E, G)."""
     import pytensor
 
     score = next((v.owner for v in model.observed_RVs if v.name == "score"), None)
@@ -165,13 +151,12 @@ def _densities(model: "pm.Model", posterior: xr.Dataset) -> Iterator[FloatArray]
     density = pytensor.function(model.free_RVs, of_score[0], **known)
     values = [posterior[v.name].values for v in model.free_RVs]
     values = [v.reshape(-1, *v.shape[2:]) for v in values]
-    return (np.atleast_2d(density(*draw)) for draw in zip(*values, strict=True))
+    return lambda draw: np.atleast_2d(density(*(v[draw] for v in values)))
 
 
-@one_thread()
 def draw_own_skills(
     fit: ShapeFit,
-    log_densities: Iterable[FloatArray],
+    log_density: Callable[[int], FloatArray],
     rho: FloatArray,
     shift: FloatArray,
     rng: np.random.Generator,
@@ -181,34 +166,18 @@ def draw_own_skills(
     Log densities are (1, G) or (E, G), per unit of the grid; beyond it they are continued as
     parabolas, as those of normal edges are. All modelled classifiers are listed.
     """
-    evidence, y, size = fit.evidence, fit.evidence.y, rho.size
-    classifier, row, entry = fit.classifiers
-    every_y, widths = wider_grid(evidence)
-    away, every_psi = every_y[y.size :] - y[-1], evidence.law.skill_at(every_y)
-    psi, fresh, others = np.empty((size, row.size)), np.empty(size), np.full(size, -np.inf)
-    node, tries = fit.nodes.find(rho), draw_tries(fit, size, rng)
-    for d, log_density in enumerate(log_densities):
-        table, listed = fit.tables[node[d]], len(log_density) > 1
-        own = log_density[entry] if listed else log_density
-        own = own - (own.max(axis=1, keepdims=True) if evidence.is_cut else 0.0)
-        shape = np.exp(own)
-        density = fit.strangers.join(shape)
-        cdf = np.cumsum(density * table.score[row], axis=1)
-        psi[d] = evidence.law.skill_at(invert_rows(cdf, rng.random((row.size, 1)), y)[:, 0])
-        bend = np.minimum(own[:, -1] - 2 * own[:, -2] + own[:, -3], 0.0) / evidence.step**2
-        slope = (own[:, -1] - own[:, -2]) / evidence.step + bend * evidence.step / 2
-        beyond = np.exp(own[:, -1:] + slope[:, None] * away + bend[:, None] * away**2 / 2)
-        mass = np.concatenate([shape * table.typical, beyond], axis=1) * widths
-        fresh[d] = expected_largest(mass, fit.copies.sum() / len(mass), every_psi)
-        if evidence.board.is_partial:
-            if listed:
-                raise InputError(
-                    "the model observes the scores under densities of their own, and the board has "
-                    "classifiers that are not listed: theta_sota needs theirs as well"
-                )
-            hidden = np.exp(log_hidden(fit, table, density, tries[[d]]))
-            at = invert_rows(hidden, rng.random((1, 1)), y)[0]
-            others[d] = evidence.law.skill_at(at)[0]
-    parameters = Parameters(np.zeros(size, np.int64), node, np.zeros((size, 2)))
-    skills = Skills(fit, parameters, classifier, psi, others, fresh, rho, shift, tries)
-    return skills.with_known(rng) if evidence.known_entries.size else skills
+    y, step, first = fit.evidence.y, fit.evidence.step, fit.classifiers[2]
+    away = wider_grid(fit.evidence)[0][y.size :] - y[-1]
+
+    def shapes(draws: IntArray) -> FloatArray:
+        own = np.stack([log_density(draw) for draw in draws.tolist()])
+        own = own[:, first] if own.shape[1] > 1 else own
+        own = own - (own.max(axis=2, keepdims=True) if fit.evidence.is_cut else 0.0)
+        bend = np.minimum(own[..., -1:] - 2 * own[..., -2:-1] + own[..., -3:-2], 0.0) / step**2
+        slope = (own[..., -1:] - own[..., -2:-1]) / step + bend * step / 2
+        beyond = own[..., -1:] + slope * away + bend * away**2 / 2
+        return np.exp(np.concatenate([own, beyond], axis=2))
+
+    node = fit.nodes.find(rho)
+    parameters = Parameters(np.zeros(rho.size, np.int64), node, np.zeros((rho.size, 2)))
+    return draw_skills(fit, parameters, rng, every=True, shapes=shapes, shared=(rho, shift))

@@ -15,6 +15,7 @@ disagree have one skill.
 boards.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
@@ -266,6 +268,8 @@ def draw_skills(
     rng: np.random.Generator,
     *,
     every: bool = False,
+    shapes: Callable[[IntArray], FloatArray] | None = None,
+    shared: tuple[FloatArray, FloatArray] | None = None,
 ) -> Skills:
     """Skills given the parameters of the field, one draw for each.
 
@@ -277,9 +281,14 @@ def draw_skills(
     rng : Generator
     every : bool
         Whether all modelled classifiers are drawn, not only the leaders and the best of the others.
+    shapes : callable, optional
+        Densities of some draws at ``wider_grid``, (k, 1, G), or (k, E, G) of each modelled entry;
+        default those of the parameters.
+    shared : (ndarray, ndarray), optional
+        Rho and shift, (D,) each; default drawn.
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
-    shared = draw_shared(fit, parameters, rng)
+    rho, shift = draw_shared(fit, parameters, rng) if shared is None else shared
     classifier, row, first = fit.classifiers
     every = every or not evidence.shares_scores or evidence.known_entries.size > 0
     columns = row.size if every else min(row.size, LEADERS)
@@ -290,25 +299,34 @@ def draw_skills(
     every_y, widths = wider_grid(evidence)
     block = int(np.clip(_NUMBERS // (evidence.y.size * copies.size), 4, 200))
     for r, f, draws in parameters.cells(fit, block):
-        points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
-        at, table = at.ravel(), fit.tables[r]
-        every_shape, _ = fit.shape_of(fit.families[f], points, every_y)
-        shape = every_shape[:, : evidence.y.size]
-        density = fit.strangers.join(shape)
-        cdf = np.cumsum(density[:, None] * table.score, axis=2)
+        table, at = fit.tables[r], np.arange(draws.size)
+        if shapes is not None:
+            wider = shapes(draws)
+        else:
+            points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
+            at = at.ravel()
+            wider = fit.shape_of(fit.families[f], points, every_y)[0][:, None]
+        alone = wider.shape[1] > 1  # an entry has a field of its own
+        density = fit.strangers.join(wider[:, :, : evidence.y.size])
+        cdf = np.cumsum(density * (table.score[row] if alone else table.score), axis=2)
         level = _levels(evidence, draws.size, first, columns, rng)
-        rows = at[:, None] * copies.size + row
+        rows = at[:, None] * cdf.shape[1] + (np.arange(columns) if alone else row)
         y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
         psi[draws] = evidence.law.skill_at(y)
-        mass = every_shape * np.append(table.typical, np.ones(_BEYOND)) * widths
+        mass = wider * np.append(table.typical, np.ones(_BEYOND)) * widths
         fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
         if rest.any() or evidence.board.is_partial:
+            if alone:
+                raise InputError(
+                    "the model observes the scores under densities of their own, and the board has "
+                    "classifiers that are not listed: theta_sota needs theirs as well"
+                )
             log_cdf = _log_cdf_of_best(cdf, rest)[at]
-            log_cdf = log_cdf + log_hidden(fit, table, density[at], tries[draws])
+            log_cdf = log_cdf + log_hidden(fit, table, density[at, 0], tries[draws])
             y = invert_rows(np.exp(log_cdf), rng.random((draws.size, 1)), evidence.y)
             others[draws] = evidence.law.skill_at(y[:, 0])
     index = np.maximum(classifier - classifier.max() - 1 + columns, -1)
-    skills = Skills(fit, parameters, index, psi, others, fresh, *shared, tries)
+    skills = Skills(fit, parameters, index, psi, others, fresh, rho, shift, tries)
     return skills.with_known(rng) if evidence.known_entries.size else skills
 
 
@@ -388,24 +406,16 @@ def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatAr
 
 def _from_above(mass: FloatArray) -> FloatArray:
     """Sum of each row from every place on."""
-    return np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
-
-
-def expected_largest(mass: FloatArray, count: float, psi: FloatArray) -> float:
-    """Expected largest psi of ``count`` draws from each of several masses on a grid (k, G)."""
-    log_cdf = np.sum(_log_cdfs(mass, count), axis=0)
-    return float(np.diff(np.exp(log_cdf), prepend=0.0) @ psi)
+    return np.cumsum(mass[..., ::-1], axis=-1)[..., ::-1]
 
 
 def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray:
-    """Expected best psi of fields of so many draws from masses on a grid (N, G), (N,)."""
-    best = np.diff(np.exp(_log_cdfs(mass, count)), axis=1, prepend=0.0)
-    return best @ psi / np.maximum(best.sum(axis=1), _TINY)
+    """Expected best psi of fields of so many draws, (N,), an equal part from each of k masses.
 
-
-def _log_cdfs(mass: FloatArray, count: float) -> FloatArray:
-    """Log cdf of the best of so many draws from each row."""
+    Masses are on a grid, (N, k, G).
+    """
     above = _from_above(mass)
-    beyond = np.append(above[:, 1:], np.zeros((len(above), 1)), axis=1)
-    beyond = beyond / np.maximum(above[:, :1], _TINY)
-    return count * np.log1p(-np.minimum(beyond, 1 - 1e-12))
+    beyond = above[..., 1:] / np.maximum(above[..., :1], _TINY)
+    log_cdf = np.zeros(mass[:, 0].shape)
+    log_cdf[:, :-1] = np.log1p(-np.minimum(beyond, 1 - 1e-12)).sum(axis=1)
+    return np.diff(np.exp(count / mass.shape[1] * log_cdf), axis=1, prepend=0.0) @ psi

@@ -1,8 +1,10 @@
 """What a result says of theta_sota, in numbers and words, for the shell and for Python."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayes_sota.core import summary
@@ -274,12 +276,39 @@ def _tables(
         tables.append(table_of(rows, words.quantity_columns(ci_prob), data.name))
     columns: dict[str, Any] = {
         "assumption": lambda row: row["assumption"].replace("_", " "),
-        "set to": words.setting_of,
+        "set to": setting_of,
         "theta_sota": lambda row: f"{row['mean']:z.{_steady(row)}f}",
         f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), _steady(row)),
     }
     title = "Sensitivity to what is assumed, not observed"
     return [*tables, table_of(sensitivity, columns, title)] if sensitivity else tables
+
+
+def setting_of(row: Mapping[str, Any]) -> str:
+    """What an assumption is set to in a row of the sensitivity; nothing where it is as given.
+
+    Examples
+    --------
+    >>> setting_of({"assumption": "n_classifiers", "value": 10.0})
+    'times 10'
+    """
+    value = row["value"]
+    if isinstance(value, str) or np.isnan(value):
+        return value if isinstance(value, str) else ""
+    return f"{'times ' * (row['assumption'] == 'n_classifiers')}{value:.2g}"
+
+
+def forest_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of ``sota_sensitivity`` as ``plot_forest`` draws them; all but the result are weak."""
+    return [
+        {
+            "name": f"{row['assumption'].replace('_', ' ')} {setting_of(row)}".rstrip(),
+            "mean": row["mean"],
+            "interval": [row["lower"], row["upper"]],
+            "weak": place > 0,
+        }
+        for place, row in enumerate(rows_of(frame))
+    ]
 
 
 def _steady(row: dict[str, Any]) -> int:

@@ -115,22 +115,6 @@ def quantity_columns(ci_prob: float) -> dict[str, Any]:
     }
 
 
-def setting_of(row: Mapping[str, Any]) -> str:
-    """What an assumption is set to in a row of the sensitivity; nothing where it is as given.
-
-    Examples
-    --------
-    >>> setting_of({"assumption": "n_classifiers", "value": 10.0})
-    'times 10'
-    """
-    value = row["value"]
-    if isinstance(value, str):
-        return value
-    return (
-        "" if np.isnan(value) else f"{'times ' * (row['assumption'] == 'n_classifiers')}{value:.2g}"
-    )
-
-
 def source_of(data: BestScore | Outcomes) -> str:
     """What tells how far classifiers share luck."""
     return "answers" if isinstance(data, Outcomes) and data.is_answers else data.new

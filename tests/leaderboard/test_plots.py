@@ -1,50 +1,12 @@
-"""The sensitivity figure draws the rows of its table."""
+"""The figure of a board draws the rows of its table."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS
 from bayes_sota.core.tables import Report
-from bayes_sota.leaderboard.plots import plot_entries, plot_sensitivity
-
-ROWS = pd.DataFrame(
-    [
-        ("as given", np.nan, 0.90, 0.85, 0.95),
-        ("rho", 0.5, 0.91, 0.86, 0.96),
-        ("rho", 0.9, 0.88, 0.83, 0.93),
-        ("family", "normal", 0.905, 0.85, 0.94),
-        ("n_classifiers", 10.0, 0.90, 0.85, 0.95),
-    ],
-    columns=["assumption", "value", "mean", "lower", "upper"],
-    index=[7, 7, 3, 1, 0],
-)
-
-
-def test_every_row_is_drawn() -> None:
-    figure = plot_sensitivity(ROWS, observed_maximum=0.95, backend="none")
-    given, others = ROWS.iloc[:1], ROWS.iloc[1:]
-    for rows, suffix in ((given, ""), (others, "_weak")):
-        bars = figure.viz[f"interval{suffix}"]["skill"].item()
-        ends = np.reshape(bars["x"], (-1, 3))[:, :2]
-        np.testing.assert_array_equal(ends, rows[["lower", "upper"]])
-        dots = figure.viz[f"mean{suffix}"]["skill"].item()
-        np.testing.assert_array_equal(dots["x"], rows["mean"])
-    assert figure.viz["baseline"]["skill"].item()["x"] == 0.90
-    assert figure.viz["observed_maximum"]["skill"].item()["x"] == 0.95
-    title = figure.viz["figure_title"].item()["string"]
-    assert "at most 0.02, 40% of the interval's half-width" in title
-    assert "0.880 with rho 0.9" in title
-
-
-def test_tables_that_cannot_be_drawn_and_the_result_alone() -> None:
-    with pytest.raises(InputError, match="lacks lower, upper"):
-        plot_sensitivity(ROWS.drop(columns=["lower", "upper"]), backend="none")
-    with pytest.raises(InputError, match="lacks a row"):
-        plot_sensitivity(ROWS.iloc[:0], backend="none")
-    assert "interval_weak" not in plot_sensitivity(ROWS.iloc[:1], backend="none").viz
+from bayes_sota.leaderboard.plots import plot_entries
 
 
 @pytest.fixture(scope="module")

@@ -181,8 +181,8 @@ def test_the_best_of_entries_with_fields_of_their_own_is_that_of_quadrature(trac
     up = np.where(np.arange(evidence.modelled.sum()) < 6, 0.0, 1.5)[:, None]
     log_density = stats.norm.logpdf(evidence.y, 1.8 + up, 0.3)
     shared = np.full(size, shape.rho[node]), np.zeros(size)
-    every, rng = np.broadcast_to(log_density, (size, *log_density.shape)), np.random.default_rng(0)
-    own = draw_own_skills(shape, every, *shared, rng).estimands()
+    rng = np.random.default_rng(0)
+    own = draw_own_skills(shape, lambda draw: log_density, *shared, rng).estimands()
     rho = float(shape.rho[node])
     density = shape.strangers.join(np.exp(log_density))
     mass = density * evidence.at(rho).score[evidence.row]
