@@ -225,7 +225,9 @@ def _perfect_entries(board: Leaderboard) -> int:
     if not perfect.any() or perfect.all():
         return 0
     typical = np.quantile(board.scores[~perfect], [0.9])
-    apart = (1 - typical) / law.errors_at(law.inside(typical))
+    apart = law.depth(typical)
+    if counts is not None:  # whose law has the error of the best score
+        apart = (1 - typical) / law.errors_at(law.inside(typical))
     return int(perfect.sum()) if apart > _LARGE_GAP else 0
 
 
