@@ -25,16 +25,14 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.from_scores import check_luck
-from bayes_sota.leaderboard.pairs import draw_scores
+from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.pairs_posterior import (
-    Draws,
-    PairDraws,
     PairFit,
     draw_prior,
     draw_psi,
     estimands_of,
     fit_pairs,
-    gains_of,
+    public_gains,
     reasons_of,
 )
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
@@ -125,25 +123,19 @@ def estimate_paired(
     spec = chosen_model(model, "paired", priors, domain=domain, field=field, data=boards)
     sizes = spec.sizes(draws, chains)
     rng, seed = resolve_seed(random_seed)
-    fit = fit_pairs(boards, spec.priors, rng, top)
+    fit = fit_pairs(Pairs.of(boards, spec.priors, top), rng)
     parameters = draw_parameters(fit, sizes["draws"] * sizes["chains"], rng)
-    drawn = draw_psi(fit, parameters, rng)
-    made = _groups(fit, drawn, sizes["chains"], rng)
-    if groups == "all":
-        made |= _checks(fit, drawn, sizes["chains"], rng)
     weights = ", ".join(f"{name} {weight:.3f}" for name, weight in fit.shape_weights.items())
+    of_model: Any = spec.provenance
+    known = describe_provenance((boards,), spec.priors, method="exact", seed=seed, **of_model)
     exact = {
         "skill_family": "averaged",
         "log_evidence": fit.log_evidence_of_all,
         "family_weights": weights,
         "importance_effective_size": fit.effective_size,
         "draws_are_independent": 1,
-        "diagnostics_reasons": "; ".join(reasons_of(fit, drawn)),
     }
-    known = describe_provenance(
-        (boards,), spec.priors, method="exact", seed=seed, **spec.provenance
-    )
-    return result_tree(made, known | _facts(fit) | exact)
+    return _result(fit, parameters, sizes["chains"], rng, groups, known | exact)
 
 
 def complete_paired(
@@ -160,105 +152,75 @@ def complete_paired(
     rng, seed = resolve_seed(random_seed)
     known, posterior = dataset_of(trace, "constant_data"), dataset_of(trace, "posterior")
     family = list(FAMILIES)[int(known["family"])]
-    top = float(known["top"]) if known["top"].notnull() else None
-    model_of(trace, model, lambda: build_paired(boards, priors, family=family, top=top), boards)
-    fit, chains = PairFit.of_pairs(boards, priors, (family,), top), posterior.sizes["chain"]
-    zero, one = fit.evidence.law.location_at(np.array([0.0, 1.0])).tolist()
-    location, spread = (posterior[name].values.ravel() for name in ("location", "spread"))
-    place, width = (location - zero) / (one - zero), np.log(spread / (one - zero))
-    points = np.column_stack(fit.scale.coordinates(place, width))
-    if "shape" in posterior:
-        points = np.column_stack([points, posterior["shape"].values.reshape(len(points), -1)])
+    model_of(trace, model, lambda: build_paired(boards, priors, family=family), boards)
+    fit, chains = PairFit.of_pairs(Pairs.of(boards, priors), (family,)), posterior.sizes["chain"]
+    points = posterior["coordinates"].values.reshape(-1, fit.dimension(family))
     log_p = fit.log_likelihood(family, points)
     node = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
-    drawn = draw_psi(fit, Parameters(np.zeros_like(node), node, points), rng)
-    made = _groups(fit, drawn, chains, rng) | _checks(fit, drawn, chains, rng)
-    made["sample_stats"] = sampler_stats(trace)
-    drawn_by = describe_provenance((boards,), fit.priors, method="nuts", seed=seed)
-    return result_tree(made, drawn_by | _facts(fit) | describe_nuts(trace))
+    parameters = Parameters(np.zeros_like(node), node, points)
+    drawn_by = describe_provenance((boards,), fit.evidence.priors, method="nuts", seed=seed)
+    tree = _result(fit, parameters, chains, rng, "all", drawn_by | describe_nuts(trace))
+    return tree.assign({"sample_stats": xr.DataTree(sampler_stats(trace))})
 
 
-def _groups(
-    fit: PairFit, drawn: PairDraws, chains: int, rng: np.random.Generator
-) -> dict[str, xr.Dataset]:
-    """Estimands, predictions and known numbers."""
-    pairs, boards = fit.evidence, fit.evidence.boards
-    parameters = drawn.parameters.completed(fit, rng)
-    draws = estimands_of(fit, drawn.noise, drawn.psi, pairs.winner, rng)
-    new = {name: draws.pop(name) for name in NEW_SCORES} | gains_of(fit, drawn)
-    coords: dict[str, Any] = {**_coords(fit), "family": list(fit.families)}
-    constants: dict[str, Any] = {"observed_maximum": float(boards.public.max())}
+def _result(
+    fit: PairFit,
+    parameters: Parameters,
+    chains: int,
+    rng: np.random.Generator,
+    groups: Groups,
+    known: dict[str, Any],
+) -> xr.DataTree:
+    """Result of parameters of the field, by any route: skills and noise are drawn given them."""
+    pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.evidence.priors
+    noise, log_prior, psi, unusual = draw_psi(fit, parameters, rng)
+    labels = {"classifier": [boards.names[i] for i in pairs.kept], "board": list(BOARDS)}
+
+    def laid_out(**values: Any) -> xr.Dataset:
+        return lay_out(values, chains, _DIMS, labels)
+
+    def named(drawn: Any, before: Parameters, best_public: Any) -> xr.Dataset:
+        bias = {"multiplicity_bias": best_public - drawn["theta_sota"]}
+        return laid_out(**drawn, **bias, **field_values(fit, before))
+
+    drawn = estimands_of(pairs, noise, psi, pairs.winner, rng)
+    new = {name: drawn.pop(name) for name in NEW_SCORES}
+    given = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
+    constants: dict[str, Any] = {k: ("board", list(v)) for k, v in given.items() if v is not None}
+    constants["observed_maximum"] = float(boards.public.max())
     if pairs.has_luck:
-        numbers = np.median(boards.submissions[pairs.kept], axis=1)
-        constants["submissions"] = ("classifier", numbers)
-        quantiles = fit.priors.submission_luck.quantile(np.array(LEVELS))
-        constants["submission_luck_prior"], coords["level"] = ("level", quantiles), list(LEVELS)
-    for name, pair in (("n_test", boards.n_test), ("standard_error", boards.standard_errors)):
-        if pair is not None:
-            constants[name] = ("board", list(pair))
-    values = _named(fit, draws, parameters, boards.public.max())
-    behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
-    return {
-        "posterior": _laid_out(fit, values, chains),
-        "predictions": _laid_out(fit, new, chains),
-        "sample_stats": _laid_out(fit, behind, chains),
-        "observed_data": xr.Dataset({"score": (_DIMS["score"], pairs.scores)}, _coords(fit)),
-        "constant_data": xr.Dataset(constants, coords),
-    }
-
-
-def _checks(
-    fit: PairFit, drawn: PairDraws, chains: int, rng: np.random.Generator
-) -> dict[str, xr.Dataset]:
-    """Prior, replicates, log likelihood and log prior."""
-    pairs, size, teams = fit.evidence, len(drawn.psi), fit.evidence.kept.size
-    every = -(-16 * teams * size // LARGEST_GROUP)
-    some = np.arange(size).reshape(chains, -1)[:, ::every].ravel()
-    before, noise, psi, scores = draw_prior(fit, some.size, rng)
-    prior = estimands_of(fit, noise, psi, scores[..., 0].argmax(axis=1), rng)
-    prior = {name: v for name, v in prior.items() if name not in NEW_SCORES}
-    printed, again = (
-        pairs.printed(s)
-        for s in (scores, draw_scores(pairs, drawn.noise.at(some), drawn.psi[some], rng))
-    )
-    log_prior = {"field": drawn.parameters.log_prior(fit), "noise": drawn.log_prior}
+        constants["submissions"] = "classifier", np.median(boards.submissions[pairs.kept], axis=1)
+        levels = priors.submission_luck.quantile(np.array(LEVELS))
+        constants["submission_luck_prior"] = xr.DataArray(levels, {"level": list(LEVELS)})
     made = {
-        "prior": _laid_out(fit, _named(fit, prior, before, printed[..., 0].max(axis=1)), chains),
-        "prior_predictive": _laid_out(fit, {"score": printed}, chains),
-        "posterior_predictive": _laid_out(fit, {"score": again}, chains),
-        "log_prior": _laid_out(fit, log_prior, chains),
+        "posterior": named(drawn, parameters.completed(fit, rng), boards.public.max()),
+        "predictions": laid_out(**new, public_gain=public_gains(pairs, noise), unusual=unusual),
+        "sample_stats": laid_out(point=parameters.point, stratum=parameters.node),
+        "observed_data": xr.Dataset({"score": (_DIMS["score"], pairs.scores)}, labels),
+        "constant_data": xr.Dataset(constants, labels | {"family": list(fit.families)}),
     }
-    if 4 * size * teams <= LARGEST_GROUP:
-        each = np.zeros((size, teams))
-        each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(drawn.parameters)
-        made["log_likelihood"] = _laid_out(fit, {"log_likelihood": each}, chains).rename(
-            log_likelihood="score"
-        )
-    return made
-
-
-def _named(fit: PairFit, draws: Draws, parameters: Parameters, best_public: Any) -> Draws:
-    """Estimands and parameters of the field."""
-    bias = {"multiplicity_bias": best_public - draws["theta_sota"]}
-    return draws | bias | field_values(fit, parameters)
-
-
-def _coords(fit: PairFit) -> dict[str, list[str]]:
-    boards = fit.evidence.boards
-    return {"classifier": [boards.names[i] for i in fit.evidence.kept], "board": list(BOARDS)}
-
-
-def _laid_out(fit: PairFit, values: Draws, chains: int) -> xr.Dataset:
-    """Variables from draws (D, ...)."""
-    return lay_out(values, chains, _DIMS, _coords(fit))
-
-
-def _facts(fit: PairFit) -> dict[str, Any]:
-    """Attributes that any route to a posterior of two boards has."""
-    boards, priors = fit.evidence.boards, fit.priors
-    return {
-        "luck_learnt": int(fit.evidence.has_luck and not priors.submission_luck.is_fixed),
+    if groups == "all":
+        every = -(-16 * psi.size // LARGEST_GROUP)
+        some = np.arange(len(psi)).reshape(chains, -1)[:, ::every].ravel()
+        before, own, own_psi, scores = draw_prior(fit, some.size, rng)
+        winners, shown = scores[..., 0].argmax(axis=1), pairs.printed(scores)
+        prior = estimands_of(pairs, own, own_psi, winners, rng)
+        prior = {name: v for name, v in prior.items() if name not in NEW_SCORES}
+        again = [draw_scores(pairs, noise.at(d), psi[d], rng) for d in some]
+        made["prior"] = named(prior, before, shown[..., 0].max(axis=1))
+        made["prior_predictive"] = laid_out(score=shown)
+        made["posterior_predictive"] = laid_out(score=pairs.printed(np.array(again)))
+        made["log_prior"] = laid_out(field=parameters.log_prior(fit), noise=log_prior)
+        if 4 * psi.size <= LARGEST_GROUP:
+            each = np.zeros(psi.shape)
+            each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
+            made["log_likelihood"] = laid_out(log_likelihood=each).rename(log_likelihood="score")
+    reasons = filter(None, [known.get("diagnostics_reasons"), *reasons_of(fit, noise)])
+    facts = {
+        "diagnostics_reasons": "; ".join(reasons),
+        "luck_learnt": int(pairs.has_luck and not priors.submission_luck.is_fixed),
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
         "metric": "score" if boards.n_test is None else "accuracy",
-        "n_copies": fit.evidence.n_copies,
+        "n_copies": pairs.n_copies,
     }
+    return result_tree(made, known | facts)
