@@ -70,9 +70,8 @@ def unknown_parts(pairs: Pairs) -> NDArray[np.bool_]:
 def noise_at(pairs: Pairs, z: FloatArray) -> Noise:
     """Noise at standard normal coordinates (N, 4), without shift and outliers."""
     rho, size, ratio, luck = z.T
-    luck = pairs.has_luck * np.clip(
-        pairs.priors.submission_luck.quantile(ndtr(luck)), 0, _MOST_LUCK
-    )
+    luck = np.clip(pairs.priors.submission_luck.quantile(ndtr(luck)), 0, _MOST_LUCK)
+    luck = luck * pairs.has_luck
     if pairs.errors is None:
         ratio = np.exp(_RATIO_SD * ratio)
         public = pairs.base_sd * np.exp(size) / np.hypot(1, ratio)
@@ -157,9 +156,8 @@ class NoiseNodes:
         shift, share = np.einsum("res,rs->r", p, grid), np.einsum("res,e->r", p, _SHARES)
         log_prior = log_evidence + np.log((grid[:, 1] - grid[:, 0]) * len(z))
         log_prior += np.sum(np.log(spacing + ~free) + norm.logpdf(z), axis=1, where=free)
-        return cls(
-            pairs, z, spacing, noise._replace(shift=shift, outliers=share), grid, p, log_prior
-        )
+        noise = noise._replace(shift=shift, outliers=share)
+        return cls(pairs, z, spacing, noise, grid, p, log_prior)
 
     def draw(self, node: IntArray, rng: np.random.Generator) -> tuple[Noise, FloatArray]:
         """Noise within the cells of nodes, and its log prior density but for delta, (D,)."""
@@ -214,19 +212,17 @@ class PairFit(FieldFit):
     def _at(cls, nodes: NoiseNodes, families: tuple[str, ...]) -> Self:
         """At nodes of the noise."""
         noise, board, pairs = nodes.noise, BoardPriors(), nodes.pairs.on_grid(nodes.noise)
-        scale = FieldScale(
-            *(pairs.law.prior_scale or (*board.location, *board.log_spread)), pairs.step
-        )
+        prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
+        scale = FieldScale(*prior, pairs.step)
         typical = table_at(pairs, noise.at(-1)).typical if pairs.is_cut else None
         strangers = Strangers.of(pairs.n_counted, pairs.y, scale, typical)
         each = [noise.at(r) for r in range(len(nodes.z))]
         told = [_log_differences(pairs, one, pairs.differences(one) - one.shift) for one in each]
-        prior = pairs.priors.correlation, pairs.priors.submission_luck
-        weighed = Nodes(*prior, np.nan_to_num(noise.rho), noise.luck)
+        of_noise = pairs.priors.correlation, pairs.priors.submission_luck
+        weighed = Nodes(*of_noise, np.nan_to_num(noise.rho), noise.luck)
         known = pairs, board, np.ones(pairs.n_counted), scale, strangers, FAMILIES
-        return cls(
-            weighed, families, (), "nodes", *known, nodes, nodes.log_prior - np.concatenate(told)
-        )
+        extra = nodes.log_prior - np.concatenate(told)
+        return cls(weighed, families, (), "nodes", *known, nodes, extra)
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
@@ -304,9 +300,10 @@ def estimands_of(
 ) -> Draws:
     """All that is reported, in units of the scores; ``winner`` is the public one (of each draw).
 
-    ``skill`` and ``expected_private`` (D, k); ``best``, which team is best, and the others
-    (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at the
-    public winner.
+    ``skill``, ``expected_private`` and ``public_gain``, what public scores exceed those to expect
+    by the private ones and the luck of submissions, (D, k); ``best``, which team is best, and the
+    others (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at
+    the public winner.
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
@@ -322,10 +319,13 @@ def estimands_of(
     new = theta + (shared * rng.standard_normal(rho.size))[:, None]
     new += rng.standard_normal(theta.shape) * noise.private_sd[:, None]
     skill, best, first = score(theta), np.argmax(psi, axis=1), (draw, winner)
+    public, private = pairs.expected(noise.at((slice(None), None)), pairs.kind)
+    x, y = pairs.observed.T
     lucky = {"submission_luck": noise.luck, "submission_slope": pairs.slope(noise)}
     return {
         "skill": skill,
         "expected_private": score(psi),
+        "public_gain": score(x) - score(y + public - private),
         "best": best,
         "theta_sota": skill[draw, best],
         "winner_skill": skill[first],
@@ -341,13 +341,6 @@ def estimands_of(
         "board_shift": noise.shift,
         **(lucky if pairs.has_luck else {}),
     }
-
-
-def public_gains(pairs: Pairs, noise: Noise) -> FloatArray:
-    """Public scores beyond those to expect by the private ones, luck of submissions too, (D, k)."""
-    public, private = pairs.expected(noise.at((slice(None), None)), pairs.kind)
-    x, y = pairs.observed.T
-    return pairs.to_score(x) - pairs.to_score(y + public - private)
 
 
 def draw_prior(

@@ -1,7 +1,7 @@
 """Two boards of the same teams: posterior draws as a DataTree, exact or of a trace.
 
-Draws come from weighted points (``importance_effective_size``) and are laid out as chains, so that
-every ArviZ function works.
+Draws come from weighted points, as on one board, and are laid out as chains, so that every ArviZ
+function works.
 """
 
 from typing import Any
@@ -9,32 +9,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayes_sota.core import sample
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import Priors
-from bayes_sota.core.sample import (
-    LARGEST_GROUP,
-    describe_provenance,
-    lay_out,
-    resolve_seed,
-    result_tree,
-)
 from bayes_sota.core.sample_trace import check_trace, describe_nuts, model_of, sampler_stats
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
+from bayes_sota.leaderboard import pairs_posterior as drawing
 from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.pairs import Pairs, draw_scores
-from bayes_sota.leaderboard.pairs_posterior import (
-    PairFit,
-    draw_prior,
-    draw_psi,
-    estimands_of,
-    fit_pairs,
-    public_gains,
-    reasons_of,
-)
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_parameters
@@ -122,17 +108,17 @@ def estimate_paired(
     check_luck(priors, boards)
     spec = chosen_model(model, "paired", priors, domain=domain, field=field, data=boards)
     sizes = spec.sizes(draws, chains)
-    rng, seed = resolve_seed(random_seed)
-    fit = fit_pairs(Pairs.of(boards, spec.priors, top), rng)
+    rng, seed = sample.resolve_seed(random_seed)
+    fit = drawing.fit_pairs(Pairs.of(boards, spec.priors, top), rng)
     parameters = draw_parameters(fit, sizes["draws"] * sizes["chains"], rng)
     weights = ", ".join(f"{name} {weight:.3f}" for name, weight in fit.shape_weights.items())
-    of_model: Any = spec.provenance
-    known = describe_provenance((boards,), spec.priors, method="exact", seed=seed, **of_model)
+    how: Any = {"method": "exact", "seed": seed} | spec.provenance
+    known = sample.describe_provenance((boards,), spec.priors, **how)
     exact = {
         "skill_family": "averaged",
         "log_evidence": fit.log_evidence_of_all,
         "family_weights": weights,
-        "importance_effective_size": fit.effective_size,
+        "effective_points": fit.effective_size,
         "draws_are_independent": 1,
     }
     return _result(fit, parameters, sizes["chains"], rng, groups, known | exact)
@@ -149,22 +135,24 @@ def complete_paired(
     from bayes_sota.leaderboard.models_pairs import build_paired
 
     check_trace(trace)
-    rng, seed = resolve_seed(random_seed)
+    rng, seed = sample.resolve_seed(random_seed)
     known, posterior = dataset_of(trace, "constant_data"), dataset_of(trace, "posterior")
     family = list(FAMILIES)[int(known["family"])]
     model_of(trace, model, lambda: build_paired(boards, priors, family=family), boards)
-    fit, chains = PairFit.of_pairs(Pairs.of(boards, priors), (family,)), posterior.sizes["chain"]
+    fit = drawing.PairFit.of_pairs(Pairs.of(boards, priors), (family,))
     points = posterior["coordinates"].values.reshape(-1, fit.dimension(family))
     log_p = fit.log_likelihood(family, points)
     node = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
     parameters = Parameters(np.zeros_like(node), node, points)
-    drawn_by = describe_provenance((boards,), fit.evidence.priors, method="nuts", seed=seed)
-    tree = _result(fit, parameters, chains, rng, "all", drawn_by | describe_nuts(trace))
+    drawn_by = sample.describe_provenance((boards,), fit.evidence.priors, method="nuts", seed=seed)
+    tree = _result(
+        fit, parameters, posterior.sizes["chain"], rng, "all", drawn_by | describe_nuts(trace)
+    )
     return tree.assign({"sample_stats": xr.DataTree(sampler_stats(trace))})
 
 
 def _result(
-    fit: PairFit,
+    fit: drawing.PairFit,
     parameters: Parameters,
     chains: int,
     rng: np.random.Generator,
@@ -173,18 +161,18 @@ def _result(
 ) -> xr.DataTree:
     """Result of parameters of the field, by any route: skills and noise are drawn given them."""
     pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.evidence.priors
-    noise, log_prior, psi, unusual = draw_psi(fit, parameters, rng)
+    noise, log_prior, psi, unusual = drawing.draw_psi(fit, parameters, rng)
     labels = {"classifier": [boards.names[i] for i in pairs.kept], "board": list(BOARDS)}
 
     def laid_out(**values: Any) -> xr.Dataset:
-        return lay_out(values, chains, _DIMS, labels)
+        return sample.lay_out(values, chains, _DIMS, labels)
 
     def named(drawn: Any, before: Parameters, best_public: Any) -> xr.Dataset:
         bias = {"multiplicity_bias": best_public - drawn["theta_sota"]}
         return laid_out(**drawn, **bias, **field_values(fit, before))
 
-    drawn = estimands_of(pairs, noise, psi, pairs.winner, rng)
-    new = {name: drawn.pop(name) for name in NEW_SCORES}
+    drawn = drawing.estimands_of(pairs, noise, psi, pairs.winner, rng)
+    new = {name: drawn.pop(name) for name in (*NEW_SCORES, "public_gain")}
     given = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
     constants: dict[str, Any] = {k: ("board", list(v)) for k, v in given.items() if v is not None}
     constants["observed_maximum"] = float(boards.public.max())
@@ -194,28 +182,28 @@ def _result(
         constants["submission_luck_prior"] = xr.DataArray(levels, {"level": list(LEVELS)})
     made = {
         "posterior": named(drawn, parameters.completed(fit, rng), boards.public.max()),
-        "predictions": laid_out(**new, public_gain=public_gains(pairs, noise), unusual=unusual),
+        "predictions": laid_out(**new, unusual=unusual),
         "sample_stats": laid_out(point=parameters.point, stratum=parameters.node),
         "observed_data": xr.Dataset({"score": (_DIMS["score"], pairs.scores)}, labels),
         "constant_data": xr.Dataset(constants, labels | {"family": list(fit.families)}),
     }
     if groups == "all":
-        every = -(-16 * psi.size // LARGEST_GROUP)
+        every = -(-16 * psi.size // sample.LARGEST_GROUP)
         some = np.arange(len(psi)).reshape(chains, -1)[:, ::every].ravel()
-        before, own, own_psi, scores = draw_prior(fit, some.size, rng)
+        before, own, own_psi, scores = drawing.draw_prior(fit, some.size, rng)
         winners, shown = scores[..., 0].argmax(axis=1), pairs.printed(scores)
-        prior = estimands_of(pairs, own, own_psi, winners, rng)
-        prior = {name: v for name, v in prior.items() if name not in NEW_SCORES}
+        prior = drawing.estimands_of(pairs, own, own_psi, winners, rng)
+        prior = {name: v for name, v in prior.items() if name not in new}
         again = [draw_scores(pairs, noise.at(d), psi[d], rng) for d in some]
         made["prior"] = named(prior, before, shown[..., 0].max(axis=1))
         made["prior_predictive"] = laid_out(score=shown)
         made["posterior_predictive"] = laid_out(score=pairs.printed(np.array(again)))
         made["log_prior"] = laid_out(field=parameters.log_prior(fit), noise=log_prior)
-        if 4 * psi.size <= LARGEST_GROUP:
+        if 4 * psi.size <= sample.LARGEST_GROUP:
             each = np.zeros(psi.shape)
             each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
             made["log_likelihood"] = laid_out(log_likelihood=each).rename(log_likelihood="score")
-    reasons = filter(None, [known.get("diagnostics_reasons"), *reasons_of(fit, noise)])
+    reasons = filter(None, [known.get("diagnostics_reasons"), *drawing.reasons_of(fit, noise)])
     facts = {
         "diagnostics_reasons": "; ".join(reasons),
         "luck_learnt": int(pairs.has_luck and not priors.submission_luck.is_fixed),
@@ -223,4 +211,4 @@ def _result(
         "metric": "score" if boards.n_test is None else "accuracy",
         "n_copies": pairs.n_copies,
     }
-    return result_tree(made, known | facts)
+    return sample.result_tree(made, known | facts)
