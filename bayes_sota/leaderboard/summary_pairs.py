@@ -65,10 +65,7 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
     return words.report_of(
         content,
         sentences=_sentences(content),
-        legend=[
-            words.about_rho(content["rho"], content["model"], "differences"),
-            *_about_luck(content),
-        ],
+        legend=_legend(content),
         make_frame=partial(pd.DataFrame, frame, columns=["quantity", "mean", "lower", "upper"]),
         tables=tables,
         footer=[f"method {content['method']}, model {content['model']}"],
@@ -150,16 +147,17 @@ def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
     return [team | {"beyond_luck": gain} for team, gain in zip(*both, strict=True)]
 
 
-def _about_luck(content: dict[str, Any]) -> list[str]:
-    """How lambda is known."""
-    luck = content.get("submission_luck")
-    if luck is None:
-        return []
-    known = f"set to {luck['mean']:.2f}"
+def _legend(content: dict[str, Any]) -> list[str]:
+    """How rho and lambda are known."""
+    of_rho = words.about_rho(content["rho"], content["model"], "differences")
+    if "submission_luck" not in content:
+        return [of_rho]
+    luck, shown = content["submission_luck"], "the submission that the public board shows"
+    mean, known = f"{luck['mean']:.2f}", "set to"
     if luck["learnt"]:
-        before = f"{luck['prior']['median']:.2f}, {text.span(luck['prior']['interval'], 2)}"
-        known = f"learnt as {luck['mean']:.2f} ({text.span(luck['interval'], 2)}; before {before})"
-    return [f"How far luck chose the submission that the public board shows (lambda) is {known}."]
+        own, prior = (text.span(one["interval"], 2) for one in (luck, luck["prior"]))
+        mean, known = f"{mean} ({own}; before {luck['prior']['median']:.2f}, {prior})", "learnt as"
+    return [of_rho, f"How far luck chose {shown} (lambda) is {known} {mean}."]
 
 
 def _sentences(content: dict[str, Any]) -> list[str]:
