@@ -12,22 +12,24 @@ of the populations. A residual is usual, or five times as wide, or says nothing 
 scores are a mixture of six normals (``Pairs.parts``). The best of T submissions has the mean and
 variance of ``maximum.submissions``; the skill may rise with the expected luck ``e_T``, since able
 teams submit often: ``psi = u + slope (e_T - typical e_T)``. At a few nodes of the noise
-(``pairs_noise``) there are tables of every team's scores over u, as on one board. Teams count whose
-*mean* of both scores reaches a cut. ``tests/leaderboard/test_pairs.py`` has the second routes.
+(``pairs_posterior``) there are tables of every team's scores over u, as on one board. Teams count
+whose *mean* of both scores reaches a cut. ``tests/leaderboard/test_pairs.py`` has second routes.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import own_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
+from bayes_sota.leaderboard.evidence import Tables
 from bayes_sota.leaderboard.from_scores import skill_grid, submission_kinds
 from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw, ScoreLaw
 
@@ -35,45 +37,37 @@ WIDE = 5.0  # standard deviations of a wide residual
 FLAT = 0.002  # probability of a score that says nothing
 _TOP, _FEWEST_PLACES, _MOST_PLACES = 0.5, 30, 1_500
 _NEAR = 0.25  # share of the teams that say how dense they are at the cut
-_BLOCK = 50  # draws at a time
 _TINY = 1e-300
 
 
-@dataclass(frozen=True, eq=False)
-class Noise:
-    """Parameters of the errors: one value per node or draw, shape (N,).
+class Noise(NamedTuple):
+    """Parameters of the errors: numbers, or one for each of N nodes or draws.
 
     Attributes
     ----------
-    public_sd, private_sd : ndarray
+    public_sd, private_sd
         Standard deviations ``s sqrt(1 - rho^2)`` of usual residuals.
-    rho, luck : ndarray
+    rho, luck
         NaN at nodes where it is not learnt; lambda.
-    shift, outliers : ndarray
+    shift, outliers
         delta, and the probability of a wide residual.
     """
 
-    public_sd: FloatArray
-    private_sd: FloatArray
-    rho: FloatArray
-    luck: FloatArray
-    shift: FloatArray
-    outliers: FloatArray
+    public_sd: Any
+    private_sd: Any
+    rho: Any
+    luck: Any
+    shift: Any
+    outliers: Any
 
     def at(self, index: Any) -> "Noise":
         """That of some nodes or draws, or with further axes."""
-        return Noise(*(values[index] for values in vars(self).values()))
+        return Noise(*(values[index] for values in self))
 
     @property
-    def difference_sd(self) -> FloatArray:
+    def difference_sd(self) -> Any:
         """Standard deviation of a usual difference."""
         return np.hypot(self.public_sd, self.private_sd)
-
-    def blocks(self) -> Iterator[tuple[slice, "Noise"]]:
-        """A few draws at a time, their noise with an axis for teams."""
-        for start in range(0, self.luck.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            yield block, self.at((block, None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +77,7 @@ class Pairs:
     Attributes
     ----------
     boards : PairedBoards
+    priors : PairedPriors
     kept : ndarray of int, shape (k,)
         Teams among the best of either board, or of both together; the first ``n_counted`` reach
         the cut.
@@ -101,6 +96,7 @@ class Pairs:
     """
 
     boards: PairedBoards
+    priors: PairedPriors
     kept: IntArray
     observed: FloatArray
     middle: float
@@ -113,13 +109,8 @@ class Pairs:
     law: ScoreLaw = None  # type: ignore[assignment]
     y: FloatArray = None  # type: ignore[assignment]
 
-    @property
-    def has_luck(self) -> bool:
-        """Whether public scores were chosen among submissions."""
-        return bool(self.numbers.max() > 1)
-
     @classmethod
-    def of(cls, boards: PairedBoards, top: float | None = None) -> "Pairs":
+    def of(cls, boards: PairedBoards, priors: Any = None, top: float | None = None) -> "Pairs":
         """Teams among the best ``top`` of either board, never fewer than 30 places.
 
         By default one half, at most 1,500 places. Teams with the same two scores count once, as the
@@ -129,37 +120,36 @@ class Pairs:
         top = min(_TOP, _MOST_PLACES / m) if top is None else top
         if not 0 < top <= 1:
             raise InputError(f"top is a share of the teams in (0, 1], got {top:g}")
-        places, cut = max(int(np.ceil(top * m)), min(m, _FEWEST_PLACES)), -np.inf
-        middle, near = float(np.median(both[:, 1] - both[:, 0])), np.arange(m)
+        middle, cut, near = float(np.median(both @ [-1, 1])), -np.inf, np.arange(m)
         ranked = np.column_stack([both, (both.sum(axis=1) + middle) / 2])
-        if places < m:
+        if (places := max(int(np.ceil(top * m)), _FEWEST_PLACES)) < m:
             lowest = np.sort(ranked, axis=0)[-places]
             near, cut = np.flatnonzero(np.any(ranked >= lowest, axis=1)), float(lowest[2])
-        kept, below, group = near, ranked[:, 2] < cut, np.arange(near.size)
+        below = ranked[:, 2] < cut
+        near = near[np.argsort(below[near], kind="stable")]
+        first = group = np.arange(near.size)
         if boards.n_test is None:
             _, first, group = np.unique(both[near], axis=0, return_index=True, return_inverse=True)
-            kept, group = near[first], group.ravel()
-        if kept.size < FEWEST_TEAMS:
+        if first.size < FEWEST_TEAMS:
             raise InputError(
-                f"only {kept.size} teams have different pairs of scores; {FEWEST_TEAMS} are needed"
+                f"only {first.size} teams have different pairs of scores; {FEWEST_TEAMS} are needed"
             )
-        order = np.argsort(below[kept], kind="stable")
+        order = np.argsort(first)
+        kept, group = near[first[order]], np.argsort(order)[group.ravel()]
         numbers, kind = np.ones((1, 1)), np.zeros(kept.size, np.int64)
         if boards.has_submissions:
             each = boards.submissions[near]
-            medians = [np.median(each[group == i], axis=0) for i in order]
+            medians = [np.median(each[group == i], axis=0) for i in range(kept.size)]
             numbers, kind = submission_kinds(np.array(medians), 1.25)
-        kept = kept[order]
-        count, copies = int(np.sum(~below[kept])), near.size - kept.size
-        selected = middle, cut, count, int(below.sum()), copies
-        return cls(boards, kept, both[kept], *selected, numbers, kind)
+        counts = int(np.sum(~below[kept])), int(below.sum()), near.size - kept.size
+        known = boards, own_priors(PairedPriors, priors)
+        return cls(*known, kept, both[kept], middle, cut, *counts, numbers, kind)
 
     def on_grid(self, noise: Noise) -> "Pairs":
         """With the law of the mean of both scores, and a grid of u on its scale."""
-        own = 1 / np.hypot(1 / noise.public_sd, 1 / noise.private_sd)
-        typical, counts = float(np.median(own)), slice(self.n_counted)
-        level = self.to_score(self.level[counts])
-        highest = np.maximum(level, self.to_score((self.observed[:, 0] + self.middle)[counts]))
+        own, counts = noise.public_sd * noise.private_sd / noise.difference_sd, self.n_counted
+        typical, level = float(np.median(own)), self.to_score(self.level[:counts])
+        highest = np.maximum(level, self.to_score(self.observed[:counts, 0] + self.middle))
         law: ScoreLaw = NormalLaw(float(level.max()), 0, typical).fitted_to(level)
         if self.boards.n_test is not None:
             law = AccuracyLaw(float(level.max()), max(2, round(0.25 / typical**2)))
@@ -178,14 +168,14 @@ class Pairs:
         return bool(np.isfinite(self.cut))
 
     @property
+    def has_luck(self) -> bool:
+        """Whether public scores were chosen among submissions."""
+        return bool(self.numbers.max() > 1)
+
+    @property
     def row(self) -> IntArray:
         """Row of each pair that counts in the tables."""
         return np.arange(self.n_counted)
-
-    @cached_property
-    def u(self) -> FloatArray:
-        """Coordinate at the grid, (G,)."""
-        return self.of_grid(self.y)
 
     def of_grid(self, y: FloatArray) -> FloatArray:
         """Coordinate of skills at places of the grid."""
@@ -228,7 +218,7 @@ class Pairs:
     @cached_property
     def base_sd(self) -> float:
         """Rough standard deviation of a usual difference."""
-        d = np.diff(self.observed[: self.n_counted])
+        d = self.observed[: self.n_counted] @ [-1, 1]
         robust = 1.4826 * float(np.median(np.abs(d - np.median(d))))
         spread = float(d.std()) or float(self.observed[: self.n_counted, 0].std())
         return float(np.clip(robust, 0.05 * spread, spread))
@@ -260,7 +250,7 @@ class Pairs:
 
         return float(minimize(minus_log_likelihood, np.zeros(3)).x[1]) * unit
 
-    def slope(self, noise: Noise) -> FloatArray:
+    def slope(self, noise: Noise) -> Any:
         """What a skill has more per unit of ``e_T``."""
         return (self.trend - noise.luck * noise.public_sd / 2) if self.has_luck else noise.luck
 
@@ -273,24 +263,16 @@ class Pairs:
     def parts(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Probability of each part of the mixture, and both variances of the residuals in it.
 
-        Shapes (6, ...): usual residuals come first.
+        Of one node or draw, shapes (6,), (6, k) and (6, 1); usual residuals come first.
         """
         far = (np.maximum(np.ptp(self.observed, axis=0), 6 * self.base_sd) / 2) ** 2
-        narrower = noise.luck**2 * (1 - self.maxima[1, kind])
-        first = noise.public_sd**2 * (1 - narrower)
-        second, wide = noise.private_sd**2 + 0 * first, noise.outliers
-        known, usual = 1 - 2 * FLAT, 1 - wide
-        each = (
-            (known * usual**2, first, second),
-            (known * usual * wide, WIDE**2 * first, second),
-            (known * usual * wide, first, WIDE**2 * second),
-            (known * wide**2, WIDE**2 * first, WIDE**2 * second),
-            (FLAT, far[0], second),
-            (FLAT, first, far[1]),
-        )
-        weight, public, private = (
-            np.stack(np.broadcast_arrays(*column)) for column in zip(*each, strict=True)
-        )
+        wide, known = np.asarray(noise.outliers), 1 - 2 * FLAT
+        one, both, flat = known * wide * (1 - wide), known * wide**2, FLAT + 0 * wide
+        weight = np.stack([known * (1 - wide) ** 2, one, one, both, flat, flat])
+        own = noise.public_sd**2 * (1 - noise.luck**2 * (1 - self.maxima[1, kind]))
+        public = np.outer([1, WIDE**2, 1, WIDE**2, 0, 1], own)
+        private = noise.private_sd**2 * np.array([[1], [1], [WIDE**2], [WIDE**2], [1], [0]])
+        public[4], private[5] = far
         return weight, public, private
 
     def differences(self, noise: Noise) -> FloatArray:
@@ -300,10 +282,10 @@ class Pairs:
         2``; above a cut they are larger by this times the hazard of the means there.
         """
         counted = self.kind[: self.n_counted]
-        public, private = self.expected(noise, counted)
-        d = np.diff(self.observed[: self.n_counted])[:, 0] - (private - public)
+        public, private = self.expected(noise._replace(shift=0.0), counted)
         _, first, second = self.parts(noise, counted)
         near = float(np.quantile(self.level[: self.n_counted], _NEAR)) - self.cut
+        d = self.observed[: self.n_counted] @ [-1, 1] - (private - public)
         return d - (second[0] - first[0]) / 2 * _NEAR / max(near, 1e-12)
 
 
@@ -321,20 +303,21 @@ def normal_density(away: FloatArray, variance: FloatArray) -> FloatArray:
     return np.exp(-0.5 * away**2 / variance) / np.sqrt(2 * np.pi * variance)
 
 
-def log_densities(pairs: Pairs, noise: Noise) -> FloatArray:
-    """Log density of the scores of pairs that count at the grid, at one node, (k, G)."""
-    kind = pairs.kind[: pairs.n_counted]
-    squares = [
-        ((score - expected)[:, None] - pairs.u) ** 2
-        for score, expected in zip(
-            pairs.observed.T[:, : kind.size], pairs.expected(noise, kind), strict=True
-        )
-    ]
-    density = np.zeros((kind.size, pairs.u.size))
+def table_at(pairs: Pairs, noise: Noise) -> Tables:
+    """Density of the scores of pairs that count at the grid, and of reaching the cut, at a node."""
+    kind, u = pairs.kind[: pairs.n_counted], pairs.of_grid(pairs.y)
+    means = np.stack(pairs.expected(noise, kind), axis=1)
+    x, y = ((pairs.observed[: kind.size] - means).T[:, :, None] - u) ** 2
+    density, reach, typical = np.zeros(x.shape), None, np.ones(u.size)
     for weight, first, second in zip(*pairs.parts(noise, kind), strict=True):
-        fall = squares[0] / first[:, None] + squares[1] / second[:, None]
+        fall = x / first[:, None] + y / second
         density += (weight / (2 * np.pi * np.sqrt(first * second)))[:, None] * np.exp(-0.5 * fall)
-    return np.log(np.maximum(density, _TINY))
+    density = np.maximum(density, _TINY)
+    top = density.max(axis=1)
+    if pairs.is_cut:
+        reach = reach_at(pairs, noise, u)
+        typical = reach[pairs.kind].mean(axis=0)
+    return Tables(density / top[:, None], np.log(top), reach, typical)
 
 
 def reach_at(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
@@ -352,48 +335,40 @@ def draw_alone(
 ) -> tuple[FloatArray, FloatArray]:
     """Psi of each pair by its own scores alone, flat a priori, and the chance of unusual residuals.
 
-    Both (D, k).
+    Of one draw of the noise, (k,) both.
     """
-    psi, unusual = np.empty((2, noise.luck.size, pairs.kind.size))
-    for block, own in noise.blocks():
-        public, private = pairs.expected(own, pairs.kind)
-        x, y = pairs.observed[:, 0] - public, pairs.observed[:, 1] - private
-        weight, first, second = pairs.parts(own, pairs.kind)
-        weight = weight * normal_density(y - x, first + second)
-        unusual[block] = 1 - weight[0] / weight.sum(axis=0)
-        v1, v2 = _one_part(weight, first, second, rng)
-        own_sd = np.sqrt(v1 * v2 / (v1 + v2))
-        u = (v2 * x + v1 * y) / (v1 + v2) + own_sd * rng.standard_normal(x.shape)
-        psi[block] = u + private
-    return psi, unusual
+    public, private = pairs.expected(noise, pairs.kind)
+    x, y = pairs.observed[:, 0] - public, pairs.observed[:, 1] - private
+    weight, first, second = pairs.parts(noise, pairs.kind)
+    weight = weight[:, None] * normal_density(y - x, first + second)
+    v1, v2 = _one_part(weight, first, second, rng)
+    own_sd = np.sqrt(v1 * v2 / (v1 + v2))
+    u = (v2 * x + v1 * y) / (v1 + v2) + own_sd * rng.standard_normal(x.size)
+    return u + private, 1 - weight[0] / weight.sum(axis=0)
 
 
 def draw_scores(
     pairs: Pairs, noise: Noise, psi: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Both scores of pairs of skill psi (D, k), (D, k, 2); those that count reach the cut."""
-    scores = np.empty((*psi.shape, 2))
+    """Both scores of pairs of skill psi (k,), (k, 2), of which those that count reach the cut."""
     lowest = np.where(np.arange(pairs.kind.size) < pairs.n_counted, pairs.cut, -np.inf)
-    for block, own in noise.blocks():
-        public, private = pairs.expected(own, pairs.kind)
-        mean = np.stack([psi[block] + public - private, psi[block]], axis=-1)
-        weight, first, second = pairs.parts(own, pairs.kind)
-        low = 2 * lowest - pairs.middle - mean.sum(axis=-1)
-        reach = np.maximum(ndtr(-low / np.sqrt(first + second)), _TINY)
-        v1, v2 = _one_part(weight * reach, first, second, rng)
-        total = np.sqrt(v1 + v2)
-        reach = np.maximum(ndtr(-low / total), _TINY)
-        both = -total * ndtri(reach * (1 - rng.random(low.shape)))  # sum of the errors
-        error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.shape) * total) / total**2
-        scores[block] = mean + np.stack([error, both - error], axis=-1)
-    return scores
+    public, private = pairs.expected(noise, pairs.kind)
+    mean = np.stack([psi + public - private, psi], axis=1)
+    weight, first, second = pairs.parts(noise, pairs.kind)
+    low = 2 * lowest - pairs.middle - mean.sum(axis=1)
+    reach = np.maximum(ndtr(-low / np.sqrt(first + second)), _TINY)
+    v1, v2 = _one_part(weight[:, None] * reach, first, second, rng)
+    total = np.sqrt(v1 + v2)
+    reach = np.maximum(ndtr(-low / total), _TINY)
+    both = -total * ndtri(reach * (1 - rng.random(low.size)))  # sum of the errors
+    error = (v1 * both + np.sqrt(v1 * v2) * rng.standard_normal(low.size) * total) / total**2
+    return mean + np.stack([error, both - error], axis=1)
 
 
 def _one_part(
     weight: FloatArray, first: FloatArray, second: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Both variances of one part of the mixture, drawn by weights (6, D, k), (D, k) each."""
-    total = np.cumsum(weight, axis=0)
-    part = np.sum(total < rng.random(total.shape[1:]) * total[-1], axis=0)[None]
-    public, private = (np.take_along_axis(v, part, axis=0)[0] for v in (first, second))
-    return public, private
+    """Both variances of one part of the mixture, drawn by weights (6, k), (k,) each."""
+    total, k = np.cumsum(weight, axis=0), weight.shape[1]
+    part = np.sum(total < rng.random(k) * total[-1], axis=0)
+    return first[part, np.arange(k)], second[part, 0]

@@ -1,27 +1,28 @@
 r"""Posterior of every team's skill, and of the best one, from two boards of the same teams.
 
 The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, with the
-same shapes and priors of the field. Draws of psi are moved by what delta has more than its mean at
-the node, and skills by the shift of the private board: given delta, ``z_2`` is normal.
+same shapes and priors of the field, at nodes of the noise. ``y - x`` knows nothing of psi: it tells
+delta, the share of wide residuals, and the size of the errors where they are not given. The ratio
+of both errors is learnt from the scores at the nodes. Draws of psi are moved by what delta has more
+than its mean at the node, and skills by the shift of the private board: given delta, ``z_2`` is
+normal. ``tests/leaderboard/test_pairs.py`` compares with closed forms,
 ``tests/leaderboard/test_pairs_posterior.py`` checks coverage on simulated boards.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logsumexp, ndtr, softmax
+from scipy.stats import norm
 
-from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.inference import Nodes as FitNodes
-from bayes_sota.core.inference import Parameters, infer
+from bayes_sota.core.inference import Nodes, Parameters, infer
 from bayes_sota.core.numerics import invert_rows, one_thread
-from bayes_sota.core.priors import BoardPriors, Priors, own_priors
-from bayes_sota.core.types import FloatArray
-from bayes_sota.data.observed import PairedBoards
+from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.evidence import Tables
 from bayes_sota.leaderboard.fit import FieldFit, Strangers, infer_enough, shape_density
 from bayes_sota.leaderboard.pairs import (
@@ -29,17 +30,9 @@ from bayes_sota.leaderboard.pairs import (
     Pairs,
     draw_alone,
     draw_scores,
-    log_densities,
+    normal_density,
     reach_at,
-)
-from bayes_sota.leaderboard.pairs_noise import (
-    OUTLIERS,
-    NoiseNodes,
-    find_noise,
-    log_shift_prior,
-    noise_at,
-    shift_components,
-    unknowns,
+    table_at,
 )
 from bayes_sota.leaderboard.posterior import few_points
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
@@ -47,8 +40,134 @@ from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 _POINTS, _CELL = 200, 50  # per coordinate of a shape; draws at a time
 _QUICK, _RATIOS = ("normal",), np.linspace(-2.4, 2.4, 13)  # shape and ratios that are tried first
 _PRIOR_NODES = 1000
-_MOST_CREDIBLE = 0.95  # lambda, had luck chosen from submissions that were made beforehand
+_OUTLIERS = (-4.0, 1.5)  # mean and sd of the log odds of a wide residual, a priori
+_ODDS = np.linspace(-2.5, 2.5, 11)  # of a wide residual, in sd of its log odds from their mean
+_SHARES = expit(_OUTLIERS[0] + _OUTLIERS[1] * _ODDS)
+_LOG_SHARES = (-0.5 * _ODDS**2 - logsumexp(-0.5 * _ODDS**2))[:, None]  # prior, (E, 1)
+_RATIO_SD = 0.6  # of the logarithm of private over public standard deviation, a priori
+_MOST_LUCK, _MOST_CREDIBLE = 0.98, 0.95  # lambda; had luck chosen from what was made beforehand
+_LEAST_OFFSET = 0.01  # of a standard error, where rho is nearly 0
+_RHO = (np.arange(41) + 0.5) / 41  # levels of the prior of rho that the differences do not tell
+# coordinates: rho, size and ratio of both errors, lambda; where each is sought
+_SOUGHT = [
+    np.linspace(-3.5, 3.5, 57),
+    np.linspace(-1.2, 0.8, 41),
+    np.zeros(1),
+    np.linspace(-2.5, 2.5, 11),
+]
+_RATIO = 2
+_LEAST_SPACING = 0.03
 type Draws = dict[str, NDArray[Any]]
+
+
+def unknown_parts(pairs: Pairs) -> NDArray[np.bool_]:
+    """Which parts of the noise are unknown: rho, or size and ratio of both errors; and lambda."""
+    learnt, priors = pairs.errors is None, pairs.priors
+    of_luck = pairs.has_luck and not priors.submission_luck.is_fixed
+    return np.array([not (learnt or priors.correlation.is_fixed), learnt, learnt, of_luck])
+
+
+def noise_at(pairs: Pairs, z: FloatArray) -> Noise:
+    """Noise at standard normal coordinates (N, 4), without shift and outliers."""
+    rho, size, ratio, luck = z.T
+    luck = np.clip(pairs.priors.submission_luck.quantile(ndtr(luck)), 0, _MOST_LUCK)
+    luck = luck * pairs.has_luck
+    if pairs.errors is None:
+        ratio = np.exp(_RATIO_SD * ratio)
+        public = pairs.base_sd * np.exp(size) / np.hypot(1, ratio)
+        return Noise(public, public * ratio, np.nan * rho, luck, 0 * rho, 0 * rho)
+    rho = np.clip(pairs.priors.correlation.quantile(ndtr(rho)), 1e-4, 1 - 1e-6)
+    public, private = (s * np.sqrt(1 - rho**2) for s in pairs.errors)
+    return Noise(public, private, rho, luck, 0 * rho, 0 * rho)
+
+
+def shift_prior(
+    pairs: Pairs, noise: Noise, shift: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each.
+
+    By each of its equally likely sources: the sizes of the offset and, where rho is not learnt,
+    quantiles of its prior. Of noise and shifts (N,), or one noise and shifts (N,).
+    """
+    rho, offsets = np.asarray(noise.rho)[..., None], pairs.priors.offsets
+    if pairs.errors is None:
+        rho = pairs.priors.correlation.quantile(_RHO)
+    offset = np.maximum(np.tile(offsets, rho.shape[-1]), _LEAST_OFFSET)
+    rho = np.repeat(rho, len(offsets), axis=-1)
+    sd = np.asarray(noise.difference_sd)[..., None] / np.sqrt(1 - rho**2) * np.hypot(rho, offset)
+    log_p = -0.5 * (shift[:, None] / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi) * sd.shape[-1])
+    return np.broadcast_to(rho, log_p.shape), np.broadcast_to(sd, log_p.shape), log_p
+
+
+def shift_posterior(pairs: Pairs, noise: Noise, nodes: int = 49) -> tuple[FloatArray, FloatArray]:
+    """Values of delta (S,), and the log joint density of the differences with them, (E, S).
+
+    At one node, for each share of wide residuals and per unit of delta.
+    """
+    d = pairs.differences(noise)
+    grid = np.median(d) + np.linspace(-6, 6, nodes) * noise.difference_sd / np.sqrt(d.size)
+    prior = logsumexp(shift_prior(pairs, noise, grid)[2], axis=1)
+    shares = noise._replace(outliers=_SHARES)
+    return grid, _log_differences(pairs, shares, d - grid[:, None]) + prior + _LOG_SHARES
+
+
+def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray:
+    """Log density of differences that lie ``away`` (S, k) from delta, (E, S)."""
+    weight, first, second = pairs.parts(noise, pairs.kind[: pairs.n_counted])
+    density = np.tensordot(weight.T, normal_density(away, (first + second)[:, None]), 1)
+    return np.log(density).sum(axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseNodes:
+    """Where the noise is tabulated: a lattice around what the differences say.
+
+    Attributes
+    ----------
+    pairs : Pairs
+    z, spacing : ndarray, shape (R, 4) and (4,)
+        Coordinates of ``noise_at``.
+    noise : Noise
+        With the means of delta and of the share of wide residuals.
+    grid, p : ndarray, shape (R, S) and (R, E, S)
+        Values of delta, and the joint posterior of the share of wide residuals and delta.
+    log_prior : ndarray, shape (R,)
+        Prior mass of each node's cell, and what the differences say.
+    """
+
+    pairs: Pairs
+    z: FloatArray
+    spacing: FloatArray
+    noise: Noise
+    grid: FloatArray
+    p: FloatArray
+    log_prior: FloatArray
+
+    @classmethod
+    def of(cls, pairs: Pairs, lines: Sequence[FloatArray], nodes: int = 49) -> "NoiseNodes":
+        """At all combinations of lines, equally spaced or of one value."""
+        z = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, len(lines))
+        spacing = np.array([line[1] - line[0] if line.size > 1 else 0.0 for line in lines])
+        noise, free = noise_at(pairs, z), spacing > 0
+        told = [shift_posterior(pairs, noise.at(r), nodes) for r in range(len(z))]
+        grid, log_joint = (np.stack(values) for values in zip(*told, strict=True))
+        log_evidence = logsumexp(log_joint, axis=(1, 2))
+        p = np.exp(log_joint - log_evidence[:, None, None])
+        shift, share = np.einsum("res,rs->r", p, grid), np.einsum("res,e->r", p, _SHARES)
+        log_prior = log_evidence + np.log((grid[:, 1] - grid[:, 0]) * len(z))
+        log_prior += np.sum(np.log(spacing + ~free) + norm.logpdf(z), axis=1, where=free)
+        noise = noise._replace(shift=shift, outliers=share)
+        return cls(pairs, z, spacing, noise, grid, p, log_prior)
+
+    def draw(self, node: IntArray, rng: np.random.Generator) -> tuple[Noise, FloatArray]:
+        """Noise within the cells of nodes, and its log prior density but for delta, (D,)."""
+        z = self.z[node] + self.spacing * (rng.random((node.size, self.spacing.size)) - 0.5)
+        cdf = np.cumsum(self.p.reshape(len(self.p), -1), axis=1)[node]
+        share, at = np.divmod(_place(cdf, rng), self.grid.shape[1])
+        step = self.grid[node, 1] - self.grid[node, 0]
+        shift = self.grid[node, at] + step * (rng.random(node.size) - 0.5)
+        noise = noise_at(self.pairs, z)._replace(shift=shift, outliers=_SHARES[share])
+        return noise, -0.5 * np.sum(z**2, axis=1, where=self.spacing > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,153 +177,139 @@ class PairFit(FieldFit):
     Attributes
     ----------
     noise_nodes : NoiseNodes
+    extra : ndarray, shape (R,)
+        Log prior of each node, with what the differences say beyond the scores there.
     """
 
     evidence: Pairs  # type: ignore[assignment]
-    priors: PairedPriors  # type: ignore[assignment]
     noise_nodes: NoiseNodes
+    extra: FloatArray
 
     @classmethod
-    def of_pairs(
-        cls,
-        boards: PairedBoards,
-        priors: Priors | PairedPriors | None,
-        families: tuple[str, ...],
-        top: float | None = None,
-    ) -> "PairFit":
+    def of_pairs(cls, pairs: Pairs, families: tuple[str, ...] = BoardPriors().families) -> Self:
         """What a fit is before its parameters are sampled.
 
         Nodes have five values of each of up to two unknowns of the noise, three of each of three.
         """
-        pairs, known = Pairs.of(boards, top), own_priors(PairedPriors, priors)
-        names, (middle, sd) = unknowns(pairs, known), find_noise(pairs, known)
-        if "ratio" in names:  # first by a quick fit: it may be known far better than before
-            lines = [_RATIOS if name == "ratio" else np.zeros(1) for name in names]
-            nodes = NoiseNodes.of(pairs, known, middle, lines)
-            quick = infer(cls._at(pairs, known, nodes, _QUICK), np.random.default_rng(0), _POINTS)
-            place, weight = names.index("ratio"), quick.node_weights
-            middle[place] = weight @ _RATIOS
-            variance = weight @ (_RATIOS - middle[place]) ** 2
-            sd[place] = max(np.sqrt(variance), (_RATIOS[1] - _RATIOS[0]) / 2)
-        line = np.arange(-2.0, 3.0) if len(names) < 3 else np.linspace(-1.2, 1.2, 3)
-        nodes = NoiseNodes.of(pairs, known, middle, [line * one for one in sd])
-        return cls._at(pairs, known, nodes, families)
+        free = unknown_parts(pairs)
+        each = zip(_SOUGHT, free, strict=True)
+        lines = [line if is_free else np.zeros(1) for line, is_free in each]
+        nodes = NoiseNodes.of(pairs, lines, 17)
+        middle, sd = _moments(softmax(nodes.log_prior), nodes.z)
+        sd = np.maximum(sd, _LEAST_SPACING)
+        if free[_RATIO]:  # first by a quick fit: it may be known far better than before
+            lines = [*middle[:, None]]
+            lines[_RATIO] = _RATIOS
+            empty = cls._at(NoiseNodes.of(pairs, lines), _QUICK)
+            quick = infer(empty, np.random.default_rng(0), _POINTS)
+            middle[_RATIO], own = _moments(quick.node_weights, _RATIOS)
+            sd[_RATIO] = max(own, (_RATIOS[1] - _RATIOS[0]) / 2)
+        line = np.arange(-2.0, 3.0) if free.sum() < 3 else np.linspace(-1.2, 1.2, 3)
+        lines = [np.unique(m + s * line) for m, s in zip(middle, sd * free, strict=True)]
+        return cls._at(NoiseNodes.of(pairs, lines), families)
 
     @classmethod
-    def _at(
-        cls, pairs: Pairs, priors: PairedPriors, nodes: NoiseNodes, families: tuple[str, ...]
-    ) -> Self:
+    def _at(cls, nodes: NoiseNodes, families: tuple[str, ...]) -> Self:
         """At nodes of the noise."""
-        noise, pairs, board = nodes.noise, pairs.on_grid(nodes.noise), BoardPriors()
+        noise, board, pairs = nodes.noise, BoardPriors(), nodes.pairs.on_grid(nodes.noise)
         prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
-        scale, typical = FieldScale(*prior, pairs.step), None
-        if pairs.is_cut:
-            typical = reach_at(pairs, noise.at(-1), pairs.u)[pairs.kind].mean(axis=0)
-        rho, copies = np.nan_to_num(noise.rho), np.ones(pairs.n_counted)
-        weighed = FitNodes(priors.correlation, priors.submission_luck, rho, noise.luck)
+        scale = FieldScale(*prior, pairs.step)
+        typical = table_at(pairs, noise.at(-1)).typical if pairs.is_cut else None
         strangers = Strangers.of(pairs.n_counted, pairs.y, scale, typical)
-        known = pairs, priors, copies, scale, strangers, FAMILIES
-        return cls(weighed, families, (), "nodes", *known, nodes)
+        each = [noise.at(r) for r in range(len(nodes.z))]
+        told = [_log_differences(pairs, one, pairs.differences(one) - one.shift) for one in each]
+        of_noise = pairs.priors.correlation, pairs.priors.submission_luck
+        weighed = Nodes(*of_noise, np.nan_to_num(noise.rho), noise.luck)
+        known = pairs, board, np.ones(pairs.n_counted), scale, strangers, FAMILIES
+        extra = nodes.log_prior - np.concatenate(told)
+        return cls(weighed, families, (), "nodes", *known, nodes, extra)
 
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
         """Probabilities at each node."""
-        return tuple(self._table(self.noise_nodes.noise.at(r)) for r in range(self.rho.size))
-
-    def _table(self, noise: Noise) -> Tables:
-        pairs, reach, typical = self.evidence, None, np.ones(self.evidence.y.size)
-        log_p = log_densities(pairs, noise)
-        top = log_p.max(axis=1)
-        if pairs.is_cut:
-            reach = reach_at(pairs, noise, pairs.u)
-            typical = reach[pairs.kind].mean(axis=0)
-        return Tables(np.exp(log_p - top[:, None]), top, reach, typical)
+        noise = self.noise_nodes.noise
+        return tuple(table_at(self.evidence, noise.at(r)) for r in range(self.rho.size))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log density of all scores at points of a family and nodes of the noise, (N, R)."""
-        return super().log_likelihood(family, points) + self.noise_nodes.log_prior
+        return super().log_likelihood(family, points) + self.extra
+
+
+def _place(cdf: FloatArray, rng: np.random.Generator) -> IntArray:
+    """A column of each row, drawn by its cumulated weights (D, K)."""
+    return np.sum(cdf < rng.random((len(cdf), 1)) * cdf[:, -1:], axis=1)
+
+
+def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
+    """Mean and standard deviation of weighted values (N, ...)."""
+    mean = weight @ values
+    return mean, np.sqrt(weight @ (values - mean) ** 2)
 
 
 @one_thread()
-def fit_pairs(
-    boards: PairedBoards,
-    priors: Priors | PairedPriors | None,
-    rng: np.random.Generator,
-    top: float | None = None,
-) -> PairFit:
+def fit_pairs(pairs: Pairs, rng: np.random.Generator) -> PairFit:
     """Fit every shape of whole boards to two boards of the same teams.
 
     Examples
     --------
+    >>> from bayes_sota.data.observed import PairedBoards
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(0.8, 0.05, 12)
     >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
-    >>> list(fit_pairs(boards, None, rng).shape_weights)
+    >>> list(fit_pairs(Pairs.of(boards), rng).shape_weights)
     ['normal', 'ex-gaussian']
     """
-    empty = PairFit.of_pairs(boards, priors, BoardPriors().families, top)
-    return infer_enough(empty, rng, _POINTS)
-
-
-@dataclass(frozen=True, eq=False)
-class PairDraws:
-    """Draws of psi of every pair, and what each was drawn given.
-
-    Attributes
-    ----------
-    psi, unusual : ndarray, shape (D, k)
-        In the coordinate, on the items of the private board; probability that the residuals of a
-        pair are not usual ones.
-    noise : Noise
-    log_prior : ndarray, shape (D,)
-        Of the noise.
-    parameters : Parameters
-    """
-
-    psi: FloatArray
-    unusual: FloatArray
-    noise: Noise
-    log_prior: FloatArray
-    parameters: Parameters
+    return infer_enough(PairFit.of_pairs(pairs), rng, _POINTS)
 
 
 @one_thread()
-def draw_psi(fit: PairFit, parameters: Parameters, rng: np.random.Generator) -> PairDraws:
-    """Psi of every pair given the parameters of the field and the node of the noise."""
+def draw_psi(
+    fit: PairFit, parameters: Parameters, rng: np.random.Generator
+) -> tuple[Noise, FloatArray, FloatArray, FloatArray]:
+    """Psi of every pair given the parameters of the field and the node of the noise.
+
+    Returns
+    -------
+    noise : Noise
+    log_prior : ndarray, shape (D,)
+        Of the noise.
+    psi, unusual : ndarray, shape (D, k)
+        In the coordinate, on the items of the private board; probability that the residuals of a
+        pair are not usual ones.
+    """
     pairs, nodes, node, count = fit.evidence, fit.noise_nodes, parameters.node, fit.copies.size
-    noise, z = nodes.draw(pairs, fit.priors, node, rng)
-    psi, unusual = draw_alone(pairs, noise, rng)
+    noise, log_prior = nodes.draw(node, rng)
+    psi, unusual = np.empty((2, node.size, pairs.kind.size))
+    for d in range(node.size):
+        psi[d], unusual[d] = draw_alone(pairs, noise.at(d), rng)
+    moved = (noise.shift - nodes.noise.shift[node]) * (noise.private_sd / noise.difference_sd) ** 2
+    more = pairs.expected(noise.at((slice(None), None)), pairs.kind[:count])[1] + moved[:, None]
     for r, f, draws in parameters.cells(fit, _CELL):
         points, at = np.unique(parameters.points(fit, draws), axis=0, return_inverse=True)
         density = fit.density(fit.families[f], points)
-        cdf = np.cumsum(density[:, None] * fit.tables[r].score, axis=2)
+        cdf = np.cumsum(density[:, None] * fit.tables[r].score, axis=2).reshape(-1, pairs.y.size)
         rows = at.reshape(-1, 1) * count + np.arange(count)
-        level = rng.random((draws.size, count))
-        y = invert_rows(cdf.reshape(-1, pairs.y.size), level, pairs.y, rows)
-        psi[draws, :count] = pairs.of_grid(y)
-    moved = (noise.shift - nodes.noise.shift[node]) * (noise.private_sd / noise.difference_sd) ** 2
-    psi[:, :count] += moved[:, None] + _more_skill(pairs, noise)[:, :count]
-    _, sd = shift_components(pairs, fit.priors, noise)
-    log_prior = np.logaddexp.reduce(log_shift_prior(sd, noise.shift), axis=1)
-    return PairDraws(psi, unusual, noise, log_prior - 0.5 * np.sum(z**2, axis=1), parameters)
+        y = invert_rows(cdf, rng.random(rows.shape), pairs.y, rows)
+        psi[draws, :count] = pairs.of_grid(y) + more[draws]
+    log_prior += logsumexp(shift_prior(pairs, noise, noise.shift)[2], axis=1)
+    return noise, log_prior, psi, unusual
 
 
 def estimands_of(
-    fit: PairFit, noise: Noise, psi: FloatArray, winner: Any, rng: np.random.Generator
+    pairs: Pairs, noise: Noise, psi: FloatArray, winner: Any, rng: np.random.Generator
 ) -> Draws:
     """All that is reported, in units of the scores; ``winner`` is the public one (of each draw).
 
-    ``skill`` and ``expected_private`` (D, k); ``best``, which team is best, and the others
-    (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at the
-    public winner.
+    ``skill``, ``expected_private`` and ``public_gain``, what public scores exceed those to expect
+    by the private ones and the luck of submissions, (D, k); ``best``, which team is best, and the
+    others (D,): skills and new scores of the best and the winner, the noise, and ``score_shift`` at
+    the public winner.
     """
-    pairs, score, draw = fit.evidence, fit.evidence.to_score, np.arange(len(psi))
-    rho, sd = shift_components(pairs, fit.priors, noise)
-    log_weight = log_shift_prior(sd, noise.shift)
-    weight = np.cumsum(np.exp(log_weight - log_weight.max(axis=1, keepdims=True)), axis=1)
-    source = np.sum(weight < rng.random((len(psi), 1)) * weight[:, -1:], axis=1)
+    score, draw = pairs.to_score, np.arange(len(psi))
+    rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
+    source = _place(np.cumsum(softmax(log_weight, axis=1), axis=1), rng)
     rho, sd = rho[draw, source], sd[draw, source]
-    public_se, private_se = (v / np.sqrt(1 - rho**2) for v in (noise.public_sd, noise.private_sd))
+    public_se, private_se = (v / np.sqrt(1 - rho**2) for v in noise[:2])
     if pairs.errors is not None:  # as given, to the last digit: figures bin draws that differ
         public_se, private_se = (np.full(rho.size, error) for error in pairs.errors)
     shared = rho * private_se
@@ -214,10 +319,13 @@ def estimands_of(
     new = theta + (shared * rng.standard_normal(rho.size))[:, None]
     new += rng.standard_normal(theta.shape) * noise.private_sd[:, None]
     skill, best, first = score(theta), np.argmax(psi, axis=1), (draw, winner)
+    public, private = pairs.expected(noise.at((slice(None), None)), pairs.kind)
+    x, y = pairs.observed.T
     lucky = {"submission_luck": noise.luck, "submission_slope": pairs.slope(noise)}
     return {
         "skill": skill,
         "expected_private": score(psi),
+        "public_gain": score(x) - score(y + public - private),
         "best": best,
         "theta_sota": skill[draw, best],
         "winner_skill": skill[first],
@@ -233,17 +341,6 @@ def estimands_of(
         "board_shift": noise.shift,
         **(lucky if pairs.has_luck else {}),
     }
-
-
-def gains_of(fit: PairFit, draws: PairDraws) -> Draws:
-    """Public scores beyond those to expect by the private ones, luck of submissions too, (D, k).
-
-    And the probability that such a difference is unusual.
-    """
-    pairs = fit.evidence
-    public, private = pairs.expected(draws.noise.at((slice(None), None)), pairs.kind)
-    x, y = map(pairs.to_score, (pairs.observed[:, 0], pairs.observed[:, 1] + public - private))
-    return {"public_gain": x - y, "unusual": draws.unusual}
 
 
 def draw_prior(
@@ -269,29 +366,25 @@ def draw_boards(
 
     And both scores. Of the slope it is what the scores say.
     """
-    pairs, size, names = fit.evidence, len(density), unknowns(fit.evidence, fit.priors)
-    noise = noise_at(pairs, fit.priors, rng.standard_normal((size, len(names))))
-    _, sd = shift_components(pairs, fit.priors, noise)
-    sd = sd[np.arange(size), rng.integers(sd.shape[1], size=size)]
-    outliers = expit(OUTLIERS[0] + OUTLIERS[1] * rng.standard_normal(size))
-    noise = replace(noise, shift=sd * rng.standard_normal(size), outliers=outliers)
-    at, u = np.empty((size, pairs.kind.size)), pairs.of_grid(y)
-    for row, mass in enumerate(density):
-        cdf = np.cumsum(mass * reach_at(pairs, noise.at(row), u), axis=1)
-        at[row] = invert_rows(cdf, rng.random(pairs.kind.size), y, pairs.kind)
-    psi = pairs.of_grid(at) + _more_skill(pairs, noise)
-    return noise, psi, draw_scores(pairs, noise, psi, rng)
+    pairs, size, u = fit.evidence, len(density), fit.evidence.of_grid(y)
+    noise = noise_at(pairs, rng.standard_normal((size, len(_SOUGHT))))
+    _, sd, _ = shift_prior(pairs, noise, noise.shift)
+    shift = sd[np.arange(size), rng.integers(sd.shape[1], size=size)] * rng.standard_normal(size)
+    outliers = expit(_OUTLIERS[0] + _OUTLIERS[1] * rng.standard_normal(size))
+    noise = noise._replace(shift=shift, outliers=outliers)
+    psi, scores = np.empty((size, pairs.kind.size)), np.empty((size, pairs.kind.size, 2))
+    for d, mass in enumerate(density):
+        cdf = np.cumsum(mass * reach_at(pairs, noise.at(d), u), axis=1)
+        at = invert_rows(cdf, rng.random(pairs.kind.size), y, pairs.kind)
+        psi[d] = pairs.of_grid(at) + pairs.expected(noise.at(d), pairs.kind)[1]
+        scores[d] = draw_scores(pairs, noise.at(d), psi[d], rng)
+    return noise, psi, scores
 
 
-def _more_skill(pairs: Pairs, noise: Noise) -> FloatArray:
-    """What the skill of each pair has more for its number of submissions, (D, k)."""
-    return pairs.expected(noise.at((slice(None), None)), pairs.kind)[1]
-
-
-def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
+def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:
     """Why a result is not to be trusted."""
-    yield from few_points(fit)
-    pairs = fit.evidence
+    yield from few_points(fit) if fit.points else ()
+    pairs, middle = fit.evidence, float(np.median(noise.luck))
     if pairs.errors is not None:
         allowed = float(np.hypot(*pairs.errors))
         if pairs.base_sd > 1.15 * allowed * (1 + 2 / np.sqrt(pairs.kind.size)):
@@ -299,7 +392,6 @@ def reasons_of(fit: PairFit, draws: PairDraws) -> Iterator[str]:
                 f"differences of the teams have the robust standard deviation {pairs.base_sd:.3g}, "
                 f"more than the {allowed:.3g} that the standard errors allow at rho = 0"
             )
-    middle = float(np.median(draws.noise.luck))
     if middle > _MOST_CREDIBLE:
         yield (
             f"lambda is learnt as {middle:.2f}, near its end: public scores rise with the number "

@@ -1,7 +1,7 @@
 """Two boards of the same teams: posterior draws as a DataTree, exact or of a trace.
 
-Draws come from weighted points (``importance_effective_size``) and are laid out as chains, so that
-every ArviZ function works.
+Draws come from weighted points, as on one board, and are laid out as chains, so that every ArviZ
+function works.
 """
 
 from typing import Any
@@ -9,34 +9,18 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayes_sota.core import sample
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import Priors
-from bayes_sota.core.sample import (
-    LARGEST_GROUP,
-    describe_provenance,
-    lay_out,
-    resolve_seed,
-    result_tree,
-)
 from bayes_sota.core.sample_trace import check_trace, describe_nuts, model_of, sampler_stats
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
+from bayes_sota.leaderboard import pairs_posterior as drawing
 from bayes_sota.leaderboard.from_scores import check_luck
-from bayes_sota.leaderboard.pairs import draw_scores
-from bayes_sota.leaderboard.pairs_posterior import (
-    Draws,
-    PairDraws,
-    PairFit,
-    draw_prior,
-    draw_psi,
-    estimands_of,
-    fit_pairs,
-    gains_of,
-    reasons_of,
-)
+from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_parameters
@@ -124,26 +108,20 @@ def estimate_paired(
     check_luck(priors, boards)
     spec = chosen_model(model, "paired", priors, domain=domain, field=field, data=boards)
     sizes = spec.sizes(draws, chains)
-    rng, seed = resolve_seed(random_seed)
-    fit = fit_pairs(boards, spec.priors, rng, top)
+    rng, seed = sample.resolve_seed(random_seed)
+    fit = drawing.fit_pairs(Pairs.of(boards, spec.priors, top), rng)
     parameters = draw_parameters(fit, sizes["draws"] * sizes["chains"], rng)
-    drawn = draw_psi(fit, parameters, rng)
-    made = _groups(fit, drawn, sizes["chains"], rng)
-    if groups == "all":
-        made |= _checks(fit, drawn, sizes["chains"], rng)
     weights = ", ".join(f"{name} {weight:.3f}" for name, weight in fit.shape_weights.items())
+    how: Any = {"method": "exact", "seed": seed} | spec.provenance
+    known = sample.describe_provenance((boards,), spec.priors, **how)
     exact = {
         "skill_family": "averaged",
         "log_evidence": fit.log_evidence_of_all,
         "family_weights": weights,
-        "importance_effective_size": fit.effective_size,
+        "effective_points": fit.effective_size,
         "draws_are_independent": 1,
-        "diagnostics_reasons": "; ".join(reasons_of(fit, drawn)),
     }
-    known = describe_provenance(
-        (boards,), spec.priors, method="exact", seed=seed, **spec.provenance
-    )
-    return result_tree(made, known | _facts(fit) | exact)
+    return _result(fit, parameters, sizes["chains"], rng, groups, known | exact)
 
 
 def complete_paired(
@@ -157,108 +135,80 @@ def complete_paired(
     from bayes_sota.leaderboard.models_pairs import build_paired
 
     check_trace(trace)
-    rng, seed = resolve_seed(random_seed)
+    rng, seed = sample.resolve_seed(random_seed)
     known, posterior = dataset_of(trace, "constant_data"), dataset_of(trace, "posterior")
     family = list(FAMILIES)[int(known["family"])]
-    top = float(known["top"]) if known["top"].notnull() else None
-    model_of(trace, model, lambda: build_paired(boards, priors, family=family, top=top), boards)
-    fit, chains = PairFit.of_pairs(boards, priors, (family,), top), posterior.sizes["chain"]
-    zero, one = fit.evidence.law.location_at(np.array([0.0, 1.0])).tolist()
-    location, spread = (posterior[name].values.ravel() for name in ("location", "spread"))
-    place, width = (location - zero) / (one - zero), np.log(spread / (one - zero))
-    points = np.column_stack(fit.scale.coordinates(place, width))
-    if "shape" in posterior:
-        points = np.column_stack([points, posterior["shape"].values.reshape(len(points), -1)])
+    model_of(trace, model, lambda: build_paired(boards, priors, family=family), boards)
+    fit = drawing.PairFit.of_pairs(Pairs.of(boards, priors), (family,))
+    points = posterior["coordinates"].values.reshape(-1, fit.dimension(family))
     log_p = fit.log_likelihood(family, points)
     node = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
-    drawn = draw_psi(fit, Parameters(np.zeros_like(node), node, points), rng)
-    made = _groups(fit, drawn, chains, rng) | _checks(fit, drawn, chains, rng)
-    made["sample_stats"] = sampler_stats(trace)
-    drawn_by = describe_provenance((boards,), fit.priors, method="nuts", seed=seed)
-    return result_tree(made, drawn_by | _facts(fit) | describe_nuts(trace))
-
-
-def _groups(
-    fit: PairFit, drawn: PairDraws, chains: int, rng: np.random.Generator
-) -> dict[str, xr.Dataset]:
-    """Estimands, predictions and known numbers."""
-    pairs, boards = fit.evidence, fit.evidence.boards
-    parameters = drawn.parameters.completed(fit, rng)
-    draws = estimands_of(fit, drawn.noise, drawn.psi, pairs.winner, rng)
-    new = {name: draws.pop(name) for name in NEW_SCORES} | gains_of(fit, drawn)
-    coords: dict[str, Any] = {**_coords(fit), "family": list(fit.families)}
-    constants: dict[str, Any] = {"observed_maximum": float(boards.public.max())}
-    if pairs.has_luck:
-        numbers = np.median(boards.submissions[pairs.kept], axis=1)
-        constants["submissions"] = ("classifier", numbers)
-        quantiles = fit.priors.submission_luck.quantile(np.array(LEVELS))
-        constants["submission_luck_prior"], coords["level"] = ("level", quantiles), list(LEVELS)
-    for name, pair in (("n_test", boards.n_test), ("standard_error", boards.standard_errors)):
-        if pair is not None:
-            constants[name] = ("board", list(pair))
-    values = _named(fit, draws, parameters, boards.public.max())
-    behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
-    return {
-        "posterior": _laid_out(fit, values, chains),
-        "predictions": _laid_out(fit, new, chains),
-        "sample_stats": _laid_out(fit, behind, chains),
-        "observed_data": xr.Dataset({"score": (_DIMS["score"], pairs.scores)}, _coords(fit)),
-        "constant_data": xr.Dataset(constants, coords),
-    }
-
-
-def _checks(
-    fit: PairFit, drawn: PairDraws, chains: int, rng: np.random.Generator
-) -> dict[str, xr.Dataset]:
-    """Prior, replicates, log likelihood and log prior."""
-    pairs, size, teams = fit.evidence, len(drawn.psi), fit.evidence.kept.size
-    every = -(-16 * teams * size // LARGEST_GROUP)
-    some = np.arange(size).reshape(chains, -1)[:, ::every].ravel()
-    before, noise, psi, scores = draw_prior(fit, some.size, rng)
-    prior = estimands_of(fit, noise, psi, scores[..., 0].argmax(axis=1), rng)
-    prior = {name: v for name, v in prior.items() if name not in NEW_SCORES}
-    printed, again = (
-        pairs.printed(s)
-        for s in (scores, draw_scores(pairs, drawn.noise.at(some), drawn.psi[some], rng))
+    parameters = Parameters(np.zeros_like(node), node, points)
+    drawn_by = sample.describe_provenance((boards,), fit.evidence.priors, method="nuts", seed=seed)
+    tree = _result(
+        fit, parameters, posterior.sizes["chain"], rng, "all", drawn_by | describe_nuts(trace)
     )
-    log_prior = {"field": drawn.parameters.log_prior(fit), "noise": drawn.log_prior}
+    return tree.assign({"sample_stats": xr.DataTree(sampler_stats(trace))})
+
+
+def _result(
+    fit: drawing.PairFit,
+    parameters: Parameters,
+    chains: int,
+    rng: np.random.Generator,
+    groups: Groups,
+    known: dict[str, Any],
+) -> xr.DataTree:
+    """Result of parameters of the field, by any route: skills and noise are drawn given them."""
+    pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.evidence.priors
+    noise, log_prior, psi, unusual = drawing.draw_psi(fit, parameters, rng)
+    labels = {"classifier": [boards.names[i] for i in pairs.kept], "board": list(BOARDS)}
+
+    def laid_out(**values: Any) -> xr.Dataset:
+        return sample.lay_out(values, chains, _DIMS, labels)
+
+    def named(drawn: Any, before: Parameters, best_public: Any) -> xr.Dataset:
+        bias = {"multiplicity_bias": best_public - drawn["theta_sota"]}
+        return laid_out(**drawn, **bias, **field_values(fit, before))
+
+    drawn = drawing.estimands_of(pairs, noise, psi, pairs.winner, rng)
+    new = {name: drawn.pop(name) for name in (*NEW_SCORES, "public_gain")}
+    given = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
+    constants: dict[str, Any] = {k: ("board", list(v)) for k, v in given.items() if v is not None}
+    constants["observed_maximum"] = float(boards.public.max())
+    if pairs.has_luck:
+        constants["submissions"] = "classifier", np.median(boards.submissions[pairs.kept], axis=1)
+        levels = priors.submission_luck.quantile(np.array(LEVELS))
+        constants["submission_luck_prior"] = xr.DataArray(levels, {"level": list(LEVELS)})
     made = {
-        "prior": _laid_out(fit, _named(fit, prior, before, printed[..., 0].max(axis=1)), chains),
-        "prior_predictive": _laid_out(fit, {"score": printed}, chains),
-        "posterior_predictive": _laid_out(fit, {"score": again}, chains),
-        "log_prior": _laid_out(fit, log_prior, chains),
+        "posterior": named(drawn, parameters.completed(fit, rng), boards.public.max()),
+        "predictions": laid_out(**new, unusual=unusual),
+        "sample_stats": laid_out(point=parameters.point, stratum=parameters.node),
+        "observed_data": xr.Dataset({"score": (_DIMS["score"], pairs.scores)}, labels),
+        "constant_data": xr.Dataset(constants, labels | {"family": list(fit.families)}),
     }
-    if 4 * size * teams <= LARGEST_GROUP:
-        each = np.zeros((size, teams))
-        each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(drawn.parameters)
-        made["log_likelihood"] = _laid_out(fit, {"log_likelihood": each}, chains).rename(
-            log_likelihood="score"
-        )
-    return made
-
-
-def _named(fit: PairFit, draws: Draws, parameters: Parameters, best_public: Any) -> Draws:
-    """Estimands and parameters of the field."""
-    bias = {"multiplicity_bias": best_public - draws["theta_sota"]}
-    return draws | bias | field_values(fit, parameters)
-
-
-def _coords(fit: PairFit) -> dict[str, list[str]]:
-    boards = fit.evidence.boards
-    return {"classifier": [boards.names[i] for i in fit.evidence.kept], "board": list(BOARDS)}
-
-
-def _laid_out(fit: PairFit, values: Draws, chains: int) -> xr.Dataset:
-    """Variables from draws (D, ...)."""
-    return lay_out(values, chains, _DIMS, _coords(fit))
-
-
-def _facts(fit: PairFit) -> dict[str, Any]:
-    """Attributes that any route to a posterior of two boards has."""
-    boards, priors = fit.evidence.boards, fit.priors
-    return {
-        "luck_learnt": int(fit.evidence.has_luck and not priors.submission_luck.is_fixed),
+    if groups == "all":
+        every = -(-16 * psi.size // sample.LARGEST_GROUP)
+        some = np.arange(len(psi)).reshape(chains, -1)[:, ::every].ravel()
+        before, own, own_psi, scores = drawing.draw_prior(fit, some.size, rng)
+        winners, shown = scores[..., 0].argmax(axis=1), pairs.printed(scores)
+        prior = drawing.estimands_of(pairs, own, own_psi, winners, rng)
+        prior = {name: v for name, v in prior.items() if name not in new}
+        again = [draw_scores(pairs, noise.at(d), psi[d], rng) for d in some]
+        made["prior"] = named(prior, before, shown[..., 0].max(axis=1))
+        made["prior_predictive"] = laid_out(score=shown)
+        made["posterior_predictive"] = laid_out(score=pairs.printed(np.array(again)))
+        made["log_prior"] = laid_out(field=parameters.log_prior(fit), noise=log_prior)
+        if 4 * psi.size <= sample.LARGEST_GROUP:
+            each = np.zeros(psi.shape)
+            each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
+            made["log_likelihood"] = laid_out(log_likelihood=each).rename(log_likelihood="score")
+    reasons = filter(None, [known.get("diagnostics_reasons"), *drawing.reasons_of(fit, noise)])
+    facts = {
+        "diagnostics_reasons": "; ".join(reasons),
+        "luck_learnt": int(pairs.has_luck and not priors.submission_luck.is_fixed),
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
         "metric": "score" if boards.n_test is None else "accuracy",
-        "n_copies": fit.evidence.n_copies,
+        "n_copies": pairs.n_copies,
     }
+    return sample.result_tree(made, known | facts)

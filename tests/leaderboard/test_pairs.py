@@ -18,16 +18,16 @@ from bayes_sota.leaderboard.pairs import (
     coordinates,
     draw_alone,
     draw_scores,
-    log_densities,
     reach_at,
+    table_at,
 )
-from bayes_sota.leaderboard.pairs_noise import NoiseNodes, shift_posterior
+from bayes_sota.leaderboard.pairs_posterior import NoiseNodes, shift_posterior
+from bayes_sota.maximum.score_laws import NormalLaw
 
 
-def noise_of(size: int = 1, **values: float) -> Noise:
+def noise_of(**values: float) -> Noise:
     usual = {"public_sd": 0.01, "private_sd": 0.02, "rho": 0.7, "luck": 0.0}
-    usual |= {"shift": 0.003, "outliers": 0.05}
-    return Noise(**{name: np.full(size, value) for name, value in (usual | values).items()})
+    return Noise(**usual | {"shift": 0.003, "outliers": 0.05} | values)
 
 
 def boards(m: int = 60, seed: int = 0, **options) -> bs.PairedBoards:
@@ -63,11 +63,12 @@ def test_tables_are_densities_of_simulated_scores(luck: float) -> None:
     x += luck * 0.01 * best.mean() - 0.003
     edges = np.linspace(0.55, 1.05, 251)
     at = tuple(v.ravel() for v in np.meshgrid(*2 * [(edges[1:] + edges[:-1]) / 2]))
-    on_grid = replace(pairs, observed=np.stack(at, axis=1), n_counted=at[0].size,
-                      kind=np.zeros(at[0].size, np.int64))  # fmt: skip
-    own = {"u": np.array([0.8]), "trend": luck * 0.01 / 2, "base_sd": pairs.base_sd}  # no slope
-    vars(on_grid).update(own)
-    mass = np.exp(log_densities(on_grid, noise_of(luck=luck).at(0)))[:, 0] * 0.002**2
+    on_grid = replace(pairs, observed=np.stack(at, axis=1), n_counted=at[0].size, y=np.zeros(1),
+                      kind=np.zeros(at[0].size, np.int64),
+                      law=NormalLaw(0.8, 0, 0.01, centre=0.8))  # fmt: skip
+    vars(on_grid).update(trend=luck * 0.01 / 2, base_sd=pairs.base_sd)  # no slope
+    table = table_at(on_grid, noise_of(luck=luck))
+    mass = table.score[:, 0] * np.exp(table.log_scale) * 0.002**2
     assert mass.sum() == pytest.approx(1, abs=0.01)
     for low, high in ((0.78, 0.8), (0.8, 0.82), (0.81, 0.86)):
         share = np.mean((x > low) & (x < high) & (y > low))
@@ -90,7 +91,7 @@ def test_unusual_share_of_flat_skills_by_hand() -> None:
         FLAT * norm.pdf(y - x - 0.003, 0, np.hypot(far, own))
         for far, own in zip(far_of(pairs), (0.02, 0.01), strict=True)
     )
-    np.testing.assert_allclose(unusual[0], 1 - each[0] / (sum(each) + nothing), rtol=1e-9)
+    np.testing.assert_allclose(unusual, 1 - each[0] / (sum(each) + nothing), rtol=1e-9)
 
 
 @pytest.mark.parametrize("luck", [0.0, 0.7])
@@ -101,24 +102,24 @@ def test_reach_is_the_share_of_simulated_means_above_the_cut(luck: float) -> Non
     for of_either in (pairs, free):
         vars(of_either)["trend"] = luck * 0.01 / 2  # no slope
     psi = pairs.cut + 0.004
-    reach = reach_at(pairs, noise_of(luck=luck).at(0), np.array([psi]))[:, 0]
-    scores = draw_scores(free, noise_of(4_000, luck=luck), np.full((4_000, 100), psi),
-                         np.random.default_rng(3))  # fmt: skip
-    above = (scores.sum(axis=2) + pairs.middle) / 2 >= pairs.cut
+    reach = reach_at(pairs, noise_of(luck=luck), np.array([psi]))[:, 0]
+    rng, all_psi = np.random.default_rng(3), np.full(100, psi)
+    scores = [draw_scores(free, noise_of(luck=luck), all_psi, rng) for _ in range(4_000)]
+    above = (np.sum(scores, axis=2) + pairs.middle) / 2 >= pairs.cut
     for kind, expected in enumerate(reach):
         assert above[:, free.kind == kind].mean() == pytest.approx(expected, abs=0.02)
 
 
 def test_the_shift_of_normal_differences_in_closed_form() -> None:
     """With few outliers and offsets: a normal mean with a normal prior."""
-    pairs = Pairs.of(boards(200, standard_errors=(0.015, 0.03)), top=1.0)
     priors = PairedPriors(FixedCorrelation(0.7), offsets=(0.0,))
-    nodes = NoiseNodes.of(pairs, priors, np.zeros(0), [])
+    pairs = Pairs.of(boards(200, standard_errors=(0.015, 0.03)), priors, top=1.0)
+    nodes = NoiseNodes.of(pairs, [np.zeros(1)] * 4)
     d, own = np.diff(pairs.observed), nodes.noise.difference_sd[0] ** 2 / 200
     prior = 0.7**2 * (0.015**2 + 0.03**2)
     mean = float(d.mean()) * prior / (prior + own)
     assert nodes.noise.shift[0] == pytest.approx(mean, abs=0.3 * np.sqrt(own))
-    drawn, _ = nodes.draw(pairs, priors, np.zeros(4000, np.int64), np.random.default_rng(0))
+    drawn, _ = nodes.draw(np.zeros(4000, np.int64), np.random.default_rng(0))
     assert drawn.shift.std() == pytest.approx(np.sqrt(own * prior / (own + prior)), rel=0.15)
 
 
@@ -128,7 +129,7 @@ def test_the_share_of_wide_residuals_is_that_of_a_fine_grid() -> None:
     skill, gain = rng.normal(0.8, 0.03, 100), 0.09 * (np.arange(100) < 10)
     x, y = skill + gain + 0.01 * rng.standard_normal(100), skill + 0.02 * rng.standard_normal(100)
     pairs = Pairs.of(bs.PairedBoards(x, y), top=1.0)
-    grid, log_joint = shift_posterior(pairs, PairedPriors(), noise_of(shift=0.0).at(0))
+    grid, log_joint = shift_posterior(pairs, noise_of(shift=0.0))
     p = np.exp(log_joint - log_joint.max())
     odds = -4 + 1.5 * np.linspace(-2.5, 2.5, 11)
     share = p.sum(axis=1) @ expit(odds) / p.sum()
@@ -170,7 +171,7 @@ def test_selection_keeps_the_top_of_either_board_and_counts_by_the_mean() -> Non
     assert pairs.kept[50:] == [3]  # its mean is below the cut
     assert not Pairs.of(bs.PairedBoards(x[:20], y[:20])).is_cut
     large = np.arange(10_000.0)
-    assert [Pairs.of(bs.PairedBoards(large, large + large % 2), top).n_counted
+    assert [Pairs.of(bs.PairedBoards(large, large + large % 2), top=top).n_counted
             for top in (None, 0.5)] == [1_500, 5_000]  # fmt: skip
 
 
@@ -184,7 +185,7 @@ def test_errors_of_unequal_size_do_not_move_the_shift() -> None:
         pairs = Pairs.of(bs.PairedBoards(x, y))
         noise = noise_of(public_sd=0.02, private_sd=0.004, shift=0.0)
         raw = np.diff(pairs.observed[: pairs.n_counted])
-        found.append([raw.mean(), pairs.differences(noise.at(0)).mean()])
+        found.append([raw.mean(), pairs.differences(noise).mean()])
     raw, corrected = np.mean(found, axis=0)
     assert raw < -0.004
     assert abs(corrected) < 0.0015

@@ -9,6 +9,7 @@ from scipy.stats import beta
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.observed import PairedBoards
+from bayes_sota.leaderboard.pairs import Pairs
 from bayes_sota.leaderboard.pairs_posterior import draw_psi, estimands_of, fit_pairs, reasons_of
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.maximum.submissions import expected_maximum
@@ -42,10 +43,10 @@ def with_submissions(m: int, luck: float, seed: int, trend: float = 0.0) -> Pair
 
 def fitted(boards: PairedBoards, seed: int = 0, priors=None) -> tuple[dict, tuple[str, ...]]:
     rng = np.random.default_rng(seed)
-    fit = fit_pairs(boards, priors, rng)
-    drawn = draw_psi(fit, draw_parameters(fit, 800, rng), rng)
-    draws = estimands_of(fit, drawn.noise, drawn.psi, fit.evidence.winner, rng)
-    return draws, tuple(reasons_of(fit, drawn))
+    fit = fit_pairs(Pairs.of(boards, priors), rng)
+    noise, _, psi, _ = draw_psi(fit, draw_parameters(fit, 800, rng), rng)
+    draws = estimands_of(fit.evidence, noise, psi, fit.evidence.winner, rng)
+    return draws, tuple(reasons_of(fit, noise))
 
 
 def of_scores(x: np.ndarray, y: np.ndarray, errors=None, **options) -> dict:
