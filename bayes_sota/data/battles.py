@@ -44,8 +44,6 @@ def read_battles(table: Table, asked: Mapping[str, str]) -> Tidy | None:
     rows, results = np.nonzero(counts)
     value = np.array([1.0, 0.0, 0.5])[results]
     return Tidy(
-        where=table.where,
-        name=table.name,
         layout="battles",
         value=value,
         texts=list(map(str, value)),
@@ -53,7 +51,7 @@ def read_battles(table: Table, asked: Mapping[str, str]) -> Tidy | None:
         numbers={"count": counts[rows, results]},
         lines=[table.lines[row] for row in rows],
         sentence=describe_parts(table, parts, [*used, *beside.values()]),
-        notes=table.notes,
+        **table.about,
     )
 
 

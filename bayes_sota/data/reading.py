@@ -85,10 +85,7 @@ def _scores_of(
     is_competition = logs.is_kaggle(table)
     if is_competition:
         table = logs.clean(table, roles.get("score", "score"), direction == "lower")
-    if logs.is_search(table) and not use:
-        table, layout = logs.find_splits(table, roles)
-    else:
-        layout = find_layout(table, roles, use)
+    layout = find_layout(table, roles, use)
     table, layout = compare_classes(_without_summaries(table, layout), layout)
     tidy = melt(table, layout)
     if not use:
