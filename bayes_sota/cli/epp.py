@@ -56,7 +56,7 @@ def epp(
 
     FILES is a table of scores, wide (rounds x players, or with --players rows) or long (player,
     round, score), of several tournaments with --column tournament=NAME; battles (winner, loser,
-    tie); cv_results_ of scikit-learn; or results of lm-evaluation-harness, one file per model.
+    tie); or results of lm-evaluation-harness, one file per model.
     Standard errors are clustered by round: matches of one round share its scores.
     """
     if bayes and plan is not None:

@@ -5,21 +5,16 @@ scores against the leaderboards that they were read from, and retrains some of t
 """
 
 import tomllib
-from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import make_directory, whole_file, write_text
+from bayes_sota.core.files import make_directory, whole_file
 from bayes_sota.core.text import shown_path
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.data.outcomes import Outcomes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _HERE = Path(__file__).parent
 
@@ -115,8 +110,7 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
 def write_examples(directory: str | Path) -> list[Path]:
     """Write a file of each kind, and README.txt, which says which command reads it.
 
-    The directory is made where there is none. Excel and Parquet are written where their packages
-    are installed.
+    The directory is made where there is none.
 
     Raises
     ------
@@ -130,42 +124,13 @@ def write_examples(directory: str | Path) -> list[Path]:
     ...     len([path.name for path in write_examples(folder) if path.suffix == ".csv"])
     15
     """
-    folder = Path(directory)
-    files = sorted((_HERE / "example_files").iterdir())
-    texts = {folder / file.name: file.read_text(encoding="utf-8") for file in files}
-    texts |= {folder / name: text for name, text in _logs()}
-    books = {folder / name: write for name, write in _BOOKS.items() if find_spec(write[0])}
-    for target in (*texts, *books):
+    source, folder = _HERE / "example_files", Path(directory)
+    files = {folder / path.relative_to(source): path for path in source.rglob("*.*")}
+    for target in files:
         if target.exists():
             raise InputError(f"{shown_path(target)} exists: name another directory")
-    for target, text in texts.items():
+    for target, path in files.items():
         make_directory(target.parent)
-        write_text(text, target)
-    for target, (_, write) in books.items():
-        with whole_file(target) as unfinished:
-            write(_table(f"{target.stem}.csv"), unfinished)
-    return [*texts, *books]
-
-
-def _table(name: str) -> "pd.DataFrame":
-    import pandas as pd
-
-    return pd.read_csv(_HERE / "example_files" / name, dtype=str)
-
-
-_BOOKS: dict[str, tuple[str, Callable[["pd.DataFrame", Path], None]]] = {
-    "leaderboard.xlsx": ("openpyxl", lambda table, path: table.to_excel(path, index=False)),
-    "answers.parquet": ("pyarrow", lambda table, path: table.to_parquet(path)),
-}
-
-
-def _logs() -> Iterator[tuple[str, str]]:
-    """Answers as JSON lines, and those of two classifiers as lm-evaluation-harness logs them."""
-    answers = _table("answers.csv").melt("item", var_name="model", value_name="correct")
-    answers["correct"] = answers["correct"].astype(int)
-    yield "answers.jsonl", answers.to_json(orient="records", lines=True)
-    for number, (_, rows) in enumerate([*answers.groupby("model", sort=False)][-2:], 1):
-        samples = rows[["item", "correct"]].set_axis(["doc_id", "acc"], axis=1)
-        samples = samples.assign(doc_id=samples["doc_id"].astype(int), doc_hash=samples["doc_id"])
-        name = f"logs/model-{number}/samples_digits_2026-01-01T00-00-00.jsonl"
-        yield name, samples.to_json(orient="records", lines=True)
+        with whole_file(target) as draft:
+            draft.write_bytes(path.read_bytes())
+    return sorted(files)

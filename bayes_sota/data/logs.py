@@ -6,8 +6,7 @@ Eval Ever a line per sample of any model and task. A row is a score of a model b
 item, or a task; ``choose_metric`` keeps one metric of each task. What else a log says of an item
 stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
 
-Leaderboards downloaded from Kaggle have several rows per team, ``cv_results_`` of scikit-learn a
-candidate per row and a column per split.
+Leaderboards downloaded from Kaggle have several rows per team.
 """
 
 import re
@@ -22,7 +21,6 @@ import numpy as np
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data import formats
-from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_loss, key
 
@@ -38,7 +36,6 @@ _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
 _RESULTS = "lm-evaluation-harness results"
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
 _LONGEST = 200  # characters of what names a task or a cluster
-_SPLIT = re.compile(r"split(\d{1,6})_test_(.+)")
 
 type Row = dict[str, Any]  # by column; "line" says where it stands
 type Placed = list[tuple[str, Any]]  # where a sample stands, and what is there
@@ -235,38 +232,6 @@ def _check_documents(table: Table, tasks: Sequence[str]) -> None:
         if found is not None and first.setdefault((task, str(item)), found) != found:
             problem = f"item {quoted(item)} is another document than in a row before"
             raise table.bad_cells("doc_hash", [row], problem)
-
-
-def is_search(table: Table) -> bool:
-    """Whether columns have the names of those of ``cv_results_``."""
-    return any(map(_SPLIT.fullmatch, table.columns))
-
-
-def find_splits(table: Table, asked: Mapping[str, str]) -> tuple[Table, Layout]:
-    """Table with the splits of one metric under their names, and its layout.
-
-    Raises
-    ------
-    InputError
-        Several metrics and none chosen.
-    """
-    found = [match for name in table.columns if (match := _SPLIT.fullmatch(name))]
-    metrics = list(dict.fromkeys(match[2] for match in found))
-    metric = asked.get("score", metrics[0] if len(metrics) == 1 else "score")
-    if metric not in metrics:
-        raise table.error(f"there are scores by {listed(metrics)}", "score")
-    splits = sorted((int(match[1]), match[0]) for match in found if match[2] == metric)
-    rest = dict(table.columns)
-    columns = {f"split{number}": rest.pop(name) for number, name in splits}
-    columns = {"params": list(map(_parameters, rest.pop("params", table.lines))), **columns}
-    roles = {"entry": "params", "score": metric}
-    return replace(table, columns=columns | rest), Layout("tasks", roles, [*columns][1:], "fold")
-
-
-def _parameters(cell: Any) -> str:
-    """Parameters of a candidate in one line, of a mapping or its text."""
-    text = re.sub(r"np\.\w+\((.*?)\)", r"\1", " ".join(str(cell).split()))
-    return re.sub(r"'(\w+)': ", r"\1=", text.strip("{}")) or "default"
 
 
 def is_kaggle(table: Table) -> bool:

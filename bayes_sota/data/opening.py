@@ -3,7 +3,7 @@
 import gzip
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
@@ -14,7 +14,7 @@ from typing import Any
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.files import check_file
 from bayes_sota.data import formats, logs
-from bayes_sota.data.tables import Table, is_frame, make_table, of_several, opened_frame
+from bayes_sota.data.tables import Table, is_frame, make_table, of_several
 from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
@@ -23,7 +23,7 @@ _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 
 
 def read_table(source: Any, metric: str | None = None) -> Table:
-    """Table of a path, a folder of logs, a list of paths, a data frame or ``cv_results_``.
+    """Table of a path, a folder of logs, a list of paths or a data frame.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
     be gzipped. Frames of pandas, polars and whatever else narwhals opens. Of several
@@ -73,17 +73,14 @@ def _opened(source: Any) -> Table:
     """Table of one source, whatever it is."""
     if isinstance(source, Table):
         return source
-    is_path, is_search = isinstance(source, str | PathLike), isinstance(source, Mapping)
-    where = str(source) if is_path else "cv_results_" if is_search else "the data frame"
+    is_path = isinstance(source, str | PathLike)
+    where = str(source) if is_path else "the data frame"
     with _reading(where):
         if is_path:
             return _table_of_path(Path(source), where)
-        if is_search:
-            rows = formats.placed(formats.rows_of_columns(source))
-            return formats.table_of_rows(rows, where=where, name=where)
         if is_frame(source):
             return _table_of_frame(source, where=where, name="table")
-    raise InputError(f"paths, frames and cv_results_ are read, got {type(source).__name__}")
+    raise InputError(f"paths and data frames are read, got {type(source).__name__}")
 
 
 def _table_of_path(path: Path, where: str) -> Table:
@@ -135,13 +132,11 @@ def _table_of_frame(frame: Any, **source: str) -> Table:
     """Table of a frame, with the index of pandas as a column where it is more than a count."""
     import narwhals as nw
 
-    opened = opened_frame(_with_index(frame))
+    opened = nw.from_native(_with_index(frame), eager_only=True)
     columns = []
     for series in opened.iter_columns():
         empty = series.is_null().to_list()
         cells = [None if e else cell for cell, e in zip(series.to_list(), empty, strict=True)]
-        if series.dtype in (nw.Object, nw.List, nw.Array):
-            cells = [str(cell) if hasattr(cell, "__len__") else cell for cell in cells]
         if series.dtype == nw.Float32:  # 0.9, not 0.8999999762
             cells = [cell if cell is None else float(f"{cell:.7g}") for cell in cells]
         columns.append(cells)
@@ -158,12 +153,6 @@ def _with_index(frame: Any) -> Any:
     frame = frame.reset_index(drop=is_count, allow_duplicates=True)
     names = [name if isinstance(name, tuple) else (name,) for name in frame.columns]
     return frame.set_axis([" ".join(map(str, levels)) for levels in names], axis=1)
-
-
-def read_text(path: Path) -> str:
-    """Text of a file, or ``InputError``."""
-    with _reading(str(path)):
-        return formats.decoded(_content(path)[0])
 
 
 def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
@@ -202,9 +191,10 @@ def _reading(where: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        problem = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
         extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
         fix = extras if isinstance(error, ImportError) else ""
-        told = error if isinstance(error, InputError) else InputError(problem, fix=fix)
+        problem = InputError(f"cannot be read ({reason})", fix=fix)
+        told = error if isinstance(error, InputError) else problem
         told.where, told.is_unreadable = told.where or where, True
         raise told from None

@@ -139,7 +139,7 @@ class Outcomes(Observed):
         check_choice("new", new, New)
         given, runs, columns = item_values.values_of_runs(values, n_runs)
         self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
-        ends = f"{self.n_runs:,}" if self.n_runs == most else f"{self.n_runs:,} to {most:,}"
+        ends = " to ".join(f"{count:,}" for count in dict.fromkeys((self.n_runs, most)))
         self.runs_in_words = f"{ends} runs" if most > 1 else ""
         self.n_items, self.n_classifiers = n, m = given.shape
         self.names = checked_labels(columns if names is None else names, m, "classifier")
@@ -155,8 +155,6 @@ class Outcomes(Observed):
         self.task_weights = dict(zip(kinds, weights.tolist(), strict=True)) if self.tasks else {}
         how: Any = "weights" if isinstance(average, Mapping) else average
         self.averaging: Averaged = how or ("tasks" if self.tasks else "items")
-        if labels is not None and self.metric != "auc":
-            raise InputError('labels are for the metric "auc"')
         self.labels = item_values.checked_classes(labels, n) if self.metric == "auc" else None
         self.lower_is_better = self.metric == "rmse" if lower_is_better is None else lower_is_better
         self.sign = -1 if self.lower_is_better else 1
@@ -349,12 +347,9 @@ class Outcomes(Observed):
         """
         self.check_several()
         if self.has_missing:
-            blank = int(np.isnan(self.values).any(axis=1).sum())
-            several = counted(self.n_items, "item")
-            raise InputError(
-                f"a leaderboard needs every answer, and {blank:,} of {several} have blanks: leave "
-                "their rows out (in Python by complete()), or entries that have many"
-            )
+            blank = counted(int(np.isnan(self.values).any(axis=1).sum()), "item")
+            fix = "leave their rows out (in Python by complete()), or entries that have many"
+            raise InputError(f"a leaderboard needs every answer, and {blank} have blanks", fix=fix)
         known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
         if self.is_plain or self.metric == "auc":
             positive = None if self.labels is None else int(self.labels.sum())

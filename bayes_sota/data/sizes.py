@@ -20,16 +20,8 @@ import numpy as np
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.printed_scores import (
-    ATTAINED,
-    PrintedScores,
-    Rounding,
-    RoundingChoice,
-    checked_numbers,
-    count_ends,
-    is_blank,
-    parse_scores,
-)
+from bayes_sota.data import printed_scores
+from bayes_sota.data.printed_scores import PrintedScores, Rounding, RoundingChoice, checked_numbers
 
 _LARGEST_SIZE = 1_000_000  # that is tried
 _MOST_CANDIDATES = 20
@@ -119,12 +111,12 @@ def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
     (271, 'floor', (542, 813, 1084), True)
     """
     if not isinstance(scores, PrintedScores):
-        scores = parse_scores(scores, rounding=rounding)
+        scores = printed_scores.parse_scores(scores, rounding=rounding)
     unit: int | None = scores.unit
     roundings: tuple[Rounding, ...] = scores.roundings if unit else ("exact",)
     printed = np.unique(scores.scaled)
     printed = printed[(printed > 0) & (printed < (unit or 1))]  # 0 and 1 fit every size
-    told_apart = unit or 0.5 / ATTAINED  # scores in [0, 1]
+    told_apart = unit or 0.5 / printed_scores.ATTAINED  # scores in [0, 1]
     largest = min(_LARGEST_SIZE, int(told_apart) - 1)
     logs = np.array([_log_counts(printed, unit, how, largest) for how in roundings])
     fits = logs > -np.inf
@@ -140,15 +132,10 @@ def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
     total = np.logaddexp(np.logaddexp.reduce(weights), beyond)
     order = np.argsort(-weights, kind="stable")
     best = int(sizes[order[0]])
-    return LatticeFit(
-        n_test=best,
-        candidates=tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist()),
-        decimals=scores.decimals,
-        rounding=roundings[np.argmax(fits[:, best])],
-        n_scores=printed.size,
-        p_other=abs(float(np.expm1(weights[order[0]] - total))),
-        n_fitting=sizes.size,
-    )
+    candidates = tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist())
+    how = roundings[np.argmax(fits[:, best])]
+    p_other = abs(float(np.expm1(weights[order[0]] - total)))
+    return LatticeFit(best, candidates, scores.decimals, how, printed.size, p_other, sizes.size)
 
 
 def _log_counts(scores: Any, unit: int | None, rounding: Rounding, largest: int) -> FloatArray:
@@ -171,7 +158,7 @@ def _log_counts(scores: Any, unit: int | None, rounding: Rounding, largest: int)
 
 def _counts(score: Any, sizes: IntArray, unit: int | None, rounding: Rounding) -> FloatArray:
     """Counts of right answers that print as a score, (ways in which ties may go, sizes)."""
-    low, high = count_ends(score, sizes, unit, rounding)
+    low, high = printed_scores.count_ends(score, sizes, unit, rounding)
     counts = np.maximum(high - low + 1, 0).astype(np.float64)
     if unit is None or rounding == "floor":
         return counts[None]
@@ -226,7 +213,8 @@ def sizes_by_errors(
     >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
     array([101., 101.])
     """
-    errors = [0 if is_blank(error) else error for error in np.atleast_1d(standard_error)]
+    given = np.atleast_1d(standard_error)
+    errors = [0 if printed_scores.is_blank(error) else error for error in given]
     errors = unit * checked_numbers(errors, names, "standard_error", NOT_NEGATIVE)
     known = (errors > 0) & (scores > 0) & (scores < 1)
     sizes = np.zeros(len(names)) if n_test is None else checked_numbers(n_test, names, "n_test")

@@ -5,10 +5,10 @@ of pandas, polars, PyArrow and others that narwhals knows.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER
 from bayes_sota.data.words import key
-
-if TYPE_CHECKING:
-    import narwhals as nw
 
 MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
 _ANSWERS = dict.fromkeys(("true", "right", "correct", "yes"), "1")
@@ -91,10 +88,7 @@ class Numbers:
 
 def parse_numbers(cells: Sequence[Any]) -> Numbers:
     """Numbers of cells; equal ones are parsed once."""
-    try:
-        different, codes = first_seen(cells)
-    except TypeError:  # lists and objects
-        return parse_numbers(list(map(str, cells)))
+    different, codes = first_seen(cells)
     parsed = list(map(parse_cell, different))
     value, error, texts = zip(*(number or NOTHING for number in parsed), strict=True)
     bad = np.flatnonzero(np.array([number is None for number in parsed])[codes]).tolist()
@@ -126,6 +120,11 @@ class Source:
     notes: tuple[str, ...] = ()
     origin: str = ""
     n_files: int = 1
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """These fields, by name."""
+        return {one.name: getattr(self, one.name) for one in fields(Source)}
 
     def error(self, problem: str, parameter: str = "", fix: str = "", line: str = "") -> InputError:
         """Error with its place; by default, a user is to say which column has a role."""
@@ -215,21 +214,26 @@ def _name_of(cell: Any) -> str:
         return ""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    name = str(cell).strip()
+    name = _plain(cell)
     return LINK.sub(r"\1", name) if "](" in name else name
+
+
+def _plain(text: object) -> str:
+    """Text without spaces around it; half of a character, of which JSON knows, becomes "?"."""
+    return str(text).strip().encode("utf-8", "replace").decode("utf-8")
 
 
 def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **source: Any) -> Table:
     """Table without empty, nameless columns; the names of the others must differ."""
     kept: dict[str, list[Any]] = {}
     for place, (title, cells) in enumerate(titled, 1):
-        plain = "" if title is None else str(title).strip()
+        plain = "" if title is None else _plain(title)
         if not plain and all(cell in (None, "") for cell in cells):
             continue
         plain = plain or f"column {place}" * ("" in kept)
         if plain in kept:
             raise InputError(f"several columns are called {quoted(plain)}")
-        kept[plain] = cells
+        kept[plain] = [cell if isinstance(cell, Hashable) else str(cell) for cell in cells]
     if len(lines) * len(kept) > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells")
     if not lines or not kept:
@@ -251,17 +255,6 @@ def is_frame(source: object) -> bool:
     import narwhals as nw
 
     return bool(nw.dependencies.is_into_dataframe(source))
-
-
-def opened_frame(frame: Any) -> "nw.DataFrame[Any]":
-    """The frame, whose columns are asked for in one way; two of one name are an error."""
-    import narwhals as nw
-
-    try:
-        return nw.from_native(frame, eager_only=True)
-    except ValueError as error:
-        problem = f"the data frame cannot be read ({' '.join(str(error).split())})"
-        raise InputError(problem) from None
 
 
 def as_numbers(values: Any) -> FloatArray:
@@ -288,11 +281,13 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
         Text, rows of several lengths, or not two dimensions; it begins with ``meaning``.
     """
     columns = rows = None
-    if is_frame(values):
-        rows = list(map(str, values.index)) if hasattr(values, "index") else None
-        frame = opened_frame(values)
-        columns, values = list(map(str, frame.columns)), frame.to_numpy()
     try:
+        if is_frame(values):
+            import narwhals as nw
+
+            rows = list(map(str, values.index)) if hasattr(values, "index") else None
+            frame = nw.from_native(values, eager_only=True)
+            columns, values = list(map(str, frame.columns)), frame.to_numpy()
         numbers = as_numbers(values)
     except (TypeError, ValueError):
         raise InputError(f"{meaning}; got what is no number, or rows of several lengths") from None

@@ -231,8 +231,6 @@ def melt(table: Table, layout: Layout) -> Tidy:
         numbers["se"] = errors
         notes.append("numbers after ± or in parentheses are taken as standard errors")
     tidy = Tidy(
-        where=table.where,
-        name=table.name,
         layout=layout.kind,
         value=value,
         texts=[text for of in scores for text in of.texts],
@@ -242,9 +240,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
         titles=columns,
         score=roles.get("score", ""),
         sentence=_describe(table, layout),
-        notes=(*table.notes, *notes),
-        origin=table.origin,
-        n_files=table.n_files,
+        **table.about | {"notes": (*table.notes, *notes)},
     )
     if layout.kind != "board" or not empty.any():
         return tidy

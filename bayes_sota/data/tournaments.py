@@ -237,11 +237,10 @@ def read_scores(
 
     Parameters
     ----------
-    source : path, list of paths, data frame, or mapping
-        A table of scores, wide or long; battles; ``cv_results_`` of a scikit-learn search as it is
-        or saved; or results of lm-evaluation-harness, one file per model. Whatever tells rounds
-        apart names them: the rounds "1" of data set d and of data set e are "d/1" and "e/1", and
-        rounds of one data set, or one ``group``, depend on each other.
+    source : path, list of paths, or data frame
+        A table of scores, wide or long; battles; or results of lm-evaluation-harness, one file per
+        model. Whatever tells rounds apart names them: the rounds "1" of data set d and of data set
+        e are "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
     players : {"rows", "columns"}, optional
         Where the players of a wide table are; the first column of text then names the rows.
         Default: by the names of columns.

@@ -208,6 +208,24 @@ def data_sets() -> pd.DataFrame:
     return by_data_set.set_index("dataset").T.round(4).rename_axis("method").reset_index()
 
 
+def in_other_formats(folder: Path) -> None:
+    """Write two of the tables as Excel, Parquet, JSON lines and logs."""
+    board, answers = (
+        pd.read_csv(folder / f"{name}.csv", dtype=str) for name in ("leaderboard", "answers")
+    )
+    board.to_excel(folder / "leaderboard.xlsx", index=False)
+    answers.to_parquet(folder / "answers.parquet")
+    rows = answers.melt("item", var_name="model", value_name="correct")
+    rows["correct"] = rows["correct"].astype(int)
+    rows.to_json(folder / "answers.jsonl", orient="records", lines=True)
+    for number, name in enumerate(answers.columns[-2:], 1):
+        samples = pd.DataFrame({"doc_id": answers["item"].astype(int), "acc": answers[name]})
+        samples = samples.astype(int).assign(doc_hash=answers["item"])
+        log = folder / f"logs/model-{number}/samples_digits_2026-01-01T00-00-00.jsonl"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        samples.to_json(log, orient="records", lines=True)
+
+
 def main(folder: Path) -> None:
     """Write the files."""
     tables = {
@@ -231,6 +249,7 @@ def main(folder: Path) -> None:
     auc.insert(0, "label", runs.truth.astype(int))
     auc.insert(0, "item", np.arange(1, len(auc) + 1))
     auc.to_csv(folder / "auc.csv", index=False, lineterminator="\n")
+    in_other_formats(folder)
 
 
 if __name__ == "__main__":

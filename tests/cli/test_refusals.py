@@ -76,7 +76,7 @@ sota outputs.csv --lower-is-better | larger is better for
 sota outputs.csv --column label=none | there is no column "none"
 sota pair.csv | it holds two boards, which bayes-sota paired reads
 sota battles.csv | it holds battles, which bayes-sota epp reads
-sota blanks.csv | every answer, and 2 of 4 items have blanks: leave their rows out
+sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
 board teams.csv | --n-test is missing
 board teams.csv --n-test 7 | no number of right answers
 board teams.csv --n-test many | --n-test takes a whole number or infer; of tasks 100,200

@@ -124,46 +124,19 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
         np.testing.assert_array_equal(table.scores, expected)
 
 
-@pytest.fixture(scope="module")
-def search() -> dict[str, Any]:
+def test_splits_of_a_search_by_pandas(tmp_path: Path) -> None:
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
-    grid = [{"max_depth": [1, 2, None]}, {"criterion": ["entropy"]}]
-    tree = DecisionTreeClassifier(random_state=0)
-    scoring = ["accuracy", "neg_log_loss"]
-    found = GridSearchCV(tree, grid, cv=cv, scoring=scoring, refit=False)
-    return found.fit(*load_iris(return_X_y=True)).cv_results_
-
-
-def test_a_search_as_it_is_and_saved(tmp_path: Path, search: dict[str, Any]) -> None:
-    frame = pd.DataFrame(search)
-    frame.to_csv(tmp_path / "cv.csv")
-    frame.to_json(tmp_path / "cv.json")
-    lists = {name: np.asarray(cells).tolist() for name, cells in search.items()
-             if not name.startswith("param")} | {"params": search["params"]}  # fmt: skip
-    written(tmp_path, lists, "list.json")
-    players = ("max_depth=1", "max_depth=2", "max_depth=None", "criterion='entropy'")
-    for source in (search, frame, *(tmp_path / f for f in ("cv.csv", "cv.json", "list.json"))):
-        table = read_scores(source, score="accuracy")
-        assert (table.players, table.rounds[10], table.n_rounds) == (players, "split10", 12)
-        assert table.scheme == "model/cv"
+    tree, grid = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, None]}
+    search = GridSearchCV(tree, grid, cv=cv, scoring=["accuracy", "f1_macro"], refit=False)
+    results = pd.DataFrame(search.fit(*load_iris(return_X_y=True)).cv_results_)
+    splits = results.set_index("params").filter(regex="^split.*_accuracy").T.rename_axis("fold")
+    splits.to_csv(tmp_path / "splits.csv")
+    for source in (splits, tmp_path / "splits.csv"):
+        table = read_scores(source)
+        assert (table.players[2], table.n_rounds) == ("{'max_depth': None}", 12)
         means = table.scores.mean(axis=0)
-        np.testing.assert_allclose(means, search["mean_test_accuracy"], atol=1e-9)
-        runs = read_fold_scores(source, score="accuracy", folds=3)
-        assert (runs.scores.shape, runs.scorer) == ((1, 4, 4, 3), "accuracy")
-        assert runs.scores[0, 1, 2, 1] == pytest.approx(search["split7_test_accuracy"][1])
-    assert read_fold_scores(search, score="accuracy").scores.shape == (1, 4, 1, 12)
-    refused("12 folds are no whole", read_fold_scores, search, score="accuracy", folds=5)
-
-
-def test_searches_that_are_refused(search: dict[str, Any]) -> None:
-    plain = {f"split{i}_test_score": [0.5, 0.6] for i in range(10)}
-    assert read_scores(plain).players == ("record 1", "record 2")
-    for source, options, message in (
-        (search, {}, 'scores by "accuracy", "neg_log_loss".* score="NAME"'),
-        (search, {"score": "auc"}, 'scores by "accuracy", "neg_log_loss"'),
-        ({"a": [1], "b": 2}, {}, "cannot be read"),
-        (plain | {"params": [{"C": 1}] * 2}, {}, "has a score already on record 1"),
-        (plain | {"params": [{}]}, {}, "cannot be read"),
-        (plain | {"split1_test_score": [0.5, "x"]}, {}, 'record 2, column "split1"'),
-    ):  # fmt: skip
-        refused(message, read_scores, source, **options)
+        np.testing.assert_allclose(means, results["mean_test_accuracy"], atol=1e-9)
+        runs = read_fold_scores(source, folds=3)
+        assert runs.scores.shape == (1, 3, 4, 3)
+        assert runs.scores[0, 1, 2, 1] == pytest.approx(results["split7_test_accuracy"][1])
+    refused("12 folds are no whole", read_fold_scores, splits, folds=5)
