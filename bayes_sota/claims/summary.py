@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.claim import Claim
-from bayes_sota.claims.congruence import DOMAINS
+from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
 from bayes_sota.core.arguments import LEVEL, checked_width
