@@ -54,16 +54,6 @@ def pairs():
     return bs.PairedBoards(public, private, n_test=(500, 500))
 
 
-def review():
-    return bs.claims.build_model(
-        [0.9, 0.85, 0.8], [0.88, 0.8, 0.79], [500, 200, 300], [np.nan, 0.75, np.nan]
-    )
-
-
-def cases():
-    return bs.claims.build_case_differences(np.random.default_rng(7).normal(0.02, 0.1, 60))
-
-
 def means():
     return bs.Means(a=0.81, b=0.8, n=100, sd=(0.1, 0.1))
 
@@ -108,8 +98,6 @@ ROUTES = {
     ),
     "claim of means": lambda: bs.claims.claim_tree(means(), **DRAWS),
     "compared methods": comparison,
-    "review of claims": lambda: bs.claims.sample_claim(review(), **NUTS),
-    "differences of cases": lambda: bs.claims.sample_claim(cases(), **NUTS),
     "EPP of rounds": epp,
     "EPP of matches": "EPP of rounds",
     "repeated cross-validation": lambda: bs.crossval.sample_comparison(folds(6), **NUTS),
@@ -147,7 +135,6 @@ NOT = {
     | {"psense_summary": "flat prior"},
     "claim of means": dict.fromkeys(LIKELY, f"{ONE}, no likelihood")
     | dict.fromkeys(PRIOR, "improper prior"),
-    "review of claims": {"psense_summary": "flat prior", "plot_ppc_pit": TWO},
     "evaluations, NUTS": {"plot_ppc_pit": TWO},
     "compared methods": dict.fromkeys(PRIOR, "improper prior")
     | dict.fromkeys(LIKELY, "a law of scores, not of items"),
@@ -167,9 +154,7 @@ SUMMARIZED = {
     "paired boards": "theta_sota winner_skill score_shift residual_sd rho",
     "claim of accuracies": "difference p_false",
     "claim of means": "difference p_false",
-    "differences of cases": "difference p_false",
     "compared methods": "difference[2] p_false[5] p_best_uncorrected[1]",
-    "review of claims": "difference[1] p_false[3]",
     "EPP of rounds": "epp[a] p_best[d]",
     "repeated cross-validation": "p_best[2]",
     "judged cross-validation": "",

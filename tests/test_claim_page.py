@@ -9,7 +9,7 @@ import pytest
 from scipy.special import betainc, gammaln
 
 from bayes_sota.claims import Accuracies, Means, report_claim
-from bayes_sota.claims.congruence import DOMAINS
+from bayes_sota.claims.claim import DOMAINS
 from bayes_sota.claims.means import imputed_sd
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -7,29 +7,45 @@ Answers with one run, items independent, have the flat Dirichlet posterior of th
 .. math:: P(d \le q) = E\, \Phi\Big((q - \bar d) \Big/ \sqrt{\textstyle\sum_k v_k \nu_k /
           \chi^2_{\nu_k}}\Big)
 
-``tests/claims/test_pairs.py`` compares with closed forms and with draws.
+``tests/claims/test_gate.py`` compares with closed forms and with draws.
+
+Answers at hand also tell how many items and runs a claim needs. A pilot of n items, each answered R
+times by two methods, tells the variance V of their difference, with its tasks, clusters and
+weights, and the part :math:`V_r` of it that runs make. Other numbers of items and runs, of the same
+tasks and clusters, have the variance
+
+.. math:: V(n', R') = \frac{n}{n'} \Big(V - V_r + V_r \frac{R}{R'}\Big)
+
+(Miller 2024, arXiv 2411.00640, power analysis, for independent items), and a gap g is claimed with
+the power 1 - b, at a probability of at most a that it is false, from :math:`V(n', R') = g^2 /
+(z_{1-a} + z_{1-b})^2` on. ``tests/claims/test_pilot.py`` compares with simulation,
+``tests/calibration/pilots.py`` with real answers.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import ceil
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtri, ndtr, stdtr
+from scipy.special import chdtri, ndtr, ndtri, stdtr
 
 from bayes_sota.claims.accuracies import at_most
 from bayes_sota.claims.claim import gauss
+from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import more_items
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import complete
+from bayes_sota.items.comparison import bounds_of, complete
 from bayes_sota.items.student import student_law
 from bayes_sota.leaderboard.anchors import told_of_difference
 
 _NODES = {2: 64, 3: 24}  # of the scale of each part, by their number
 _FEWEST = 12
+RUNS = (1, 2, 3, 5, 10, 20)
+_MOST = 10**12
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,3 +138,118 @@ def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> Pa
         gap = data.values @ signs
         table = (float(np.sum(gap > 0)), float(np.sum(gap < 0)), data.n_items)
     return PairLaw(centre, float(signs @ law.scores), parts, table)
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Variances of the difference of two methods.
+
+    Attributes
+    ----------
+    pair : (str, str)
+    difference : float
+        Observed: the first minus the second.
+    n_items, n_runs : int
+        Of the pilot; the fewest runs where they differ.
+    of_items : float
+        Variance of the difference that items would have with endless runs, times their number.
+    of_runs : float or None
+        What a single run adds to it; None where the pilot has one run, which then is in
+        ``of_items``.
+    freedom : float
+        Degrees of freedom of these variances: clusters, or items, but one for each task; fewer
+        where clusters differ in size.
+    are_shares : bool
+        Whether the difference is one of shares, which is said in points.
+    """
+
+    pair: tuple[str, str]
+    difference: float
+    n_items: int
+    n_runs: int
+    of_items: float
+    of_runs: float | None
+    freedom: float
+    are_shares: bool
+
+    @classmethod
+    def of(cls, outcomes: Outcomes, pair: tuple[str, str] | None = None) -> "Pilot":
+        """Variances of a pair; default the two methods with the best scores.
+
+        Raises
+        ------
+        InputError
+            One method, unknown names, or skills about new runs or tasks.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> answers = Outcomes(rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3], names=["a", "b"])
+        >>> pilot = Pilot.of(answers)
+        >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
+        (3, 0.016, 1.0)
+        """
+        if outcomes.is_answers:
+            outcomes.check_several()
+            if outcomes.new != "items" or outcomes.passes is not None:
+                raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
+        if pair is None:
+            first, second = np.argsort(-outcomes.scores, kind="stable")[:2]
+            pair = outcomes.names[first], outcomes.names[second]
+        both = chosen_pair(outcomes, pair)
+        law = law_of_pair(both, pair[0])
+        variance, of_runs, n = sum(v for v, _ in law.parts), None, both.n_items
+        if both.n_runs > 1:
+            noise = min(float(both.about("runs").average.variance.sum()), variance)
+            of_runs, variance = n * both.n_runs * noise, variance - noise
+        freedom, shares = law.parts[0][1], bounds_of(both) == (0.0, 1.0)
+        sizes = (n, both.n_runs if of_runs is not None else 1)
+        return cls(pair, law.observed, *sizes, n * variance, of_runs, freedom, shares)
+
+    @property
+    def known_to(self) -> float:
+        """How far off, relatively, a standard error is in nine of ten pilots at most.
+
+        Of normal sums of clusters, whose variance is a chi-square with these degrees of freedom.
+        """
+        return float(ndtri(0.95) / np.sqrt(2 * self.freedom))
+
+    @property
+    def share_of_runs(self) -> float | None:
+        """Share of the variance of the pilot's difference that runs make; None of one run."""
+        if self.of_runs is None:
+            return None
+        of_runs = self.of_runs / self.n_runs
+        return of_runs / (self.of_items + of_runs)
+
+    def variance(self, n_runs: int) -> float:
+        """Variance of the difference on one item in so many runs."""
+        if self.of_runs is None:
+            if n_runs != 1:
+                raise InputError("a pilot with one run of each item does not tell what more add")
+            return self.of_items
+        return self.of_items + self.of_runs / n_runs
+
+    def standard_error(self, n_items: int, n_runs: int) -> float:
+        """Standard error of the difference on so many items in so many runs."""
+        return float((self.variance(n_runs) / n_items) ** 0.5)
+
+    def needed(self, gap: float, n_runs: int, *, level: float = 0.05, power: float = 0.8) -> int:
+        """Items on which a true gap is claimed with this power."""
+        LEVEL.check(level, "level")
+        ASSURANCE.check(power, "power")
+        reach = float(ndtri(1 - level) + ndtri(power))
+        size = self.variance(n_runs) * (max(reach, 0.0) / gap) ** 2
+        if not size < _MOST:
+            raise InputError(f"a gap of {gap:g} needs more than {_MOST:.0e} items")
+        return max(2, ceil(size))
+
+    def runs_to_plan(self, costs: tuple[float, float] | None) -> list[int]:
+        """Runs to plan with: the usual ones, the pilot's, and the cheapest."""
+        if self.of_runs is None:
+            return [1]
+        runs = {*RUNS, self.n_runs}
+        if costs and costs[1] > 0 and self.of_items > 0:
+            cheapest = (costs[0] * self.of_runs / costs[1] / self.of_items) ** 0.5
+            runs.add(min(max(round(cheapest), 1), 1000))
+        return sorted(runs)

@@ -1,4 +1,4 @@
-"""Figures of claims: the curve over what is not reported, forests, and the matrix of all pairs.
+"""Figures of claims: the curve over what is not reported, and forests.
 
 Draws reports and results, and computes nothing but intervals;
 ``tests/claims/test_claim_figures.py`` reads the artists back.
@@ -15,23 +15,20 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
     COLORS,
     Panel,
-    make_collection,
     make_ticks,
     plot_forest,
     plot_lines,
     title_figure,
 )
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import chance, decimals_for, in_points, shown_name
+from bayes_sota.core.text import chance, in_points, shown_name
 
 _XLABELS = {
     "congruence": "share of items that both get right (congruence)",
     "correlation": "correlation of the two methods' cases",
 }
 _WIDE = 60  # characters of a line of a title
-_MOST_CLAIMS, _MOST, _MOST_WRITTEN = 60, 40, 20  # claims; methods; methods with numbers in cells
-_EDGES = (0.0, 0.05, 0.25, 0.45, 0.55, 0.75, 0.95, 1.0)
-_CLASSES = ("#8F3B00", "#D9742B", "#F5C9A3", "#F7F7F7", "#B3D3EA", "#5FA2D0", "#0B4F80")
+_MOST_CLAIMS, _MOST = 60, 40  # claims; methods, or pairs
 
 
 def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
@@ -164,28 +161,57 @@ def plot_gate(report: Report, **pc_kwargs: Any) -> PlotCollection:
     Parameters
     ----------
     report : Report
-        Of ``report_pairs`` with a pair.
+        Of ``report_gate``.
     **pc_kwargs
         As of ``make_collection``.
     """
-    content, row = report.content, report.content["pairs"][0]
-    compared = report.about.comparison
-    factor, unit = unit_of(compared)
-    of, margin = row["difference"], content["margin"]
-    worse = -compared.sign * margin
-    shown: Any = {"name": f"{row['a']} minus {row['b']}", "mean": factor * of["mean"]}
-    shown["interval"] = [factor * end for end in of["interval"]]
-    label = f"difference{f' ({unit.strip()})' * bool(unit)}, {content['prob']:.0%} interval"
-    holds = [0.0, factor * worse]
-    every = [*holds, *shown["interval"]]
-    look: Any = {"holds": holds, "xticks": make_ticks(min(every), max(every))}
-    panel = plot_forest([shown], label, variable="difference", **look, **pc_kwargs)
-    _mark(panel, 0.0, "no difference")
+    compared, margin = report.about.comparison, report.content["margin"]
+    limit = -compared.sign * margin * unit_of(compared)[0]
+    panel = _draw_differences(report, [0.0, limit], **pc_kwargs)
     if margin:
         text = f"margin {in_points(margin, compared.are_shares)}"
-        _mark(panel, factor * worse, text, "winner_skill", height=0.4)
+        _mark(panel, limit, text, "winner_skill", height=0.4)
     _title(panel, report.sentences[0])
     return panel.collection
+
+
+def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
+    """Draw the differences of the first 40 pairs of methods with their intervals.
+
+    Pairs that are not told apart after adjusting for all of them are grey.
+
+    Parameters
+    ----------
+    report : Report
+        Of ``report_pairs``.
+    **pc_kwargs
+        As of ``make_collection``.
+    """
+    panel = _draw_differences(report, [0.0], **pc_kwargs)
+    apart, count = (report.content[key] for key in ("n_told_apart", "n_pairs"))
+    more = f"\nthe first {_MOST} are drawn" * (count > _MOST)
+    _title(panel, f"{apart:,} of {count:,} pairs of methods are told apart{more}")
+    return panel.collection
+
+
+def _draw_differences(report: Report, holds: list[float], **pc_kwargs: Any) -> Panel:
+    """Differences of pairs with their intervals and a line at 0."""
+    content, (factor, unit) = report.content, unit_of(report.about.comparison)
+    rows = [
+        {
+            "name": " minus ".join(shown_name(row[side], 14) for side in "ab"),
+            "mean": factor * row["difference"]["mean"],
+            "interval": [factor * end for end in row["difference"]["interval"]],
+            "weak": row.get("told_apart") is False,
+        }
+        for row in content["pairs"][:_MOST]
+    ]
+    every = np.concatenate([holds, *(row["interval"] for row in rows)])
+    label = f"difference{f' ({unit.strip()})' * bool(unit)}, {content['prob']:.0%} interval"
+    look: Any = {"holds": holds, "xticks": make_ticks(every.min(), every.max())}
+    panel = plot_forest(rows, label, variable="difference", **look, **pc_kwargs)
+    _mark(panel, 0.0, "no difference")
+    return panel
 
 
 def _title(panel: Panel, text: str) -> None:
@@ -197,82 +223,3 @@ def _mark(panel: Panel, place: float, text: str, color: str = "dark", height: fl
     """A vertical line with its text above the first row."""
     panel.vline(f"line_{text.split()[0]}", place, COLORS[color])
     panel.text(f"text_{text.split()[0]}", place, height, f" {text}", side="left")
-
-
-def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw the difference of every two methods, the row less the column, best score first.
-
-    Colours are of how probably the row is better; a dot marks pairs that are told apart after
-    adjusting for all of them. Up to 20 methods the cells hold the differences; the best 40 are
-    drawn.
-
-    Parameters
-    ----------
-    report : Report
-        Of ``report_pairs`` without a pair.
-    **pc_kwargs
-        As of ``make_collection``.
-
-    Returns
-    -------
-    PlotCollection
-        Artists in ``viz``, each with the variable ``difference``: the mesh ``cells``, texts
-        ``cell_ROW_COLUMN`` and dots ``told_apart``.
-    """
-    frame, compared = report.frame, report.about.comparison
-    scores = dict(zip(frame["a"], frame["score_a"], strict=True))
-    scores |= dict(zip(frame["b"], frame["score_b"], strict=True))
-    names = list(scores)[:_MOST]
-    place, count = {name: row for row, name in enumerate(names)}, len(names)
-    unit, words = unit_of(compared)
-    drawn = frame[frame["b"].isin(names)]  # the first of a pair is the better one
-    row, column = (drawn[side].map(place).to_numpy() for side in ("a", "b"))
-    chances, differences = np.full((count, count), 0.5), np.zeros((count, count))
-    chances[row, column], chances[column, row] = 1 - drawn["p_false"], drawn["p_false"]
-    differences[row, column] = unit * drawn["observed"]
-    differences -= differences.T
-    digits = decimals_for(unit * float(drawn["sd"].median()))
-    written = count <= _MOST_WRITTEN
-    cell = 0.1 * (digits + 5) if written else 0.22
-    size = (max(4.4 + cell * count, 7.4), 2.4 + cell * count)
-    panel = Panel(make_collection(["difference"], figsize=size, **pc_kwargs), "difference")
-    panel.draw(_mesh, "cells", 0.0, chances=chances)
-    for i, j in np.argwhere(~np.eye(count, dtype=bool)).tolist() if written else []:
-        color = "white" if abs(chances[i, j] - 0.5) >= 0.45 else "black"
-        text = f"{differences[i, j]:+z.{digits}f}"
-        panel.text(f"cell_{i}_{j}", float(j), -float(i), text, color=color)
-    told = drawn["told_apart"].to_numpy(bool)
-    if told.any():
-        x, y = np.append(column[told], row[told]), np.append(row[told], column[told])
-        low = 0.3 if written else 0.0  # below the text
-        panel.dots("told_apart", x.astype(float), -y - low, "white", size=9)
-    shown = decimals_for(float(drawn["sd"].median()))
-    rows = [f"{shown_name(name, 32)}  {scores[name]:.{shown}f}" for name in names]
-    heights = (-np.arange(count, dtype=float)).tolist()
-    panel.set_axes(
-        xlabel="colour: probability that the row is better; dot: told apart, adjusted",
-        xlim=(-0.5, count - 0.5),
-        ylim=(0.5 - count, 0.5),
-        xticks=([-height for height in heights], [shown_name(name, 24) for name in names]),
-        yticks=(heights, rows),
-        turned=True,
-    )
-    finding = (
-        f"{report.content['n_told_apart']:,} of {len(frame):,} pairs of methods are told apart"
-    )
-    cells = f"\n(cells: row less column{f', in{words}' * bool(words)})" * written
-    more = f"\n(the best {count} of {len(scores)} methods are drawn)" * (count < len(scores))
-    _title(panel, finding + cells + more)
-    return panel.collection
-
-
-def _mesh(_: Any, target: Any, *, chances: Any, **__: Any) -> Any:
-    """Cells in the colours of the classes of their probabilities, with a key."""
-    from matplotlib.colors import BoundaryNorm, ListedColormap
-
-    norm = BoundaryNorm(_EDGES, len(_CLASSES))
-    edges = np.arange(len(chances) + 1) - 0.5
-    look = {"cmap": ListedColormap(_CLASSES), "norm": norm, "edgecolors": "white", "linewidth": 0.6}
-    mesh = target.pcolormesh(edges, -edges, chances, **look)
-    target.figure.colorbar(mesh, ax=target, shrink=0.6, ticks=_EDGES)
-    return mesh

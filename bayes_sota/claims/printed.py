@@ -38,7 +38,8 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
     numbers = [parse_number(text.removesuffix("%")) for text in texts]
     if None in numbers:
         wrong = texts[numbers.index(None)]
-        raise InputError(f"an accuracy is a number in [0, 1] or in percent, got {wrong!r}")
+        two = "two numbers are needed, of A and of B; " * wrong.startswith("--")
+        raise InputError(f"{two}an accuracy is a number in [0, 1] or in percent, got {wrong!r}")
     signed = [text.endswith("%") for text in texts]
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)

@@ -5,14 +5,13 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from bayes_sota.claims.claim import Claim
-from bayes_sota.claims.congruence import DOMAINS
+from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
 from bayes_sota.core.arguments import LEVEL, checked_width
@@ -152,21 +151,23 @@ def report_claim(
     content["verdict"] = verdict_of(content["p_false_range"], level, claim.unknown)
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     assumed = [*assumptions(claim)]
-    asked = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
-    sizes = [[f"{n:,}", fine_chance(p)] for n, p in content["by_n_test"]]
-    tables = [Table([f"{claim.item}s", "P(false)"], sizes, f"By the number of {claim.item}s")]
-    if claim.ends[0] < claim.ends[1]:
-        cells = [[f"{u:.4f}", fine_chance(p)] for u, p in content["sensitivity"]]
-        title = f"What it would be at another {claim.unknown}"
-        tables.insert(0, Table([claim.unknown, "P(false)"], cells, title))
+    wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
+    varied = {claim.unknown: [(f"{u:.4f}", p) for u, p in content["sensitivity"]]}
+    if claim.ends[0] == claim.ends[1]:
+        varied = {}
+    varied[f"{claim.item}s"] = [(f"{n:,}", p) for n, p in content["by_n_test"]]
+    exact = " if the printed numbers are exact" * bool(content.get("rounding"))
     return claim_report(
         content,
         said,
         LAWS[claim.unknown],
         make_frame=lambda: frame_of([{claim.unknown: u, "p_false": p} for u, p in claim.curve()]),
-        tables=tables,
+        tables=[
+            Table([of, "P(false)"], [[x, fine_chance(p)] for x, p in rows], f"By {of}{exact}")
+            for of, rows in varied.items()
+        ],
         legend=assumed,
-        paragraph=[*said, *assumed, *asked * claim.is_open, *as_sentences(content["notes"])],
+        paragraph=[*said, *assumed, *wanted * claim.is_open, *as_sentences(content["notes"])],
         about=claim,
     )
 
@@ -189,32 +190,32 @@ def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int
 
 def unknown_of(claim: Claim) -> dict[str, Any]:
     """The unknown: its value or range, and what is assumed."""
-    found: dict[str, Any] = {"value": claim.known, "assumption": "given"}
-    domain = getattr(claim, "domain", None)
-    if claim.is_open:
-        found = {"range": [*claim.plausible], "assumption": "averaged"}
-        if domain is not None:
-            found |= {"value": float(claim.assumed()[0][0]), "assumption": f"typical of {domain}"}
-    elif claim.known is None:
-        found["assumption"] = "not needed"
+    if not claim.is_open:
+        return {
+            "value": claim.known,
+            "assumption": "not needed" if claim.known is None else "given",
+        }
+    found: dict[str, Any] = {"range": [*claim.plausible], "assumption": "averaged"}
+    if domain := getattr(claim, "domain", None):
+        found |= {"value": float(claim.assumed()[0][0]), "assumption": f"typical of {domain}"}
     return found
 
 
 def assumptions(claim: Claim) -> Iterator[str]:
     """What was assumed, once."""
     found, (low, high) = unknown_of(claim), claim.plausible
-    if "range" in found:
-        how = f"averaged over {low:.3g} to {high:.3g}"
-        if "value" in found:
-            of = DOMAINS[getattr(claim, "domain", "")]
-            how = (
-                f"taken to be {found['value']:.3f} ({low:.3f} to {high:.3f}), "
-                f"{found['assumption']}: an odds ratio of {of.odds_ratio:g} "
-                f"({of.low:g} to {of.high:g}) of {of.measured_on}"
-            )
-        yield f"{_UNKNOWN[claim.unknown].capitalize()} was not reported and is {how}."
-    elif claim.known is not None:
-        yield f"{_UNKNOWN[claim.unknown].capitalize()} is {claim.known:g}, as given."
+    how = "" if claim.known is None else f"is {claim.known:g}, as given"
+    if claim.is_open:
+        how = f"was not reported and is averaged over {low:.3g} to {high:.3g}"
+    if found["assumption"].startswith("typical"):
+        of = DOMAINS[getattr(claim, "domain", "")]
+        how = (
+            f"was not reported and is taken to be {found['value']:.3f} ({low:.3f} to {high:.3f}), "
+            f"{found['assumption']}: an odds ratio of {of.odds_ratio:g} ({of.low:g} to "
+            f"{of.high:g}) of {of.measured_on}"
+        )
+    if how:
+        yield f"{_UNKNOWN[claim.unknown].capitalize()} {how}."
     if isinstance(claim, Means) and claim.sd_difference is None:
         first, second = claim.spreads
         how = ""
@@ -232,19 +233,16 @@ def _add_rounding(
     content: dict[str, Any], claim: Claim, printed: tuple[str, str], rounding: RoundingChoice
 ) -> None:
     """P(false) with what the printed digits leave open, or a note that no count prints so."""
-    known = content[claim.unknown].get("value")
+    unknowns = [content[claim.unknown].get("value"), *(claim.plausible[::-1] * claim.is_open)]
     try:
-        found = reported_claim(*printed, claim.n, known, rounding=rounding)
+        found, *ends = (reported_claim(*printed, claim.n, x, rounding=rounding) for x in unknowns)
     except ImpossibleAccuracyError as error:
         content["rounding"] = None
         content["notes"].append(f"{error}; the numbers are taken as averages")
         return
-    content["rounding"] = {**asdict(found), "exact": content["p_false"]}
+    content["rounding"] = {**vars(found), "exact": content["p_false"]}
     content["p_false"] = found.p_false
-    content["p_false_range"] = [found.p_false, found.p_false]
-    if claim.is_open:
-        ends = (reported_claim(*printed, claim.n, x, rounding=rounding) for x in claim.plausible)
-        content["p_false_range"] = [of.p_false for of in ends][::-1]
+    content["p_false_range"] = [of.p_false for of in ends or (found, found)]
     if rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in printed):
         content["notes"].append(
             "one digit after the point is taken as printed: write 0.90 if that was printed"
@@ -254,10 +252,10 @@ def _add_rounding(
 def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:
     """The claim, the verdict, and what would decide."""
     (a, b), level, items = content["names"], content["level"], f"{claim.item}s"
-    p, (low, high) = (content[key] for key in ("p_false", "p_false_range"))
+    p, (low, high) = chance(content["p_false"], level), content["p_false_range"]
     yield (
         f"The claim that {a} ({numbers[0]}) outperforms {b} ({numbers[1]}) on "
-        f"{counted(claim.n, claim.item)} is false with probability {chance(p, level)}"
+        f"{counted(claim.n, claim.item)} is false with probability {p}"
         f"{varying(claim, chance(low, level), chance(high, level))}."
     )
     verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
@@ -280,21 +278,16 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
     else:
         between = varying(claim, f"{least:,}", f"{most:,}" if most else "endless")
         yield f"With the same numbers P(false) falls to {level:g} at {size:,} {items}{between}."
-    rounded, rope = content.get("rounding"), content.get("rope")
-    if rounded:
+    if (rounded := content.get("rounding")) and rounded["lowest"] != rounded["highest"]:
         lowest, highest, exact = (fine_chance(rounded[k]) for k in ("lowest", "highest", "exact"))
-        if lowest != highest:
-            yield (
-                "P(false) includes the rounding of the printed numbers, which allow "
-                f"{lowest} to {highest}; exact numbers would give {exact}."
-            )
-    if of := content.get("selection"):
-        tries = counted(of["tries"], "try", "tries")
         yield (
-            f"If {a} is the best of {tries} of equal skill, P(false) is "
-            f"{chance(of['p_false_selected'], level)} instead of {chance(p, level)}."
+            "P(false) includes the rounding of the printed numbers, which allow "
+            f"{lowest} to {highest}; exact numbers would give {exact}."
         )
-    if rope:
+    if of := content.get("selection"):
+        tries, best = counted(of["tries"], "try", "tries"), chance(of["p_false_selected"], level)
+        yield f"If {a} is the best of {tries} of equal skill, P(false) is {best} instead of {p}."
+    if rope := content.get("rope"):
         width = in_points(rope["half_width"], claim.unknown == "congruence")
         better, equal, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
         yield f"P({a} better by more than {width}) {better}, P(equivalent) {equal}, P({b}) {worse}."

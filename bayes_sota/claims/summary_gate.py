@@ -1,19 +1,31 @@
-"""The gate: is a method better than another, or not worse by more than a margin?
+"""Two methods that were named beforehand, and every task: the gate, and verdicts by task.
 
-The pair was named beforehand and has the law of ``claims.pair``: no draw decides a gate, and its
-verdict agrees with the interval that is printed. ``tests/claims/test_gate.py`` tries its rules.
+The gate asks whether a method is better than another, or not worse by more than a margin. The pair
+has the law of ``claims.pair``: no draw decides a gate, and its verdict agrees with the interval
+that is printed. ``tests/claims/test_gate.py`` tries its rules.
+
+Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards what
+all tasks say. A task's verdict, that A is better or that a method is the best, *stands* if it
+belongs to the largest set of the most probable verdicts that are all true at once with the
+probability of the intervals: nobody is misled by having looked at every task.
+``tests/claims/test_by_task.py`` counts how often all that stand are true.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Literal
 
+import numpy as np
+
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
-from bayes_sota.claims.sample_exact import comparison_tree
+from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
 from bayes_sota.claims.summary import chance
 from bayes_sota.claims.summary_methods import (
     Row,
     answers_report,
     difference_columns,
+    difference_of,
+    of_draws,
     row_of_pair,
     shown_difference,
     unit_of,
@@ -22,10 +34,11 @@ from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import about, counted, in_points
+from bayes_sota.core.text import about, counted, in_points, listed
 from bayes_sota.core.text import chance as fine_chance
-from bayes_sota.core.types import Seed
+from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods
 from bayes_sota.leaderboard.anchors import UNLIKELY, disagreement_of_items, notes_of_anchors
 
@@ -80,48 +93,41 @@ def report_gate(
     if require is not None:
         check_choice("require", require, Required)
     rng, seed = resolve_seed(random_seed)
-    both = chosen_pair(outcomes, pair)
+    both, anchors = chosen_pair(outcomes, pair), outcomes.anchors
+    if anchors is not None and {*pair} <= {*anchors.names}:
+        raise InputError("the skills of both are known, and so is their difference")
     of = compare_methods(both, draws=draws, random_seed=rng)
     checked_width(margin, "margin", shares=of.are_shares)
     law = law_of_pair(both, pair[0], outcomes)
     row = row_of_pair(of, of.methods.index(pair[0]), of.methods.index(pair[1]), ci_prob)
-    row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
-    row["difference"]["mean"] = of.sign * law.centre
-    if outcomes.anchors is not None:  # what is expected, not what these items show
-        row["difference"]["observed"] = of.sign * law.centre
+    difference = row["difference"]
+    difference["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
+    difference["mean"] = of.sign * law.centre
+    if anchors is not None:  # what is expected, not what these items show
+        difference["observed"] = of.sign * law.centre
     if margin:
         better, worse = 1 - law.at_most(margin), law.at_most(-margin)
         row["rope"] = {"half_width": margin, "a_better": better}
         row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
     content = _judged(law, require, margin, ci_prob, of.n_items)
-    anchors = outcomes.anchors
-    if anchors is not None and {*pair} <= {*anchors.names}:
-        raise InputError("the skills of both are known, and so is their difference")
     p, words = disagreement_of_items(outcomes)
     content["notes"] = [*notes_of_anchors(anchors), *[words] * (p < UNLIKELY)]
-    content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
-    if both.new == "tasks" and both.tasks is not None and outcomes.anchors is None:
+    if both.new == "tasks" and both.tasks is not None and anchors is None:
         content["notes"] += [
             "of a pair by itself the tasks' own variance is taken, and at least that of new items; "
             "without --pair it is shrunk towards that of all pairs"
         ]
+    rows = [row]
+    content |= {"pairs": rows, "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: fine_chance(row["p_false"])
+    said, tree = _said(row, content, of, both.unit), comparison_tree
+    how = "Posterior of the difference without draws; those of the tree"
+    legend = "The pair was named before the scores were seen; --pairs allows for having looked at "
+    legend += "all."
     return answers_report(
-        both,
-        of,
-        seed,
-        _said(row, content, of, both.unit),
-        "Posterior of the difference without draws; those of the tree",
-        content,
-        [row],
-        columns,
-        comparison_tree,
-        legend=[
-            "The pair was named before the scores were seen; --pairs allows for having looked at "
-            "all."
-        ],
+        both, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
     )
 
 
@@ -174,3 +180,137 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str) -> Iterator[s
             f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) "
             f"{worse}."
         )
+
+
+def report_tasks(
+    outcomes: Outcomes,
+    *,
+    pair: tuple[str, str] | None = None,
+    draws: int = 10_000,
+    ci_prob: float = 0.95,
+    random_seed: Seed = DEFAULT_SEED,
+) -> Report:
+    """Report of the difference of two methods, or of who is the best, in every task.
+
+    Parameters
+    ----------
+    outcomes, draws
+        As in ``compare_by_task``.
+    pair : (str, str), optional
+        Two methods that were named beforehand. Default: which of all is the best.
+    ci_prob : float
+        Probability of the intervals, and of all verdicts that stand together.
+    random_seed : int, SeedSequence, Generator or None
+
+    Raises
+    ------
+    InputError
+        No tasks or one, unknown methods.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
+    >>> report_tasks(exam, pair=("1", "2")).content["n_stand"]
+    {'1': 3, '2': 0}
+    """
+    rng, seed = resolve_seed(random_seed)
+    if pair is not None:
+        outcomes = chosen_pair(outcomes, pair)
+    of = compare_by_task(outcomes, draws=draws, random_seed=rng)
+    tasks = [_row_of_task(of, t, pair, ci_prob) for t in range(len(of.tasks))]
+    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
+    rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
+    rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
+    count = {
+        name: sum(row["stands"] and row["best"] == name for row in rows)
+        for name in pair or of.methods
+    }
+    first = pair[0] if pair else of.methods[int(of.average.mean(axis=0).argmax())]
+    spread = difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob)
+    content = {"tasks": rows, "n_tasks": len(rows), "n_stand": count, "prob": ci_prob}
+    content |= {"sd_between_tasks": spread}
+    columns: Row = {
+        "task": "task",
+        "items": lambda row: f"{row['n_items']:,}",
+        "best": lambda row: None if pair else row["best"],
+        "P(best)": lambda row: None if pair else of_draws(row["p"], draws),
+        **difference_columns(of, ci_prob, "difference"),
+        "P(false)": lambda row: of_draws(row["p_false"], draws) if pair else None,
+        "stands": lambda row: (f"{row['best']} is better" if pair else "yes") * row["stands"],
+    }
+    said = (
+        _pair_in_tasks(rows, count, ci_prob)
+        if pair
+        else _best_said(of.errors.scores, count, ci_prob)
+    )
+    how, tree = f"Normal model of tasks, {counted(draws, 'draw')}", partial(tasks_tree, first=first)
+    legend = (
+        "difference, interval and P: shrunk towards what all tasks say, the more the fewer items a "
+        f"task has. stands: all of these verdicts are true at once with probability {ci_prob:g}"
+    )
+    return answers_report(
+        outcomes, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
+    )
+
+
+def _row_of_task(
+    of: TaskComparison, task: int, pair: tuple[str, str] | None, ci_prob: float
+) -> tuple[Row, FloatArray]:
+    """Numbers of a task, and draws of how far its verdict is true.
+
+    The difference is that of the pair, or of the most probable best one to the best other.
+    """
+    best, scores, sign = of.best_in(task), of.errors.scores[task], of.sign
+    way = -sign if pair and of.methods.index(pair[0]) != best.best else sign
+    observed = float(way * (scores[best.best] - np.delete(scores, best.best).max()))
+    row: Row = {
+        "task": of.tasks[task],
+        "n_items": int(of.errors.n_items[task]),
+        "n_clusters": int(of.errors.n_clusters[task]),
+        "scores": dict(zip(of.methods, (sign * scores).tolist(), strict=True)),
+        "difference": difference_of(way * best.lead, observed, ci_prob),
+        "best": of.methods[best.best],
+        "p": float(best.p_best[best.best]),
+    }
+    if pair:
+        row["p_false"] = float(np.mean(sign * way * best.lead <= 0))
+    else:
+        row["p_best"] = dict(zip(of.methods, best.p_best.tolist(), strict=True))
+    return row, best.lead
+
+
+def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:
+    (a, stand_a), (b, stand_b) = count.items()
+    signs = [np.sign(row["difference"]["observed"]) for row in rows]
+    size = len(rows)
+    yield (
+        f"{a} scores higher than {b} in {signs.count(1)} of {size} tasks, and lower in "
+        f"{signs.count(-1)}."
+    )
+    yield (
+        f"With each task shrunk towards what all say, {a} is better in {stand_a} of {size} "
+        f"tasks and {b} in {stand_b}, all at once with probability {ci_prob:.0%}."
+    )
+
+
+def _best_said(scores: FloatArray, count: dict[str, int], ci_prob: float) -> Iterator[str]:
+    """Who has the best score in most tasks, and on how many it stands that one is the best.
+
+    Scores (T, m) are larger the better; ``count`` has the tasks on which each method stands.
+    """
+    ahead = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
+    most, n_tasks = int(ahead.max()), len(scores)
+    leaders = [name for name, often in zip(count, ahead, strict=True) if often == most]
+    each = "has" if len(leaders) == 1 else "each have"
+    yield (
+        f"{listed(leaders)} {each} the best score in {most} of {n_tasks} tasks, more than any "
+        f"other of {len(count)}."
+    )
+    stand = sorted(((k, m) for m, k in count.items() if k), key=lambda x: -x[0])
+    named = f" ({', '.join(f'{m} on {k}' for k, m in stand)})" * bool(stand)
+    yield (
+        "Each task shrunk towards what all say, who is the best stands on "
+        f"{sum(count.values())} of {n_tasks} tasks{named}, with probability {ci_prob:.0%} for all "
+        "of them together."
+    )

@@ -11,8 +11,8 @@ once. ``tests/claims/test_pairs.py`` counts how often equal methods are told apa
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,49 +41,42 @@ _DRAWS = 4000  # of the joint posterior
 _MOST_PAIRS = 20_000
 _BLOCK = 2000  # draws at a time
 type Row = dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class MethodsClaim:
-    """What a report of several methods is about.
-
-    Attributes
-    ----------
-    comparison : MethodComparison or TaskComparison
-    to_datatree : callable
-        Posterior draws in the one schema.
-    """
-
-    comparison: MethodComparison | TaskComparison
-    to_datatree: "Callable[[], xr.DataTree]"
+type Compared = MethodComparison | TaskComparison
 
 
 def answers_report(
     outcomes: Outcomes,
-    of: MethodComparison | TaskComparison,
+    of: Compared,
     seed: str,
-    said: Iterable[str],
-    how: str,
     content: Row,
     rows: Sequence[Row],
     columns: Row,
+    *,
+    said: Iterable[str],
+    how: str,
     tree: "Callable[..., xr.DataTree]",
-    **parts: Any,
+    legend: str,
+    title: str = "",
+    reasons: Sequence[str] = (),
 ) -> Report:
-    """Report of answers: a table of its rows, and what is said of them."""
-    numbers = {"source": outcomes.name, "seed": seed_number(seed)}
+    """Report of answers: a table of its rows, and what is said of them.
+
+    It is about ``comparison`` and ``to_datatree``, which makes posterior draws in the one schema.
+    """
+    notes = [*outcomes.notes, *of.notes, *content.get("notes", [])]
+    content |= {"source": outcomes.name, "seed": seed_number(seed), "notes": notes}
     if isinstance(of, MethodComparison):
-        numbers |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
-    notes = [*outcomes.notes, *of.notes, *content.pop("notes", [])]
+        content |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
     return claim_report(
-        content | numbers | {"notes": notes},
+        content,
         list(said),
         f"{how}, seed {seed}",
         make_frame=lambda: frame_of([flat(row) for row in rows]),
-        tables=[table_of(rows, columns, parts.pop("title", ""))],
+        tables=[table_of(rows, columns, title)],
+        legend=[legend],
+        reasons=reasons,
         measured="claims" if outcomes.unit == "item" else "data_sets",
-        about=MethodsClaim(of, partial(tree, of, outcomes, seed=seed)),
-        **parts,
+        about=SimpleNamespace(comparison=of, to_datatree=partial(tree, of, outcomes, seed=seed)),
     )
 
 
@@ -93,7 +86,7 @@ def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
     return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
 
 
-def unit_of(compared: MethodComparison | TaskComparison) -> tuple[float, str]:
+def unit_of(compared: Compared) -> tuple[float, str]:
     """What differences are multiplied by, and what they are then, behind a space."""
     return (100.0, " points") if compared.bounds == (0.0, 1.0) else (1.0, "")
 
@@ -106,19 +99,16 @@ def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
     return observed, mean, f"{low} to {high}"
 
 
-def difference_columns(
-    compared: MethodComparison | TaskComparison, ci_prob: float, *names: str
-) -> Row:
-    """Columns of a table with the observed differences of its rows, means if named, intervals."""
+def difference_columns(compared: Compared, ci_prob: float, mean: str = "") -> Row:
+    """Columns of a table with observed differences, their means if these have a name, intervals."""
     factor, unit = unit_of(compared)
-
-    def part(place: int) -> Callable[[Row], str]:
-        return lambda row: shown_difference(row["difference"], factor)[place]
-
-    of = f" ({unit.strip()})" * bool(unit)
-    columns: Row = {f"{'observed' if names else 'difference'}{of}": part(0)}
-    columns |= {name: part(1) for name in names}
-    return columns | {f"{ci_prob:.0%} interval": part(2)}
+    heads = ["observed" if mean else "difference", mean, f"{ci_prob:.0%} interval"]
+    heads[0] += f" ({unit.strip()})" * bool(unit)
+    return {
+        head: lambda row, place=place: shown_difference(row["difference"], factor)[place]
+        for place, head in enumerate(heads)
+        if head
+    }
 
 
 def flat(row: Row) -> Row:
@@ -127,9 +117,8 @@ def flat(row: Row) -> Row:
     for key, name in (("scores", "score"), ("p_best", "p_best")):
         if isinstance(row.get(key), dict):
             found |= {f"{name}_{of}": x for of, x in row[key].items()}
-    found |= row.get("rope", {})
     of = row.get("difference", row)
-    found |= {key: of[key] for key in ("observed", "mean", "sd") if key in of}
+    found |= row.get("rope", {}) | {key: of[key] for key in ("observed", "mean", "sd") if key in of}
     return found | dict(zip(("lower", "upper"), of["interval"], strict=True))
 
 
@@ -162,10 +151,16 @@ def report_methods(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, draws=draws, random_seed=rng)
-    joint, told = None, list[str]()
+    joint, notes, picking, entries = None, list[str](), None, None
     if selection:
-        joint, told = _corrected(of, outcomes, int(seed) if seed.isdigit() else rng)
-    entries = None if joint is None else joint.entries
+        joint, notes = _corrected(outcomes, int(seed) if seed.isdigit() else rng)
+    if joint is not None:
+        entries = joint.entries
+        picking = {
+            "p_not_best": float(1 - entries.p_best[of.winner]),
+            "p_not_best_mcse": float(entries.p_best_mcse[of.winner]),
+            "rho": float(joint.draws["rho"].mean()),
+        }
     rows = _methods(of, entries, ci_prob)
     in_clusters = of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
@@ -178,36 +173,32 @@ def report_methods(
         "methods": rows,
         "prob": ci_prob,
         "p_best": entries and dict(zip(of.methods, entries.p_best.tolist(), strict=True)),
-        "selection": joint and _of_picking(of, joint),
-        "notes": told,
+        "selection": picking,
+        "notes": notes,
     }
     columns: Row = {
         "method": "name",
         "score": lambda row: f"{row['score']:.{decimals_of(row) + 1}f}",
         f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
-        "P(best)": lambda row: (
-            None if row["p_best"] is None else chance_of_draws(row["p_best"], row["p_best_mcse"])
-        ),
+        "P(best)": lambda row: entries and chance_of_draws(row["p_best"], row["p_best_mcse"]),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
-    picked = "; P(best) allows for the winner's having been picked" * (joint is not None)
     kind = "clusters" if in_clusters else "independent"
+    picked = "; P(best) allows for the winner's having been picked" * (picking is not None)
+    tied = "cannot be distinguished from the winner, pair by pair"
     return answers_report(
         outcomes,
         of,
         seed,
-        _answer(of, content, size, outcomes.unit),
-        f"Paired posterior, {outcomes.unit}s as {kind}, {counted(draws, 'draw')}",
         content,
         rows,
         columns,
-        partial(comparison_tree, joint=entries),
+        said=_answer(of, content, size, outcomes.unit),
+        how=f"Paired posterior, {outcomes.unit}s as {kind}, {counted(draws, 'draw')}",
+        tree=partial(comparison_tree, joint=entries),
+        legend=f"tied with best: {tied}, at {ci_prob:.0%}{picked}",
         title=f"{outcomes.name}: {size}, {len(rows)} methods",
-        legend=[
-            "tied with best: cannot be distinguished from the winner, pair by pair, at "
-            f"{ci_prob:.0%}{picked}"
-        ],
-        reasons=() if joint is None else joint.reasons,
+        reasons=joint.reasons if joint else (),
     )
 
 
@@ -217,7 +208,7 @@ def of_draws(p: float, draws: int) -> str:
 
 
 def _corrected(
-    of: MethodComparison, outcomes: Outcomes, seed: int | np.random.Generator
+    outcomes: Outcomes, seed: int | np.random.Generator
 ) -> tuple["BoardPosterior | None", list[str]]:
     """The joint posterior of all skills, and what is to be said of it."""
     from bayes_sota.leaderboard.posterior import board_posterior
@@ -229,15 +220,6 @@ def _corrected(
     return joint, [f"not to be trusted: {reason}" for reason in joint.reasons]
 
 
-def _of_picking(of: MethodComparison, joint: "BoardPosterior") -> dict[str, float]:
-    """Probability that another method is the best, though the winner was picked by its score."""
-    return {
-        "p_not_best": float(1 - joint.entries.p_best[of.winner]),
-        "p_not_best_mcse": float(joint.entries.p_best_mcse[of.winner]),
-        "rho": float(joint.draws["rho"].mean()),
-    }
-
-
 def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
     """Numbers of every method, the best score first."""
     tied, intervals = of.tied_with_best(ci_prob), of.sign * of.interval(ci_prob)
@@ -246,25 +228,25 @@ def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
             "name": of.methods[j],
             "score": float(of.sign * of.scores[j]),
             "interval": sorted(intervals[j].tolist()),
-            "p_best": None if joint is None else float(joint.p_best[j]),
-            "p_best_mcse": None if joint is None else float(joint.p_best_mcse[j]),
+            "p_best": joint and float(joint.p_best[j]),
+            "p_best_mcse": joint and float(joint.p_best_mcse[j]),
             "p_best_uncorrected": float(of.p_best[j]),
             "p_not_below_winner": float(of.p_not_below[j]),
             "tied_with_best": bool(tied[j]),
             "mcse": float(np.ptp(intervals[j])) / 4 / len(of.draws) ** 0.5,
         }
-        for j in sorted(range(len(of.methods)), key=lambda j: -of.scores[j])
+        for j in np.argsort(-of.scores, kind="stable")
     ]
 
 
 def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterator[str]:
     """Who leads, whether that is so, and who may be as good."""
-    winner, runner_up, picking = content["winner"], content["runner_up"], content["selection"]
-    shared = of.scores[of.winner] == of.scores[of.runner_up]
-    best = f"{winner} and {runner_up} share" if shared else f"{winner} has"
+    winner, picking = content["winner"], content["selection"]
+    first = [of.methods[j] for j in np.flatnonzero(of.scores == of.scores[of.winner])]
     yield (
-        f"On the same {size} {best} the best score of {len(of.methods)} methods; the claim that "
-        f"{winner} beats {runner_up} is false with probability {chance(of.p_false)}."
+        f"On the same {size} {listed(first)} {'share' if len(first) > 1 else 'has'} the best score "
+        f"of {len(of.methods)} methods; the claim that {winner} beats {content['runner_up']} is "
+        f"false with probability {chance(of.p_false)}."
     )
     others = [name for name in content["tied_with_best"] if name != winner]
     if others:
@@ -275,10 +257,10 @@ def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterato
         beaten = of_draws(of.p_beaten, len(of.draws))
         yield f"Some other method is better than {winner} with probability {beaten}."
     else:
+        p = chance_of_draws(picking["p_not_best"], picking["p_not_best_mcse"])
         yield (
             f"The winner was picked by its score on these {unit}s; allowing for that, another "
-            "method is the best with probability "
-            f"{chance_of_draws(picking['p_not_best'], picking['p_not_best_mcse'])}."
+            f"method is the best with probability {p}."
         )
 
 
@@ -312,22 +294,20 @@ def report_pairs(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, draws=draws, random_seed=rng)
-    m = len(of.methods)
-    if m * (m - 1) // 2 > _MOST_PAIRS:
-        raise InputError(f"{m:,} methods have too many pairs; name two of them")
-    order = np.argsort(-of.scores, kind="stable").tolist()
-    places = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :]]
-    first, second = zip(*places, strict=True)
-    gains = of.draws[:, first] - of.draws[:, second]
-    rows = []
-    for (a, b), gain, p in zip(places, gains.T, adjusted_chances(gains).tolist(), strict=True):
-        row = row_of_pair(of, a, b, ci_prob) | {"p_adjusted": p, "told_apart": p < 1 - ci_prob}
-        p_false = float(np.mean(gain <= 0))
-        row |= {"p_false": p_false, "p_false_mcse": share_mcse(p_false, draws)}
-        if a == of.winner:  # exact
-            row |= {"p_false": float(of.p_not_below[b]), "p_false_mcse": 0.0}
-        rows.append(row)
+    order = np.argsort(-of.scores, kind="stable")
+    first, second = (order[k] for k in np.triu_indices(len(order), 1))
+    if first.size > _MOST_PAIRS:
+        raise InputError(f"{len(order):,} methods have too many pairs; name two of them")
+    gains, rows = of.draws[:, first] - of.draws[:, second], []
+    for a, b, gain, p in zip(first, second, gains.T, adjusted_chances(gains), strict=True):
+        p_false = float(of.p_not_below[b] if a == of.winner else np.mean(gain <= 0))
+        rows.append(
+            row_of_pair(of, a, b, ci_prob)
+            | {"p_adjusted": float(p), "told_apart": bool(p < 1 - ci_prob), "p_false": p_false}
+            | {"p_false_mcse": 0.0 if a == of.winner else share_mcse(p_false, draws)}
+        )
     apart = sum(row["told_apart"] for row in rows)
+    content = {"pairs": rows, "n_pairs": len(rows), "n_told_apart": apart, "prob": ci_prob}
     columns: Row = {
         "first": "a",
         "second": "b",
@@ -336,25 +316,19 @@ def report_pairs(
         "adjusted": lambda row: of_draws(row["p_adjusted"], draws),
         "told apart": lambda row: "yes" * row["told_apart"],
     }
+    size, number = counted(of.n_items, outcomes.unit), counted(len(rows), "pair")
+    said = [
+        f"On the same {size} {apart:,} of {number} of methods are told apart, at {ci_prob:.0%} for "
+        "all together."
+    ]
+    how, tree = f"Paired posterior, {counted(draws, 'draw')}", comparison_tree
+    legend = (
+        "P(false): that the first is better than the second is false. Adjusted: the probability "
+        "that chance alone shows such a difference in some pair; pairs below "
+        f"{1 - ci_prob:.3g} are told apart."
+    )
     return answers_report(
-        outcomes,
-        of,
-        seed,
-        [
-            f"On the same {counted(of.n_items, outcomes.unit)} {apart:,} of "
-            f"{counted(len(rows), 'pair')} of methods are told apart, at {ci_prob:.0%} for all "
-            "together."
-        ],
-        f"Paired posterior, {counted(draws, 'draw')}",
-        {"pairs": rows, "n_pairs": len(rows), "n_told_apart": apart, "prob": ci_prob},
-        rows,
-        columns,
-        comparison_tree,
-        legend=[
-            "P(false): that the first is better than the second is false. Adjusted: the "
-            "probability that chance alone shows such a difference in some pair; pairs below "
-            f"{1 - ci_prob:.3g} are told apart."
-        ],
+        outcomes, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
     )
 
 

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.pilot import Pilot
+from bayes_sota.claims.pair import Pilot
 from bayes_sota.claims.summary import (
     LAWS,
     SOURCE,

@@ -2,7 +2,7 @@
 
 The model is that of ``items.by_task``: how entries differ in a task is shrunk towards what all
 tasks say. Which verdicts on the best of each task stand together is said by ``claim responses --by
-task`` (``claims.summary_tasks``). ``tests/leaderboard/test_summary_tasks.py`` reads it.
+task`` (``claims.summary_gate``). ``tests/leaderboard/test_summary_tasks.py`` reads it.
 """
 
 from functools import partial

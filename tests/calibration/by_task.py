@@ -18,7 +18,7 @@ from functools import cache, partial
 import numpy as np
 from tasks_and_clusters import TINY, shares, some_runs
 
-from bayes_sota.claims.summary_tasks import report_tasks
+from bayes_sota.claims.summary_gate import report_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import compare_by_task, verdicts_that_stand
 

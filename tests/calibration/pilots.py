@@ -15,7 +15,7 @@ import pandas as pd
 from tasks_and_clusters import RUNS, shares
 
 import bayes_sota as bs
-from bayes_sota.claims.pilot import Pilot
+from bayes_sota.claims.pair import Pilot
 from bayes_sota.core.parallel import run_each
 
 REDRAWN = 400

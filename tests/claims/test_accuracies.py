@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
-from bayes_sota.claims.congruence import congruence_bounds, congruence_of_odds_ratio
+from bayes_sota.claims.claim import congruence_bounds, congruence_of_odds_ratio
 from bayes_sota.claims.printed import reported_claim
 from bayes_sota.items.comparison import probability_not_better
 

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 from data.files import EXAM, run
 
-from bayes_sota.claims.summary_tasks import report_tasks
+from bayes_sota.claims.summary_gate import report_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import verdicts_that_stand
 

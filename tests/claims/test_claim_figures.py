@@ -156,56 +156,23 @@ def test_methods_are_drawn_best_first_and_the_tied_in_colour() -> None:
 # Pairs
 
 
-def of_pairs(values: Any, **options: Any) -> tuple[pd.DataFrame, Any]:
-    outcomes = Outcomes(values, **{"metric": "mean"} | options)
+@pytest.mark.parametrize(("size", "lower"), [(4, False), (4, True), (12, False)])
+def test_the_first_pairs_are_drawn_with_their_intervals(size: int, lower: bool) -> None:
+    values = np.random.default_rng(0).normal(np.linspace(9, 3, size), 1.0, (400, size))
+    names = [f"a-model-with-a-long-name-{number}" for number in range(size)]
+    outcomes = Outcomes(values, names=names, metric="mean", lower_is_better=lower)
     report = report_pairs(outcomes, draws=2000, random_seed=0)
-    return report.frame, plot_pairs(report)
-
-
-@pytest.mark.parametrize("lower", [False, True])
-def test_every_cell_of_the_matrix_of_pairs_is_the_row_less_the_column(lower: bool) -> None:
-    """Methods, numbers, colours and dots from the data, whichever way is better."""
-    rng = np.random.default_rng(0)
-    means = np.array([0.3, 0.9, 0.35, 0.6]) * 10
-    values, names = rng.normal(means, 1.0, (400, 4)), list("bdca")
-    frame, figure = of_pairs(values, names=names, lower_is_better=lower)
-    scores = values.mean(axis=0)
-    order = np.argsort(scores if lower else -scores)
-    t = scores[order][:, None] - scores[order]
-    for row, column in np.argwhere(~np.eye(4, dtype=bool)).tolist():
-        cell = artist(figure, f"cell_{row}_{column}", "difference")
-        assert cell.get_position() == (column, -row)
-        assert float(cell.get_text()) == pytest.approx(t[row, column], abs=0.006)
-    chances = artist(figure, "cells", "difference").get_array()
-    sign = -1 if lower else 1
-    np.testing.assert_array_equal(chances > 0.5, sign * t > 0)
-    dots = artist(figure, "told_apart", "difference").get_offsets()
-    told = {
-        (names.index(row.a), names.index(row.b)) for row in frame[frame.told_apart].itertuples()
-    }
-    drawn = {(int(order[round(-y - 0.3)]), int(order[int(x)])) for x, y in dots}
-    assert drawn == told | {(b, a) for a, b in told}
-    assert title_of_axes(figure).startswith(f"{len(told)} of 6 pairs of methods are told apart")
-
-
-def title_of_axes(figure: Any) -> str:
-    return str(figure.viz["figure_title"].item().get_text())
-
-
-def test_the_matrix_of_many_methods_shows_the_best_without_numbers() -> None:
-    rng = np.random.default_rng(1)
-    frame, figure = of_pairs(rng.normal(np.linspace(1, 0, 43), 1.0, (60, 43)))
-    assert title_of_axes(figure) == (
-        f"{int(frame.told_apart.sum())} of 903 pairs of methods are told apart\n"
-        "(the best 40 of 43 methods are drawn)"
-    )
-    assert "cell_0_1" not in figure.viz
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [2, 12, 20, 40])
-def test_names_and_numbers_of_the_matrix_of_pairs_stay_apart(count: int) -> None:
-    values = np.random.default_rng(2).normal(np.linspace(0.9, 0.1, count), 0.3, (200, count))
-    names = [f"a-model-with-a-long-name-{number}" for number in range(count)]
-    figure = of_pairs(values, names=names)[1]
+    figure, rows = plot_pairs(report), report.content["pairs"]
+    dots = {suffix: artist(figure, f"mean{suffix}", "difference").get_offsets().data
+            for suffix in ("", "_weak") if f"mean{suffix}" in figure.viz}  # fmt: skip
+    drawn = {-round(y): (x, not suffix) for suffix, at in dots.items() for x, y in at}
+    assert len(drawn) == min(len(rows), 40)
+    for place, (x, is_apart) in drawn.items():
+        assert x == pytest.approx(rows[place]["difference"]["mean"])
+        assert is_apart == rows[place]["told_apart"]
+        assert (x < 0) == lower or not is_apart
+    title = str(figure.viz["figure_title"].item().get_text())
+    told = report.content["n_told_apart"]
+    assert title.startswith(f"{told} of {len(rows)} pairs of methods are told apart")
+    assert ("the first 40 are drawn" in title) == (len(rows) > 40)
     assert overlaps(figure, "difference") == []

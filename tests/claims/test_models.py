@@ -3,9 +3,12 @@
 import numpy as np
 import pymc as pm
 import pytest
+from schema_names import DIMENSIONS
 from scipy import special, stats
 
-from bayes_sota.claims.models import build_model
+from bayes_sota.claims.accuracies import false_claim_probability
+from bayes_sota.claims.means import Means
+from bayes_sota.claims.models import build_case_differences, build_model
 
 CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.nan])
 
@@ -52,3 +55,31 @@ def test_draws_of_the_prior_are_flat_over_the_cells() -> None:
     few = expected * len(counts) < 8
     table = [np.append(x[~few], x[few].sum()) for x in (observed, expected * len(counts))]
     assert stats.chisquare(*table).pvalue > 1e-3
+
+
+@pytest.mark.slow
+def test_sampled_claims_are_the_closed_form() -> None:
+    """Accuracies with a known and an unknown congruence, and cases, each sampled once."""
+    cases = 0.05 * np.random.default_rng(5).standard_normal(100)
+    cases = cases - cases.mean() + 0.006
+    a, b, n, shared = CLAIMS
+    known = {"sd_difference": cases.std(ddof=1), "bounds": None}
+    for model, expected in (
+        (build_model(*CLAIMS), [
+            false_claim_probability(*row, None if np.isnan(x) else x)
+            for *row, x in zip(a, b, n, shared, strict=True)
+        ]),
+        (build_case_differences(cases), [Means(a=cases.mean(), b=0.0, n=100, **known).p_false()]),
+    ):  # fmt: skip
+        with model:
+            trace = pm.sample(1000, tune=700, chains=2, random_seed=0, progressbar=False)
+        found = np.atleast_1d((trace["posterior"]["difference"] <= 0).mean(("chain", "draw")))
+        assert found == pytest.approx(np.array(expected), abs=0.03)
+
+
+@pytest.mark.parametrize("model", [build_model(*CLAIMS), build_case_differences([0.1, 0.2, 0.4])])
+def test_names_are_those_of_the_schema(model: pm.Model) -> None:
+    assert {v.name for v in model.data_vars} <= {"given_difference", "n_test"}
+    assert {dim for of in model.named_vars_to_dims.values() for dim in of} <= set(DIMENSIONS)
+    for variable in (*model.free_RVs, *model.deterministics, *model.observed_RVs):
+        assert len(model.named_vars_to_dims.get(variable.name, ())) == variable.ndim

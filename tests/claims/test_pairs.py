@@ -58,7 +58,7 @@ def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
     assert "of 6 pairs of methods are told apart, at 95% for all together." in out
     assert len(table.read_text().splitlines()) == 7
     assert tree.exists()
-    assert "probability that the row is better" in figure.read_text()
+    assert figure.read_text().startswith("<?xml")
 
 
 def test_too_many_pairs() -> None:

@@ -10,7 +10,7 @@ from data.files import EXAM, run
 from scipy.stats import norm
 from scipy.stats import t as t_law
 
-from bayes_sota.claims.pilot import Pilot
+from bayes_sota.claims.pair import Pilot
 from bayes_sota.claims.summary_plans import plan_from_pilot
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes

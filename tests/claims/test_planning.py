@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import betainc
 
 from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
-from bayes_sota.claims.congruence import congruence_of_odds_ratio
+from bayes_sota.claims.claim import congruence_of_odds_ratio
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.summary_plans import report_plan, share_with_anchors
 

@@ -67,7 +67,6 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (cases([[0.1, 0.2, 0.3]]), "one finite number per case"),
     (cases([0.1, 0.2]), "at least 3 of them"),
     (cases([0.1, 0.1, 0.1]), "the same difference"),
-    (lambda: bs.claims.sample_claim(build_case_differences([0.1, 0.2, 0.3]), chains=1), "2 chains"),
 ]
 
 

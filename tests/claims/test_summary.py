@@ -49,7 +49,7 @@ def test_tables_of_a_report(tmp_path: Path) -> None:
     np.testing.assert_allclose(pd.read_csv(tmp_path / "claim.csv"), report.about.curve())
     assert "| 0.7800 | 0.171 |" in report.to_markdown()
     assert sum(report.content["rope"].values()) == pytest.approx(1.01)
-    assert report.tables[1].title == "By the number of items"
+    assert report.tables[1].title == "By items if the printed numbers are exact"
     assert ["500", "0.093"] in [list(row) for row in report.tables[1].rows]
     assert [level for level, _ in report.content["n_test_needed"]] == [0.1, 0.05, 0.01]
 

@@ -11,7 +11,7 @@ from golden.results import Numbers, each, flat, interval_numbers, pick
 import bayes_sota as bs
 from bayes_sota import claims
 from bayes_sota.claims import Accuracies, Means
-from bayes_sota.claims.congruence import congruence_at
+from bayes_sota.claims.claim import congruence_at
 
 KNOWN: dict[str, Any] = {
     "unknown": None,

@@ -10,7 +10,7 @@ import pytest
 from data.files import run, written
 
 import bayes_sota.data
-from bayes_sota.claims.summary_tasks import report_tasks
+from bayes_sota.claims.summary_gate import report_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.summary_tasks import board_by_task
 
