@@ -1,9 +1,9 @@
 """Make the page of real boards again: ``python docs/make_boards.py``, with ``BAYES_SOTA_DATA`` set.
 
-The page is the one list of the boards: below each ``$ bayes-sota …`` stands what the command says
-first, with the first rows of its table where it has ``--top``, and an image right after it is its
-figure. ``--tables FOLDER`` writes the tables that are made of data in another form. A test compares
-what the page says with what is said now.
+A row of the page's table is what ``board --json`` says of one board (``BOARDS``). Below each
+``$ bayes-sota …`` of the page stands the beginning of what the command prints, and an image right
+after it is its figure. ``--tables FOLDER`` only writes the tables that are made of data in another
+form. A test compares the page with what the commands say now.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import contextlib
 import csv
 import gzip
 import io
+import json
 import os
 import re
 import shlex
@@ -18,132 +19,151 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
 from bayes_sota.cli import main as bayes_sota
 
 PAGE = Path(__file__).with_name("boards.md")
-_BLOCK = re.compile(
+KAGGLE = "board $BAYES_SOTA_DATA/kaggle/{}__private.csv --field ensembles --n-test {}".format
+BOARDS = {
+    "Kaggle, obesity risk": KAGGLE("playground-series-s4e2", 11072),
+    "Kaggle, cassava leaves": KAGGLE("cassava-leaf-disease-classification", 6618),
+    "Kaggle, tabular playground April 2021": KAGGLE("tabular-playground-series-apr-2021", 75226),
+    "CIFAR-10, networks": "board $BAYES_SOTA_DATA/cifar10/correct_cifar10_test.csv",
+    "ChemBench, language models": "board $BAYES_SOTA_DATA/chembench/correct_chembench.csv",
+    "LiveCodeBench, language models in ten runs": "board "
+    "$BAYES_SOTA_DATA/livecodebench/execution_runs.csv.gz --column score=right",
+    "MTOP, embeddings in six languages": "board embeddings.csv --domain language-models "
+    "--n-test 3549,4386,2998,3193,2789,2765",
+}
+TABLE = re.compile(r"^\| board \|.*\n(?:\|.*\n)+", re.M)
+BLOCK = re.compile(
     r"```console\n(?P<shell>(?:\$ .*\n)+)(?P<said>(?:(?!```).*\n)*)```\n"
     r"(?:\n!\[.*?\]\((?P<figure>.+?)\))?"
 )
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A command of the page, and where what it says stands.
-
-    Attributes
-    ----------
-    arguments : list of str
-        Of ``bayes-sota``.
-    said : str
-        Its sentences, one per line, and rows of a table.
-    place : slice
-        Of the sentences, in the text of the page.
-    figure : Path or None
-    """
-
-    arguments: list[str]
-    said: str
-    place: slice
-    figure: Path | None
-
-
-def shown_on(text: str) -> Iterator[Shown]:
-    """The commands of the page, from the first to the last."""
-    for found in _BLOCK.finditer(text):
-        typed = found["shell"].splitlines()[-1].removeprefix("$ bayes-sota ")
-        arguments = shlex.split(os.path.expandvars(typed))
-        place = slice(*found.span("said"))
-        figure = PAGE.parent / found["figure"] if found["figure"] else None
-        yield Shown(arguments, found["said"], place, figure)
-
-
-def run(arguments: list[str]) -> str:
-    """What a command prints before its first table, and with ``--top`` this table."""
-    printed, ends = io.StringIO(), io.StringIO()
+def printed(words: str, *more: str) -> str:
+    """Everything that a command prints; its result may be one that is not to be trusted."""
+    arguments = shlex.split(os.path.expandvars(words))
+    out, error = io.StringIO(), io.StringIO()
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(ends):
-            bayes_sota(arguments)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+            bayes_sota([*arguments, *more])
     except SystemExit as end:
         if end.code not in (0, 1):
-            raise RuntimeError(f"{shlex.join(arguments)}: {ends.getvalue()}") from end
-    lines = [line.rstrip() for line in printed.getvalue().splitlines()]
-    said = list(takewhile(lambda line: line.endswith("."), lines))
-    if "--top" in arguments:
-        below_its_title = lines[len(said) + 2 :]
-        said += ["", *takewhile(bool, below_its_title)]
-    return "".join(f"{line}\n" for line in said)
+            raise RuntimeError(f"{words}: {error.getvalue()}") from end
+    return out.getvalue()
+
+
+def shown(block: re.Match[str], *more: str) -> str:
+    """As many sentences of a command as the page has now, and with ``--top`` the table."""
+    words = block["shell"].splitlines()[-1].removeprefix("$ bayes-sota ")
+    lines = [line.rstrip() for line in printed(words, *more).splitlines()]
+    sentences = list(takewhile(lambda line: line.endswith("."), lines))
+    kept = sentences[: len(re.findall(r"\.$", block["said"], re.M))]
+    if "--top" in words:
+        below_its_title = lines[len(sentences) + 2 :]
+        kept += ["", *takewhile(bool, below_its_title)]
+    return "".join(f"{line}\n" for line in kept)
+
+
+def row(board: str, said: dict[str, Any]) -> str:
+    """The row of a board in the table."""
+    first = said["entries"][0]
+    mean, ends = first["skill"]["mean"], first["skill"]["interval"]
+    cells = (
+        board,
+        f"{said['n_entries']:,}",
+        f"{said['n_test']:,}",
+        f"{100 * first['score']:.2f}",
+        f"{100 * mean:.2f} ({100 * ends[0]:.2f} to {100 * ends[1]:.2f})",
+        "> 0.99" if first["p_best"] > 0.99 else f"{first['p_best']:.2f}",
+        f"{said['n_tied_with_best']:,}",
+        f"{said['n_separated_neighbours']:,}",
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def table() -> str:
+    """The table of all boards."""
+    head = (
+        "| board | entries | items | best score, % | its skill (95 %) | P(best) | may be the best "
+        "| neighbours distinguished |\n|---|---|---|---|---|---|---|---|\n"
+    )
+    rows = (
+        row(board, json.loads(printed(words, "--seed", "0", "--json")))
+        for board, words in BOARDS.items()
+    )
+    return head + "".join(rows)
 
 
 def make() -> None:
-    """Draw every figure, and write what is said below every command."""
+    """Draw the figures, and write the table and what is said below every command."""
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # the same figure is the same file
     matplotlib.rcParams["svg.hashsalt"] = "boards"
-    (PAGE.parent / "boards").mkdir(exist_ok=True)
-    text = PAGE.read_text(encoding="utf-8")
-    for shown in reversed(list(shown_on(text))):
-        drawn = ["--save", str(shown.figure)] if shown.figure else []
-        now = run([*shown.arguments, *drawn])
-        text = text[: shown.place.start] + now + text[shown.place.stop :]
-        if shown.figure:
-            print(f"{shown.figure.name}: {shown.figure.stat().st_size / 1024:.0f} kB")
+    text = TABLE.sub(table(), PAGE.read_text(encoding="utf-8"))
+    for block in reversed(list(BLOCK.finditer(text))):
+        figure = block["figure"]
+        now = shown(block, *(["--save", str(PAGE.parent / figure)] if figure else []))
+        text = text[: block.start("said")] + now + text[block.end("said") :]
     PAGE.write_text(text, encoding="utf-8")
 
 
 def write_tables(folder: Path) -> None:
     """Tables of the claims of a review, and of embedding models: tests, and two splits of one."""
     data = Path(os.environ["BAYES_SOTA_DATA"])
-    _write(folder / "ucr-claims.csv", _claims(data / "ucr"))
+    write(folder / "ucr-claims.csv", claims(data / "ucr"))
     scores: dict[str, dict[str, str]] = defaultdict(dict)
     splits = []
-    for row in _rows(data / "mteb_splits" / "validation_and_test.csv.gz"):
-        if row["task"] == "MTOPDomainClassification":
-            model = row["model"].split("__")[-1]
-            scores[model][row["subset"]] = row["test"]
-            if row["subset"] == "en":
-                splits.append({"model": model, **{k: row[k] for k in ("validation", "test")}})
+    for found in rows_of(data / "mteb_splits" / "validation_and_test.csv.gz"):
+        if found["task"] == "MTOPDomainClassification":
+            model = found["model"].split("__")[-1]
+            scores[model][found["subset"]] = found["test"]
+            if found["subset"] == "en":
+                splits.append({"model": model, **{k: found[k] for k in ("validation", "test")}})
     n_languages = max(map(len, scores.values()))
     tested = [{"model": k} | v for k, v in scores.items() if len(v) == n_languages]
-    _write(folder / "embeddings.csv", tested)
-    _write(folder / "embeddings-en.csv", splits)
+    write(folder / "embeddings.csv", tested)
+    write(folder / "embeddings-en.csv", splits)
 
 
-def _claims(folder: Path) -> list[dict[str, str]]:
+def claims(folder: Path) -> list[dict[str, str]]:
     """Claims "the best outperforms the second" of each UCR data set, from the first run."""
-    sizes = {row["dataset"]: row for row in _rows(folder / "test_sizes_inferred.csv")}
+    sizes = {found["dataset"]: found for found in rows_of(folder / "test_sizes_inferred.csv")}
     scores: dict[str, dict[str, float]] = defaultdict(dict)
-    for row in _rows(folder / "results-ucr-128.csv"):
-        if float(row["iteration"]) == 0:
-            scores[row["dataset_name"]][row["classifier_name"]] = float(row["accuracy"])
-    claims = []
-    for dataset, found in scores.items():
-        best, second = sorted(found, key=lambda name: found[name], reverse=True)[:2]
-        if found[best] > found[second]:  # nobody claims a tie
-            claims.append(
+    for found in rows_of(folder / "results-ucr-128.csv"):
+        if float(found["iteration"]) == 0:
+            scores[found["dataset_name"]][found["classifier_name"]] = float(found["accuracy"])
+    kept = []
+    for dataset, own in scores.items():
+        best, second = sorted(own, key=lambda name: own[name], reverse=True)[:2]
+        if own[best] > own[second]:  # nobody claims a tie
+            kept.append(
                 {
                     "name": f"{dataset}: {best} over {second}",
-                    "accuracy_a": f"{found[best]:.4f}",
-                    "accuracy_b": f"{found[second]:.4f}",
+                    "accuracy_a": f"{own[best]:.4f}",
+                    "accuracy_b": f"{own[second]:.4f}",
                     "n_test": sizes[dataset]["n_test_smallest_consistent"],
                 }
             )
-    return claims
+    return kept
 
 
-def _write(path: Path, rows: list[dict[str, str]]) -> None:
+def write(path: Path, rows: list[dict[str, str]]) -> None:
+    """Write a table."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
 
 
-def _rows(path: Path) -> Iterator[dict[str, str]]:
+def rows_of(path: Path) -> Iterator[dict[str, str]]:
+    """Rows of a table, which may be compressed."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", newline="", encoding="utf-8") as file:
         yield from csv.DictReader(file)

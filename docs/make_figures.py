@@ -12,17 +12,12 @@ import arviz as az
 import numpy as np
 
 import bayes_sota as bs
-from bayes_sota.core.plots import plot_forest
 from bayes_sota.core.plots_files import save_figure
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.leaderboard.summary_sota import forest_rows
 
-SENSITIVITY = "skill of the best classifier: mean and 95% interval"
 NAMES = {"theta_sota": "best classifier", "winner_skill": "winner"}
 
 Figure = Callable[[], Any]
-
-EXAMPLES = Path(bs.__file__).parent / "data/example_files"
 
 
 def maximum_law() -> Any:
@@ -69,12 +64,7 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
     """The digits benchmark, all 250 test items, read as a leaderboard."""
     board = load_responses_example("digits").test.leaderboard()
     tree = bs.estimate_sota(board, random_seed=0)
-    rows = bs.sota_sensitivity(board, random_seed=0)
     yield "board_posterior", lambda: bs.plot_sota(tree)
-    yield (
-        "board_sensitivity",
-        lambda: plot_forest(forest_rows(rows), SENSITIVITY).collection,
-    )
     yield "board_rho_and_shift", lambda: rho_and_shift(tree)
 
 
@@ -83,22 +73,11 @@ def claim() -> Any:
     return bs.claims.plot_claim(bs.claims.report_claim(bs.Accuracies(a=0.90, b=0.88, n=500)))
 
 
-def methods_of_digits(step: int) -> bs.Outcomes:
-    """Ten classifiers of the digits benchmark on 250 items, the best and every so many below."""
-    answers = load_responses_example("digits").test
-    return answers.subset(list(np.argsort(-answers.scores, kind="stable")[: 10 * step : step]))
-
-
 def methods() -> Any:
-    """Ten good classifiers, compared item by item."""
-    return bs.claims.plot_methods(
-        bs.claims.report_methods(methods_of_digits(8), selection=False, random_seed=0)
-    )
-
-
-def pairs() -> Any:
-    """Every two of ten classifiers, good and weak."""
-    return bs.claims.plot_pairs(bs.claims.report_pairs(methods_of_digits(26), random_seed=0))
+    """Ten good classifiers of the digits benchmark, compared on 250 items."""
+    answers = load_responses_example("digits").test
+    ten = answers.subset(list(np.argsort(-answers.scores, kind="stable")[:80:8]))
+    return bs.claims.plot_methods(bs.claims.report_methods(ten, selection=False, random_seed=0))
 
 
 def epp() -> Any:
@@ -117,18 +96,12 @@ def figures() -> Iterator[tuple[str, Figure]]:
     """Names of the files and how to draw them."""
     board = bs.load_example("obesity-risk")
     tree = bs.estimate_sota(board, random_seed=0)
-    rows = bs.sota_sensitivity(board, random_seed=0)  # the first is the tree's
     yield "maximum_law", maximum_law
     yield "prior_predictive", lambda: az.plot_dist(tree, group="prior_predictive")
     yield "posterior", lambda: bs.plot_sota(tree)
-    yield (
-        "sensitivity",
-        lambda: plot_forest(forest_rows(rows), SENSITIVITY).collection,
-    )
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim
     yield "claim_methods", methods
-    yield "claim_pairs", pairs
     yield "epp", epp
     yield from board_figures()
 

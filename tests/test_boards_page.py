@@ -17,29 +17,26 @@ def page(repository):
     return module
 
 
-def test_every_command_of_the_page_has_sentences_and_a_figure(page):
-    text = page.PAGE.read_text(encoding="utf-8")
-    shown = list(page.shown_on(text))
-    assert len(shown) == text.count("$ bayes-sota ") >= 8
-    assert all(board.said for board in shown)
-    drawn = {board.figure for board in shown} - {None}
+@pytest.fixture(scope="module")
+def text(page):
+    return page.PAGE.read_text(encoding="utf-8")
+
+
+def test_every_command_has_sentences_and_every_board_a_row(page, text):
+    shown = list(page.BLOCK.finditer(text))
+    assert len(shown) == text.count("$ bayes-sota ") >= 4
+    assert all(block["said"] for block in shown)
+    drawn = {page.PAGE.parent / block["figure"] for block in shown if block["figure"]}
     assert drawn == set((page.PAGE.parent / "boards").glob("*.svg"))
+    (table,) = page.TABLE.findall(text)
+    assert re.findall(r"^\| (.*?) \|", table, re.M)[1:] == list(page.BOARDS)
 
 
-def test_neighbours_told_apart_are_counted_as_the_commands_count_them(page):
-    text = page.PAGE.read_text(encoding="utf-8")
-    introduction = text.split("\n## ")[0]
-    counts = re.findall(r"\b([\d,]+) of ([\d,]+)\b", introduction)
-    boards = re.findall(r"\b([\d,]+) of ([\d,]+) pairs of neighbours", text)
-    assert sorted(counts) == sorted(boards)
-    assert boards
-
-
-def test_numbers_of_the_prose_are_those_of_the_output_below(page):
-    for section in page.PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
-        output = "\n".join(re.findall(r"^```console\n(.*?)^```", section, re.M | re.S))
-        prose = re.sub(r"^```.*?^```", "", section, flags=re.M | re.S)
-        assert stale_numbers(prose, output) == [], section.splitlines()[0]
+def test_numbers_of_the_prose_are_those_of_the_output_beside(text):
+    for section in text.split("\n## "):
+        blocks = re.findall(r"^```console\n.*?^```|^\|[^\n]*$", section, re.M | re.S)
+        prose = re.sub(r"^```.*?^```|^\|[^\n]*$", "", section, flags=re.M | re.S)
+        assert stale_numbers(prose, "\n".join(blocks)) == [], section.splitlines()[0]
 
 
 def test_a_stale_number_is_seen():
@@ -49,7 +46,9 @@ def test_a_stale_number_is_seen():
 
 
 @pytest.mark.slow
-def test_sentences_are_those_printed_now(page, data_directory):
+def test_the_page_says_what_is_printed_now(page, text, data_directory):
     with page.beside_tables():
-        for shown in page.shown_on(page.PAGE.read_text(encoding="utf-8")):
-            assert text_differences(shown.said, page.run(shown.arguments), ELSEWHERE) == []
+        (table,) = page.TABLE.findall(text)
+        assert text_differences(table, page.table(), ELSEWHERE) == []
+        for block in page.BLOCK.finditer(text):
+            assert text_differences(block["said"], page.shown(block), ELSEWHERE) == []
