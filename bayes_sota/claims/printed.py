@@ -27,7 +27,7 @@ _NODES = 12  # that stand for more
 
 
 def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
-    """Accuracies with their digits, and a note where they are taken as percent.
+    """Two shares with their digits, and a note where they are taken as percent.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
     if None in numbers:
         wrong = texts[numbers.index(None)]
         two = "two numbers are needed, of A and of B; " * wrong.startswith("--")
-        raise InputError(f"{two}an accuracy is a number in [0, 1] or in percent, got {wrong!r}")
+        raise InputError(f"{two}each is a number in [0, 1] or in percent, got {wrong!r}")
     signed = [text.endswith("%") for text in texts]
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)

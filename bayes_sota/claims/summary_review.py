@@ -9,7 +9,6 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
@@ -30,8 +29,8 @@ from bayes_sota.data.words import key
 PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
 RESULTS = (*PROBABILITIES, "assumption", "verdict")
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
-_SPREADS = ("sd_a", "sd_b", "sd_difference", "pairwise_correlation")
-_NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, "congruence", "n_test")
+_SPREADS, _CORRELATION = ("sd_a", "sd_b", "sd_difference"), "pairwise_correlation"
+_NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, _CORRELATION, "congruence", "n_test")
 _LABELS = ("name", "paper", "claim", "title")
 _METRICS = {
     **dict.fromkeys(("classification", "accuracy"), "accuracy"),
@@ -155,9 +154,8 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     for role in (*_NUMBERS, "metric", "group"):
         if role not in found and key(role) in known:
             found[role] = table.find(role, role)
-    label = next((known[word] for word in _LABELS if word in known), None)
-    if label is not None:
-        found.setdefault("name", label)
+    if labels := [known[word] for word in _LABELS if word in known]:
+        found.setdefault("name", labels[0])
     begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & set(pair)]
     for role in ("n_test", *(name for pair in begun or [_ACCURACIES] for name in pair)):
         found[role] = table.find(found.get(role, role), role)
@@ -172,26 +170,18 @@ def _claims(table: Table, used: Mapping[str, str]) -> tuple[list[Claim], list[st
     """The claims of the rows, and notes; rows that are none are one error."""
     printed = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
     metrics = table.names(used["metric"], may_miss=True) if "metric" in used else [""] * len(table)
-    claims, problems, averages = list[Claim](), list[str](), list[str]()
-    percent = np.zeros(len(table), bool)
-    if "accuracy_a" in used:
-        pair = np.stack([printed[role].value for role in _ACCURACIES])
-        percent = np.all((pair >= LEAST_PERCENT) & (pair <= 100), axis=0)
+    claims, problems, averages, percent = list[Claim](), list[str](), list[str](), False
     for row, metric in enumerate(metrics):
-        cells = {
-            role: (float(numbers.value[row]), numbers.texts[row])
-            for role, numbers in printed.items()
-            if not np.isnan(numbers.value[row])
-        }
+        values = {role: float(numbers.value[row]) for role, numbers in printed.items()}
         try:
-            claim = _claim(cells, metric.lower(), 100.0 if percent[row] else 1.0)
-            if isinstance(claim, Accuracies) and not percent[row]:
-                a, b = (cells[role][1] for role in _ACCURACIES)
-                reported_claim(a, b, claim.n, claim.known)
+            claim, in_percent = _claim({k: v for k, v in values.items() if v == v}, metric.lower())
             claims.append(claim)
+            percent |= in_percent
+            if isinstance(claim, Accuracies) and not in_percent:
+                a, b = (printed[role].texts[row] for role in _ACCURACIES)
+                reported_claim(a, b, claim.n, claim.known)
         except ImpossibleAccuracyError:
             averages.append(table.lines[row])
-            claims.append(claim)
         except InputError as error:
             problems.append(f"{table.lines[row]}: {error}")
     if problems:
@@ -199,7 +189,7 @@ def _claims(table: Table, used: Mapping[str, str]) -> tuple[list[Claim], list[st
         unusable = f"{len(problems):,} of {counted(len(metrics), 'row')} cannot be used"
         fix = "correct them or leave them out"
         raise InputError(f"{unusable}: {'; '.join(problems[:3])}{more}", where=table.where, fix=fix)
-    notes = ["accuracies of 10 and more are read as percent"] * bool(percent.any())
+    notes = ["accuracies and Dice of 10 and more are read as percent"] * percent
     if averages:
         rest = f" and {len(averages) - MOST_LISTED} more" * (len(averages) > MOST_LISTED)
         notes.append(
@@ -209,9 +199,11 @@ def _claims(table: Table, used: Mapping[str, str]) -> tuple[list[Claim], list[st
     return claims, notes
 
 
-def _claim(cells: Mapping[str, tuple[float, str]], word: str, unit: float) -> Claim:
-    """The claim of a row, by its metric or by the cells that are filled."""
-    of = {role: value for role, (value, _) in cells.items()}
+def _claim(of: Mapping[str, float], word: str) -> tuple[Claim, bool]:
+    """The claim of a row, by its metric or by the cells that are filled; whether it is in percent.
+
+    Standard deviations are then in percent too.
+    """
     if word and word not in _METRICS:
         raise InputError(f"metric is one of {', '.join(_METRICS)}, got {quoted(word)}")
     if not word and of.keys() & set(_ACCURACIES) and of.keys() & set(_MEANS):
@@ -221,20 +213,19 @@ def _claim(cells: Mapping[str, tuple[float, str]], word: str, unit: float) -> Cl
     for role in (*pair, "n_test"):
         if role not in of:
             raise InputError(f"{role} is empty")
-    a, b = (of[role] / unit for role in pair)
+    in_percent = metric != "mean" and all(LEAST_PERCENT <= of[role] <= 100 for role in pair)
+    unit = 100.0 if in_percent else 1.0
     n: Any = int(of["n_test"]) if of["n_test"] % 1 == 0 else of["n_test"]
+    of = {role: x / unit if role in (*pair, *_SPREADS) else x for role, x in of.items()}
+    shared: Any = {"a": of[pair[0]], "b": of[pair[1]], "n": n}
     if metric == "accuracy":
-        return Accuracies(a=a, b=b, n=n, known=of.get("congruence"))
-    both = {"sd_a", "sd_b"} <= of.keys() and "sd_difference" not in of
-    return Means(
-        a=a,
-        b=b,
-        n=n,
-        known=None if "sd_difference" in of else of.get("pairwise_correlation"),
-        sd=(of["sd_a"], of["sd_b"]) if both else None,
-        sd_difference=of.get("sd_difference"),
-        bounds=None if metric == "mean" else (0.0, 1.0),
-    )
+        return Accuracies(**shared, known=of.get("congruence")), in_percent
+    if "sd_difference" in of:
+        shared["sd_difference"] = of["sd_difference"]
+    else:
+        both = of.keys() >= {"sd_a", "sd_b"}
+        shared |= {"known": of.get(_CORRELATION), "sd": (of["sd_a"], of["sd_b"]) if both else None}
+    return Means(**shared, bounds=None if metric == "mean" else (0.0, 1.0)), in_percent
 
 
 def _result(claim: Claim, level: float) -> dict[str, Any]:

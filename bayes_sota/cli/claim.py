@@ -24,11 +24,11 @@ from bayes_sota.core.arguments import (
     COUNT,
     LEVEL,
     NOT_NEGATIVE,
-    NUMBER,
     PAIRWISE,
     POSITIVE,
     SHARE,
     TRIES,
+    Points,
 )
 from bayes_sota.core.errors import InputError
 
@@ -93,7 +93,7 @@ def classification(
     tree=True,
     example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
 )
-@option("--mean", limits=NUMBER, nargs=2, required=True, help="Of A (the winner) and of B.")
+@option("--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
 @option("--sd", limits=NOT_NEGATIVE, nargs=2, help="Standard deviations of cases.")
 @option("--sd-difference", limits=POSITIVE, help="Of the differences of cases.")
 @option("--n-test", limits=COUNT, required=True, help="Number of cases.")
@@ -102,7 +102,7 @@ def classification(
 @_tries
 @_level
 def segmentation(
-    mean: tuple[float, float],
+    mean: tuple[str, str],
     n_test: int,
     pairwise_correlation: float | None,
     sd: tuple[float, float] | None,
@@ -115,9 +115,20 @@ def segmentation(
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    a, b = mean
+    shares, note = as_shares(mean)
+    if note:  # numbers that were written with a sign are shares already
+        options["notes"] = [f"{note}, and so are standard deviations"]
+        sd, sd_difference = map(_hundredths, (sd, sd_difference))
     known: Any = {"known": pairwise_correlation, "sd": sd, "sd_difference": sd_difference}
+    a, b = map(float, shares)
     return _answer(claims.report_claim(claims.Means(a=a, b=b, n=n_test, **known), **options), seed)
+
+
+def _hundredths(numbers: Any) -> Any:
+    """Numbers in percent as shares."""
+    if isinstance(numbers, tuple):
+        return tuple(map(_hundredths, numbers))
+    return numbers if numbers is None or isinstance(numbers, Points) else numbers / 100
 
 
 @command(
