@@ -1,6 +1,7 @@
 """All commands; each is imported when it is asked for, and the others are not."""
 
 import platform
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -38,6 +39,18 @@ _BELOW = {
 }
 _MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
 
+_INSTEAD = {  # of options that 0.5 had
+    "--report": "--save FILE.html",
+    "--figure": "--save FILE.png",
+    "--table": "--save FILE.csv",
+    "--output": "--save FILE.nc",
+    "--text": "--save FILE.txt",
+    "--no-sensitivity": "--quiet",
+    "--task-columns": "--use A,B,C",
+    "--similarity": "--correlation RHO",
+    "--level": "--prob P",
+}
+
 
 class Commands(click.Group):
     """Commands by their names, with what they answer, in their order."""
@@ -66,6 +79,16 @@ class Commands(click.Group):
             formatter.write_dl(list(self.about.items()))
 
 
+def every_command(group: click.Group, *above: str) -> Iterator[tuple[str, click.Command]]:
+    """Commands of a group and of the groups in it, by their full names."""
+    for name in group.list_commands(click.Context(group)):
+        found = group.get_command(click.Context(group), name)
+        if isinstance(found, click.Group):
+            yield from every_command(found, *above, name)
+        elif found is not None:
+            yield " ".join((*above, name)), found
+
+
 def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     """Print what a report of a bug needs; none of the libraries is imported."""
     if wanted:
@@ -88,3 +111,24 @@ cli = Commands(
         )
     ],
 )  # fmt: skip
+
+
+def unknown_option(name: str, ctx: click.Context) -> str:
+    """One line on an unknown option: its new form, or who takes it, or what is spelt like it."""
+    from bayes_sota.cli.options import hidden
+    from bayes_sota.core.text import listed, nearest
+
+    problem = f"{ctx.command_path.partition(' ')[2]} has no option {name}"
+    if name.endswith("-column"):
+        return f"{problem}; write --column {name[2:].removesuffix('-column')}=NAME"
+    if name in _INSTEAD:
+        return f"{problem}; write {_INSTEAD[name]}"
+    takers = [
+        command
+        for command, one in every_command(cli)
+        if any(name in option.opts and not hidden(option) for option in one.params)
+    ]
+    if takers:
+        return f"{problem}; these commands have it: {listed(takers)}"
+    own = [opt for one in ctx.command.params for opt in one.opts if not hidden(one)]
+    return problem + nearest(name, own)
