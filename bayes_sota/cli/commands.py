@@ -113,22 +113,25 @@ cli = Commands(
 )  # fmt: skip
 
 
-def unknown_option(name: str, ctx: click.Context) -> str:
+def unknown_option(error: click.NoSuchOption) -> str:
     """One line on an unknown option: its new form, or who takes it, or what is spelt like it."""
     from bayes_sota.cli.options import hidden
     from bayes_sota.core.text import listed, nearest
 
-    problem = f"{ctx.command_path.partition(' ')[2]} has no option {name}"
+    name, command = error.option_name, error.ctx
+    if command is None or command.parent is None:
+        return error.format_message()
+    problem = f"{command.command_path.partition(' ')[2]} has no option {name}"
     if name.endswith("-column"):
         return f"{problem}; write --column {name[2:].removesuffix('-column')}=NAME"
     if name in _INSTEAD:
         return f"{problem}; write {_INSTEAD[name]}"
     takers = [
-        command
-        for command, one in every_command(cli)
+        path
+        for path, one in every_command(cli)
         if any(name in option.opts and not hidden(option) for option in one.params)
     ]
     if takers:
         return f"{problem}; these commands have it: {listed(takers)}"
-    own = [opt for one in ctx.command.params for opt in one.opts if not hidden(one)]
+    own = [opt for one in command.command.params for opt in one.opts if not hidden(one)]
     return problem + nearest(name, own)

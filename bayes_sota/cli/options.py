@@ -261,15 +261,6 @@ class Command(click.Command):
         )
         self.endings = _TABLE + _FIGURE * draws + (".nc",) * tree
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Values of the options; an unknown one is an error that names what to type instead."""
-        from bayes_sota.cli.commands import unknown_option
-
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            raise InputError(unknown_option(error.option_name, ctx)) from None
-
     def invoke(self, ctx: click.Context) -> int:
         """Run the function, deliver its answer, and return the exit code."""
         check_saved(ctx, self.endings)
