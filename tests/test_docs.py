@@ -142,7 +142,7 @@ def test_the_site_has_every_name_and_needs_no_network(site):
 @pytest.mark.slow
 def test_the_site_is_for_everybody(site, browser):
     """Some pages of every kind; they share their styles, and a browser takes seconds for each."""
-    alone = ("index", "paper", "api/index", "notebooks/02_leaderboard_to_posterior")
+    alone = ("index", "paper", "api/index", "notebooks/01_quickstart")
     pages = [site / f"{name}.html" for name in alone]
     for kind in ("guide", "measured"):
         pages += sorted(site.glob(f"{kind}/*.html"))[::3]

@@ -65,8 +65,7 @@ def mcse_of(values: FloatArray, attributes: Mapping[Any, Any], points: Points | 
         import arviz as az
 
         return float(az.mcse(values))
-    effective = float(attributes.get("importance_effective_size", np.inf))
-    return error_of_mean(values, points) * (1 + values.size / effective) ** 0.5
+    return error_of_mean(values, points)
 
 
 def error_of_mean(values: FloatArray, points: Points | None) -> float:
@@ -216,10 +215,7 @@ def how_drawn(tree: "xr.DataTree") -> str:
     chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
     draws = f"{sizes['chain'] * sizes['draw']:,}"
     said = f"{draws} independent draws of the exact posterior"
-    if "importance_effective_size" in tree.attrs:
-        size = round(float(tree.attrs["importance_effective_size"]))
-        said = f"{draws} draws by importance sampling, {counted(size, 'effective point')}"
-    elif method == "nuts":
+    if method == "nuts":
         said = f"NUTS with {chains} of {each}"
     elif method != "exact":
         said = f"{draws} draws by {_METHODS.get(method, method)}"

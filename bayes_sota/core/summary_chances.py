@@ -104,10 +104,9 @@ def weighted_chance(
     weights = weights / weights.sum()
     mean = float(np.sum(weights * chances))
     variance = float(np.sum(weights**2 * (chances - mean) ** 2))
-    inflation = 1 + chances.size / float(attributes.get("importance_effective_size", np.inf))
-    spread = error_of_mean(chances, None) if np.ptp(chances) else 0.0
+    spread, inflation = error_of_mean(chances, None) if np.ptp(chances) else 0.0, 1.0
     if spread:
-        inflation = max(inflation, (mcse_of(chances, attributes, points) / spread) ** 2)
+        inflation = max(1.0, (mcse_of(chances, attributes, points) / spread) ** 2)
     p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
     counted = share_mcse(p, draws / inflation)
     variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)
