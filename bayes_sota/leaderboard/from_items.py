@@ -85,7 +85,8 @@ def _without_luck(
         others.setdefault("new_ratio", ratio)
         scores, ratio = law.remove_shift(scores, pull.moved * ratio), ratio * pull.left
         board, others["adjusted"] = board.copy_with(anchors=anchors), scores
-        others["explained"] = 1 - float(np.mean(pull.left[correlation.leaders] ** 2))
+        left = float(np.mean(pull.left[correlation.leaders] ** 2))
+        others["explained"] = max(0.0, 1 - left)  # anchors that disagree may leave more than was
     entries = np.flatnonzero(modelled_entries(law, board))
     values = scores * law.unit
     return own_evidence(board, law, data.scores, values, correlation, ratio, entries, **others)

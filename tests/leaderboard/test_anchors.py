@@ -347,3 +347,12 @@ def test_a_report_says_what_an_anchor_would_be_worth():
     assert 0.8 < (high - low) / 100 / after < 1.2
     assert (high - low) / 100 < before
     assert not any("--known" in note for note in report.content["notes"])
+
+
+def test_anchors_that_disagree_may_widen_what_is_left():
+    """Who of them is a stray is unknown, and so is the shift: the variance grows."""
+    data = answers(seed=3)
+    far = np.array([-2.6, 2.6]) * data.standard_errors[:2]
+    known = dict(zip(data.names[:2], data.scores[:2] + far, strict=True))
+    posterior = board_posterior(with_known(data, known), draws=200, random_seed=0)
+    assert all(np.isfinite(draws).all() for draws in posterior.draws.values())
