@@ -1,7 +1,6 @@
 """Rules for the files themselves: nothing in them holds on one machine only."""
 
 import re
-import shlex
 import stat
 import subprocess
 import sys
@@ -138,19 +137,3 @@ def test_the_licence_is_whole():
     licence = read("LICENSE")
     assert "Apache License" in licence[:200]
     assert "END OF TERMS AND CONDITIONS" in licence
-
-
-def test_a_person_reads_the_readme_to_its_end():
-    assert len(read("README.md").split()) <= 900
-
-
-@pytest.mark.slow
-def test_the_examples_of_the_readme_run(tmp_path):
-    blocks = re.findall(r"^```(sh|python)\n(.*?)^```$", read("README.md"), re.M | re.S)
-    shell = [text for language, text in blocks if language == "sh" and "pip install" not in text]
-    python = [text for language, text in blocks if language == "python"]
-    assert (len(shell), len(python)) == (6, 1)
-    called = "import sys; from bayes_sota.cli import main; sys.exit(main(sys.argv[1:]))"
-    for words in (*([called, *shlex.split(line)[3:]] for line in shell), python):
-        subprocess.run([sys.executable, "-c", *words], cwd=tmp_path, check=True)
-    assert (tmp_path / "report.html").stat().st_size < 3_000_000

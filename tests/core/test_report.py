@@ -90,8 +90,8 @@ def test_the_policy_allows_the_page_s_script_and_no_other():
 def test_a_page_says_whether_its_result_can_be_trusted_and_explains_its_words():
     table = table_of(list("abc"))
     words = [word.replace("\N{NO-BREAK SPACE}", " ") for word in page_of(table).words]
-    assert "The skill of the best classifier: the true state of the art." in words
-    assert "What EPP calls a model." not in words
+    assert "The skill of the best model of this field: the true state of the art." in words
+    assert "A model, in the terms of EPP." not in words
     assert re.search(r"[\d.]+ % of the 95 % intervals held theta_sota", "".join(words))
     assert "No check of the computation failed." in "".join(words)
     page = page_of(replace(table, reasons=("too few <points>",)))
