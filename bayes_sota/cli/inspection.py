@@ -23,7 +23,7 @@ from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import measure, place_in
+from bayes_sota.data.words import key, measure, place_in
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
@@ -105,7 +105,10 @@ def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[st
     notes += [tidy.sentence, *tidy.notes]
     rounds: Trial = partial(_fit, table, reading), _ROUNDS
     if tidy.layout == "board":
-        return "leaderboard", [_of_board(tidy)]
+        are_known = key(tidy.titles[0]) == "skill"
+        fix = "sota, board and score take known skills by --known FILE, beside scores of them"
+        notes += [fix] * are_known
+        return "known skills" if are_known else "leaderboard", [_of_board(tidy)]
     if tidy.layout == "pair":
         read = partial(data.read_paired_boards, table, n_test=(10**6, 10**6), **reading)
         return "two boards", [(read, _PAIR)]

@@ -25,7 +25,6 @@ from bayes_sota.data.words import place_in
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_SLIPS = 0.1  # of the cells of answers
-_NOT_ITEMS = {"board": "is a leaderboard", "pair": "is two boards", "battles": "is of battles"}
 
 
 def read_outcomes(
@@ -113,8 +112,6 @@ def outcomes_of(
     tidy: Tidy, metric: str | None = None, average: Averaging | None = None, new: New | None = None
 ) -> Outcomes:
     """Container of scores that are read already; parameters are those of ``read_outcomes``."""
-    if tidy.layout in _NOT_ITEMS:
-        raise tidy.error(f"{_NOT_ITEMS[tidy.layout]}, not answers to items")
     if _is_of_folds(tidy) and "unit" not in tidy.asked:
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
         raise tidy.error(problem, "unit", "{option} takes them for independent items")

@@ -237,7 +237,8 @@ def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **sour
     if len(lines) * len(kept) > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells")
     if not lines or not kept:
-        raise InputError(f"the table has no {'rows' if kept else 'columns'}")
+        dropped = "".join(f"; {note}" for note in source.get("notes", ()))
+        raise InputError(f"the table has no {'rows' if kept else 'columns'}{dropped}")
     return Table(columns=kept, lines=lines, **source)
 
 

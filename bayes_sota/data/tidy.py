@@ -23,8 +23,9 @@ type Labels = NDArray[np.object_]
 
 _LARGEST = 100_000_000  # places of a grid
 _WITHOUT_UNITS = {
-    "pair": "it holds two boards, which bayes-sota paired reads; --use NAME takes one of them",
-    "battles": "it holds battles, which bayes-sota epp reads",
+    "board": "is a leaderboard, which bayes-sota board reads",
+    "pair": "holds two boards, which bayes-sota paired reads; --use NAME takes one of them",
+    "battles": "holds battles, which bayes-sota epp reads",
 }
 _OF_SCORES = ("score", "metric_score", "probability", "public", "private")
 
@@ -81,14 +82,18 @@ class Tidy(Source):
         return len(self.lines)
 
     @property
-    def unit(self) -> str:
-        """Role that tells scores of an entry apart: the first of ``UNITS`` with several names."""
+    def units(self) -> list[str]:
+        """Roles that may tell scores of an entry apart; an error where there are none."""
         there = [role for role in UNITS if role in self.labels]
-        if not there:
-            what = _WITHOUT_UNITS.get(
-                self.layout, "its rows are no scores of items, tasks or rounds"
-            )
-            raise self.error(what)
+        if self.layout in _WITHOUT_UNITS or not there:
+            what = "its rows are no scores of items, tasks or rounds"
+            raise self.error(_WITHOUT_UNITS.get(self.layout, what))
+        return there
+
+    @property
+    def unit(self) -> str:
+        """Role that tells scores of an entry apart: the first with several names."""
+        there = self.units
         return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
 
     def with_items(self) -> "Tidy":

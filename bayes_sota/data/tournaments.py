@@ -295,9 +295,6 @@ def read_scores(
 def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
     if tidy.layout == "battles":
         return _matches(tidy)
-    if tidy.layout in ("board", "pair"):
-        problem = "a tournament needs scores of several rounds, and this is a leaderboard"
-        raise InputError(problem, fix="bayes-sota board and paired read leaderboards")
     tidy, used = _with_rounds(tidy)
     grid, (rounds, players) = tidy.pivot("round", "entry")
     has_round, has_player = (~np.isnan(grid).all(axis=axis) for axis in (1, 0))
@@ -340,7 +337,7 @@ def _matches(tidy: Tidy) -> Matches:
 def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     """Scores with the label ``round``, and the roles that it is made of."""
     labels, notes = dict(tidy.labels), list(tidy.notes)
-    used = [role for role in _COARSE_TO_FINE if role in labels]
+    used = sorted(tidy.units, key=_COARSE_TO_FINE.index)
     of_players = _count(tidy, "entry", used[0]) == _count(tidy, "entry") < len(tidy)
     if used[0] == "cluster" and len(used) > 1 and of_players:
         used.pop(0)

@@ -75,6 +75,16 @@ def answers(wrong):
     return "item,a,b\n" + "".join(f"{i},{wrong if i == 4 else i % 2},1\n" for i in range(30))
 
 
+def test_known_skills_are_named_with_their_option(capsys, tmp_path):
+    path = written(tmp_path, "name,skill,n\nbase,0.76,50000\nother,0.71,50000\n", "known.csv")
+    found = run_json(capsys, "inspect", path)
+    assert found["kind"] == "known skills"
+    assert any("by --known FILE" in note for note in found["notes"])
+    blank = written(tmp_path, "name,skill\nbase,\n", "blank.csv")
+    code, _, error = run(capsys, "inspect", blank)
+    assert (code, 'no rows; dropped line 2: "base"' in error) == (2, True)
+
+
 @pytest.mark.parametrize(("text", "message"), [
     (answers("x"), 'line 6, column "a": a number is needed, got "x"'),
     (answers("2"), 'line 6: "2" is no answer'),

@@ -78,8 +78,8 @@ sota teams.csv --metric auc --n-test infer --n-positive 9 | 1,000,000,000, got i
 sota teams.csv --metric auc --n-test 100 | --n-positive is missing
 sota outputs.csv --lower-is-better | larger is better for
 sota outputs.csv --column label=none | there is no column "none"
-sota pair.csv | it holds two boards, which bayes-sota paired reads
-sota battles.csv | it holds battles, which bayes-sota epp reads
+sota pair.csv | holds two boards, which bayes-sota paired reads
+sota battles.csv | holds battles, which bayes-sota epp reads
 sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
 board teams.csv | --n-test is missing
 board teams.csv --n-test 7 | no number of right answers
@@ -96,7 +96,7 @@ board {TEAMS} --field votes | 'votes' is not one of 'single', 'ensembles'
 board {TEAMS} --model eppp | --model must be one of
 board {TEAMS} --model paired-boards | 'paired-boards' is for a public and a private
 board pair.csv | --use NAME takes one of them
-board battles.csv | it holds battles, which bayes-sota epp reads
+board battles.csv | holds battles, which bayes-sota epp reads
 board lone.csv --n-test 50 | bayes-sota score --right K --n-test N says how good it is
 paired pair.csv --n-test-public 10 | --n-test-private is missing
 paired pair.csv --standard-error-private 1 | --standard-error-public is missing
