@@ -22,7 +22,7 @@ from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import fresh_test_set
+from bayes_sota.maximum.fresh_test_sets import fresh_test_set, walk_down
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
 from bayes_sota.maximum.tables import (
     NOISE,
@@ -155,7 +155,7 @@ class BoardLikelihood:
             best = np.where(size > 0, np.maximum(best, skill), best)
             again = np.maximum(best_new, fresh.play(rng, rows, skill))
             best_new = np.where(size > 0, again, best_new)
-            best_new = fresh.walk_down(rng, law.inverse, level, size - 1, best_new)
+            best_new = walk_down(fresh, rng, law.inverse, level, size - 1, best_new)
         drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,

@@ -15,7 +15,7 @@ from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import fresh_test_set
+from bayes_sota.maximum.fresh_test_sets import best_of_fields, fresh_test_set
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 from bayes_sota.maximum.tables import default_reference_skill
 
@@ -86,13 +86,13 @@ class Maxima:
         return self.priors.skill.distribution(values["location"], values["spread"])
 
     def draw_prior(self, rng: Generator, draws: int) -> dict[str, FloatArray]:
-        """Draws from the prior of ``parameters``, (D,), and of all that ``draw_boards`` gives."""
+        """Draws from the prior of ``parameters``, (D,), and of fresh boards, (D, B)."""
         location, spread = self.priors.skill.draw(rng, draws)
         values = {"location": location, "spread": spread}
         values["rho"] = self.priors.correlation.quantile(rng.random(draws))
         if self.has_submissions:
             values["submission_luck"] = self.priors.submission_luck.quantile(rng.random(draws))
-        return values | self.draw_boards(values, rng)
+        return self.with_expected(values | self.draw_boards(values, rng))
 
     def draw_boards(
         self, values: Values, rng: Generator, *, winner: bool = True
@@ -112,32 +112,28 @@ class Maxima:
         Returns
         -------
         dict of str to ndarray, shape (D, B)
-            ``theta_sota``, ``winner_skill``, ``expected_sota``, ``multiplicity_bias``, ``shift``,
-            ``n_classifiers`` and ``observed_maximum``, which is not rounded as printed scores are.
+            ``theta_sota``, ``winner_skill``, ``multiplicity_bias``, ``shift``, ``n_classifiers``
+            and ``observed_maximum``, which is not rounded as printed scores are.
         """
-        field, size, columns = self.field(values), values["rho"].size, []
+        field, rho, luck = self.field(values), values["rho"], values.get("submission_luck")
+        columns = []
         for board in self.boards:
             numbers, weights = tries_nodes(board)
-            tries = rng.choice(numbers, size, p=weights)
-            theta = field.skill(field.isf(-np.expm1(np.log(rng.random(size)) / tries)))
-            one = {"theta_sota": theta, "n_classifiers": tries}
-            one |= self.simulate(board, rng, {**values, **one}, winner=winner)
-            one["multiplicity_bias"] = one["observed_maximum"] - theta
-            columns.append(one | {"expected_sota": field.expected_maximum(tries)})
+            tries = rng.choice(numbers, rho.size, p=weights)
+            theta = field.skill(field.isf(-np.expm1(np.log(rng.random(rho.size)) / tries)))
+            test_set = fresh_test_set(board, rng, rho, self.reference_skill, luck)
+            given = (field, tries.astype(np.int64), theta)
+            best, holder = best_of_fields(test_set, rng, *given, winner=winner)
+            one = {"theta_sota": theta, "n_classifiers": tries, "shift": test_set.shift}
+            one |= {"observed_maximum": best, "winner_skill": holder}
+            columns.append(one | {"multiplicity_bias": best - theta})
         return _by_board(columns)
 
-    def simulate(
-        self, board: BestScore, rng: Generator, values: Values, *, winner: bool
-    ) -> dict[str, FloatArray]:
-        """Best score, winner's skill and shift of simulated fields, (D,).
-
-        ``values`` are what all boards share, and ``theta_sota`` and ``n_classifiers``.
-        """
-        luck, tries = values.get("submission_luck"), np.rint(values["n_classifiers"])
-        test_set = fresh_test_set(board, rng, values["rho"], self.reference_skill, luck=luck)
-        given = (self.field(values), tries.astype(np.int64), values["theta_sota"])
-        best, holder = test_set.best_of(rng, *given, winner=winner)
-        return {"observed_maximum": best, "winner_skill": holder, "shift": test_set.shift}
+    def with_expected(self, values: Values) -> dict[str, FloatArray]:
+        """The same with ``expected_sota``, (D, B)."""
+        field, sizes = self.field(values), values["n_classifiers"].T
+        expected = np.stack([field.expected_maximum(m) for m in sizes], axis=1)
+        return {**values, "expected_sota": expected}
 
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
         """Exact draws of what stands behind the maxima, as of ``collect``.
@@ -164,17 +160,15 @@ class Maxima:
         node: IntArray,
         rng: Generator,
     ) -> dict[str, FloatArray]:
-        """What belongs to boards, given draws of what they share and its nodes, (D, B) each.
+        """Draws of what boards share, (D,), and given its nodes what belongs to each, (D, B).
 
         Under the names of the schema, and what else ``BoardLikelihood.draw`` gives.
         """
-        field, columns = self.field(values), []
-        for likelihood in likelihoods:
-            one = likelihood.draw(rng, field, node, values["rho"])
-            one["multiplicity_bias"] = likelihood.board.maximum - one["theta_sota"]
-            one["expected_sota"] = field.expected_maximum(one["n_classifiers"])
-            columns.append(one)
-        return _by_board(columns)
+        field, rho = self.field(values), values["rho"]
+        drawn = _by_board([one.draw(rng, field, node, rho) for one in likelihoods])
+        observed = np.array([board.maximum for board in self.boards])
+        drawn["multiplicity_bias"] = observed - drawn["theta_sota"]
+        return self.with_expected({**values, **drawn})
 
 
 def _by_board(columns: Sequence[Values]) -> dict[str, FloatArray]:

@@ -5,7 +5,7 @@ summed out (``bayes_sota.maximum.likelihood``); the tables of survival functions
 Chebyshev nodes of rho, between which the log likelihood is interpolated. ``observe_maximum`` puts
 this likelihood, with fresh boards as its draws, into any model that has a location, a spread and a
 rho. ``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møllersen & Holsbø, arXiv
-2303.07272), with the best skill as a parameter, :math:`\theta_{sota} = F^{-1}(u^{1/m})`.
+2303.07272).
 
 The location is sampled through a level near the best skill: the data pin down the top of the field,
 and location and spread vary along a curve below it. ``tests/maximum/test_models.py`` holds the
@@ -28,24 +28,20 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
-    BetaSkill,
     CorrelationPrior,
     LogitNormalSkill,
     MaximumPriors,
     Priors,
-    SkillPrior,
-    UniformSkill,
     maximum_priors,
 )
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
+from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.maxima import Maxima, board_names, several
 from bayes_sota.maximum.tables import score_bounds
 
 _OBSERVED = "observed_maximum"
-_SIMULATED = ("theta_sota", "location", "spread", "rho", "n_classifiers")
 _RHO_NODES, _LUCK_NODES = 7, 5
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
@@ -165,6 +161,7 @@ def observe_maximum(
     else:
         refuse_unused("best scores that are not of several submissions", {"luck": luck})
     marginals = [_marginal(maxima, board) for board in maxima.boards]
+    draw = fresh_maxima(maxima)
 
     def logp(value: Any, *parameters: Any) -> Any:
         # the scores are part of the tables, not of the value
@@ -177,7 +174,7 @@ def observe_maximum(
         *parameters,
         dims=dim,
         logp=logp,
-        random=_random(maxima),
+        random=lambda *values, rng=None, size=None: draw(rng, *values, size),
         signature=f"{','.join(['()'] * len(parameters))}->()",
         observed=np.array([board.maximum for board in maxima.boards]),
     )
@@ -273,16 +270,20 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     return padded[:-1] - padded[1:]
 
 
-def _random(maxima: Maxima) -> Callable[..., Any]:
-    """Best scores of fresh boards, which lie along the last axis of ``size``."""
+def fresh_maxima(maxima: Maxima) -> Callable[..., Any]:
+    """Function that draws best scores of fresh boards, which lie along the last axis of its size.
 
-    def random(*values: Any, rng: Any = None, size: Any = None) -> Any:
+    It takes a generator, the parameters of ``maxima`` and the size, as ``pm.Simulator`` gives them.
+    """
+
+    def draw(rng: Generator, *parameters: Any) -> Any:
+        *values, size = parameters
         shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
-        parameters = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
-        named = dict(zip(maxima.parameters, parameters, strict=True))
+        columns = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
+        named = dict(zip(maxima.parameters, columns, strict=True))
         return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
-    return random
+    return draw
 
 
 def build_simulated_maximum(
@@ -295,33 +296,32 @@ def build_simulated_maximum(
     r"""Model of one or more boards of which the maximum is known, for approximate Bayes.
 
     .. math::
-        \text{location} &\sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta} \\
-        \theta_{sota} &= F^{-1}(u^{1/m}), \quad u \sim U(0, 1) \\
-        \log L &= -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
+        \text{location} \sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta}, \quad
+        \log L = -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
 
     Parameters
     ----------
     boards, priors, reference_skill
-        As of ``build_model``; what belongs to a board has the dimension ``board``.
+        As of ``build_model``.
     epsilon : float or one per board
         Standard deviation of the kernel, on the scale of scores.
 
     Returns
     -------
     pm.Model
-        Free variables ``level`` (unless the location is known), ``log_spread``, ``rho``, ``u`` and
-        ``tries_quantile`` (where the number of classifiers is uncertain); deterministic
-        ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
+        Free variables ``level``, ``log_spread`` and ``rho`` unless they are known; deterministic
+        ``location``, ``spread``.
 
     Raises
     ------
     InputError
-        No board, or one whose best score was chosen among submissions.
+        No board, one whose best score was chosen among submissions, or nothing that is unknown.
 
     Notes
     -----
     ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
-    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon.
+    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon and draws the
+    best skill.
     """
     maxima = Maxima(several(boards), priors, reference_skill)
     if maxima.has_submissions:
@@ -337,62 +337,17 @@ def build_simulated_maximum(
 
     with pm.Model(coords={"board": board_names(maxima.boards)}) as model:
         location, spread, rho = _field_variables(maxima)
-        m = pm.Deterministic("n_classifiers", _numbers_of_classifiers(maxima), dims="board")
-        tail = -pt.expm1(pt.log(pm.Uniform("u", dims="board")) / m)
-        skill = _exceeded(maxima.priors.skill, location, spread, tail)
-        best = pm.Deterministic("theta_sota", skill, dims="board")
-        # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
-        # variable by its first parameter.
+        if not model.free_RVs:
+            raise InputError('location, spread and rho are known: take method "exact"')
         pm.Simulator(
             "best_score",
-            simulator_of(maxima),
-            *(best, location, spread, rho, m),
+            fresh_maxima(maxima),
+            # PyTensor sizes a vectorised random variable by its first parameter, which therefore
+            # depends on all of them
+            *(location + 0 * (spread + rho), spread, rho),
             distance=log_kernel,
             epsilon=np.broadcast_to(np.asarray(epsilon, np.float64), len(maxima.boards)),
             dims="board",
             observed=np.array([board.maximum for board in maxima.boards]),
         )
     return model
-
-
-def _exceeded(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
-    """Skill that is exceeded with a probability, as ``SkillDistribution.isf``, in PyTensor."""
-    if isinstance(prior, UniformSkill):
-        reach = np.sqrt(3) * spread
-        low, high = pt.sigmoid(location - reach), pt.sigmoid(location + reach)
-        return high - tail * (high - low)
-    if isinstance(prior, BetaSkill):
-        mean, variance = pt.sigmoid(location), spread**2
-        return 1 - pt.betaincinv(1 / (mean * variance), 1 / ((1 - mean) * variance), tail)
-    return pt.sigmoid(location + spread * np.sqrt(2) * pt.erfcinv(2 * tail))
-
-
-def _numbers_of_classifiers(maxima: Maxima) -> Any:
-    """As given, or one of the equally likely numbers of the exact route, per board."""
-    numbers = [tries_nodes(board)[0] for board in maxima.boards]
-    if all(each.size == 1 for each in numbers):
-        return pt.as_tensor_variable(np.concatenate(numbers))
-    q = pm.Uniform("tries_quantile", dims="board")
-    places = [
-        pt.minimum(pt.cast(q[i] * x.size, "int64"), x.size - 1) for i, x in enumerate(numbers)
-    ]
-    return pt.stack([pt.as_tensor_variable(x)[at] for x, at in zip(numbers, places, strict=True)])
-
-
-def simulator_of(maxima: Maxima) -> Callable[..., Any]:
-    """``fn`` of ``pm.Simulator``: best scores, of a whole population of parameters in one call.
-
-    It takes theta_sota, location, spread, rho and m, then the size, whose last axis is the boards'.
-    """
-
-    def simulate(rng: Generator, *parameters: Any) -> Any:
-        *values, size = parameters
-        shape = tuple(size or np.broadcast_shapes(*(np.shape(x) for x in values)))
-        values = [np.broadcast_to(x, shape).reshape(-1, shape[-1]).T for x in values]
-        scores = [
-            maxima.simulate(board, rng, dict(zip(_SIMULATED, of, strict=True)), winner=False)
-            for board, *of in zip(maxima.boards, *values, strict=True)
-        ]
-        return np.stack([one[_OBSERVED] for one in scores], axis=-1).reshape(shape)
-
-    return simulate

@@ -120,7 +120,7 @@ def sota_posterior(
     values["rho"] = fit.nodes.draw_rho(parameters.node, rng)
     if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    values |= maxima.collect(fit.likelihoods, values, parameters.node, rng)
+    values = maxima.collect(fit.likelihoods, values, parameters.node, rng)
     beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
     return SotaPosterior(values, fit, parameters, _reasons(fit, beyond))
 

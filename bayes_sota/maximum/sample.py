@@ -301,14 +301,15 @@ def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.Da
     drawn = trace["posterior"].to_dataset().drop_attrs()
     rng, shape = request.seeded[0], (drawn.sizes["chain"], drawn.sizes["draw"])
     shared = {k: np.broadcast_to(drawn[k].values, shape).ravel() for k in request.parameters}
-    values = shared | request.draw_fields(shared, rng)
+    values = request.draw_fields(shared, rng)
     groups = model_groups(model, trace, rng, replicated=(_OBSERVED,))
     places, laws = {x: drawn[x].values for x in ("chain", "draw")}, request.draw_from_laws(values)
     kept = ("posterior", "predictions", "posterior_predictive")
     more = {name: laws[name].assign_coords(places) for name in kept if name in laws}
-    prior = request.draw_boards({k: groups["prior"][k].values.ravel() for k in shared}, rng)
-    of_prior = {name: x for name, x in prior.items() if name in laws["posterior"]}
-    more["prior"] = request.lay_out(of_prior, 1)
+    of_prior = {k: groups["prior"][k].values.ravel() for k in shared}
+    prior = request.with_expected(of_prior | request.draw_boards(of_prior, rng))
+    named = [name for name in prior if name in laws["posterior"] and name not in shared]
+    more["prior"] = request.lay_out({name: prior[name] for name in named}, 1)
     more["prior_predictive"] = request.lay_out({_OBSERVED: prior[_OBSERVED]}, 1)
     groups["posterior"] = drawn
     groups |= {
