@@ -9,8 +9,7 @@ rho. ``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møller
 
 The location is sampled through a level near the best skill: the data pin down the top of the field,
 and location and spread vary along a curve below it. ``tests/maximum/test_models.py`` holds the
-densities against the exact route, ``tests/maximum/test_complete.py`` extended models. Fields are
-logit-normal.
+densities against the exact route. Fields are logit-normal.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +22,7 @@ import pytensor
 import pytensor.tensor as pt
 from numpy.random import Generator
 
-from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
     CorrelationPrior,
@@ -110,8 +107,6 @@ def observe_maximum(
     luck: Any = None,
     priors: Priors | MaximumPriors | None = None,
     reference_skill: float | None = None,
-    name: str = _OBSERVED,
-    dim: str = "board",
 ) -> Any:
     """Add the observed maxima of boards to the model of the ``with`` block.
 
@@ -130,9 +125,6 @@ def observe_maximum(
         lie: beyond quantiles of .0002 and .9998 the likelihood is that at these.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
-    name, dim : str
-        Of the variable and of its dimension, whose coordinates are the names of the boards.
-        ``complete`` reads ``observed_maximum`` over ``board``; further boards take other names.
 
     Returns
     -------
@@ -151,15 +143,9 @@ def observe_maximum(
     ('board',)
     """
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
-    parameters = [location, spread, rho]
-    if maxima.has_submissions:
-        parameters.append(luck)
-        if luck is None:
-            raise InputError(
-                "best scores were chosen among submissions: give the luck of it, luck="
-            )
-    else:
-        refuse_unused("best scores that are not of several submissions", {"luck": luck})
+    if maxima.has_submissions and luck is None:
+        raise InputError("best scores were chosen among submissions: give the luck of it, luck=")
+    parameters = [location, spread, rho, luck][: len(maxima.parameters)]
     marginals = [_marginal(maxima, board) for board in maxima.boards]
     draw = fresh_maxima(maxima)
 
@@ -167,12 +153,11 @@ def observe_maximum(
         # the scores are part of the tables, not of the value
         return pt.stack([marginal(*parameters) for marginal in marginals])
 
-    add_digest(*maxima.boards)
-    pm.modelcontext(None).add_coord(dim, board_names(maxima.boards))
+    pm.modelcontext(None).add_coord("board", board_names(maxima.boards))
     return pm.CustomDist(
-        name,
+        _OBSERVED,
         *parameters,
-        dims=dim,
+        dims="board",
         logp=logp,
         random=lambda *values, rng=None, size=None: draw(rng, *values, size),
         signature=f"{','.join(['()'] * len(parameters))}->()",

@@ -105,7 +105,7 @@ def sample_abc(
     behind["multiplicity_bias"] = best - behind["theta_sota"]
     del behind["observed_maximum"]  # simulated, near the observed one
     values = request.with_expected(request.draw_fields(drawn, rng) | behind)
-    return request.tree(request.draw_from_laws(values), "abc", attributes)
+    return request.result(values, "abc", attributes)
 
 
 def _reasons(attributes: dict[str, Any]) -> str:

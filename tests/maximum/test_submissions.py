@@ -204,8 +204,6 @@ def test_the_log_likelihood_of_pymc_is_the_exact_one_whatever_the_luck():
             assert float(ours.eval(mode="FAST_COMPILE")) == pytest.approx(known, abs=0.005)
 
 
-def test_a_luck_is_needed_or_refused_in_models_of_best_scores():
+def test_a_luck_is_needed_in_models_of_chosen_best_scores():
     with pytest.raises(InputError, match="give the luck of it, luck="):
         maximum_logp(CHOSEN, 1.5, 0.4, 0.7)
-    with pytest.raises(InputError, match="luck has no effect on best scores"):
-        maximum_logp(ALONE, 1.5, 0.4, 0.7, luck=0.5)
