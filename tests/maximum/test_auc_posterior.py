@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rejection import draw_accepted
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.priors import (
     FixedCorrelation,
     LogitNormalSkill,

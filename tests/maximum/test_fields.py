@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
