@@ -152,7 +152,7 @@ def test_no_imports_go_in_a_circle():
         ("from bayes_sota.maximum.law import MaximumLaw", "core.errors", True),
         ("from bayes_sota import __version__", "leaderboard.sample", False),
         ("from bayes_sota.maximum.law import maximum_law", "leaderboard.sample", False),
-        ("from bayes_sota.maximum.field import Field", "maximum.law", False),
+        ("from bayes_sota.maximum.law import Field", "maximum.law", False),
         ("import bayes_sota as bs", "cli.demo", False),
     ],
 )

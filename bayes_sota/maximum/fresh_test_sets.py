@@ -26,7 +26,6 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
-from bayes_sota.maximum.tables import default_reference_skill
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
@@ -322,3 +321,11 @@ def fresh_test_set(
     if luck is None:
         return one
     return ChosenTestSet(one, one.shift, correlation, noise, kind, one.step)
+
+
+def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
+    """theta0 as given, or the observed maximum, kept half an item away from 0 and 1."""
+    if skill is not None:
+        return skill
+    half = 0.5 / (board.n_test or 10**6)
+    return float(np.clip(board.maximum, half, 1 - half))

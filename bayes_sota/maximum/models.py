@@ -34,12 +34,12 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.maxima import Maxima, board_names, several
-from bayes_sota.maximum.tables import score_bounds
+from bayes_sota.maximum.likelihood import BoardLikelihood, score_bounds
+from bayes_sota.maximum.posterior import Maxima, board_names, several
 
 _OBSERVED = "observed_maximum"
-_RHO_NODES, _LUCK_NODES = 7, 5
+_PARAMETERS = ("location", "spread", "rho")
+_RHO_NODES = 7
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
 
@@ -69,15 +69,14 @@ def build_model(
     -------
     pm.Model
         Free variables ``level`` (location + q * spread, near the best skill: the data inform the
-        top of the field), ``log_spread`` and ``rho``, and ``submission_luck`` where a best score
-        was chosen among submissions; deterministic ``location``, ``spread``.
+        top of the field), ``log_spread`` and ``rho``; deterministic ``location``, ``spread``.
         ``observed_maximum`` is a ``pm.CustomDist`` with the dimension ``board``, whose draws are
         fresh boards.
 
     Raises
     ------
     InputError
-        No board.
+        No board, or one whose best score was chosen among submissions.
 
     Examples
     --------
@@ -86,15 +85,12 @@ def build_model(
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
     """
-    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    maxima = _maxima_of(boards, priors, reference_skill)
     if not isinstance(maxima.priors.skill, LogitNormalSkill):
         raise InputError("this model has logit-normal skills; exact and abc have others too")
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
     with pm.Model() as model:
-        parameters = _field_variables(maxima)
-        if maxima.has_submissions:
-            known["luck"] = correlation_variable(maxima.priors.submission_luck, "submission_luck")
-        observe_maximum(maxima.boards, *parameters, **known)
+        observe_maximum(boards, *_field_variables(maxima), **known)
     return model
 
 
@@ -104,7 +100,6 @@ def observe_maximum(
     spread: Any,
     rho: Any,
     *,
-    luck: Any = None,
     priors: Priors | MaximumPriors | None = None,
     reference_skill: float | None = None,
 ) -> Any:
@@ -117,12 +112,9 @@ def observe_maximum(
     location, spread, rho : tensors
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
         the reference classifier. Their priors are those of the model around.
-    luck : tensor, optional
-        Lambda of ``bayes_sota.maximum.submissions``, a number, where a best score was chosen among
-        submissions.
     priors : Priors, optional
-        Their family is that of the skills. Their priors of rho and of the luck tell where these may
-        lie: beyond quantiles of .0002 and .9998 the likelihood is that at these.
+        Their family is that of the skills. Their prior of rho tells where it may lie: beyond
+        quantiles of .0002 and .9998 the likelihood is that at these.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
 
@@ -142,10 +134,7 @@ def observe_maximum(
     >>> model.named_vars_to_dims["observed_maximum"]
     ('board',)
     """
-    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
-    if maxima.has_submissions and luck is None:
-        raise InputError("best scores were chosen among submissions: give the luck of it, luck=")
-    parameters = [location, spread, rho, luck][: len(maxima.parameters)]
+    maxima = _maxima_of(boards, priors, reference_skill)
     marginals = [_marginal(maxima, board) for board in maxima.boards]
     draw = fresh_maxima(maxima)
 
@@ -156,20 +145,34 @@ def observe_maximum(
     pm.modelcontext(None).add_coord("board", board_names(maxima.boards))
     return pm.CustomDist(
         _OBSERVED,
-        *parameters,
+        *(location, spread, rho),
         dims="board",
         logp=logp,
         random=lambda *values, rng=None, size=None: draw(rng, *values, size),
-        signature=f"{','.join(['()'] * len(parameters))}->()",
+        signature="(),(),()->()",
         observed=np.array([board.maximum for board in maxima.boards]),
     )
 
 
-def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> FloatArray:
+def _maxima_of(
+    boards: BestScore | Sequence[BestScore],
+    priors: Priors | MaximumPriors | None,
+    reference_skill: float | None,
+) -> Maxima:
+    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    if maxima.has_submissions:
+        raise InputError(
+            "classifiers of these models submit once: leave the number of submissions out, or take "
+            'method "exact"'
+        )
+    return maxima
+
+
+def _correlation_nodes(prior: CorrelationPrior) -> FloatArray:
     if prior.is_fixed:
         return np.atleast_1d(prior.quantile(0.5))
     low, high = prior.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
-    count = count or max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
+    count = max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
     angle = (np.arange(count) + 0.5) * np.pi / count
     return (low + high) / 2 - (high - low) / 2 * np.cos(angle)
 
@@ -193,25 +196,21 @@ def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
     return location, spread, correlation_variable(maxima.priors.correlation)
 
 
-def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:
-    """Rho, or the luck, of the model of the ``with`` block; a constant where it is known."""
+def correlation_variable(prior: CorrelationPrior) -> Any:
+    """Rho of the model of the ``with`` block; a constant where it is known."""
     if isinstance(prior, BetaCorrelation):
-        return pm.Beta(name, prior.a, prior.b)
-    return pm.Deterministic(name, pt.as_tensor_variable(prior.quantile(0.5)))
+        return pm.Beta("rho", prior.a, prior.b)
+    return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
 
 
 def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
-    """Log likelihood of one board in tensors, from tables at nodes of rho (and the luck)."""
-    nodes, lucks = _correlation_nodes(maxima.priors.correlation), np.zeros(1)
-    if board.has_submissions:
-        lucks = _correlation_nodes(maxima.priors.submission_luck, _LUCK_NODES)
-    every = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
-    likelihood = BoardLikelihood(board, every[0], maxima.reference_skill, every[1])
+    """Log likelihood of one board in tensors, from tables at nodes of rho."""
+    nodes = _correlation_nodes(maxima.priors.correlation)
+    likelihood = BoardLikelihood(board, nodes, maxima.reference_skill)
 
-    def logp(location: Any, spread: Any, rho: Any, luck: Any = 0.0) -> Any:
+    def logp(location: Any, spread: Any, rho: Any) -> Any:
         terms = _board_terms(likelihood, _hat_weights(location, spread, likelihood.skills))
-        cardinal = pt.outer(_cardinal_functions(rho, nodes), _cardinal_functions(luck, lucks))
-        return pt.sum(cardinal.ravel() * terms)
+        return pt.sum(_cardinal_functions(rho, nodes) * terms)
 
     return logp
 
@@ -258,14 +257,14 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
 def fresh_maxima(maxima: Maxima) -> Callable[..., Any]:
     """Function that draws best scores of fresh boards, which lie along the last axis of its size.
 
-    It takes a generator, the parameters of ``maxima`` and the size, as ``pm.Simulator`` gives them.
+    It takes a generator, location, spread, rho and the size, as ``pm.Simulator`` gives them.
     """
 
     def draw(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters
         shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
         columns = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
-        named = dict(zip(maxima.parameters, columns, strict=True))
+        named = dict(zip(_PARAMETERS, columns, strict=True))
         return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
     return draw
@@ -308,12 +307,7 @@ def build_simulated_maximum(
     ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon and draws the
     best skill.
     """
-    maxima = Maxima(several(boards), priors, reference_skill)
-    if maxima.has_submissions:
-        raise InputError(
-            "simulated classifiers submit once: leave the number of submissions out, or take "
-            'method "exact" or "nuts"'
-        )
+    maxima = _maxima_of(boards, priors, reference_skill)
     low, high = np.array([score_bounds(board) for board in maxima.boards]).T
 
     def log_kernel(epsilon: Any, observed: Any, simulated: Any) -> Any:

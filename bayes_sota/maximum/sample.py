@@ -21,9 +21,8 @@ from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, r
 from bayes_sota.core.sample_trace import describe_nuts, run_nuts, sampler_stats
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.maxima import Maxima, board_names
-from bayes_sota.maximum.posterior import log_priors, sota_posterior
-from bayes_sota.maximum.tables import score_bounds
+from bayes_sota.maximum.likelihood import score_bounds
+from bayes_sota.maximum.posterior import Maxima, board_names, log_priors, sota_posterior
 
 _OBSERVED = "observed_maximum"
 _NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -182,6 +181,6 @@ def sample_nuts(
     nuts = {"target_accept": target_accept, "adaptation": "low_rank"}
     trace = run_nuts(model, request.seeded[0], **how, nuts=nuts)
     posterior = trace["posterior"].to_dataset()
-    drawn = {name: posterior[name].values.ravel() for name in request.parameters}
+    drawn = {name: posterior[name].values.ravel() for name in ("location", "spread", "rho")}
     values = request.draw_fields(drawn, request.seeded[0])
     return request.result(values, "nuts", describe_nuts(trace), sampler_stats(trace))

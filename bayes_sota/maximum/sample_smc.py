@@ -28,10 +28,10 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.maximum.likelihood import score_bounds
 from bayes_sota.maximum.models import build_simulated_maximum
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import Request
-from bayes_sota.maximum.tables import score_bounds
 
 _LARGEST_EPSILON = 1 / 4  # in posterior standard deviations of theta_sota
 _EPSILON_AIM = 1 / 6

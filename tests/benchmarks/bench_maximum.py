@@ -32,7 +32,7 @@ from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.maximum import tables
+from bayes_sota.maximum import likelihood as tables
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.posterior import sota_posterior

@@ -189,7 +189,7 @@ def compare_maximum(board: Leaderboard, case: str) -> None:
     """The best score alone."""
     from bayes_sota.core.priors import MaximumPriors
     from bayes_sota.maximum import build_model
-    from bayes_sota.maximum.maxima import Maxima
+    from bayes_sota.maximum.posterior import Maxima
     from bayes_sota.maximum.sample import sample_exact
 
     names = ["location", "spread", "rho", "theta_sota", "winner_skill"]

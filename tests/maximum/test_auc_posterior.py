@@ -17,8 +17,7 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.leaderboard.sample_sensitivity import sota_sensitivity
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.score_laws import score_law
 
 

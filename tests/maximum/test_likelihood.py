@@ -10,7 +10,7 @@ from scipy.stats import binom
 from bayes_sota.core.priors import UniformTries
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.maximum import tables
+from bayes_sota.maximum import likelihood as tables
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.likelihood import BoardLikelihood
 

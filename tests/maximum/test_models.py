@@ -24,8 +24,8 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.maxima import Maxima
 from bayes_sota.maximum.models import build_model, build_simulated_maximum, fresh_maxima
+from bayes_sota.maximum.posterior import Maxima
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [

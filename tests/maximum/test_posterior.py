@@ -17,11 +17,10 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum import tables
+from bayes_sota.maximum import likelihood as tables
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.posterior import fit_maximum, log_priors, sota_posterior
-from bayes_sota.maximum.tables import default_reference_skill
+from bayes_sota.maximum.fresh_test_sets import default_reference_skill
+from bayes_sota.maximum.posterior import Maxima, fit_maximum, log_priors, sota_posterior
 
 
 def best(score, n_test, n_classifiers, **options):

@@ -18,8 +18,7 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.sample_smc import sample_abc
 
 # What PyMC's own Simulator triggers in PyTensor when a model is built.
@@ -79,12 +78,6 @@ def test_plain_rejection_agrees_with_the_exact_route(board, priors):
 def test_an_impossible_epsilon_is_refused(options, message):
     with pytest.raises(InputError, match=message):
         sample_abc((BOARD,), MaximumPriors(), random_seed=1, **options)
-
-
-def test_chosen_submissions_are_not_simulated():
-    board = BestScore("0.98", n_test=200, n_classifiers=50, submissions=10)
-    with pytest.raises(InputError, match="simulated classifiers submit once"):
-        sample_abc((board,), MaximumPriors(), random_seed=1)
 
 
 @pytest.mark.slow
