@@ -9,7 +9,7 @@ Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` hol
 rejection sampling, against quadrature and against denser tables.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -191,14 +191,12 @@ def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
     ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
     ``submission_luck``.
     """
-    densities = {}
-    normal = {
-        "location": (values["location"], priors.skill.location),
-        "log_spread": (np.log(values["spread"]), priors.skill.log_spread),
-    }
-    for name, (x, (mean, sd)) in normal.items():
+    densities, given = {}, {**values, "log_spread": np.log(values["spread"])}
+    for name in ("location", "log_spread"):
+        mean, sd = getattr(priors.skill, name)
         if sd > 0:
-            densities[name] = -0.5 * ((x - mean) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi))
+            z = (given[name] - mean) / sd
+            densities[name] = -0.5 * z**2 - np.log(sd * np.sqrt(2 * np.pi))
     for name, prior in (("rho", priors.correlation), ("submission_luck", priors.submission_luck)):
         if name in values and not prior.is_fixed:
             densities[name] = prior.log_density(values[name])
@@ -273,7 +271,7 @@ def sota_posterior(
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
     values = maxima.collect(fit.likelihoods, values, parameters.node, rng)
     beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
-    return SotaPosterior(values, fit, parameters, _reasons(fit, beyond))
+    return SotaPosterior(values, fit, parameters, tuple(_reasons(fit, beyond)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,15 +344,14 @@ def fit_maximum(maxima: Maxima, rng: Generator, *, points: int = _POINTS) -> Max
     return fit
 
 
-def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:
-    said = {
-        f"importance sample of location and spread has an effective size of "
-        f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}": (
-            fit.effective_size < _LEAST_EFFECTIVE
-        ),
-        f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
-        "shifts or chances of more than six standard deviations, where the tables end": (
-            beyond > _TOLERATED
-        ),
-    }
-    return tuple(reason for reason, holds in said.items() if holds)
+def _reasons(fit: MaximumFit, beyond: float) -> Iterator[str]:
+    if fit.effective_size < _LEAST_EFFECTIVE:
+        yield (
+            "importance sample of location and spread has an effective size of "
+            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
+        )
+    if beyond > _TOLERATED:
+        yield (
+            f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
+            "shifts or chances of more than six standard deviations, where the tables end"
+        )

@@ -83,40 +83,39 @@ def sample_abc(
         width = np.full(len(boards), float(OPEN_SHARE.check(epsilon, "epsilon")))
     build = partial(build_simulated_maximum, boards, priors, epsilon=width, reference_skill=theta0)
     build()  # what it refuses is refused here
-    seeds, found = rng.integers(2**31, size=request.chains).tolist(), {}
+    work, chains = partial(_run_chain, build, request.draws), []
+    seeds = rng.integers(2**31, size=request.chains).tolist()
     with shown_progress(request.chains, "chains", show=progressbar) as advance:
-        for place, chain in run_each(
-            partial(_run_chain, build, request.draws), seeds, cores=cores or 1
-        ):
-            found[place] = chain
+        for _, chain in run_each(work, seeds, cores=cores or 1, ordered=True):
+            chains.append(chain)
             advance()
-    chains = [found[place] for place in range(request.chains)]
     drawn = {name: np.concatenate([chain[name] for chain in chains]) for name in _PARAMETERS}
     behind, unaccepted = _draw_behind(drawn, request, width, rng)
-    attributes: dict[str, Any] = {
+    ratio = float(np.max(width / behind["theta_sota"].std(axis=0)))
+    moves = min(float(chain["moves"]) for chain in chains)
+    reasons = []
+    if ratio > _LARGEST_EPSILON:
+        reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
+    if moves < _FEWEST_MOVES:
+        reasons.append(
+            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
+            "raise it, or leave it out"
+        )
+    if unaccepted:
+        reasons.append(f"no simulation matched the maximum for {unaccepted:.2%} of the draws")
+    attributes = {
         "epsilon": width.tolist() if width.size > 1 else float(width[0]),
-        "epsilon_ratio": float(np.max(width / behind["theta_sota"].std(axis=0))),
+        "epsilon_ratio": ratio,
         "winner_unaccepted": unaccepted,
-        "moves": min(float(chain["moves"]) for chain in chains),
+        "moves": moves,
         "draws_are_independent": 0,
+        "diagnostics_reasons": "; ".join(reasons),
     }
-    attributes["diagnostics_reasons"] = _reasons(attributes)
     best = np.array([board.maximum for board in boards])
     behind["multiplicity_bias"] = best - behind["theta_sota"]
     del behind["observed_maximum"]  # simulated, near the observed one
     values = request.with_expected(request.draw_fields(drawn, rng) | behind)
     return request.result(values, "abc", attributes)
-
-
-def _reasons(attributes: dict[str, Any]) -> str:
-    ratio, share, moves = (attributes[x] for x in ("epsilon_ratio", "winner_unaccepted", "moves"))
-    said = {
-        f"epsilon is {ratio:.2f} posterior standard deviations": ratio > _LARGEST_EPSILON,
-        f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
-        "raise it, or leave it out": moves < _FEWEST_MOVES,
-        f"no simulation matched the maximum for {share:.2%} of the draws": share > 0,
-    }
-    return "; ".join(reason for reason, holds in said.items() if holds)
 
 
 def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:
