@@ -86,7 +86,7 @@ def sample_abc(
     work, chains = partial(_run_chain, build, request.draws), []
     seeds = rng.integers(2**31, size=request.chains).tolist()
     with shown_progress(request.chains, "chains", show=progressbar) as advance:
-        for _, chain in run_each(work, seeds, cores=cores or 1, ordered=True):
+        for _, chain in run_each(work, seeds, cores=cores or 1):
             chains.append(chain)
             advance()
     drawn = {name: np.concatenate([chain[name] for chain in chains]) for name in _PARAMETERS}
