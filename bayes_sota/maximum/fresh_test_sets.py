@@ -81,7 +81,8 @@ def walk_down(
         target: Any = leading[rows] + (test_set.step if holder is None else 0.0)
         bound, tilt = test_set.bound(parts, target)
         jump: Any = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
-        alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE)
+        possible: Any = test_set.step == 0 or target < 1 + test_set.step / 2
+        alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & possible
         rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
         if not rows.size:
             break
