@@ -81,6 +81,23 @@ def test_an_impossible_epsilon_is_refused(options, message):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("known", ["location", "location, rho", "location, spread", "spread, rho"])
+def test_what_is_known_stays_as_it_is(known):
+    skill = LogitNormalSkill(
+        0.93 if "location" in known else (0.85, 0.97), 0.3 if "spread" in known else (0.1, 0.6)
+    )
+    priors = Priors(skill, FixedCorrelation(0.6) if "rho" in known else None)
+    exact, simulated = (
+        estimate_sota(BOARD, priors=priors, method=method, draws=500, random_seed=0)["posterior"]
+        for method in ("exact", "abc")
+    )
+    for name in ("theta_sota", "location", "spread", "rho"):
+        one, two = exact[name].values, simulated[name].values
+        assert two.mean() == pytest.approx(one.mean(), abs=0.2 * one.std() + 1e-12), name
+        assert two.std() == pytest.approx(one.std(), rel=0.15, abs=1e-12), name
+
+
+@pytest.mark.slow
 def test_too_few_moves_are_told():
     tree = sample_abc(
         (BEST_OF_MANY,), MaximumPriors(), epsilon=1e-8, draws=40, chains=2, cores=1, random_seed=1
