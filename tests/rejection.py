@@ -3,8 +3,8 @@
 import numpy as np
 
 from bayes_sota.core.types import FloatArray
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.tables import score_bounds
+from bayes_sota.maximum.likelihood import score_bounds
+from bayes_sota.maximum.posterior import Maxima
 
 BATCH = 50_000
 

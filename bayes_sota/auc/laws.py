@@ -6,7 +6,7 @@ Scores are binormal: negatives N(0, 1), positives N(mu, s^2), so that (Eq. 10 of
 
 and any monotone transformation of the scores has the same AUC. Classifiers of known AUC that are
 independent have the exact law :math:`\prod_j F_{A_j}(x)`. All others go by normal scores
-(``auc.scores``), which are jointly normal with one factor, because classifiers share the items:
+(``AucScores``), which are jointly normal with one factor, because classifiers share the items:
 
 .. math:: P(\max_j \hat A_j \le x) = \int \prod_j \Phi\Big(
           \frac{g(x; A_j) - \rho_j z}{\sqrt{1 - \rho_j^2}}\Big) \varphi(z)\, dz,
@@ -27,13 +27,13 @@ from scipy.special import ndtr
 
 from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
 from bayes_sota.auc.estimate import (
+    AucScores,
     auc_estimate_correlation,
     auc_std,
     checked_auc,
     checked_sizes,
     estimate_cdf,
 )
-from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.arguments import CORRELATION
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import condensed, surely_drawn

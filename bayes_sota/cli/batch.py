@@ -66,7 +66,7 @@ def batch(
     finish = partial(_finish, folder=output_dir, seed=seed, options=options)
     records = []
     with shown_progress(len(files), "boards", show=shows_progress()) as advance:
-        for _, record in run_each(finish, files, cores=cores, ordered=True):
+        for _, record in run_each(finish, files, cores=cores):
             records.append(record)
             advance()
     there = [record["board"] for record in records if record["was_there"]]

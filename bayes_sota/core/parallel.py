@@ -3,14 +3,13 @@
 joblib runs the pieces: by processes, or by the workers of a Dask cluster inside
 ``joblib.parallel_config("dask")``. A piece of work gets the same input everywhere and runs with one
 thread of BLAS and OpenMP, whose number could change the last digits of its result; results come
-with their place. ``tests/core/test_parallel.py`` compares the engines.
+in order, with their place. ``tests/core/test_parallel.py`` compares the engines.
 """
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
 from time import monotonic
 
 from bayes_sota.core.arguments import PROCESSES
@@ -20,9 +19,9 @@ _WATCHED = ContextVar("watched", default=False)
 
 
 def run_each[T, R](
-    work: Callable[[T], R], items: Iterable[T], *, cores: int = 1, ordered: bool = False
+    work: Callable[[T], R], items: Iterable[T], *, cores: int = 1
 ) -> Generator[tuple[int, R]]:
-    """Results of a function for each item, with the item's place, as they come.
+    """Results of a function for each item, with the item's place, in their order.
 
     Parameters
     ----------
@@ -32,8 +31,6 @@ def run_each[T, R](
         Taken as workers get free.
     cores : int
         Processes on this machine; with one, everything runs in this process.
-    ordered : bool
-        Whether results come in the order of the items.
 
     Yields
     ------
@@ -43,33 +40,29 @@ def run_each[T, R](
 
     Examples
     --------
-    >>> sorted(run_each(abs, [3, -5]))
+    >>> list(run_each(abs, [3, -5]))
     [(0, 3), (1, 5)]
     """
     from joblib import Parallel, delayed
 
     PROCESSES.check(cores, "cores")
-    numbered = partial(_run_numbered, work)
-    order = "generator" if ordered else "generator_unordered"
-    pool = Parallel(n_jobs=cores, batch_size=1, return_as=order)
-    results = pool(delayed(numbered)(i, x) for i, x in enumerate(items))
+    pool = Parallel(n_jobs=cores, batch_size=1, return_as="generator")
+    results = pool(delayed(_run_one)(work, item) for item in items)
     try:
-        # yield from would close them before finally does
-        for result in results:  # noqa: UP028
-            yield result
+        yield from enumerate(results)
     finally:
         with warnings.catch_warnings():  # joblib warns of results that nobody waits for any more
             warnings.simplefilter("ignore")
             results.close()
 
 
-def _run_numbered[T, R](work: Callable[[T], R], place: int, item: T) -> tuple[int, R]:
+def _run_one[T, R](work: Callable[[T], R], item: T) -> R:
     """One piece; joblib would send pieces of a piece to the cluster as well."""
     from joblib import parallel_config
     from threadpoolctl import threadpool_limits
 
     with parallel_config(backend="sequential"), threadpool_limits(limits=1):
-        return place, work(item)
+        return work(item)
 
 
 @contextmanager

@@ -253,7 +253,7 @@ def repeated_cross_validation(
     work = study.run if checkpoint is None else study.kept_in(Path(checkpoint))
     scorer, messages = str(getattr(scoring, "__name__", scoring)), list[Message]()
     with (
-        closing(run_each(work, range(iterations), cores=cores, ordered=True)) as coming,
+        closing(run_each(work, range(iterations), cores=cores)) as coming,
         shown_progress(iterations, f"iterations of {folds} folds", show=progressbar) as advance,
     ):
         for i, done in coming:

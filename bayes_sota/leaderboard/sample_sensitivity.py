@@ -25,8 +25,8 @@ from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import of_other_field
+from bayes_sota.maximum.fresh_test_sets import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.tables import default_reference_skill
 
 type Row = tuple[str, float | str, Callable[[], FloatArray]]
 """Assumption, its value, and what draws theta_sota with it."""

@@ -6,7 +6,6 @@ from .models import build_simulated_maximum as build_simulated_maximum
 from .models import observe_maximum as observe_maximum
 from .plots import plot_maximum_law as plot_maximum_law
 from .plots import plot_sota as plot_sota
-from .sample import complete as complete
 from .shrinkage import crop_scores as crop_scores
 from .shrinkage import shrink_aucs as shrink_aucs
 from .shrinkage import shrink_scores as shrink_scores

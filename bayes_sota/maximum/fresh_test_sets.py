@@ -26,7 +26,6 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
-from bayes_sota.maximum.tables import default_reference_skill
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
@@ -37,133 +36,141 @@ _PLACES = 16  # of the luck, equally spaced in its arc sine, where its laws are 
 _LARGEST_SKILL = float(np.nextafter(1.0, 0.0))
 
 
-class FreshTestSet:
-    """A fresh test set per draw, and the scores of fields of classifiers on it.
+def walk_down(
+    test_set: Any,
+    rng: Generator,
+    inverse: Inverse,
+    upper: FloatArray,
+    remaining: IntArray,
+    best: FloatArray,
+    holder: FloatArray | None = None,
+) -> FloatArray:
+    r"""Best values of fields whose best classifiers have been played already.
 
-    Attributes
+    The walk jumps a geometric number of classifiers and keeps the one it lands on with the
+    ratio of the chances to take the lead: exact.
+
+    Parameters
     ----------
-    step : float
-        Smallest difference of two scores.
-    shift : ndarray, shape (D,)
-        What all scores share, standardised.
-    parts, play : callable
-        What the scores of one classifier per draw are made of, and such scores, of draws and
-        skills.
-    bound : callable
-        Bound on the probability of a score of at least a target, rising in skill, and a tilt.
-    challenge : callable
-        Which of the classifiers where the walk landed reach the target, and their scores.
+    test_set : NormalTestSet, CountedTestSet or ChosenTestSet
+        Its ``bound`` is on the probability of a score of at least a target, rising in skill, with
+        a tilt; ``challenge`` says which of the classifiers where the walk landed reach the target,
+        and their scores.
+    rng : Generator
+    inverse : callable
+        ``inverse(rows, upper)``: skills that are exceeded with probability ``upper``.
+    upper : ndarray, shape (D,)
+        Upper-tail probability of the classifier where the walk starts.
+    remaining : ndarray of int64, shape (D,)
+        Number of classifiers below it.
+    best : ndarray, shape (D,)
+        Best value so far.
+    holder : ndarray, shape (D,), optional
+        Skill of the classifier with the best value so far, changed in place. Of tied
+        classifiers one is drawn: the t-th takes over with probability 1/t.
     """
-
-    step: float = 0.0
-    shift: Any
-    parts: Callable[..., Parts]
-    play: Callable[..., FloatArray]
-    bound: Callable[..., tuple[FloatArray, FloatArray]]
-    challenge: Callable[..., tuple[IntArray, FloatArray]]
-
-    def walk_down(
-        self,
-        rng: Generator,
-        inverse: Inverse,
-        upper: FloatArray,
-        remaining: IntArray,
-        best: FloatArray,
-        holder: FloatArray | None = None,
-    ) -> FloatArray:
-        r"""Best values of fields whose best classifiers have been played already.
-
-        The walk jumps a geometric number of classifiers and keeps the one it lands on with the
-        ratio of the chances to take the lead: exact.
-
-        Parameters
-        ----------
-        rng : Generator
-        inverse : callable
-            ``inverse(rows, upper)``: skills that are exceeded with probability ``upper``.
-        upper : ndarray, shape (D,)
-            Upper-tail probability of the classifier where the walk starts.
-        remaining : ndarray of int64, shape (D,)
-            Number of classifiers below it.
-        best : ndarray, shape (D,)
-            Best value so far.
-        holder : ndarray, shape (D,), optional
-            Skill of the classifier with the best value so far, changed in place. Of tied
-            classifiers one is drawn: the t-th takes over with probability 1/t.
-        """
-        upper, remaining, tied = upper.copy(), remaining.copy(), np.ones(best.size)
-        leading = best.copy()
-        rows = np.flatnonzero(remaining > 0)
-        parts = self.parts(rows, inverse(rows, upper[rows]))
-        for _ in range(_MOST_STEPS):  # a lead that so many trials left stands
-            target: Any = leading[rows] + (self.step if holder is None else 0.0)
-            bound, tilt = self.bound(parts, target)
-            jump: Any = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
-            possible: Any = self.step == 0 or target < 1 + self.step / 2
-            alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & possible
-            rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
-            if not rows.size:
-                break
-            upper[rows] += (1 - upper[rows]) * rng.beta(jump, remaining[rows] - jump + 1)
-            remaining[rows] -= jump.astype(np.int64)
-            skill = inverse(rows, upper[rows])
-            parts = self.parts(rows, skill)
-            rivals, values = self.challenge(rng, parts, *state)
-            leads = rows[rivals]
-            if holder is not None:
-                tied[leads] = np.where(values == leading[leads], tied[leads] + 1, 1)
-                takes = rng.random(leads.size) * tied[leads] < 1
-                holder[leads[takes]] = skill[rivals[takes]]
-            leading[leads] = values
-        return leading
-
-    def best_of(
-        self,
-        rng: Generator,
-        distribution: SkillDistribution,
-        n_classifiers: IntArray,
-        theta_sota: FloatArray,
-        *,
-        winner: bool = True,
-    ) -> tuple[FloatArray, FloatArray]:
-        """Best scores of fields and, if ``winner``, the winners' skills; all arrays (D,).
-
-        Given P(theta) and the best skill of each; without ``winner`` only scores are valid.
-        """
-        theta = np.clip(theta_sota, 1e-300, _LARGEST_SKILL)
-
-        def inverse(rows: IntArray, tail: FloatArray) -> FloatArray:
-            part = distribution.take(rows)
-            return np.minimum(part.skill(part.isf(tail)), theta[rows])
-
-        holder = theta.copy()
-        best = self.play(rng, np.arange(theta.size), theta)
-        upper = distribution.sf(distribution.from_skill(theta))
-        others = (inverse, upper, n_classifiers - 1, best, holder if winner else None)
-        return self.walk_down(rng, *others), holder
+    upper, remaining, tied, leading = (
+        upper.copy(),
+        remaining.copy(),
+        np.ones(best.size),
+        best.copy(),
+    )
+    rows = np.flatnonzero(remaining > 0)
+    parts = test_set.parts(rows, inverse(rows, upper[rows]))
+    for _ in range(_MOST_STEPS):  # a lead that so many trials left stands
+        target: Any = leading[rows] + (test_set.step if holder is None else 0.0)
+        bound, tilt = test_set.bound(parts, target)
+        jump: Any = rng.geometric(np.clip(bound, 1e-300, 1.0)).astype(np.float64)
+        possible: Any = test_set.step == 0 or target < 1 + test_set.step / 2
+        alive = (jump <= remaining[rows]) & (bound > _LEAST_CHANCE) & possible
+        rows, jump, *state = (x[alive] for x in (rows, jump, bound, tilt, target))
+        if not rows.size:
+            break
+        upper[rows] += (1 - upper[rows]) * rng.beta(jump, remaining[rows] - jump + 1)
+        remaining[rows] -= jump.astype(np.int64)
+        skill = inverse(rows, upper[rows])
+        parts = test_set.parts(rows, skill)
+        rivals, values = test_set.challenge(rng, parts, *state)
+        leads = rows[rivals]
+        if holder is not None:
+            tied[leads] = np.where(values == leading[leads], tied[leads] + 1, 1)
+            takes = rng.random(leads.size) * tied[leads] < 1
+            holder[leads[takes]] = skill[rivals[takes]]
+        leading[leads] = values
+    return leading
 
 
-class NoisyTestSet(FreshTestSet):
-    """Test sets on which every score has a noise, the last of its parts being the noise's kind.
+def best_of_fields(
+    test_set: Any,
+    rng: Generator,
+    distribution: SkillDistribution,
+    n_classifiers: IntArray,
+    theta_sota: FloatArray,
+    *,
+    winner: bool = True,
+) -> tuple[FloatArray, FloatArray]:
+    """Best scores of fields and, if ``winner``, the winners' skills; all arrays (D,).
+
+    Given P(theta) and the best skill of each; without ``winner`` only scores are valid.
+    """
+    theta = np.clip(theta_sota, 1e-300, _LARGEST_SKILL)
+
+    def inverse(rows: IntArray, tail: FloatArray) -> FloatArray:
+        part = distribution.take(rows)
+        return np.minimum(part.skill(part.isf(tail)), theta[rows])
+
+    holder = theta.copy()
+    best = test_set.play(rng, np.arange(theta.size), theta)
+    upper = distribution.sf(distribution.from_skill(theta))
+    others = (inverse, upper, n_classifiers - 1, best, holder if winner else None)
+    return walk_down(test_set, rng, *others), holder
+
+
+@dataclass(frozen=True, eq=False)
+class NormalTestSet:
+    """Test sets on which normal scores share one factor.
 
     Attributes
     ----------
+    scores : NormalLaw or AucScores
+    shift, correlation : ndarray, shape (D,)
+        z and rho.
     noise : SubmissionNoise
         Of the best of several submissions, or of one.
     kind : ndarray, shape (D,)
         Kind of the noise of each draw.
-    noise_at, value : callable
-        The noise with which a score is a target, given parts and target; scores, given parts and
-        noise.
+    step : float
+        Smallest difference of two scores.
     """
 
+    scores: Any
+    shift: FloatArray
+    correlation: FloatArray
     noise: SubmissionNoise
     kind: IntArray
-    noise_at: Callable[..., FloatArray]
-    value: Callable[..., FloatArray]
+    step: float = 0.0
+
+    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
+        """What scores of these draws and skills are made of, the kind of the noise last.
+
+        Skill, what all scores share, and the standard deviation of what is a score's own.
+        """
+        rho = self.correlation[rows]
+        own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
+        return skill, rho * self.shift[rows], own, self.kind[rows]
+
+    def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
+        """Noise with which a score is the target."""
+        skill, common, own, _ = parts
+        return np.asarray((self.scores.normal_score(target, skill) - common) / own)
+
+    def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
+        """Scores with this noise."""
+        skill, common, own, _ = parts
+        return np.asarray(self.scores.estimate(common + own * noise, skill))
 
     def play(self, rng: Generator, rows: IntArray, skill: FloatArray) -> FloatArray:
-        """With noise from its whole law."""
+        """Score of one classifier per draw, with noise from its whole law."""
         parts, lowest = self.parts(rows, skill), np.full(rows.size, -np.inf)
         return self.value(parts, self.noise.draw_above(lowest, parts[-1], rng))
 
@@ -183,43 +190,7 @@ class NoisyTestSet(FreshTestSet):
 
 
 @dataclass(frozen=True, eq=False)
-class NormalTestSet(NoisyTestSet):
-    """Test sets on which normal scores share one factor.
-
-    Attributes
-    ----------
-    scores : NormalLaw or AucScores
-    shift, correlation : ndarray, shape (D,)
-        z and rho.
-    noise, kind
-        As of ``NoisyTestSet``.
-    """
-
-    scores: Any
-    shift: FloatArray
-    correlation: FloatArray
-    noise: SubmissionNoise
-    kind: IntArray
-
-    def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """Skill, what all scores share, and the standard deviation of what is a score's own."""
-        rho = self.correlation[rows]
-        own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
-        return skill, rho * self.shift[rows], own, self.kind[rows]
-
-    def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
-        """From the normal score."""
-        skill, common, own, _ = parts
-        return np.asarray((self.scores.normal_score(target, skill) - common) / own)
-
-    def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
-        """Scores."""
-        skill, common, own, _ = parts
-        return np.asarray(self.scores.estimate(common + own * noise, skill))
-
-
-@dataclass(frozen=True, eq=False)
-class CountedTestSet(FreshTestSet):
+class CountedTestSet:
     """Test sets on which the reference classifier got ``counts`` right: exact accuracies.
 
     Attributes
@@ -237,7 +208,7 @@ class CountedTestSet(FreshTestSet):
     reference_skill: float
 
     @property
-    def step(self) -> float:  # type: ignore[override]
+    def step(self) -> float:
         """One item."""
         return 1 / self.n_test
 
@@ -289,19 +260,21 @@ class CountedTestSet(FreshTestSet):
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenTestSet(NoisyTestSet, CountedTestSet):
+class ChosenTestSet(NormalTestSet):
     """Accuracies of the best of several submissions; the shift is that of one.
 
     A count has the quantile, at the level of its noise, of the sum of two binomials that one
     submission has, by the first terms of Cornish and Fisher's expansion.
-    """
 
-    noise: SubmissionNoise
-    kind: IntArray
+    Attributes
+    ----------
+    scores : CountedTestSet
+        Of one submission.
+    """
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
         """Mean, standard deviation and a sixth of the skewness of one submission's count."""
-        a, b, k, rest = CountedTestSet.parts(self, rows, skill)
+        a, b, k, rest = self.scores.parts(rows, skill)
         first, second = k * a * (1 - a), rest * b * (1 - b)
         variance = np.maximum(first + second, 1e-12)
         skewness = (first * (1 - 2 * a) + second * (1 - 2 * b)) / variance**1.5
@@ -310,14 +283,14 @@ class ChosenTestSet(NoisyTestSet, CountedTestSet):
     def noise_at(self, parts: Parts, target: FloatArray) -> FloatArray:
         """Half a count below the target."""
         mean, sd, sixth, _ = parts
-        z = (target * self.n_test - 0.5 - mean) / sd
+        z = (target * self.scores.n_test - 0.5 - mean) / sd
         return np.asarray(z - sixth * (z**2 - 1))
 
     def value(self, parts: Parts, noise: FloatArray) -> FloatArray:
         """Counts over the number of items."""
         mean, sd, sixth, _ = parts
-        counts = np.rint(mean + sd * (noise + sixth * (noise**2 - 1)))
-        return np.asarray(np.clip(counts, 0, self.n_test) / self.n_test)
+        n, counts = self.scores.n_test, np.rint(mean + sd * (noise + sixth * (noise**2 - 1)))
+        return np.asarray(np.clip(counts, 0, n) / n)
 
 
 def fresh_test_set(
@@ -326,7 +299,7 @@ def fresh_test_set(
     correlation: FloatArray,
     reference_skill: float | None = None,
     luck: FloatArray | None = None,
-) -> FreshTestSet:
+) -> NormalTestSet | CountedTestSet:
     """Test sets like the board's, one per correlation.
 
     With ``luck``, lambda of each draw, every classifier shows the best of its submissions: by the
@@ -345,5 +318,15 @@ def fresh_test_set(
         scores = score_law(board).normal_scores
         return NormalTestSet(scores, rng.standard_normal(kind.size), correlation, noise, kind)
     n, theta0 = board.n_test, default_reference_skill(board, reference_skill)
-    given = (n, rng.binomial(n, theta0, kind.size), correlation, theta0)
-    return CountedTestSet(*given) if luck is None else ChosenTestSet(*given, noise, kind)
+    one = CountedTestSet(n, rng.binomial(n, theta0, kind.size), correlation, theta0)
+    if luck is None:
+        return one
+    return ChosenTestSet(one, one.shift, correlation, noise, kind, one.step)
+
+
+def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
+    """theta0 as given, or the observed maximum, kept half an item away from 0 and 1."""
+    if skill is not None:
+        return skill
+    half = 0.5 / (board.n_test or 10**6)
+    return float(np.clip(board.maximum, half, 1 - half))

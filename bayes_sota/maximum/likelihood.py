@@ -3,37 +3,167 @@ r"""Exact likelihood of one observed maximum, and what it implies for the field 
 .. math:: L(\phi, \rho) = \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
 
 with :math:`H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta \mid \phi)` and
-the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Given the node k, the
-number T of classifiers at the maximum is zero-truncated binomial; their skills follow
-:math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
+the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Accuracies share the
+reference classifier's number of right answers (``dependence``), normal scores of AUCs and of scores
+with a standard error one normal factor. The tables of ``P(X > x | shift, theta)`` at nodes of the
+shift and of skill do not depend on P(theta): with its hat weights H is one matrix product.
+
+Given the node k, the number T of classifiers at the maximum is zero-truncated binomial; their
+skills follow :math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
 :math:`P(X < x \mid k, \theta)\, dP(\theta)`, all independent. Hence exact joint draws of the
 winner's skill and of the best skill, without simulation of scores and without an epsilon.
 ``tests/maximum/test_likelihood.py`` compares with direct summation, ``test_posterior.py`` the draws
 with simulated fields.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import ndtr
 
 from bayes_sota.core.priors import TriesPrior
 from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import fresh_test_set
+from bayes_sota.maximum.dependence import reference_nodes, survival
+from bayes_sota.maximum.fresh_test_sets import default_reference_skill, fresh_test_set, walk_down
+from bayes_sota.maximum.score_laws import score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
-from bayes_sota.maximum.tables import (
-    NOISE,
-    default_reference_skill,
-    edges_of,
-    nodes_of_skill,
-    tabulate,
-)
 
+_NOISE = 1e-13  # survival functions below it are round-off, and set to zero
+_SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error
+_NEARLY_ONE = 1 - 1e-16
+_BLOCK = 256  # skills that share a window of counts
+_MOST_PARTS = 12  # a coarse score is split into at most this many runs
+_PART = 0.1  # standard errors of a run of scores
+_EXACT = 1e-3  # a score in full precision stands for this share of its standard error
+_ENDS = (1e-6, 1 - 1e-9)  # of skills
 _TINY = 1e-300
 _RARE = 1e-8  # probability of a node of the shift that no observed score should need
+DENSITY = 1.0
+"""How dense the nodes of skill and shift are; tests double it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Survival functions at one correlation.
+
+    Attributes
+    ----------
+    shifts, weights : ndarray, shape (K,)
+        Nodes of the shift that all scores share, standardised, and their probabilities; one node
+        where classifiers are independent.
+    survival : ndarray, shape (E, K, N)
+        ``P(X > edges[e] | shifts[k], skills[i])``, decreasing in e and increasing in i.
+    cell : float
+        Width of the cell around a node in which shifts lie; 0 where they lie at the nodes.
+    """
+
+    shifts: FloatArray
+    weights: FloatArray
+    survival: FloatArray
+    cell: float = 0.0
+
+    @cached_property
+    def smoothed(self) -> FloatArray:
+        """Nodal values minus a twelfth of their second differences.
+
+        A linear interpolant of a convex function is too high by h^2/12 times its second
+        derivative on average; the correction makes expectations fourth order in h.
+        """
+        s = self.survival.copy()
+        s[..., 1:-1] -= np.diff(self.survival, 2, axis=-1) / 12
+        return np.clip(s, 0.0, 1.0)
+
+    def log_field_cdf(self, weights: FloatArray, ends: bool = False) -> FloatArray:
+        r"""``log H_k(1, x)``: one less the mass of P(theta) times the probability of more than x.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (D, N)
+            Hat weights of D skill distributions on the skills of the table.
+        ends : bool
+            Whether at the first and the last edge only.
+
+        Returns
+        -------
+        ndarray, shape (E, K, D)
+        """
+        table = self.smoothed[:: len(self.smoothed) - 1] if ends else self.smoothed
+        above = table.reshape(-1, table.shape[-1]) @ weights.T
+        np.negative(np.minimum(above, _NEARLY_ONE, out=above), out=above)
+        return np.log1p(above, out=above).reshape(*table.shape[:2], -1)
+
+
+def edges_of(board: BestScore) -> Any:
+    """Edges of the runs of scores (counts of accuracies) that print as the best one."""
+    low, high = score_bounds(board)
+    if board.metric == "accuracy":
+        fewest, most = board.counts
+        parts = min(most - fewest + 1, _MOST_PARTS)
+        return np.round(np.linspace(fewest - 1, most, parts + 1)).astype(np.int64)
+    runs = np.ceil((high - low) / (_PART * score_law(board).standard_error))
+    return np.linspace(low, high, int(np.clip(runs, 1, _MOST_PARTS)) + 1)
+
+
+def nodes_of_skill(board: BestScore, correlations: FloatArray, luck: float = 0.0) -> FloatArray:
+    """Skills between which survival functions go from 0 to 1, equally many per standard error.
+
+    The lowest lies ``luck`` standard errors further down than it would without.
+    """
+    scale = score_law(board).normal_scores
+    strongest, weakest = float(correlations.max()), float(correlations.min())
+    reach = _SKILL_REACH * np.sqrt(1 - weakest**2) + (_SHIFT_REACH + 0.5) * strongest
+    first, last = scale.stabilized(score_bounds(board))
+    low, high = np.clip([first - reach - luck, last + reach], *scale.stabilized(_ENDS))
+    spacing = 0.4 * max(float(np.sqrt(1 - strongest**2)), 0.05) / DENSITY
+    nodes: FloatArray = scale.from_stabilized(
+        np.linspace(low, high, int(np.ceil((high - low) / spacing)) + 2)
+    )
+    return nodes
+
+
+def tabulate(
+    board: BestScore, edges: Any, skills: FloatArray, rho: float, reference_skill: float
+) -> Table:
+    """Survival functions at these edges and skills."""
+    # a share of what the best of many varies by
+    gumbel = np.sqrt(1 - rho**2) / np.sqrt(2 * np.log(board.typical_tries + 2))
+    step = float(min(1.2 * gumbel / max(rho, 1e-9), 0.5)) / DENSITY
+    if board.metric != "accuracy":
+        count = int(np.ceil(_SHIFT_REACH / step)) if rho > 0 else 0
+        shifts = step * np.arange(-count, count + 1.0)
+        weights = np.exp(-0.5 * shifts**2)
+        g = score_law(board).normal_scores.normal_score(edges[:, None], skills)[:, None]
+        table = np.asarray(ndtr((rho * shifts[:, None] - g) / np.sqrt(1 - rho**2)))
+        return Table(shifts, weights / weights.sum(), np.where(table < _NOISE, 0.0, table), step)
+    n, counts, weights = board.n_test, np.zeros(1, np.int64), np.ones(1)
+    if rho > 0:
+        counts, weights = reference_nodes(n, reference_skill, step, _SHIFT_REACH)
+    given = (counts, n, rho, reference_skill)
+    blocks = np.array_split(skills, int(np.ceil(skills.size / _BLOCK)))
+    table = np.concatenate([survival(x, *given, edges=edges)[1] for x in blocks], axis=-1)
+    sd = np.sqrt(n * reference_skill * (1 - reference_skill))
+    shifts = (counts - n * reference_skill) / sd
+    # counts next to each other leave nothing between them
+    cell = float(np.ptp(shifts[:2])) if counts[-1] - counts[0] >= counts.size else 0.0
+    return Table(shifts, weights, np.where(table < _NOISE, 0.0, table), cell)
+
+
+def score_bounds(board: BestScore) -> tuple[float, float]:
+    """Lowest and highest score that prints as the best one."""
+    if board.metric == "accuracy":
+        fewest, most = board.counts
+        return fewest / board.n_test, most / board.n_test
+    least = 2 * _EXACT * score_law(board).standard_error
+    if board.n_positive is not None and board.n_negative is not None:
+        least = 1 / (board.n_positive * board.n_negative)
+    width = max(board.printed_width, least)
+    low = board.maximum if board.rounding == "floor" else board.maximum - width / 2
+    return low, low + width
 
 
 class CellLaw:
@@ -155,7 +285,7 @@ class BoardLikelihood:
             best = np.where(size > 0, np.maximum(best, skill), best)
             again = np.maximum(best_new, fresh.play(rng, rows, skill))
             best_new = np.where(size > 0, again, best_new)
-            best_new = fresh.walk_down(rng, law.inverse, level, size - 1, best_new)
+            best_new = walk_down(fresh, rng, law.inverse, level, size - 1, best_new)
         drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,
@@ -195,7 +325,7 @@ class BoardLikelihood:
             shift[some], tries[some] = moved, m
             with np.errstate(divide="ignore"):
                 log_likelihood[some] = np.log(total[-1])
-            beyond[some] = (total[-1] < 10 * NOISE * m) | several & (table.weights[k] < _RARE)
+            beyond[some] = (total[-1] < 10 * _NOISE * m) | several & (table.weights[k] < _RARE)
         drawn = {
             "shift": shift,
             "n_classifiers": tries,

@@ -5,12 +5,11 @@ summed out (``bayes_sota.maximum.likelihood``); the tables of survival functions
 Chebyshev nodes of rho, between which the log likelihood is interpolated. ``observe_maximum`` puts
 this likelihood, with fresh boards as its draws, into any model that has a location, a spread and a
 rho. ``build_simulated_maximum`` simulates boards instead (Sec. 5.3.2 of Møllersen & Holsbø, arXiv
-2303.07272), with the best skill as a parameter, :math:`\theta_{sota} = F^{-1}(u^{1/m})`.
+2303.07272).
 
 The location is sampled through a level near the best skill: the data pin down the top of the field,
 and location and spread vary along a curve below it. ``tests/maximum/test_models.py`` holds the
-densities against the exact route, ``tests/maximum/test_complete.py`` extended models. Fields are
-logit-normal.
+densities against the exact route. Fields are logit-normal.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,30 +22,24 @@ import pytensor
 import pytensor.tensor as pt
 from numpy.random import Generator
 
-from bayes_sota.core.arguments import refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import (
     BetaCorrelation,
-    BetaSkill,
     CorrelationPrior,
     LogitNormalSkill,
     MaximumPriors,
     Priors,
-    SkillPrior,
-    UniformSkill,
     maximum_priors,
 )
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
-from bayes_sota.maximum.maxima import Maxima, board_names, several
-from bayes_sota.maximum.tables import score_bounds
+from bayes_sota.maximum.likelihood import BoardLikelihood, score_bounds
+from bayes_sota.maximum.posterior import Maxima, board_names, several
 
 _OBSERVED = "observed_maximum"
-_SIMULATED = ("theta_sota", "location", "spread", "rho", "n_classifiers")
-_RHO_NODES, _LUCK_NODES = 7, 5
+_PARAMETERS = ("location", "spread", "rho")
+_RHO_NODES = 7
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
 
@@ -76,15 +69,14 @@ def build_model(
     -------
     pm.Model
         Free variables ``level`` (location + q * spread, near the best skill: the data inform the
-        top of the field), ``log_spread`` and ``rho``, and ``submission_luck`` where a best score
-        was chosen among submissions; deterministic ``location``, ``spread``.
+        top of the field), ``log_spread`` and ``rho``; deterministic ``location``, ``spread``.
         ``observed_maximum`` is a ``pm.CustomDist`` with the dimension ``board``, whose draws are
         fresh boards.
 
     Raises
     ------
     InputError
-        No board.
+        No board, or one whose best score was chosen among submissions.
 
     Examples
     --------
@@ -93,15 +85,12 @@ def build_model(
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
     """
-    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    maxima = _maxima_of(boards, priors, reference_skill)
     if not isinstance(maxima.priors.skill, LogitNormalSkill):
         raise InputError("this model has logit-normal skills; exact and abc have others too")
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
     with pm.Model() as model:
-        parameters = _field_variables(maxima)
-        if maxima.has_submissions:
-            known["luck"] = correlation_variable(maxima.priors.submission_luck, "submission_luck")
-        observe_maximum(maxima.boards, *parameters, **known)
+        observe_maximum(boards, *_field_variables(maxima), **known)
     return model
 
 
@@ -111,11 +100,8 @@ def observe_maximum(
     spread: Any,
     rho: Any,
     *,
-    luck: Any = None,
     priors: Priors | MaximumPriors | None = None,
     reference_skill: float | None = None,
-    name: str = _OBSERVED,
-    dim: str = "board",
 ) -> Any:
     """Add the observed maxima of boards to the model of the ``with`` block.
 
@@ -126,17 +112,11 @@ def observe_maximum(
     location, spread, rho : tensors
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
         the reference classifier. Their priors are those of the model around.
-    luck : tensor, optional
-        Lambda of ``bayes_sota.maximum.submissions``, a number, where a best score was chosen among
-        submissions.
     priors : Priors, optional
-        Their family is that of the skills. Their priors of rho and of the luck tell where these may
-        lie: beyond quantiles of .0002 and .9998 the likelihood is that at these.
+        Their family is that of the skills. Their prior of rho tells where it may lie: beyond
+        quantiles of .0002 and .9998 the likelihood is that at these.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
-    name, dim : str
-        Of the variable and of its dimension, whose coordinates are the names of the boards.
-        ``complete`` reads ``observed_maximum`` over ``board``; further boards take other names.
 
     Returns
     -------
@@ -154,40 +134,45 @@ def observe_maximum(
     >>> model.named_vars_to_dims["observed_maximum"]
     ('board',)
     """
-    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
-    parameters = [location, spread, rho]
-    if maxima.has_submissions:
-        parameters.append(luck)
-        if luck is None:
-            raise InputError(
-                "best scores were chosen among submissions: give the luck of it, luck="
-            )
-    else:
-        refuse_unused("best scores that are not of several submissions", {"luck": luck})
+    maxima = _maxima_of(boards, priors, reference_skill)
     marginals = [_marginal(maxima, board) for board in maxima.boards]
+    draw = fresh_maxima(maxima)
 
     def logp(value: Any, *parameters: Any) -> Any:
         # the scores are part of the tables, not of the value
         return pt.stack([marginal(*parameters) for marginal in marginals])
 
-    add_digest(*maxima.boards)
-    pm.modelcontext(None).add_coord(dim, board_names(maxima.boards))
+    pm.modelcontext(None).add_coord("board", board_names(maxima.boards))
     return pm.CustomDist(
-        name,
-        *parameters,
-        dims=dim,
+        _OBSERVED,
+        *(location, spread, rho),
+        dims="board",
         logp=logp,
-        random=_random(maxima),
-        signature=f"{','.join(['()'] * len(parameters))}->()",
+        random=lambda *values, rng=None, size=None: draw(rng, *values, size),
+        signature="(),(),()->()",
         observed=np.array([board.maximum for board in maxima.boards]),
     )
 
 
-def _correlation_nodes(prior: CorrelationPrior, count: int | None = None) -> FloatArray:
+def _maxima_of(
+    boards: BestScore | Sequence[BestScore],
+    priors: Priors | MaximumPriors | None,
+    reference_skill: float | None,
+) -> Maxima:
+    maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
+    if maxima.has_submissions:
+        raise InputError(
+            "classifiers of these models submit once: leave the number of submissions out, or take "
+            'method "exact"'
+        )
+    return maxima
+
+
+def _correlation_nodes(prior: CorrelationPrior) -> FloatArray:
     if prior.is_fixed:
         return np.atleast_1d(prior.quantile(0.5))
     low, high = prior.quantile([_RHO_TAIL, 1 - _RHO_TAIL])
-    count = count or max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
+    count = max(_RHO_NODES, int(np.ceil(_NODES_PER_RHO * (high - low))))
     angle = (np.arange(count) + 0.5) * np.pi / count
     return (low + high) / 2 - (high - low) / 2 * np.cos(angle)
 
@@ -211,25 +196,21 @@ def _field_variables(maxima: Maxima) -> tuple[Any, Any, Any]:
     return location, spread, correlation_variable(maxima.priors.correlation)
 
 
-def correlation_variable(prior: CorrelationPrior, name: str = "rho") -> Any:
-    """Rho, or the luck, of the model of the ``with`` block; a constant where it is known."""
+def correlation_variable(prior: CorrelationPrior) -> Any:
+    """Rho of the model of the ``with`` block; a constant where it is known."""
     if isinstance(prior, BetaCorrelation):
-        return pm.Beta(name, prior.a, prior.b)
-    return pm.Deterministic(name, pt.as_tensor_variable(prior.quantile(0.5)))
+        return pm.Beta("rho", prior.a, prior.b)
+    return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
 
 
 def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
-    """Log likelihood of one board in tensors, from tables at nodes of rho (and the luck)."""
-    nodes, lucks = _correlation_nodes(maxima.priors.correlation), np.zeros(1)
-    if board.has_submissions:
-        lucks = _correlation_nodes(maxima.priors.submission_luck, _LUCK_NODES)
-    every = np.repeat(nodes, lucks.size), np.tile(lucks, nodes.size)
-    likelihood = BoardLikelihood(board, every[0], maxima.reference_skill, every[1])
+    """Log likelihood of one board in tensors, from tables at nodes of rho."""
+    nodes = _correlation_nodes(maxima.priors.correlation)
+    likelihood = BoardLikelihood(board, nodes, maxima.reference_skill)
 
-    def logp(location: Any, spread: Any, rho: Any, luck: Any = 0.0) -> Any:
+    def logp(location: Any, spread: Any, rho: Any) -> Any:
         terms = _board_terms(likelihood, _hat_weights(location, spread, likelihood.skills))
-        cardinal = pt.outer(_cardinal_functions(rho, nodes), _cardinal_functions(luck, lucks))
-        return pt.sum(cardinal.ravel() * terms)
+        return pt.sum(_cardinal_functions(rho, nodes) * terms)
 
     return logp
 
@@ -273,16 +254,20 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     return padded[:-1] - padded[1:]
 
 
-def _random(maxima: Maxima) -> Callable[..., Any]:
-    """Best scores of fresh boards, which lie along the last axis of ``size``."""
+def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
+    """Function that draws best scores of fresh boards, which lie along the last axis of its size.
 
-    def random(*values: Any, rng: Any = None, size: Any = None) -> Any:
+    It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
+    """
+
+    def draw(rng: Generator, *parameters: Any) -> Any:
+        *values, size = parameters
         shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
-        parameters = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
-        named = dict(zip(maxima.parameters, parameters, strict=True))
+        columns = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
+        named = dict(zip(names, columns, strict=True))
         return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
-    return random
+    return draw
 
 
 def build_simulated_maximum(
@@ -295,40 +280,34 @@ def build_simulated_maximum(
     r"""Model of one or more boards of which the maximum is known, for approximate Bayes.
 
     .. math::
-        \text{location} &\sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta} \\
-        \theta_{sota} &= F^{-1}(u^{1/m}), \quad u \sim U(0, 1) \\
-        \log L &= -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
+        \text{location} \sim N, \quad \log \text{spread} \sim N, \quad \rho \sim \text{Beta}, \quad
+        \log L = -d(\text{simulated}, \text{observed})^2 / 2 \epsilon^2
 
     Parameters
     ----------
     boards, priors, reference_skill
-        As of ``build_model``; what belongs to a board has the dimension ``board``.
+        As of ``build_model``.
     epsilon : float or one per board
         Standard deviation of the kernel, on the scale of scores.
 
     Returns
     -------
     pm.Model
-        Free variables ``level`` (unless the location is known), ``log_spread``, ``rho``, ``u`` and
-        ``tries_quantile`` (where the number of classifiers is uncertain); deterministic
-        ``location``, ``spread``, ``theta_sota``, ``n_classifiers``.
+        Free variables ``level``, ``log_spread`` and ``rho`` unless they are known; deterministic
+        ``location``, ``spread``.
 
     Raises
     ------
     InputError
-        No board, or one whose best score was chosen among submissions.
+        No board, one whose best score was chosen among submissions, or nothing that is unknown.
 
     Notes
     -----
     ``pm.sample`` is no use here: the likelihood is random. Use ``pm.sample_smc``, or
-    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon.
+    ``sample_abc`` of ``bayes_sota.maximum.sample_smc``, which also chooses epsilon and draws the
+    best skill.
     """
-    maxima = Maxima(several(boards), priors, reference_skill)
-    if maxima.has_submissions:
-        raise InputError(
-            "simulated classifiers submit once: leave the number of submissions out, or take "
-            'method "exact" or "nuts"'
-        )
+    maxima = _maxima_of(boards, priors, reference_skill)
     low, high = np.array([score_bounds(board) for board in maxima.boards]).T
 
     def log_kernel(epsilon: Any, observed: Any, simulated: Any) -> Any:
@@ -336,63 +315,20 @@ def build_simulated_maximum(
         return -0.5 * (distance / epsilon) ** 2
 
     with pm.Model(coords={"board": board_names(maxima.boards)}) as model:
-        location, spread, rho = _field_variables(maxima)
-        m = pm.Deterministic("n_classifiers", _numbers_of_classifiers(maxima), dims="board")
-        tail = -pt.expm1(pt.log(pm.Uniform("u", dims="board")) / m)
-        skill = _exceeded(maxima.priors.skill, location, spread, tail)
-        best = pm.Deterministic("theta_sota", skill, dims="board")
-        # theta_sota comes first because it is never a constant: PyTensor sizes a vectorised random
-        # variable by its first parameter.
+        parameters = dict(zip(_PARAMETERS, _field_variables(maxima), strict=True))
+        if not model.free_RVs:
+            raise InputError('location, spread and rho are known: take method "exact"')
+        # PyTensor sizes a vectorised random variable by its first parameter: one that is unknown
+        skill, rho = maxima.priors.skill, maxima.priors.correlation
+        known = (skill.location[1] == 0, skill.log_spread[1] == 0, rho.is_fixed)
+        names = [name for _, name in sorted(zip(known, _PARAMETERS, strict=True))]
         pm.Simulator(
             "best_score",
-            simulator_of(maxima),
-            *(best, location, spread, rho, m),
+            fresh_maxima(maxima, names),
+            *(parameters[name] for name in names),
             distance=log_kernel,
             epsilon=np.broadcast_to(np.asarray(epsilon, np.float64), len(maxima.boards)),
             dims="board",
             observed=np.array([board.maximum for board in maxima.boards]),
         )
     return model
-
-
-def _exceeded(prior: SkillPrior, location: Any, spread: Any, tail: Any) -> Any:
-    """Skill that is exceeded with a probability, as ``SkillDistribution.isf``, in PyTensor."""
-    if isinstance(prior, UniformSkill):
-        reach = np.sqrt(3) * spread
-        low, high = pt.sigmoid(location - reach), pt.sigmoid(location + reach)
-        return high - tail * (high - low)
-    if isinstance(prior, BetaSkill):
-        mean, variance = pt.sigmoid(location), spread**2
-        return 1 - pt.betaincinv(1 / (mean * variance), 1 / ((1 - mean) * variance), tail)
-    return pt.sigmoid(location + spread * np.sqrt(2) * pt.erfcinv(2 * tail))
-
-
-def _numbers_of_classifiers(maxima: Maxima) -> Any:
-    """As given, or one of the equally likely numbers of the exact route, per board."""
-    numbers = [tries_nodes(board)[0] for board in maxima.boards]
-    if all(each.size == 1 for each in numbers):
-        return pt.as_tensor_variable(np.concatenate(numbers))
-    q = pm.Uniform("tries_quantile", dims="board")
-    places = [
-        pt.minimum(pt.cast(q[i] * x.size, "int64"), x.size - 1) for i, x in enumerate(numbers)
-    ]
-    return pt.stack([pt.as_tensor_variable(x)[at] for x, at in zip(numbers, places, strict=True)])
-
-
-def simulator_of(maxima: Maxima) -> Callable[..., Any]:
-    """``fn`` of ``pm.Simulator``: best scores, of a whole population of parameters in one call.
-
-    It takes theta_sota, location, spread, rho and m, then the size, whose last axis is the boards'.
-    """
-
-    def simulate(rng: Generator, *parameters: Any) -> Any:
-        *values, size = parameters
-        shape = tuple(size or np.broadcast_shapes(*(np.shape(x) for x in values)))
-        values = [np.broadcast_to(x, shape).reshape(-1, shape[-1]).T for x in values]
-        scores = [
-            maxima.simulate(board, rng, dict(zip(_SIMULATED, of, strict=True)), winner=False)
-            for board, *of in zip(maxima.boards, *values, strict=True)
-        ]
-        return np.stack([one[_OBSERVED] for one in scores], axis=-1).reshape(shape)
-
-    return simulate

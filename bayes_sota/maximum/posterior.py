@@ -9,7 +9,7 @@ Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` hol
 rejection sampling, against quadrature and against denser tables.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,15 +17,22 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, SKILL, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.maxima import Maxima, Values, several
+from bayes_sota.maximum.fresh_test_sets import (
+    best_of_fields,
+    default_reference_skill,
+    fresh_test_set,
+)
+from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 
+Values = Mapping[str, FloatArray]
+_NEAR_RHOS = 16
 _RHO_NODES = 10
 _POINTS = 1000
 _LEAST_EFFECTIVE = 75.0
@@ -34,20 +41,162 @@ _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 _TOLERATED = 1e-3  # probability that may rest on what tables leave out
 
 
+def several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
+    """One board or more, or ``InputError``."""
+    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
+    if not boards:
+        raise InputError("at least one leaderboard is needed")
+    return boards
+
+
+def board_names(boards: Sequence[BestScore]) -> list[str]:
+    """Names of boards, made different where two are alike.
+
+    Examples
+    --------
+    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
+    >>> board_names([board, board])
+    ['board', 'board 2']
+    """
+    names = [board.name for board in boards]
+    before = (names[:i].count(name) for i, name in enumerate(names))
+    return [f"{name} {k + 1}" if k else name for name, k in zip(names, before, strict=True)]
+
+
+@dataclass(frozen=True)
+class Maxima:
+    """Observed maxima of boards, and what is assumed of the field behind them.
+
+    ``values`` are draws of what all boards share, by name and of shape (D,) each: ``location``,
+    ``spread``, ``rho`` and, where a best score was chosen among submissions, ``submission_luck``.
+
+    Attributes
+    ----------
+    boards : sequence of BestScore
+    priors : MaximumPriors
+    reference_skill : float, optional
+        theta0 of every board; default each board's observed maximum.
+    """
+
+    boards: Sequence[BestScore]
+    priors: MaximumPriors
+    reference_skill: float | None = None
+
+    @property
+    def has_submissions(self) -> bool:
+        """Whether some best score was chosen among submissions."""
+        return any(board.has_submissions for board in self.boards)
+
+    @property
+    def references(self) -> FloatArray:
+        """theta0 of each board, (B,); ``InputError`` for a given one outside of (0, 1)."""
+        if self.reference_skill is not None:
+            SKILL.check(self.reference_skill, "reference_skill")
+        return np.array([default_reference_skill(b, self.reference_skill) for b in self.boards])
+
+    def field(self, values: Values) -> SkillDistribution:
+        """P(theta) of each draw."""
+        return self.priors.skill.distribution(values["location"], values["spread"])
+
+    def draw_prior(self, rng: Generator, draws: int) -> dict[str, FloatArray]:
+        """Draws from the prior of what all boards share, (D,), and of fresh boards, (D, B)."""
+        location, spread = self.priors.skill.draw(rng, draws)
+        values = {"location": location, "spread": spread}
+        values["rho"] = self.priors.correlation.quantile(rng.random(draws))
+        if self.has_submissions:
+            values["submission_luck"] = self.priors.submission_luck.quantile(rng.random(draws))
+        return self.with_expected(values | self.draw_boards(values, rng))
+
+    def draw_boards(
+        self, values: Values, rng: Generator, *, winner: bool = True
+    ) -> dict[str, FloatArray]:
+        """Fresh fields of classifiers on fresh test sets, simulated forward.
+
+        Only the sizes of the boards matter, and theta0 where ``reference_skill`` is not given. An
+        uncertain number of classifiers is drawn from its prior.
+
+        Parameters
+        ----------
+        values : mapping of str to ndarray, shape (D,)
+        rng : Generator
+        winner : bool
+            Whether to find out who wins; without, ``winner_skill`` is not valid.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (D, B)
+            ``theta_sota``, ``winner_skill``, ``multiplicity_bias``, ``shift``, ``n_classifiers``
+            and ``observed_maximum``, which is not rounded as printed scores are.
+        """
+        field, rho, luck = self.field(values), values["rho"], values.get("submission_luck")
+        columns = []
+        for board in self.boards:
+            numbers, weights = tries_nodes(board)
+            tries = rng.choice(numbers, rho.size, p=weights)
+            theta = field.skill(field.isf(-np.expm1(np.log(rng.random(rho.size)) / tries)))
+            test_set = fresh_test_set(board, rng, rho, self.reference_skill, luck)
+            given = (field, tries.astype(np.int64), theta)
+            best, holder = best_of_fields(test_set, rng, *given, winner=winner)
+            one = {"theta_sota": theta, "n_classifiers": tries, "shift": test_set.shift}
+            one |= {"observed_maximum": best, "winner_skill": holder}
+            columns.append(one | {"multiplicity_bias": best - theta})
+        return _by_board(columns)
+
+    def with_expected(self, values: Values) -> dict[str, FloatArray]:
+        """The same with ``expected_sota``, (D, B)."""
+        field, sizes = self.field(values), values["n_classifiers"].T
+        expected = np.stack([field.expected_maximum(m) for m in sizes], axis=1)
+        return {**values, "expected_sota": expected}
+
+    def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
+        """Exact draws of what stands behind the maxima, as of ``collect``.
+
+        rho enters through the nearest of nodes at equally spaced quantiles; submissions do not.
+        """
+        rho = values["rho"]
+        nodes = np.unique(np.quantile(rho, (np.arange(_NEAR_RHOS) + 0.5) / _NEAR_RHOS))
+        nearest = np.abs(rho[:, None] - nodes).argmin(axis=1)
+        return self.collect(self.likelihoods(nodes), values, nearest, rng)
+
+    def likelihoods(self, rho: FloatArray, luck: FloatArray | None = None) -> list[BoardLikelihood]:
+        """Tables of every board at nodes of rho, and of the luck where there is any."""
+        return [BoardLikelihood(board, rho, self.reference_skill, luck) for board in self.boards]
+
+    def collect(
+        self,
+        likelihoods: Sequence[BoardLikelihood],
+        values: Values,
+        node: IntArray,
+        rng: Generator,
+    ) -> dict[str, FloatArray]:
+        """Draws of what boards share, (D,), and given its nodes what belongs to each, (D, B).
+
+        Under the names of the schema, and what else ``BoardLikelihood.draw`` gives.
+        """
+        field, rho = self.field(values), values["rho"]
+        drawn = _by_board([one.draw(rng, field, node, rho) for one in likelihoods])
+        observed = np.array([board.maximum for board in self.boards])
+        drawn["multiplicity_bias"] = observed - drawn["theta_sota"]
+        return self.with_expected({**values, **drawn})
+
+
+def _by_board(columns: Sequence[Values]) -> dict[str, FloatArray]:
+    """Variables of every board, (D,) each, beside each other, (D, B)."""
+    return {name: np.stack([one[name] for one in columns], axis=1) for name in columns[0]}
+
+
 def log_priors(priors: MaximumPriors, values: Values) -> dict[str, FloatArray]:
     """Log prior densities of location, log spread, rho and luck, where they are not known.
 
     ``values`` are draws of ``location``, ``spread``, ``rho`` and, where a board has submissions,
     ``submission_luck``.
     """
-    densities = {}
-    normal = {
-        "location": (values["location"], priors.skill.location),
-        "log_spread": (np.log(values["spread"]), priors.skill.log_spread),
-    }
-    for name, (x, (mean, sd)) in normal.items():
+    densities, given = {}, {**values, "log_spread": np.log(values["spread"])}
+    for name in ("location", "log_spread"):
+        mean, sd = getattr(priors.skill, name)
         if sd > 0:
-            densities[name] = -0.5 * ((x - mean) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi))
+            z = (given[name] - mean) / sd
+            densities[name] = -0.5 * z**2 - np.log(sd * np.sqrt(2 * np.pi))
     for name, prior in (("rho", priors.correlation), ("submission_luck", priors.submission_luck)):
         if name in values and not prior.is_fixed:
             densities[name] = prior.log_density(values[name])
@@ -120,9 +269,9 @@ def sota_posterior(
     values["rho"] = fit.nodes.draw_rho(parameters.node, rng)
     if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
-    values |= maxima.collect(fit.likelihoods, values, parameters.node, rng)
+    values = maxima.collect(fit.likelihoods, values, parameters.node, rng)
     beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
-    return SotaPosterior(values, fit, parameters, _reasons(fit, beyond))
+    return SotaPosterior(values, fit, parameters, tuple(_reasons(fit, beyond)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,15 +344,14 @@ def fit_maximum(maxima: Maxima, rng: Generator, *, points: int = _POINTS) -> Max
     return fit
 
 
-def _reasons(fit: MaximumFit, beyond: float) -> tuple[str, ...]:
-    said = {
-        f"importance sample of location and spread has an effective size of "
-        f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}": (
-            fit.effective_size < _LEAST_EFFECTIVE
-        ),
-        f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
-        "shifts or chances of more than six standard deviations, where the tables end": (
-            beyond > _TOLERATED
-        ),
-    }
-    return tuple(reason for reason, holds in said.items() if holds)
+def _reasons(fit: MaximumFit, beyond: float) -> Iterator[str]:
+    if fit.effective_size < _LEAST_EFFECTIVE:
+        yield (
+            "importance sample of location and spread has an effective size of "
+            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
+        )
+    if beyond > _TOLERATED:
+        yield (
+            f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
+            "shifts or chances of more than six standard deviations, where the tables end"
+        )

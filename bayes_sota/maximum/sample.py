@@ -2,48 +2,27 @@
 
 The exact route draws from the posterior itself; its independent draws are laid out as chains so
 that every ArviZ function works. NUTS draws location, spread and rho; what it leaves out is drawn
-from its exact law given these. Replicates of
-the observed maxima are best scores of fresh boards of the same size. ``complete`` makes a result of
-any trace of the model of ``build_model``, extended or not (``tests/maximum/test_complete.py``).
+from its exact law given these (``tests/maximum/test_sample.py``). Replicates of the observed maxima
+are best scores of fresh boards of the same size.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.random import Generator
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import MaximumPriors, Priors, maximum_priors
-from bayes_sota.core.sample import (
-    describe_provenance,
-    lay_out,
-    resolve_seed,
-    result_tree,
-    with_attributes,
-    without_checks,
-)
-from bayes_sota.core.sample_trace import (
-    check_trace,
-    describe_model,
-    describe_nuts,
-    model_groups,
-    model_of,
-    run_nuts,
-    sampler_stats,
-)
+from bayes_sota.core.priors import MaximumPriors
+from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, result_tree
+from bayes_sota.core.sample_trace import describe_nuts, run_nuts, sampler_stats
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.maxima import Maxima, board_names, several
-from bayes_sota.maximum.posterior import log_priors, sota_posterior
-from bayes_sota.maximum.tables import score_bounds
-
-if TYPE_CHECKING:
-    import pymc as pm
+from bayes_sota.maximum.likelihood import score_bounds
+from bayes_sota.maximum.posterior import Maxima, board_names, log_priors, sota_posterior
 
 _OBSERVED = "observed_maximum"
 _NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -90,15 +69,22 @@ class Request(Maxima):
         """Generator and its description."""
         return resolve_seed(self.random_seed)
 
-    def draw_from_laws(self, values: Mapping[str, FloatArray]) -> dict[str, xr.Dataset]:
-        """Groups of draws as of ``Maxima.collect``, whose chains lie one after another."""
-        names = [name for name in values if self.is_uncertain(name) and name not in _ELSEWHERE]
-        groups = {
+    def result(
+        self,
+        values: Mapping[str, FloatArray],
+        method: str,
+        attributes: Mapping[str, Any],
+        stats: xr.Dataset | None = None,
+    ) -> xr.DataTree:
+        """Result of draws as of ``Maxima.collect``, whose chains lie one after another."""
+        (rng, seed), names = self.seeded, [name for name in values if name not in _ELSEWHERE]
+        if all(isinstance(board.n_classifiers, int) for board in self.boards):
+            names.remove("n_classifiers")
+        groups: dict[str, Any] = {
             "posterior": {name: values[name] for name in names},
             "predictions": {name: values[name] for name in _NEW_SCORES},
         }
         if self.groups == "all":
-            rng = self.seeded[0]
             prior = self.draw_prior(rng, self.draws * self.chains)
             fresh = self.draw_boards(values, rng, winner=False)
             groups |= {
@@ -108,48 +94,35 @@ class Request(Maxima):
                 "log_prior": log_priors(self.priors, values),
                 "log_likelihood": {_OBSERVED: values["log_likelihood"]},
             }
-        return {name: self.lay_out(group) for name, group in groups.items()}
-
-    def is_uncertain(self, name: str) -> bool:
-        """Whether a variable belongs in the posterior: a known number of classifiers does not."""
-        return name != "n_classifiers" or any(
-            not isinstance(b.n_classifiers, int) for b in self.boards
-        )
-
-    def lay_out(self, values: Mapping[str, Any], chains: int | None = None) -> xr.Dataset:
-        """Draws (D,) or (D, B) by chain and draw; of one board without its dimension.
-
-        What was observed keeps it.
-        """
-        board = {"board": board_names(self.boards)}
-        dims = {name: ("board",)[: x.ndim - 1] for name, x in values.items()}
-        data = lay_out(dict(values), chains or self.chains, dims, board)
-        if len(self.boards) > 1 or "board" not in data.dims or _OBSERVED in values:
-            return data
-        return data.isel(board=0, drop=True)
-
-    def tree(
-        self, groups: Mapping[str, xr.Dataset], method: str, attributes: Mapping[str, Any]
-    ) -> xr.DataTree:
-        """Result with what was observed and how it came about."""
+        groups = {name: self.lay_out(group) for name, group in groups.items()}
         board = {"board": board_names(self.boards)}
         low, high = np.array([score_bounds(one) for one in self.boards]).T
         known = {"score_low": low, "score_high": high, "reference_skill": self.references}
         known |= {x: np.array([getattr(one, x) or 0 for one in self.boards]) for x in _FACTS}
-        constant = xr.Dataset({name: ("board", values) for name, values in known.items()}, board)
-        if len(self.boards) == 1:
-            constant = constant.isel(board=0, drop=True)
         best = ("board", [one.maximum for one in self.boards])
-        data = {"observed_data": xr.Dataset({_OBSERVED: best}, board), "constant_data": constant}
-        seed, named = self.seeded[1], {"model_name": self.model_name, "model_hash": self.model_hash}
-        facts: dict[str, Any] = {
-            **describe_provenance(self.boards, self.priors, method=method, seed=seed, **named),
-            **({"notes": _CHOSEN} if self.has_submissions else {}),
-            **attributes,
-            "metric": self.boards[0].metric,
-        }
-        tree = result_tree({**groups, **data}, facts)
-        return tree if self.groups == "all" else without_checks(tree)
+        constant = xr.Dataset({name: ("board", x) for name, x in known.items()}, board)
+        groups["sample_stats"] = xr.Dataset() if stats is None else stats
+        groups["observed_data"] = xr.Dataset({_OBSERVED: best}, board)
+        groups["constant_data"] = self._of_one(constant)
+        named = {"model_name": self.model_name, "model_hash": self.model_hash}
+        facts = describe_provenance(self.boards, self.priors, method=method, seed=seed, **named)
+        if self.has_submissions:
+            facts["notes"] = _CHOSEN
+        return result_tree(groups, {**facts, **attributes, "metric": self.boards[0].metric})
+
+    def lay_out(self, values: Mapping[str, Any]) -> xr.Dataset:
+        """Draws (D,) or (D, B) by chain and draw; of one board without its dimension.
+
+        What was observed keeps it.
+        """
+        dims = {name: ("board",)[: x.ndim - 1] for name, x in values.items()}
+        data = lay_out(dict(values), self.chains, dims, {"board": board_names(self.boards)})
+        return data if _OBSERVED in values else self._of_one(data)
+
+    def _of_one(self, data: xr.Dataset) -> xr.Dataset:
+        """Without the dimension of boards where there is one."""
+        one = len(self.boards) == 1 and "board" in data.dims
+        return data.isel(board=0, drop=True) if one else data
 
 
 def sample_exact(
@@ -165,24 +138,23 @@ def sample_exact(
         ``observed_data``, ``constant_data``.
     """
     request = Request(boards, priors, **settings)
-    result = sota_posterior(
+    found = sota_posterior(
         boards,
         priors,
         draws=request.draws * request.chains,
         random_seed=request.seeded[0],
         reference_skill=request.reference_skill,
     )
-    groups, drawn = request.draw_from_laws(result.draws), result.draws
-    lp = sum(log_priors(priors, drawn).values(), drawn["log_likelihood"].sum(axis=1))
-    point, node = result.parameters.behind
-    groups["sample_stats"] = request.lay_out({"lp": lp, "point": point, "stratum": node})
+    lp = sum(log_priors(priors, found.draws).values(), found.draws["log_likelihood"].sum(axis=1))
+    point, node = found.parameters.behind
     attributes = {
-        "log_evidence": result.fit.log_evidence_of_all,
-        "effective_points": result.fit.effective_size,
+        "log_evidence": found.fit.log_evidence_of_all,
+        "effective_points": found.fit.effective_size,
         "draws_are_independent": 1,
-        "diagnostics_reasons": "; ".join(result.reasons),
+        "diagnostics_reasons": "; ".join(found.reasons),
     }
-    return request.tree(groups, "exact", attributes)
+    stats = request.lay_out({"lp": lp, "point": point, "stratum": node})
+    return request.result(found.draws, "exact", attributes, stats)
 
 
 def sample_nuts(
@@ -207,115 +179,8 @@ def sample_nuts(
     how: dict[str, Any] = {"draws": request.draws, "chains": request.chains, "tune": tune}
     how |= {"cores": cores, "progressbar": progressbar}
     nuts = {"target_accept": target_accept, "adaptation": "low_rank"}
-    return _completed(run_nuts(model, request.seeded[0], **how, nuts=nuts), model, request)
-
-
-def complete(
-    trace: xr.DataTree,
-    boards: BestScore | Sequence[BestScore],
-    priors: Priors | MaximumPriors | None = None,
-    *,
-    model: "pm.Model | None" = None,
-    reference_skill: float | None = None,
-    random_seed: Seed = DEFAULT_SEED,
-) -> xr.DataTree:
-    """Make a result of a trace of the model of ``build_model``, extended or not.
-
-    What stands behind the boards (theta_sota, the winner's skill, new scores) is drawn from its
-    exact law given location, spread and rho of each draw. Prior, predictions, log likelihood and
-    log prior come from the model.
-
-    Parameters
-    ----------
-    trace : DataTree
-        From ``pm.sample``, with the variables ``location``, ``spread`` and ``rho``, and
-        ``submission_luck`` where a best score was chosen among submissions.
-    boards, priors, reference_skill
-        As the model was built with; of the priors of an extended model only the family of skills.
-    model : pm.Model, optional
-        The model that was sampled, needed where it is not that of ``build_model``; default that
-        of the ``with`` block.
-    random_seed : int, SeedSequence or Generator, optional
-
-    Returns
-    -------
-    xarray.DataTree
-        All groups of ``sample_exact``; ``posterior`` and ``prior`` also hold the model's own
-        variables.
-
-    Raises
-    ------
-    InputError
-        A trace of another model, other boards or another schema, with missing variables or chains
-        of different length; an extended trace without its model.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import xarray as xr
-    >>> from bayes_sota.maximum.models import build_model
-    >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> rng, dims = np.random.default_rng(0), ("chain", "draw")
-    >>> spread, rho = rng.uniform(0.2, 0.4, (2, 25)), rng.beta(14, 5, (2, 25))
-    >>> location = 3.9 - np.sqrt(2 * np.log(51)) * spread
-    >>> drawn = {"location": location, "level": 3.9 + 0 * spread, "rho": rho}
-    >>> drawn |= {"spread": spread, "log_spread": np.log(spread)}
-    >>> posterior = xr.Dataset({name: (dims, values) for name, values in drawn.items()})
-    >>> trace = xr.DataTree.from_dict({"posterior": posterior})
-    >>> tree = complete(trace, board, random_seed=1)
-    >>> bool((tree["posterior"]["winner_skill"] <= tree["posterior"]["theta_sota"]).all())
-    True
-    """
-    import pymc as pm
-
-    from bayes_sota.maximum.models import build_model
-
-    boards, known = several(boards), maximum_priors(priors)
-    check_trace(trace)
-    built = partial(build_model, boards, known, reference_skill=reference_skill)
-    chosen, sizes = model_of(trace, model, built, *boards), trace["posterior"].sizes
-    request = Request(
-        boards,
-        known,
-        reference_skill,
-        draws=sizes["draw"],
-        chains=sizes["chain"],
-        random_seed=random_seed,
-    )
-    given = dict(trace["posterior"].data_vars)
-    if wrong := [x for x in request.parameters if x not in given or given[x].ndim != 2]:
-        raise InputError(
-            f"the trace lacks {', '.join(wrong)}, one number per draw: location, spread and rho of "
-            "the field, and submission_luck of chosen submissions, are variables of these names "
-            "(pm.Deterministic where they are known)"
-        )
-    if _OBSERVED not in {v.name for v in chosen.observed_RVs}:
-        raise InputError(f"the model observes no {_OBSERVED}: add it with observe_maximum")
-    own = model is not None or pm.Model.get_context(error_if_none=False) is not None
-    tree = _completed(trace, chosen, request)
-    return with_attributes(tree, describe_model(chosen) if own else {})
-
-
-def _completed(trace: xr.DataTree, model: "pm.Model", request: Request) -> xr.DataTree:
-    """Result of a trace and its model, both checked."""
-    drawn = trace["posterior"].to_dataset().drop_attrs()
-    rng, shape = request.seeded[0], (drawn.sizes["chain"], drawn.sizes["draw"])
-    shared = {k: np.broadcast_to(drawn[k].values, shape).ravel() for k in request.parameters}
-    values = shared | request.draw_fields(shared, rng)
-    groups = model_groups(model, trace, rng, replicated=(_OBSERVED,))
-    places, laws = {x: drawn[x].values for x in ("chain", "draw")}, request.draw_from_laws(values)
-    kept = ("posterior", "predictions", "posterior_predictive")
-    more = {name: laws[name].assign_coords(places) for name in kept if name in laws}
-    prior = request.draw_boards({k: groups["prior"][k].values.ravel() for k in shared}, rng)
-    of_prior = {name: x for name, x in prior.items() if name in laws["posterior"]}
-    more["prior"] = request.lay_out(of_prior, 1)
-    more["prior_predictive"] = request.lay_out({_OBSERVED: prior[_OBSERVED]}, 1)
-    groups["posterior"] = drawn
-    groups |= {
-        name: groups[name].merge(data, compat="override") if name in groups else data
-        for name, data in more.items()
-    }
-    if "level" in groups["log_prior"]:  # the location's, moved by what the prior does not know
-        groups["log_prior"] = groups["log_prior"].rename(level="location")
-    groups["sample_stats"] = sampler_stats(trace)
-    return request.tree(groups, "nuts", describe_nuts(trace))
+    trace = run_nuts(model, request.seeded[0], **how, nuts=nuts)
+    posterior = trace["posterior"].to_dataset()
+    drawn = {name: posterior[name].values.ravel() for name in ("location", "spread", "rho")}
+    values = request.draw_fields(drawn, request.seeded[0])
+    return request.result(values, "nuts", describe_nuts(trace), sampler_stats(trace))

@@ -28,17 +28,17 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.maximum.likelihood import score_bounds
 from bayes_sota.maximum.models import build_simulated_maximum
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import Request
-from bayes_sota.maximum.tables import score_bounds
 
 _LARGEST_EPSILON = 1 / 4  # in posterior standard deviations of theta_sota
 _EPSILON_AIM = 1 / 6
 _FEWEST_MOVES = 4.0  # of the average particle in the last stage
 _MOVES, _FINAL_MOVES, _MOST_STEPS = 3.0, 8.0, 200  # of the average particle in each stage
 _ATTEMPTS, _AT_ONCE = 100_000, 20_000  # at a simulated board that passes the kernel
-_PARAMETERS = ("theta_sota", "location", "spread", "rho", "n_classifiers")
+_PARAMETERS = ("location", "spread", "rho")
 
 
 def sample_abc(
@@ -83,39 +83,39 @@ def sample_abc(
         width = np.full(len(boards), float(OPEN_SHARE.check(epsilon, "epsilon")))
     build = partial(build_simulated_maximum, boards, priors, epsilon=width, reference_skill=theta0)
     build()  # what it refuses is refused here
-    seeds, found = rng.integers(2**31, size=request.chains).tolist(), {}
+    work, chains = partial(_run_chain, build, request.draws), []
+    seeds = rng.integers(2**31, size=request.chains).tolist()
     with shown_progress(request.chains, "chains", show=progressbar) as advance:
-        for place, chain in run_each(
-            partial(_run_chain, build, request.draws), seeds, cores=cores or 1
-        ):
-            found[place] = chain
+        for _, chain in run_each(work, seeds, cores=cores or 1):
+            chains.append(chain)
             advance()
-    chains = [found[place] for place in range(request.chains)]
     drawn = {name: np.concatenate([chain[name] for chain in chains]) for name in _PARAMETERS}
     behind, unaccepted = _draw_behind(drawn, request, width, rng)
-    attributes: dict[str, Any] = {
+    ratio = float(np.max(width / behind["theta_sota"].std(axis=0)))
+    moves = min(float(chain["moves"]) for chain in chains)
+    reasons = []
+    if ratio > _LARGEST_EPSILON:
+        reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
+    if moves < _FEWEST_MOVES:
+        reasons.append(
+            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
+            "raise it, or leave it out"
+        )
+    if unaccepted:
+        reasons.append(f"no simulation matched the maximum for {unaccepted:.2%} of the draws")
+    attributes = {
         "epsilon": width.tolist() if width.size > 1 else float(width[0]),
-        "epsilon_ratio": float(np.max(width / drawn["theta_sota"].std(axis=0))),
+        "epsilon_ratio": ratio,
         "winner_unaccepted": unaccepted,
-        "moves": min(float(chain["moves"]) for chain in chains),
+        "moves": moves,
         "draws_are_independent": 0,
+        "diagnostics_reasons": "; ".join(reasons),
     }
-    attributes["diagnostics_reasons"] = _reasons(attributes)
-    drawn |= behind
-    drawn["multiplicity_bias"] = [board.maximum for board in boards] - drawn["theta_sota"]
-    values = request.draw_fields(drawn, rng) | drawn
-    return request.tree(request.draw_from_laws(values), "abc", attributes)
-
-
-def _reasons(attributes: dict[str, Any]) -> str:
-    ratio, share, moves = (attributes[x] for x in ("epsilon_ratio", "winner_unaccepted", "moves"))
-    said = {
-        f"epsilon is {ratio:.2f} posterior standard deviations": ratio > _LARGEST_EPSILON,
-        f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
-        "raise it, or leave it out": moves < _FEWEST_MOVES,
-        f"no simulation matched the maximum for {share:.2%} of the draws": share > 0,
-    }
-    return "; ".join(reason for reason, holds in said.items() if holds)
+    best = np.array([board.maximum for board in boards])
+    behind["multiplicity_bias"] = best - behind["theta_sota"]
+    del behind["observed_maximum"]  # simulated, near the observed one
+    values = request.with_expected(request.draw_fields(drawn, rng) | behind)
+    return request.result(values, "abc", attributes)
 
 
 def _run_chain(build: Any, draws: int, seed: int) -> dict[str, FloatArray]:
@@ -197,11 +197,8 @@ def _compiled(model: pm.Model, seed: int) -> tuple[Any, Any, Any]:
     )
 
     def named_parameters(points: FloatArray) -> dict[str, FloatArray]:
-        found = zip(_PARAMETERS, parameters(points), named, strict=True)
-        return {
-            name: np.broadcast_to(x, (len(points), *x.shape[x.ndim - v.ndim :]))
-            for name, x, v in found
-        }
+        found = zip(_PARAMETERS, parameters(points), strict=True)
+        return {name: np.broadcast_to(x, len(points)) for name, x in found}
 
     return log_prior, log_kernel, named_parameters
 
@@ -209,25 +206,23 @@ def _compiled(model: pm.Model, seed: int) -> tuple[Any, Any, Any]:
 def _draw_behind(
     drawn: dict[str, FloatArray], request: Request, epsilon: FloatArray, rng: Generator
 ) -> tuple[dict[str, FloatArray], float]:
-    """Winners' skills and shifts, (D, B) each, and the share of draws without a simulation.
+    """What stands behind the maxima, (D, B) each, and the share of draws without a simulation.
 
-    Each field is redrawn until its best score passes the kernel.
+    Each field is drawn until its best score passes the kernel.
     """
-    shape, missed = drawn["theta_sota"].shape, 0
-    values = {k: x if x.ndim > 1 else np.broadcast_to(x[:, None], shape) for k, x in drawn.items()}
-    behind = {"winner_skill": drawn["theta_sota"].copy(), "shift": np.zeros(shape)}
-    for i, board in enumerate(request.boards):
-        (low, high), waiting, done = score_bounds(board), np.arange(shape[0]), 0
-        while waiting.size and done < _ATTEMPTS:
-            rows = np.repeat(waiting, max(1, _AT_ONCE // waiting.size))
-            given = {name: x[rows, i] for name, x in values.items()}
-            found = request.simulate(board, rng, given, winner=True)
-            best = found["observed_maximum"]
-            distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon[i]
-            passed = rng.random(rows.size) < np.exp(-0.5 * distance**2)
-            for name, x in behind.items():
-                x[rows[passed], i] = found[name][passed]
-            done += rows.size // waiting.size
-            waiting = np.setdiff1d(waiting, rows[passed])
-        missed += waiting.size
-    return behind, missed / drawn["theta_sota"].size
+    low, high = np.array([score_bounds(board) for board in request.boards]).T
+    behind, done = request.draw_boards(drawn, rng), 0
+    missing = np.ones(behind["theta_sota"].shape, bool)
+    while missing.any() and done < _ATTEMPTS:
+        waiting = np.flatnonzero(missing.any(axis=1))
+        rows = np.repeat(waiting, max(1, _AT_ONCE // waiting.size))
+        found = request.draw_boards({name: x[rows] for name, x in drawn.items()}, rng)
+        best = found["observed_maximum"]
+        distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon
+        passed = missing[rows] & (rng.random(best.shape) < np.exp(-0.5 * distance**2))
+        at, board = np.nonzero(passed)
+        for name, x in found.items():
+            behind[name][rows[at], board] = x[at, board]
+        missing[rows[at], board] = False
+        done += rows.size // waiting.size
+    return behind, float(missing.mean())

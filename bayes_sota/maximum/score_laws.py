@@ -13,7 +13,7 @@ times that of one score: what the classifiers share is part of ``psi``.
   It is exact for ``rho = 0``, skewed near 0 and 1 as counts are, needs no cap on rho for weak
   entries, and follows the two-binomial law of the paper closely
   (``tests/leaderboard/test_evidence.py``).
-- The normal score of an AUC (``auc.scores``) is normal with variance ``1 - rho^2``: exact for
+- The normal score of an AUC (``AucScores``) is normal with variance ``1 - rho^2``: exact for
   ``rho = 0``, for any class sizes.
 - A score with a standard error is normal.
 """
@@ -28,8 +28,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.special import betainc, log_ndtr, xlogy
 
-from bayes_sota.auc.estimate import auc_std
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores, auc_std
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray

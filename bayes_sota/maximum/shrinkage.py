@@ -22,7 +22,7 @@ An excess within 2 % of the winner's standard error counts as none.
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,8 +62,8 @@ class FieldEstimate:
         Interval of the observed maximum were it the only classifier.
     excess : float
         Expected best score were the scores the skills, minus the observed one.
-    reason : str
-        Why there is no multiplicity to correct; empty if there is.
+    error : float
+        Standard error of the observed maximum.
     weight, threshold : float or None
         ``w`` of Eq. 9, of shrinking; the highest score that remains, of cropping.
     """
@@ -74,7 +74,7 @@ class FieldEstimate:
     estimate: float
     law: MaximumLaw | AucLaw
     excess: float
-    reason: str
+    error: float
     weight: float | None = None
     threshold: float | None = None
 
@@ -92,6 +92,17 @@ class FieldEstimate:
     def interval(self) -> tuple[float, float]:
         """Equal-tailed interval of its best score."""
         return self.law.interval(self.ci_prob)
+
+    @property
+    def reason(self) -> str:
+        """Why there is no multiplicity to correct; empty if there is."""
+        if self.excess > _NEGLIGIBLE * self.error:
+            return ""
+        side = "above" if self.excess > 0 else "below"
+        return (
+            "no multiplicity to correct: if the scores were the skills, the expected best score "
+            f"would be {abs(self.excess):.2g} {side} the observed one"
+        )
 
     def n_above(self) -> int:
         """Number of entries whose score exceeds the estimate."""
@@ -189,15 +200,14 @@ def shrink_scores(
     (0.8903, 0.9, 58)
     """
     kept = _checked(scores, chance, correlation, criterion, ci_prob)
-    alone = _alone(kept, n_test, ci_prob)
+    best, right, alone = _best_alone(kept, n_test, ci_prob)
 
     def law_at(weight: float) -> MaximumLaw:
         skills = weight * kept + (1 - weight) * chance
         return field_law(skills, n_test=n_test, correlation=correlation)
 
-    limit, level = _count(kept, n_test) - 1, (1 + ci_prob) / 2 - _SHORT
-    excess_of = _criterion(criterion, float(kept.max()), limit, level)
-    return _shrunk(alone, law_at, excess_of, chance)
+    excess = _excess_at(law_at, criterion, best, right - 1, (1 + ci_prob) / 2 - _SHORT)
+    return _shrunk(kept, law_at, excess, chance, **alone)
 
 
 def shrink_aucs(
@@ -250,9 +260,9 @@ def shrink_aucs(
         shrunk = weight * values + (1 - weight) / 2
         return best_estimate(table, correlation, shrunk, counts, n_drawn=kept.size)
 
-    excess_of = _criterion(criterion, best, best, (1 + ci_prob) / 2)
-    alone = _Alone(kept, ci_prob, one.std(), one.interval(ci_prob))
-    return _shrunk(alone, law_at, excess_of, 0.5)
+    excess = _excess_at(law_at, criterion, best, best, (1 + ci_prob) / 2)
+    alone = {"ci_prob": ci_prob, "error": one.std(), "single": one.interval(ci_prob)}
+    return _shrunk(kept, law_at, excess, 0.5, **alone)
 
 
 def crop_scores(
@@ -285,17 +295,17 @@ def crop_scores(
     (0.89, 59)
     """
     kept = _checked(scores, chance, correlation, criterion, ci_prob)
-    levels, best = np.unique(kept), float(kept.max())
+    levels, (best, right, alone) = np.unique(kept), _best_alone(kept, n_test, ci_prob)
 
     def law_at(index: int) -> MaximumLaw:
         threshold = float(levels[index])
         return field_law(kept, n_test=n_test, correlation=correlation, best=threshold)
 
-    excess_of = _criterion(criterion, best, _count(kept, n_test), (1 + ci_prob) / 2)
-    above = bisect_left(range(levels.size), True, key=lambda i: excess_of(law_at(i)) > 0)
-    law, threshold = law_at(max(above - 1, 0)), float(levels[max(above - 1, 0)])
-    excess, alone = law_at(levels.size - 1).mean() - best, _alone(kept, n_test, ci_prob)
-    return _estimate(alone, threshold, law, excess, threshold=threshold)
+    excess = _excess_at(law_at, criterion, best, right, (1 + ci_prob) / 2)
+    place = bisect_left(range(levels.size), True, key=lambda i: excess(i) > 0)
+    threshold, law = float(levels[max(place - 1, 0)]), law_at(max(place - 1, 0))
+    alone["excess"] = law_at(levels.size - 1).mean() - best
+    return FieldEstimate(kept, estimate=threshold, law=law, threshold=threshold, **alone)
 
 
 def _checked(
@@ -317,64 +327,37 @@ def _checked(
     return values[values > chance]
 
 
-def _count(kept: FloatArray, n_test: int) -> int:
-    """Right answers behind the best score, rounded down where it is not on the lattice."""
-    return int(np.floor(float(kept.max()) * n_test + 1e-6))
-
-
-class _Alone(NamedTuple):
-    """Scores above chance, and the best were it the only one: standard error and interval."""
-
-    kept: FloatArray
-    ci_prob: float
-    error: float
-    single: tuple[float, float]
-
-
-def _alone(kept: FloatArray, n_test: int, ci_prob: float) -> _Alone:
-    """Of accuracies."""
+def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[float, int, dict[str, Any]]:
+    """Best accuracy, its right answers, rounded down, and what is known of it were it alone."""
     best, n = float(kept.max()), checked_number(n_test, "n_test")
+    single = binomial_interval(round(best * n), n, ci_prob)
     error = float(np.sqrt(best * (1 - best) / n))
-    return _Alone(kept, ci_prob, error, binomial_interval(round(best * n), n, ci_prob))
+    known = {"ci_prob": ci_prob, "error": error, "single": single}
+    return best, int(np.floor(best * n + 1e-6)), known
 
 
-def _criterion(
-    criterion: str, best: float, limit: float, level: float
-) -> Callable[[BestLaw], float]:
-    """Function that is zero for the field that is looked for, increasing with its skills."""
+def _excess_at(
+    law_at: Callable[[Any], BestLaw], criterion: str, best: float, limit: float, level: float
+) -> Callable[[Any], float]:
+    """Function of a place that is zero at the field that is looked for, increasing with skills."""
     if criterion == "expected":
-        return lambda law: law.mean() - best
-    return lambda law: level - float(law.cdf(limit))
+        return lambda place: law_at(place).mean() - best
+    return lambda place: level - float(law_at(place).cdf(limit))
 
 
 def _shrunk(
-    alone: _Alone,
+    kept: FloatArray,
     law_at: Callable[[float], Any],
-    excess_of: Callable[[BestLaw], float],
+    excess: Callable[[float], float],
     chance: float,
+    **alone: Any,
 ) -> FieldEstimate:
     """At the weight at which the excess vanishes."""
-
-    def excess(weight: float) -> float:
-        return excess_of(law_at(weight))
-
-    weight, best, as_is = 1.0, float(alone.kept.max()), law_at(1.0)
-    if excess_of(as_is) > 0:
+    weight, best = 1.0, float(kept.max())
+    if excess(1.0) > 0:
         if excess(_LEAST_WEIGHT) > 0:
             raise InputError("shrinking finds no field whose best score would be the observed one")
         weight = float(brentq(excess, _LEAST_WEIGHT, 1.0, xtol=_WEIGHT_ERROR))
-    estimate, law = weight * best + (1 - weight) * chance, law_at(weight)
-    return _estimate(alone, estimate, law, as_is.mean() - best, weight=weight)
-
-
-def _estimate(
-    alone: _Alone, estimate: float, law: Any, excess: float, **found: Any
-) -> FieldEstimate:
-    """With whether there is a multiplicity to correct, and why not."""
-    reason = ""
-    if excess <= _NEGLIGIBLE * alone.error:
-        reason = (
-            "no multiplicity to correct: if the scores were the skills, the expected best score "
-            f"would be {abs(excess):.2g} {'above' if excess > 0 else 'below'} the observed one"
-        )
-    return FieldEstimate(*alone[:2], alone.single, estimate, law, excess, reason, **found)
+    alone["excess"] = law_at(1.0).mean() - best
+    estimate = weight * best + (1 - weight) * chance
+    return FieldEstimate(kept, estimate=estimate, law=law_at(weight), weight=weight, **alone)

@@ -55,8 +55,6 @@ class SubmissionNoise:
     >>> noise = SubmissionNoise(np.array([[1.0], [10.0]]), luck=0.6)
     >>> np.round(noise.log_ratio(np.array([[0.0], [0.0]])), 2).ravel().tolist()
     [0.0, -0.42]
-    >>> np.round(noise.mean(), 2).tolist()
-    [0.0, 0.92]
     """
 
     numbers: FloatArray
@@ -95,10 +93,6 @@ class SubmissionNoise:
             start = np.interp(low.flat[here], places, log_survival)
             drawn.flat[here] = np.interp(-start - level.flat[here], -log_survival, places)
         return np.maximum(drawn, low)
-
-    def mean(self) -> FloatArray:
-        """Expected W of each kind, (L,): the luck to be taken off, in standard errors."""
-        return self.luck * expected_maximum(self.numbers).mean(axis=1)
 
     @cached_property
     def _tables(self) -> FloatArray:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from bayes_sota.auc.estimate import auc_covariance, auc_std
+from bayes_sota.auc.estimate import AucScores, auc_covariance, auc_std
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
-from bayes_sota.auc.scores import AucScores
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
 

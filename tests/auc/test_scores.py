@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from bayes_sota.auc.estimate import auc_estimate_correlation, auc_std
+from bayes_sota.auc.estimate import AucScores, auc_estimate_correlation, auc_std
 from bayes_sota.auc.laws import auc_law
-from bayes_sota.auc.scores import AucScores
 
 SMALL = [(51, 2949), (500, 500), (10, 100)]
 SIZES = [*SMALL, pytest.param(5000, 5000, marks=pytest.mark.slow)]

@@ -32,7 +32,7 @@ from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.maximum import tables
+from bayes_sota.maximum import likelihood as module
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.posterior import sota_posterior
@@ -141,7 +141,7 @@ def shrinking() -> dict[str, float]:
 def doubling(board: Leaderboard, draws: int = 200_000) -> tuple[float, float]:
     """Change of the mean of theta_sota under grids twice as dense, in sd, and ratio of the sd."""
     found = []
-    for tables.DENSITY in (2.0, 1.0):
+    for module.DENSITY in (2.0, 1.0):
         found.append(sota_posterior(board, draws=draws, random_seed=1).draws["theta_sota"])
     fine, coarse = found
     return float((coarse.mean() - fine.mean()) / fine.std()), float(coarse.std() / fine.std())

@@ -22,8 +22,7 @@ from bayes_sota.core.priors import BoardPriors, maximum_priors
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.summary_newcomers import newcomer
-from bayes_sota.maximum.fresh_test_sets import CountedTestSet
-from bayes_sota.maximum.tables import default_reference_skill
+from bayes_sota.maximum.fresh_test_sets import CountedTestSet, default_reference_skill
 
 EDGES = (0.0, 0.1, 0.3, 0.7, 0.9, 1.0)
 SIZES, DRAWS, NEAR = (200, 1000, 5000), 1000, 4.0

@@ -188,7 +188,8 @@ def compare_board(board: Leaderboard, families: tuple[str, ...], points: int, ca
 def compare_maximum(board: Leaderboard, case: str) -> None:
     """The best score alone."""
     from bayes_sota.core.priors import MaximumPriors
-    from bayes_sota.maximum import build_model, complete
+    from bayes_sota.maximum import build_model
+    from bayes_sota.maximum.posterior import Maxima
     from bayes_sota.maximum.sample import sample_exact
 
     names = ["location", "spread", "rho", "theta_sota", "winner_skill"]
@@ -198,9 +199,11 @@ def compare_maximum(board: Leaderboard, case: str) -> None:
     settings = {k: getattr(sampler, k) for k in ("draws", "tune", "chains", "target_accept")}
     settings |= {"adaptation": "low_rank"}
     for seed, trace, seconds in sampled(model, {}, settings):
-        ours = complete(trace, board, model=model, random_seed=seed)["posterior"]
+        drawn = {name: trace["posterior"][name].values.ravel() for name in names[:3]}
+        maxima = Maxima((board,), MaximumPriors())
+        ours = maxima.draw_fields(drawn, np.random.default_rng(seed))
         reference = moments({name: exact[name].values for name in names})
-        found = Agreement.of(trace, {k: ours[k].values for k in names}, reference, seconds)
+        found = Agreement.of(trace, {k: ours[k].ravel() for k in names}, reference, seconds)
         print(found.row(case, seed), flush=True)
 
 

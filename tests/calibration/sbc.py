@@ -19,7 +19,7 @@ import xarray as xr
 from arviz_stats.ecdf_utils import ecdf_pit
 from joblib import Parallel, delayed
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.priors import BetaCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard

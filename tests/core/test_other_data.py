@@ -27,10 +27,6 @@ def losses(error):
     return board(metric="score", n_test=None, standard_error=error, lower_is_better=True)
 
 
-def best(score="0.98", n_test=200, n_classifiers=50):
-    return bs.BestScore(score, n_test=n_test, n_classifiers=n_classifiers)
-
-
 def exam(answers):
     return bs.Outcomes(np.asarray(answers) / 2, n_runs=2, tasks=["law", "art"] * 6)
 
@@ -41,7 +37,6 @@ CASES = {
                     [board([0.90, 0.92, 0.915, 0.88, 0.93]), board(SCORES[::-1]),
                      board(n_test=2000)]),
     "losses": (bs.leaderboard, losses(0.01), [losses(0.02)]),
-    "maximum": (bs.maximum, best(), [best("0.97"), best(n_test=400), best(n_classifiers=60)]),
     "items": (bs.items, bs.Outcomes(ANSWERS),
               [bs.Outcomes(1 - ANSWERS), bs.Outcomes(ANSWERS[:, ::-1])]),
     "exam": (bs.items, exam(ANSWERS), [exam(2 - ANSWERS)]),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rejection import draw_accepted
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.priors import (
     FixedCorrelation,
     LogitNormalSkill,
@@ -17,8 +17,7 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.leaderboard.sample_sensitivity import sota_sensitivity
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.score_laws import score_law
 
 

@@ -18,7 +18,7 @@ from bayes_sota.maximum.dependence import (
     log_characteristic_function,
     reference_nodes,
 )
-from bayes_sota.maximum.tables import nodes_of_skill, tabulate
+from bayes_sota.maximum.likelihood import nodes_of_skill, tabulate
 
 
 @pytest.mark.parametrize("theta0", [0.3, 0.9, 0.9999])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
-from bayes_sota.maximum import field as module
-from bayes_sota.maximum.field import Items, drawn_field, listed_field
-from bayes_sota.maximum.law import maximum_law
+from bayes_sota.maximum import law as module
+from bayes_sota.maximum.law import Items, drawn_field, listed_field, maximum_law
 
 
 def cdf(part):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from bayes_sota.auc.scores import AucScores
+from bayes_sota.auc.estimate import AucScores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
@@ -16,6 +16,7 @@ from bayes_sota.maximum.fresh_test_sets import (
     ChosenTestSet,
     CountedTestSet,
     NormalTestSet,
+    best_of_fields,
     fresh_test_set,
 )
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
@@ -65,7 +66,7 @@ class Fields:
     def draw(self, rng, winner=True):
         """Best scores and winners' skills."""
         field = (self.distribution, self.n_classifiers, self.theta_sota)
-        return self.test_set.best_of(rng, *field, winner=winner)
+        return best_of_fields(self.test_set, rng, *field, winner=winner)
 
 
 def fresh_fields(rng, test_set, distribution, m):
@@ -225,13 +226,14 @@ def items(kind, number, luck, size=SIZE):
     given = {"noise": noise, "kind": np.zeros(size, np.int64)}
     rho = np.full(size, 0.7)
     if kind == "count":
-        return ChosenTestSet(400, np.full(size, 325), rho, 0.8, **given)
+        one = CountedTestSet(400, np.full(size, 325), rho, 0.8)
+        return ChosenTestSet(one, one.shift, rho, **given, step=one.step)
     return NormalTestSet(NormalLaw(0.9, 0, 0.02), np.full(size, 0.3), rho, **given)
 
 
 def plain(chosen):
     if isinstance(chosen, ChosenTestSet):
-        return CountedTestSet(400, chosen.counts, chosen.correlation, chosen.reference_skill)
+        return chosen.scores
     return replace(chosen, noise=SubmissionNoise(np.ones((1, 1)), 0.0))
 
 

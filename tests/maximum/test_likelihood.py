@@ -10,7 +10,7 @@ from scipy.stats import binom
 from bayes_sota.core.priors import UniformTries
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.maximum import tables
+from bayes_sota.maximum import likelihood as module
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.likelihood import BoardLikelihood
 
@@ -60,7 +60,7 @@ def test_likelihood_agrees_with_direct_summation(family, rho, count, monkeypatch
     distribution = FIELDS[family]
     exact = exact_cdf(distribution, rho, count, M) - exact_cdf(distribution, rho, count - 1, M)
     assert log_likelihood(board(count), distribution, rho) == pytest.approx(np.log(exact), abs=0.02)
-    monkeypatch.setattr(tables, "DENSITY", 4.0)
+    monkeypatch.setattr(module, "DENSITY", 4.0)
     assert log_likelihood(board(count), distribution, rho) == pytest.approx(
         np.log(exact), abs=1.5e-3
     )

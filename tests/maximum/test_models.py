@@ -24,8 +24,8 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.models import _random, build_model, build_simulated_maximum, simulator_of
+from bayes_sota.maximum.models import build_model, build_simulated_maximum, fresh_maxima
+from bayes_sota.maximum.posterior import Maxima
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [
@@ -208,12 +208,13 @@ def test_prior_draws_come_from_the_stated_prior():
 
 @pytest.mark.parametrize("family", [LogitNormalSkill, UniformSkill, BetaSkill])
 def test_fresh_maxima_follow_the_exact_law(family):
-    """The function behind ``observed_maximum``, all draws in one call; the law shares no code."""
+    """Of models and of their simulator, all draws in one call; the law shares no code."""
     prior, boards = family(typical=0.9, spread=0.2), (FIRST, BOARD)
     location, count = prior.location[0], 4000
-    draw = _random(Maxima(boards, MaximumPriors(prior)))
-    scores = draw(location, 0.2, 0.6, rng=np.random.default_rng(1), size=(count, 2))
+    draw, rng = fresh_maxima(Maxima(boards, MaximumPriors(prior))), np.random.default_rng(1)
+    scores = draw(rng, location, 0.2, 0.6, (count, 2))
     assert scores.shape == (count, 2)
+    assert draw(rng, np.full((3, 1), location), 0.2, 0.6, None).shape == (3, 2)
     for board, drawn in zip(boards, scores.T, strict=True):
         law = maximum_law(
             n_test=board.n_test,
@@ -227,47 +228,10 @@ def test_fresh_maxima_follow_the_exact_law(family):
         assert drawn.std() == pytest.approx(law.std(), rel=0.05)
 
 
-def prior_draws(model, names, size=4000, seed=1):
-    with model:
-        values = pm.draw([model[name] for name in names], draws=size, random_seed=seed)
-    return dict(zip(names, values, strict=True))
-
-
-@pytest.mark.slow
-def test_simulator_parametrisation_leaves_the_prior_of_location_and_best_skill():
-    prior = LogitNormalSkill(typical=(0.7, 0.95), spread=(0.1, 0.5))
-    model = build_simulated_maximum([FIRST], MaximumPriors(skill=prior), epsilon=0.01)
-    draws = prior_draws(model, ["location", "spread", "u", "theta_sota"])
-    location = stats.norm(*prior.location)
-    assert stats.kstest(draws["location"], location.cdf).pvalue > 1e-3
-    assert abs(stats.spearmanr(draws["location"], draws["spread"]).statistic) < 0.05
-    draws["u"], draws["theta_sota"] = draws["u"][:, 0], draws["theta_sota"][:, 0]
-    tail = -np.expm1(np.log(draws["u"]) / 200)
-    distribution = prior.distribution(draws["location"], draws["spread"])
-    expected = distribution.skill(distribution.isf(tail))
-    np.testing.assert_allclose(draws["theta_sota"], expected, rtol=1e-9)
-
-
-def test_simulated_scores_come_from_the_prior_predictive():
-    """The law of the simulated score with everything fixed but theta_sota."""
+def test_the_simulated_model_needs_something_unknown():
     priors = MaximumPriors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.6))
-    model = build_simulated_maximum([FIRST], priors, epsilon=0.01)
-    assert {v.name for v in model.free_RVs} == {"u"}
-    theta = prior_draws(model, ["theta_sota"], size=2000)["theta_sota"]
-    simulator = simulator_of(Maxima((FIRST,), priors))
-    location, rng = priors.skill.location[0], np.random.default_rng(1)
-    scores = simulator(rng, theta, location, 0.2, 0.6, 200.0, None)
-    assert simulator(rng, 0.91, location, 0.2, 0.6, 200.0, (3, 1)).shape == (3, 1)
-    law = maximum_law(
-        n_test=3000,
-        skill=priors.skill.distribution(priors.skill.location[0], 0.2),
-        n_classifiers=200,
-        correlation=0.6,
-        reference_skill=0.912,
-        cap_correlation=True,
-    )
-    assert scores.mean() == pytest.approx(law.mean(), abs=4 * law.std() / np.sqrt(2000))
-    assert scores.std() == pytest.approx(law.std(), rel=0.07)
+    with pytest.raises(InputError, match="location, spread and rho are known"):
+        build_simulated_maximum([FIRST], priors, epsilon=0.01)
 
 
 @pytest.mark.parametrize(("right", "distance"), [(2736, 0.0), (2734, 1 / 3000), (2760, 22 / 3000)])
@@ -279,14 +243,3 @@ def test_kernel_is_zero_inside_the_printed_interval(right, distance):
     value = op.distance(0.002, FIRST.maximum, right / 3000)
     assert float(value.eval()[0]) == pytest.approx(-0.5 * (expected / 0.002) ** 2)
     assert expected == pytest.approx(distance, abs=1.1 / 3000)
-
-
-def test_uncertain_number_of_classifiers_follows_its_prior():
-    tries = UniformTries(20, 80)
-    board = BestScore("0.90", n_test=500, n_classifiers=tries)
-    model = build_simulated_maximum([board], MaximumPriors(), epsilon=0.01)
-    draws = prior_draws(model, ["tries_quantile", "n_classifiers"], size=300)
-    numbers, weights = tries.nodes()
-    assert np.all(weights == weights[0])
-    expected = numbers[(draws["tries_quantile"] * numbers.size).astype(int)]
-    np.testing.assert_array_equal(draws["n_classifiers"], expected)

@@ -17,11 +17,10 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum import tables
+from bayes_sota.maximum import likelihood as module
 from bayes_sota.maximum.dependence import conditional_probabilities
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.posterior import fit_maximum, log_priors, sota_posterior
-from bayes_sota.maximum.tables import default_reference_skill
+from bayes_sota.maximum.fresh_test_sets import default_reference_skill
+from bayes_sota.maximum.posterior import Maxima, fit_maximum, log_priors, sota_posterior
 
 
 def best(score, n_test, n_classifiers, **options):
@@ -176,7 +175,7 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
 def twice(monkeypatch, board, priors, draws):
     """The posterior with the usual tables, and with tables twice as dense."""
     usual = sota_posterior(board, priors, draws=draws, random_seed=1)
-    monkeypatch.setattr(tables, "DENSITY", 2.0)
+    monkeypatch.setattr(module, "DENSITY", 2.0)
     return usual, sota_posterior(board, priors, draws=draws, random_seed=1)
 
 

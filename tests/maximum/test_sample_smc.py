@@ -18,8 +18,7 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.maxima import Maxima
-from bayes_sota.maximum.posterior import sota_posterior
+from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.sample_smc import sample_abc
 
 # What PyMC's own Simulator triggers in PyTensor when a model is built.
@@ -81,10 +80,21 @@ def test_an_impossible_epsilon_is_refused(options, message):
         sample_abc((BOARD,), MaximumPriors(), random_seed=1, **options)
 
 
-def test_chosen_submissions_are_not_simulated():
-    board = BestScore("0.98", n_test=200, n_classifiers=50, submissions=10)
-    with pytest.raises(InputError, match="simulated classifiers submit once"):
-        sample_abc((board,), MaximumPriors(), random_seed=1)
+@pytest.mark.slow
+@pytest.mark.parametrize("known", ["location", "location, rho", "location, spread", "spread, rho"])
+def test_what_is_known_stays_as_it_is(known):
+    skill = LogitNormalSkill(
+        0.93 if "location" in known else (0.85, 0.97), 0.3 if "spread" in known else (0.1, 0.6)
+    )
+    priors = Priors(skill, FixedCorrelation(0.6) if "rho" in known else None)
+    exact, simulated = (
+        estimate_sota(BOARD, priors=priors, method=method, draws=500, random_seed=0)["posterior"]
+        for method in ("exact", "abc")
+    )
+    for name in ("theta_sota", "location", "spread", "rho"):
+        one, two = exact[name].values, simulated[name].values
+        assert two.mean() == pytest.approx(one.mean(), abs=0.2 * one.std() + 1e-12), name
+        assert two.std() == pytest.approx(one.std(), rel=0.15, abs=1e-12), name
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import stats
-from tensors import maximum_logp
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
@@ -165,7 +164,6 @@ def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
 CHOSEN = BestScore(
     0.91, metric="score", standard_error=0.013, n_classifiers=20, submissions=(5, 60)
 )
-ALONE = BestScore(0.91, metric="score", standard_error=0.013, n_classifiers=20, submissions=1)
 
 
 @pytest.mark.slow
@@ -180,32 +178,7 @@ def test_prior_and_replicates_of_a_best_score_have_the_luck():
     assert "submission_luck" in tree["log_prior"].data_vars
 
 
-def test_the_luck_of_a_model_has_the_prior_of_the_exact_route():
-    from bayes_sota.maximum import build_model
-
-    law = build_model(CHOSEN, Priors(correlation=FixedCorrelation(0.7)))["submission_luck"].owner
-    known = MaximumPriors().submission_luck
-    found = [float(parameter.eval()) for parameter in law.op.dist_params(law)]
-    assert found == pytest.approx([known.a, known.b])
-
-
-@pytest.mark.slow
-def test_the_log_likelihood_of_pymc_is_the_exact_one_whatever_the_luck():
-    """Between the nodes of rho and of the luck."""
-    from bayes_sota.maximum.likelihood import BoardLikelihood
-
-    skill = MaximumPriors().skill
-    for rho, luck in ((0.62, 0.2), (0.85, 0.95)):
-        exact = BoardLikelihood(CHOSEN, np.array([rho]), luck=np.array([luck]))
-        for location, spread in ((1.5, 0.4), (2.0, 0.15)):
-            ours = maximum_logp(CHOSEN, location, spread, rho, luck=luck)
-            field = skill.distribution(np.array([location]), np.array([spread]))
-            known = exact.log_likelihood(exact.hat_weights(field), 0)[0]
-            assert float(ours.eval(mode="FAST_COMPILE")) == pytest.approx(known, abs=0.005)
-
-
-def test_a_luck_is_needed_or_refused_in_models_of_best_scores():
-    with pytest.raises(InputError, match="give the luck of it, luck="):
-        maximum_logp(CHOSEN, 1.5, 0.4, 0.7)
-    with pytest.raises(InputError, match="luck has no effect on best scores"):
-        maximum_logp(ALONE, 1.5, 0.4, 0.7, luck=0.5)
+@pytest.mark.parametrize("method", ["abc", "nuts"])
+def test_other_routes_refuse_chosen_submissions(method):
+    with pytest.raises(InputError, match="these models submit once"):
+        estimate_sota(CHOSEN, method=method, draws=20)
