@@ -88,7 +88,7 @@ BOARD = f"{EXAMPLES / 'leaderboard.csv'}"
         ("score {exam} --right 5", "give FILES or --right, not both"),
         ("score {exam} --metric pass@3", "pass@3, new items: 3 runs of each item are needed"),
         ("score {exam} --metric pass@0", 'no column "pass@0"'),
-        (f"score {BOARD}", "is a leaderboard, not answers to items"),
+        (f"score {BOARD}", "is a leaderboard, which bayes-sota board reads"),
         ("sota {exam}", "bayes-sota score says how good it is"),
         ("board {exam}", "bayes-sota score says how good it is"),
         (f"board {BOARD} --n-test 1247 --metric pass@2", "is for answers in several runs"),
