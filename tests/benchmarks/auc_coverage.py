@@ -1,14 +1,15 @@
 """Coverage of the AUC posteriors: real classifiers on scikit-learn's data, and simulated scores.
 
-Run with ``uv run python tests/benchmarks/auc_coverage.py --output FILE.json [--boards 60]
-[--simulated 30] [--jobs 2] [--seed 20261121] [--cache DIRECTORY]``; ``--tables`` prints what is in
-the file. An interrupted run goes on from its file. Each task (digits, breast cancer, diabetes,
-wine) has 90 classifiers of ten kinds, trained on random parts of a third of the items and of the
-features; the other two thirds are the pool. A board takes 8 or more classifiers at random (from
-all, the stronger half, or all without the strongest third) and n items with replacement within
-each class, so that the truth is the AUC over the pool. Simulated boards have a known AUC. Routes:
-all AUCs, the scores of all items, the maximum alone. Opponents: the raw maximum with DeLong's
-interval, and shrinking (a point, on some boards). Tables: docs/measured/calibration.md.
+Run with ``PYTHONPATH=tests uv run python tests/benchmarks/auc_coverage.py --output FILE.json
+[--boards 60] [--simulated 30] [--jobs 2] [--seed 20261121] [--cache DIRECTORY]``; ``--tables``
+prints what is in the file. An interrupted run goes on from its file. Each task (digits, breast
+cancer, diabetes, wine) has 90 classifiers of ten kinds, trained on random parts of a third of the
+items and of the features; the other two thirds are the pool. A board takes 8 or more classifiers at
+random (from all, the stronger half, or all without the strongest third) and n items with
+replacement within each class, so that the truth is the AUC over the pool. Simulated boards have a
+known AUC. Routes: all AUCs, the scores of all items, the maximum alone. Opponents: the raw maximum
+with DeLong's interval, and shrinking (a point, on some boards). Tables:
+docs/measured/calibration.md.
 """
 
 import argparse

@@ -1,10 +1,11 @@
 """A whole leaderboard: exact route, NUTS, and the model that a user would write. Prints JSON too.
 
-Run with ``BAYES_SOTA_DATA=... uv run python tests/benchmarks/bench_leaderboard.py``; it reads the
-private leaderboard of Kaggle's playground-series-s4e2 (11,072 test items). NUTS is timed in a
-fresh process with an empty compilation cache, then again in the same process. The alternative is
-the textbook model in PyMC: one variable per skill, logit-normal field, a shared shift, binomial
-counts; it runs for a few draws and is extrapolated to as many as NUTS has here.
+Run with ``BAYES_SOTA_DATA=... PYTHONPATH=tests uv run python
+tests/benchmarks/bench_leaderboard.py``; it reads the private leaderboard of Kaggle's
+playground-series-s4e2 (11,072 test items). NUTS is timed in a fresh process with an empty
+compilation cache, then again in the same process. The alternative is the textbook model in PyMC:
+one variable per skill, logit-normal field, a shared shift, binomial counts; it runs for a few draws
+and is extrapolated to as many as NUTS has here.
 """
 
 import json
