@@ -1,6 +1,6 @@
 """Numbers and tables of leaderboards, of fits and of posterior draws.
 
-Intervals are equal-tailed. Names in tables come from strangers and are shown as plain text.
+Intervals are equal-tailed. Names in tables come from untrusted files and are shown as plain text.
 ``tests/epp/test_summary.py`` compares with counting.
 """
 

@@ -96,13 +96,6 @@ def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
 
 
 @pytest.mark.slow
-def test_pit_values_of_ranks_are_drawn() -> None:
-    """ArviZ's default method takes observations of one dimension, this one those of two."""
-    figure = az.plot_ppc_pit(tree(), method="prit_c", backend="none")
-    assert "round_rank" in figure.viz["plot"].data_vars
-
-
-@pytest.mark.slow
 def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
     """Groups of the schema, numbers of quadrature, and a file."""
     found = tree()
@@ -174,24 +167,6 @@ def test_prior_and_replicates_have_the_laws_of_theory() -> None:
 
 
 @pytest.mark.slow
-def test_replicated_tournaments_are_compared_with_the_observed_one() -> None:
-    check = tree()["predictive_check"]
-    assert check["replicated"].sizes == {"replicate": 200, "statistic": 1}
-    assert check["statistic"].values.tolist() == ["deviance"]
-    p = float(check["p_value"][0])
-    assert 0.02 < p < 0.98
-    assert p == np.mean(check["replicated"].values > check["observed"].values)
-
-
-@pytest.mark.slow
-def test_a_result_is_a_trace_too() -> None:
-    twice = complete(tree(), TABLE, model(), predictive=0, random_seed=1)
-    for name in ("posterior", "prior", "posterior_predictive", "log_likelihood"):
-        xr.testing.assert_allclose(twice[name].to_dataset(), tree()[name].to_dataset())
-    assert "predictive_check" not in twice.children
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_battles_are_checked_by_pairs(several: bool) -> None:
     first = Matches(list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
@@ -213,12 +188,6 @@ def test_battles_are_checked_by_pairs(several: bool) -> None:
     if not several:
         deviance = 2 * (saturated - expected.sum())
         assert check["observed"].values[2, 0] == pytest.approx(deviance)
-
-
-@pytest.mark.slow
-def test_dependent_matches_are_not_replicated() -> None:
-    model = build_model(TABLE, likelihood="matches")
-    assert "predictive_check" not in complete(prior_of(model, 10), TABLE, model).children
 
 
 def extended() -> pm.Model:

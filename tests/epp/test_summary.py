@@ -8,8 +8,7 @@ from simulated_tournaments import simulate_tournament
 import bayes_sota as bs
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.summary import epp_table, summarize_epp
-from bayes_sota.epp.summary_report import _compared, report_tournaments
-from bayes_sota.epp.tournaments import fit_tournaments
+from bayes_sota.epp.summary_report import _compared
 
 
 def result(**more: np.ndarray) -> xr.DataTree:
@@ -76,18 +75,3 @@ def test_numbers_of_the_fit() -> None:
     assert frame["rank"].tolist() == [1, 2, 3, 4]
     players = epp_table(fit).content["players"]
     assert [player["interval"] for player in players] == fit.interval()[order].tolist()
-
-
-def test_several_tournaments_one_below_the_other() -> None:
-    tables = [
-        simulate_tournament([1, 0, -1], 20, tournament=name, random_seed=k)
-        for k, name in enumerate("xy")
-    ]
-    table = report_tournaments(fit_tournaments(tables))
-    assert table.frame["tournament"].tolist() == ["x"] * 3 + ["y"] * 3
-    fit = fit_epp(tables[1])
-    rows = table.frame[table.frame["tournament"] == "y"].set_index("player")
-    for place, player in enumerate(fit.players):
-        assert rows.loc[player, "lower"] == pytest.approx(fit.interval()[place, 0])
-        assert rows.loc[player, "rank"] == fit.rank[place]
-    assert table.tables[0].header[0] == "tournament"

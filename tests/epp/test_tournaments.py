@@ -5,7 +5,6 @@ import pytest
 from epp.resampling import resampled_skills
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
@@ -42,14 +41,3 @@ def test_standard_errors_are_those_of_the_sandwich(kind: str) -> None:
     assert found.std(axis=0, ddof=1) == pytest.approx(fit.se, rel=0.25)
     ends = np.quantile(found, [0.025, 0.975], axis=0).T
     assert np.max(np.abs(ends - fit.interval())) < 0.3
-
-
-@pytest.mark.slow
-def test_whole_groups_are_drawn() -> None:
-    # Every round five times over, in one group: nobody must see five times the rounds.
-    table = simulate_tournament([0.5, 0.0, -0.5], 30, random_seed=1)
-    once = resampled_skills(fit_epp(table), 150).std(axis=0)
-    groups = [str(r) for r in range(30) for _ in range(5)]
-    repeated = fit_epp(ScoreTable(np.repeat(table.scores, 5, axis=0), groups=groups))
-    assert resampled_skills(repeated, 150).std(axis=0) == pytest.approx(once, rel=0.3)
-    assert repeated.se == pytest.approx(fit_epp(table).se)
