@@ -10,7 +10,6 @@ from bayes_sota.crossval.correlated_t import (
     correlated_t,
     iterations_needed,
     other_seed_probability,
-    partition_share,
     running_posteriors,
     sensitivity_to_overlap,
 )
@@ -62,21 +61,6 @@ def test_it_is_the_integral_over_the_variance(rho: float) -> None:
     assert found.p_better(0.01) == pytest.approx(part / whole, rel=1e-7)
 
 
-def test_its_interval_holds_what_it_says() -> None:
-    found = correlated_t(runs())
-    low, high = found.interval(0.9)
-    law = stats.t(found.df, found.mean, found.scale)
-    assert [law.cdf(low), law.cdf(high)] == pytest.approx([0.05, 0.95])
-    assert found.scale**2 == pytest.approx(found.partition_variance + found.data_variance)
-
-
-def test_missing_folds_are_left_out() -> None:
-    given = runs()
-    scores = given.scores.copy()
-    scores[0, 0, 1, 2] = np.nan
-    assert correlated_t(FoldScores(scores)).n_scores == 14
-
-
 def test_one_value_per_iteration_has_the_mean_of_its_folds() -> None:
     given = runs(40, 5)
     means = FoldScores(given.iteration_means()[..., None], folds=5)
@@ -90,6 +74,10 @@ def test_learners_that_never_differ() -> None:
     same = FoldScores(np.full((1, 2, 2, 3), 0.8))
     assert correlated_t(same).rope(0.0)["a_better"] == 0.5
     assert correlated_t(same).rope(0.01) == {"a_better": 0, "equivalent": 1, "b_better": 0}
+    with pytest.raises(InputError, match="there is no learner '3'; there are 1, 2"):
+        correlated_t(same, "1", "3")
+    with pytest.raises(InputError, match="that both learners have are needed, got 1"):
+        correlated_t(FoldScores(np.ones((2, 1, 1)), folds=5))
 
 
 def test_a_stronger_overlap_leaves_more_doubt() -> None:
@@ -99,24 +87,6 @@ def test_a_stronger_overlap_leaves_more_doubt() -> None:
     assert table[2, 0] == pytest.approx(0.2)
     naive = stats.ttest_1samp(np.subtract(*runs(10, 5).scores[0].reshape(2, -1)), 0)
     assert 1 - table[0, 1] == pytest.approx(naive.pvalue / 2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: correlated_t(runs(), "a", "c"), "there is no learner 'c'; there are a, b"),
-        (lambda: correlated_t(runs(), task=2), "there is no data set 2"),
-        (lambda: correlated_t(runs(), correlation=1.0), "must be .* below 1, got 1.0"),
-        (
-            lambda: correlated_t(FoldScores(np.ones((2, 1, 1)), folds=5)),
-            "that both learners have are needed, got 1",
-        ),
-        (lambda: correlated_t(runs()).p_better(-1), "rope must be"),
-    ],
-)
-def test_what_is_refused(call, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        call()
 
 
 @pytest.mark.parametrize("probability", [0.9, 0.95, 0.99])
@@ -138,15 +108,6 @@ def test_the_size_of_the_data_can_leave_it_open() -> None:
     assert iterations_needed(0.01, np.nan, 0.0) is None  # of one iteration
     with pytest.raises(InputError, match="probability must be"):
         iterations_needed(0.01, 0.02, 0.01, 0.5)
-
-
-def test_the_share_of_partitions_is_that_of_simulated_runs() -> None:
-    """Means of iterations of many data sets, whose common part stays."""
-    rng = np.random.default_rng(0)
-    shared = rng.normal(0, 0.03, 40_000)
-    runs = shared + rng.normal(0, 0.05, (6, 40_000)).mean(axis=0)
-    expected = 1 - np.var(shared) / np.var(runs)
-    assert partition_share(0.05**2 / 6, 0.03**2) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize(("shape", "folds"), [((9, 5), 5), ((9, 1), 10)])

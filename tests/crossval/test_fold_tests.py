@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import t, ttest_rel
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import difference_tests
 
 
@@ -42,8 +41,3 @@ def test_learners_without_any_difference() -> None:
     assert [test["p_value"] for test in difference_tests(same, same, 2)] == [1.0] * 2
     for test in difference_tests(same, same - 0.1, 2):
         assert (test["p_value"], test["statistic"]) == (None, None)
-
-
-def test_what_a_test_cannot_use_is_refused() -> None:
-    with pytest.raises(InputError, match="at least 2 folds that both"):
-        difference_tests([[0.5, np.nan]], [[0.4, 0.3]], 2)

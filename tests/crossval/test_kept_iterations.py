@@ -4,7 +4,6 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import Any
 
-import pandas as pd
 import pytest
 from crossval_runs import LEARNERS, Countdown, Odd, X, Y, run, same
 from sklearn.naive_bayes import GaussianNB
@@ -35,9 +34,6 @@ def test_finished_iterations_are_not_run_again(how: str, tmp_path: Path) -> None
     "other",
     [
         {"random_seed": 1}, {"folds": 4}, {"scoring": "accuracy"}, {"X": X + 1.0}, {"y": 1 - Y},
-        {"X": pd.DataFrame(X, columns=[f"a{j}" for j in range(X.shape[1])])},
-        {"estimators": {"nb": LEARNERS["nb"]}},
-        {"estimators": dict(reversed(LEARNERS.items()))},
         {"estimators": {**LEARNERS, "tree": DecisionTreeClassifier(max_features=2)}},
         {"estimators": {"NB": LEARNERS["nb"], "tree": LEARNERS["tree"]}},
     ],

@@ -76,14 +76,3 @@ def test_every_learner_learns() -> None:
 def test_tables_that_cannot_be_meant_are_refused(cells: Any, target: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_task(pd.DataFrame(cells), target)
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["nb", "j48"], "learners are some of nb, 5nn, .*, got .j48"),
-    ],
-)
-def test_names_that_cannot_be_meant_are_refused(names: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        named_learners(names)

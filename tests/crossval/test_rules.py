@@ -13,7 +13,6 @@ from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
     RULES,
     Progress,
-    Rule,
     even_odd_distances,
     fixed,
     kolmogorov_smirnov,
@@ -149,32 +148,6 @@ def test_failed_iterations_count_for_nothing() -> None:
     assert stopping_iterations(rule, FoldScores(holes), missing).tolist()[0][0] == 0
 
 
-def test_a_rule_without_what_it_needs_is_refused() -> None:
-    scores, probabilities = runs_of()
-    with pytest.raises(InputError, match="needs the predicted probability"):
-        spearman()(SimpleNamespace(fold_scores=scores, probabilities=None))
-    with pytest.raises(InputError, match="2 learners, 40 iterations, items"):
-        stopping_iterations(spearman(), scores, probabilities[:, :5])
-
-
-@pytest.mark.parametrize("rule", [spearman(), kolmogorov_smirnov(0.1)])
-def test_what_follows_a_stop_does_not_move_it(rule: Rule) -> None:
-    stops = set()
-    for noise in (0.02, 0.3, 3.0):
-        scores, probabilities = runs_of(iterations=100, noise=noise)
-        found = stopping_iterations(rule, scores, probabilities)[0]
-        for j, held in enumerate(rule.holds(progress_of(scores, probabilities)[0])):
-            assert found[j] == (np.argmax(held) + 1 if held.any() else 0)
-        stops.update(found.tolist())
-    assert min(stops) == 0 or max(stops) > 16
-
-
-def test_every_rule_has_a_name_for_people() -> None:
-    assert [rule().name for rule in RULES.values()] == [
-        "Spearman 0.9999", "Kolmogorov-Smirnov 0.2", "posterior 0.95", "fixed 10",
-    ]  # fmt: skip
-
-
 def normal_runs(
     difference: float, iterations: int, folds: int = 10, seed: int = 0
 ) -> SimpleNamespace:
@@ -182,12 +155,6 @@ def normal_runs(
     scores = rng.normal(0.8, 0.05, (1, 3, 100, folds))[:, :, :iterations]
     scores = scores + difference * np.arange(3)[None, :, None, None]
     return SimpleNamespace(fold_scores=FoldScores(scores), probabilities=None)
-
-
-def test_the_threshold_of_the_posterior_rule_counts() -> None:
-    given = normal_runs(0.02, 3)
-    assert posterior(0.6)(given)
-    assert not posterior(0.999999)(given)
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.005, 0.02, 0.3])

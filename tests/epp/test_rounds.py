@@ -107,17 +107,9 @@ def test_ranks_are_those_of_some_order_that_the_statements_allow() -> None:
     errors = errors + errors.T
     difference = skills[:, None] - skills
     for critical in (1e-9, 1.0, 2.5, 1e9):
-        expected = [
-            [
-                1 + sum(difference[j, i] > critical * errors[j, i] for j in range(7) if j != i),
-                7 - sum(difference[i, j] > critical * errors[i, j] for j in range(7) if j != i),
-            ]
-            for i in range(7)
-        ]
-        assert rank_intervals(difference, errors, critical).tolist() == expected
-    exact = rank_intervals(difference, errors, 1e-9)
-    order = np.argsort(np.argsort(-skills)) + 1
-    np.testing.assert_array_equal(exact, np.column_stack([order, order]))
+        above = (difference > critical * errors) & ~np.eye(7, dtype=bool)
+        expected = np.column_stack([1 + above.sum(axis=0), 7 - above.sum(axis=1)])
+        assert np.array_equal(rank_intervals(difference, errors, critical), expected)
 
 
 SKILLS = np.array([0.8, 0.2, 0.2, -0.4, -0.8])
@@ -169,18 +161,6 @@ def test_statements_about_all_are_never_bolder_than_about_one(kind: str) -> None
     single, together = fit.interval(), fit.interval(kind="simultaneous")
     assert (together[:, 0] <= single[:, 0] + 1e-9).all()
     assert (together[:, 1] >= single[:, 1] - 1e-9).all()
-
-
-@pytest.mark.slow
-def test_a_player_of_few_rounds_is_rarely_placed_wrongly() -> None:
-    """Equal players, one of whom has two rounds: every rank is possible."""
-    wrong, replicates = 0, 40
-    for seed in range(replicates):
-        scores = np.random.default_rng([1, seed]).gumbel(size=(40, 3))
-        scores[2:, 0] = np.nan
-        fit = fit_epp(ScoreTable(scores), penalty=0.5)
-        wrong += not (fit.rank_interval() == [1, 3]).all()
-    assert wrong <= replicates * 0.05 + 3 * np.sqrt(replicates * 0.05 * 0.95)
 
 
 GROUPS = ["x", "y", "x", "z", "y", "x", "z"]

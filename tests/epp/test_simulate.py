@@ -130,8 +130,6 @@ def listed_matches() -> Matches:
 
 
 FITS = {
-    "complete": lambda: fit_epp(simulate_tournament(SIX, 25, random_seed=0)),
-    "few rounds": lambda: fit_epp(simulate_tournament(SIX, 7, random_seed=0)),
     "ties": lambda: fit_epp(simulate_tournament(SIX, 25, step=0.5, random_seed=1)),
     "missing": lambda: fit_epp(simulate_tournament(SIX, 25, missing=0.3, random_seed=2)),
     "penalty": lambda: fit_epp(simulate_tournament(4 * SIX, 5, random_seed=0), penalty=0.5),

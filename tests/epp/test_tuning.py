@@ -85,19 +85,6 @@ def test_a_family_that_leads_equals_by_luck_is_promised_too_much() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LAWS)
-def test_the_only_family_beats_its_best_as_exchangeable_draws_do(name: str) -> None:
-    """Of n and k draws of one law the highest is among the k with probability k / (n + k)."""
-    rng = np.random.default_rng(5)
-    chances = [
-        tuning_promise(LAWS[name](rng, 30), ["a"] * 30, 30)[0].p_beats_best for _ in range(60)
-    ]
-    assert np.mean(chances) > 0.44
-    # The shape of a uniform law is the lowest of the grid, so that its tail is taken for longer.
-    assert np.mean(chances) < (0.62 if name == "uniform" else 0.56)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("more", [20, 100])
 def test_probabilities_come_true(more: int) -> None:
     """Over families of four laws, whose places differ: as many are beaten as was said."""
