@@ -114,7 +114,7 @@ def complete(
         and what the model observes besides; ``log_likelihood`` of every round, or pair of players;
         ``log_prior``, ``sample_stats``, ``constant_data``; ``predictive_check`` with ``observed``,
         ``replicated`` (replicate, statistic) and ``p_value`` (statistic) of the deviance, unless
-        rounds have skills of their own or matches depend on each other: up to 200 tournaments with
+        matches depend on each other: up to 200 tournaments with
         the players, rounds and matches of the observed ones and the skills of a draw, whose
         deviance says whether the model describes the data (Gelman, Meng & Stern 1996). Attributes:
         provenance, divergences, and ``notes`` on what was thinned or left out.
@@ -165,11 +165,9 @@ def _check_model(model: pm.Model) -> None:
 
 
 def _is_checked(model: pm.Model) -> bool:
-    """Whether replicates are tournaments like the observed one, with the skills of a draw."""
-    dependent = (
-        "match_counts" in model.named_vars and (model["likelihood_weight"].get_value() < 1).any()
-    )
-    return not dependent and "round_slope" not in model.named_vars
+    """Whether matches are independent given the skills, as those of replicates are."""
+    weights = model["likelihood_weight"].get_value()
+    return "round_rank" in model.named_vars or bool((weights == 1).all())
 
 
 def _replicate(groups: dict[str, xr.Dataset], model: pm.Model) -> xr.Dataset:

@@ -29,12 +29,7 @@ from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, two_players
 from bayes_sota.epp.planning import plan_rounds
 from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
-from bayes_sota.epp.summary import (
-    describe_skills,
-    draws_of_players,
-    epp_table,
-    rows_of_fit,
-)
+from bayes_sota.epp.summary import describe_skills, draws_of_players, epp_table, rows_of_fit
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -52,14 +52,13 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("rounds of one group", lambda: bs.epp.leaderboard_quality(fit_epp(FOLDS, penalty=0.5))),
     ("matches of one cluster", lambda: bs.epp.leaderboard_quality(fit_epp(CLUSTERED, penalty=1))),
     # the Bayesian model
-    ("matches have none", lambda: build_model(BATTLES, round_covariates={"x": [1, 2]})),
     ("Matches, ScoreTable", lambda: build_model([TABLE, BATTLES])),
-    ("'size' needs one value for each player", lambda: design({"size": [1, 2]}, PLAYERS, "player")),
-    ("'mlp': a value is missing", lambda: design({"s": [1, 2, NAN, 4]}, PLAYERS, "player")),
-    ("is the same for all players", lambda: design({"family": ["x"] * 4}, PLAYERS, "player")),
+    ("'size' needs one value for each player", lambda: design({"size": [1, 2]}, PLAYERS)),
+    ("'mlp': a value is missing", lambda: design({"s": [1, 2, NAN, 4]}, PLAYERS)),
+    ("is the same for all players", lambda: design({"family": ["x"] * 4}, PLAYERS)),
     ("player 'vit': a value is missing", lambda: design(
-        {"f": np.array(["x", None, "y", "y"], object)}, PLAYERS, "player")),
-    ("player 'svm': a value is missing", lambda: design(FIVE.iloc[:3], PLAYERS, "player")),
+        {"f": np.array(["x", None, "y", "y"], object)}, PLAYERS)),
+    ("player 'svm': a value is missing", lambda: design(FIVE.iloc[:3], PLAYERS)),
     # draws and figures
     ("no draws of skills", lambda: bs.epp.summarize_epp(xr.DataTree())),
     ("no epp in the group posterior", lambda: bs.plot_epp(fit().to_datatree(), backend="none")),
