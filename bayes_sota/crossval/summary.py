@@ -227,8 +227,8 @@ def _judged_beside(
     if probabilities is not None:
         others += [cv.spearman(1 - t) for t in (1e-3, 1e-4, 1e-5)]
     others += [cv.kolmogorov_smirnov(0.2), cv.kolmogorov_smirnov(0.1), cv.posterior()]
-    named = {one.name: one for one in others if one.least < complete.min()} | {chosen.name: chosen}
-    rules = sorted(named.values(), key=lambda one: one.name != chosen.name)
+    possible = {one.name: one for one in others if one.least < complete.min()}
+    rules = [*({chosen.name: chosen} | possible).values()]
     judged = cv.judge_rules(rules, scores, probabilities, **settings)
     if chosen.least > complete.max() and not judged[0].stopped.any():
         least = f"the rule {chosen.name} takes at least {chosen.least} iterations"

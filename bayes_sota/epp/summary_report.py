@@ -330,14 +330,12 @@ def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, 
 
 
 def _deviance_sentence(found: dict[str, Any]) -> str:
-    p, misfit = found["deviance_p_value"], f"misfit {found['deviance']:.1f}"
+    p, deviance = found["deviance_p_value"], f"deviance {found['deviance']:.1f}"
     if p is None:
-        return f"Whether one order describes all rounds is not tested ({misfit})."
-    verdict = "no clear sign against it" if p >= 0.05 else "players differ between rounds"
-    return (
-        f"Whether one order describes all rounds: {p_value(p)}, {verdict} ({misfit}, "
-        f"{found['deviance_expected']:.1f} expected if these skills were the whole story)."
-    )
+        return f"Whether one order describes all rounds is not tested ({deviance})."
+    verdict = "no evidence against it" if p >= 0.05 else "players differ between rounds"
+    expected = f"{found['deviance_expected']:.1f} expected under these skills"
+    return f"Test of one order for all rounds: {p_value(p)}, {verdict} ({deviance}, {expected})."
 
 
 def _test_sentence(test: dict[str, Any]) -> str:

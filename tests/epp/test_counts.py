@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.data.tournaments import ScoreTable
+from bayes_sota.epp import counts
 from bayes_sota.epp.counts import (
     MatchCounts,
     count_matches,
@@ -65,9 +66,13 @@ def assert_same(counts: MatchCounts, expected: tuple[np.ndarray, np.ndarray, int
         ("all-rounds", True),
     ],
 )
-def test_matches_of_scores_are_those_counted_by_hand(levels, missing, lower, kind) -> None:
+def test_matches_of_scores_are_those_counted_by_hand(
+    levels, missing, lower, kind, monkeypatch
+) -> None:
+    """All-rounds matches by both ways, of few players and of many."""
     for seed in range(4):
         table = drawn(levels=levels, missing=missing, lower=lower, seed=seed)
+        monkeypatch.setattr(counts, "_FEW", 100 * (seed % 2))
         assert_same(count_matches(table, kind), by_hand(table, kind))
 
 

@@ -129,27 +129,6 @@ def listed_matches() -> Matches:
     return Matches(first, second, outcomes, players=list("fedcba"))
 
 
-FITS = {
-    "ties": lambda: fit_epp(simulate_tournament(SIX, 25, step=0.5, random_seed=1)),
-    "missing": lambda: fit_epp(simulate_tournament(SIX, 25, missing=0.3, random_seed=2)),
-    "penalty": lambda: fit_epp(simulate_tournament(4 * SIX, 5, random_seed=0), penalty=0.5),
-    "all-rounds": lambda: fit_epp(simulate_tournament(SIX, 9, random_seed=3), "all-rounds"),
-    "listed": lambda: fit_epp(listed_matches()),
-}
-
-
-@pytest.mark.parametrize("name", FITS)
-def test_replicates_together_and_one_after_another(name, monkeypatch) -> None:
-    """Of scores alike; matches of battles come out in another order."""
-    fit = FITS[name]()
-    together = leaderboard_quality(fit, repetitions=60, random_seed=1)
-    monkeypatch.setattr(simulate, "_BLOCK", 1)
-    alone = leaderboard_quality(fit, repetitions=60, random_seed=1)
-    if name != "listed":
-        np.testing.assert_allclose(together.replicates, alone.replicates, rtol=1e-9, atol=1e-9)
-    assert together.p_value == pytest.approx(alone.p_value, abs=0.3 * (name == "listed"))
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_each_replicate_is_the_deviance_of_a_fit(missing: float) -> None:
     table = simulate_tournament([1.0, 0.4, -0.4, -1.0], 12, missing=missing, random_seed=5)
@@ -168,3 +147,19 @@ def test_each_replicate_is_the_deviance_of_a_fit(missing: float) -> None:
         assert deviance == pytest.approx(expected, abs=1e-4)
         compared += 1
     assert compared > 20
+
+
+def test_battles_are_replicated_by_pairs() -> None:
+    """Means of the wins of every pair, half of the ties kept."""
+    fit = fit_epp(listed_matches())
+    replicate = simulate._of_matches(fit.data, fit, np.random.default_rng(0))
+    wins, n_matches = replicate(4000) / 2, fit.counts.n_matches
+    np.testing.assert_array_equal(
+        wins + wins.swapaxes(1, 2), np.broadcast_to(n_matches, wins.shape)
+    )
+    ties = np.zeros((6, 6))
+    tied = fit.data.outcomes == 0.5
+    np.add.at(ties, (fit.data.first[tied], fit.data.second[tied]), 1)
+    ties += ties.T
+    expected = (n_matches - ties) * fit.win_probabilities() + ties / 2
+    np.testing.assert_allclose(wins.mean(axis=0), expected, atol=4 * np.sqrt(n_matches.max()) / 126)
