@@ -137,10 +137,6 @@ def test_log_densities_are_those_of_the_formulas() -> None:
     np.testing.assert_allclose(
         prior["skill_offset"], stats.norm.logpdf(coordinates).sum(axis=-1), atol=1e-6
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # six rounds: each of them matters
-        loo = az.loo(found).elpd
-    assert loo == pytest.approx(float(likelihood.mean(("chain", "draw")).sum()), abs=4)
 
 
 @pytest.mark.slow
