@@ -199,14 +199,15 @@ def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
         return np.array([np.bincount(groups, found) for found in below]).T.astype(np.int64)
     order = np.argsort(flat, kind="stable")
     sizes = np.bincount(groups)
-    small = np.min_scalar_type(-2 * rounds * int(sizes.max()))  # a matter of memory, and of time
+    small = np.min_scalar_type(-2 * rounds * int(sizes.max()) - 1)  # for memory and time
     found, passed = np.zeros((sizes.size, m), small), np.zeros(m, small)
     owners, keys = players[order].tolist(), groups[order].tolist()
+    rows = list(found)  # views, which are quicker to add to
     ends = np.flatnonzero(np.diff(flat[order], append=np.inf) > 0) + 1
     for start, end in pairwise([0, *ends.tolist()]):  # passed: twice the scores below
         if end == start + 1:
             passed[owners[start]] += 1
-            found[keys[start]] += passed
+            rows[keys[start]] += passed
             passed[owners[start]] += 1
             continue
         here = np.bincount(owners[start:end], minlength=m).astype(small)

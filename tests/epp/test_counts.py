@@ -11,6 +11,7 @@ from bayes_sota.epp import counts
 from bayes_sota.epp.counts import (
     MatchCounts,
     count_matches,
+    count_scores,
     infinite_estimates,
     is_connected,
 )
@@ -90,6 +91,14 @@ def test_counts_of_very_many_rounds_do_not_overflow(levels: int | None) -> None:
     assert counts.totals.tolist() == [expected, float(rounds) ** 2 - expected]
     ahead = np.sign(scores[:, 0] - scores[:, 1])
     assert count_matches(ScoreTable(scores)).totals[0] == np.sum(1 + ahead) / 2
+
+
+@pytest.mark.parametrize("rounds", [8, 128])
+def test_the_smallest_integers_have_room_for_every_count(rounds: int, monkeypatch) -> None:
+    """Twice the wins of who always wins, 128 and 32,768, are one too many for 8 and 16 bits."""
+    monkeypatch.setattr(counts, "_FEW", 0)
+    scores = np.arange(2.0 * rounds).reshape(2, rounds).T
+    assert count_scores(scores, "all-rounds").doubled_wins.tolist() == [[0, 0], [2 * rounds**2, 0]]
 
 
 NAN = float("nan")
