@@ -1,4 +1,4 @@
-r"""What was observed of a board, against a grid of board-conditional skill.
+r"""Evidence of a board: its scores against a grid of board-conditional skill.
 
 All scores of one board share its items, and with them one shift z. In terms of psi, the skill that
 these items show,
@@ -16,7 +16,7 @@ with errors of their own (the same), and answers or numbers for every item
 
 Scores chosen among several submissions have the law of one submission times the ratio by which
 choosing the best of T changes it (``maximum.submissions``) at the standardised residual.
-``tests/leaderboard/test_evidence.py`` holds the laws against simulation.
+``tests/leaderboard/test_evidence.py`` compares the laws with simulation.
 """
 
 from dataclasses import dataclass
@@ -30,10 +30,7 @@ from scipy.special import ndtr, ndtri
 from bayes_sota.core.numerics import student_factors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.items.correlation import (
-    LARGEST_LOADING,
-    ResponseCorrelation,
-)
+from bayes_sota.items.correlation import LARGEST_LOADING, ResponseCorrelation
 from bayes_sota.leaderboard.anchors import Shift
 from bayes_sota.maximum.score_laws import ScoreLaw
 from bayes_sota.maximum.submissions import SubmissionNoise
@@ -71,9 +68,7 @@ class Evidence:
     ----------
     board : Leaderboard
     law : ScoreLaw
-        What a score says about psi.
-    scores : ndarray, shape (m,)
-        Of all entries; larger is better.
+        Law of a score given psi.
     loadings : ResponseCorrelation
         How far each entry shares the shift, and what relatives share beyond it.
     ratio : ndarray, shape (m,)
@@ -92,23 +87,22 @@ class Evidence:
     numbers : ndarray, shape (L, k), or None
         Equally likely numbers of submissions of each kind of entry.
     freedom : float
-        Degrees of freedom of errors: of few tasks or items what all scores share, and what each has
-        alone, are Student's t, though scores are shrunk by the variance that is seen.
+        Degrees of freedom of errors: of few tasks or items shared and own errors are Student's t,
+        though scores are shrunk by the variance that is seen.
     new_ratio : ndarray, shape (m,), optional
         Standard errors over the law's on as many fresh items; default ``ratio``.
     answers : ndarray, shape (m,), optional
         Numbers of answers behind the scores, which are multiples of one over them.
     adjusted : ndarray, shape (m,), optional
-        Scores without what anchors say was luck, where items tell it; default ``scores``.
+        Scores without the error that anchors show, where items are known; default ``scores``.
     explained : float
-        Share of the leaders' variance that these explain.
+        Share of the leaders' variance that anchors explain.
     shift : Shift, optional
-        What anchors say of the shift, where scores alone are known; default N(0, 1).
+        The shift given anchors, where scores alone are known; default N(0, 1).
     """
 
     board: Leaderboard
     law: ScoreLaw
-    scores: FloatArray
     loadings: ResponseCorrelation
     ratio: FloatArray
     entries: IntArray
@@ -125,6 +119,11 @@ class Evidence:
     adjusted: FloatArray | None = None
     explained: float = 0.0
     shift: Shift | None = None
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores of all entries, larger is better, (m,)."""
+        return self.board.scores
 
     @property
     def step(self) -> float:
@@ -168,7 +167,7 @@ class Evidence:
 
     @cached_property
     def factor(self) -> FloatArray | None:
-        """Cholesky factor of what errors of the rows share beyond the shift; None if nothing."""
+        """Cholesky factor of the correlation of errors beyond the shift; None if there is none."""
         if self.loadings.residual is None:
             return None
         return self.loadings.factor(self.of_row)
@@ -180,7 +179,7 @@ class Evidence:
 
     @cached_property
     def alike(self) -> IntArray:
-        """A number for each entry, the same for those that nothing tells apart, (m,)."""
+        """A number for each entry, the same for those with the same posterior, (m,)."""
         if not self.shares_scores:
             return np.arange(self.scores.size)
         known = np.zeros(self.scores.size)
@@ -196,12 +195,12 @@ class Evidence:
 
     @property
     def seen(self) -> FloatArray:
-        """Scores that the model is of, (m,)."""
+        """Scores that the model is fitted to, (m,)."""
         return self.scores if self.adjusted is None else self.adjusted
 
     @property
     def leads(self) -> NDArray[np.bool_]:
-        """Entries that nothing tells from the leader, (m,)."""
+        """Entries with the same posterior as the leader, (m,)."""
         return self.alike == self.alike[self.board.order[0]]
 
     def loading(self, rho: Any, entries: IntArray) -> FloatArray:
@@ -213,8 +212,7 @@ class Evidence:
         moved = (rho * shift)[:, None]
         if self.shares_scores:
             return moved
-        loading = self.loading(rho[:, None], entries)
-        return loading * self.ratio[entries] * shift[:, None]
+        return self.loading(rho[:, None], entries) * self.ratio[entries] * shift[:, None]
 
     def own(self, rho: Any, entries: IntArray) -> FloatArray:
         """Variance that scores of entries (k,) do not share, in units of the law's."""
@@ -229,7 +227,7 @@ class Evidence:
 
     @cached_property
     def prepared(self) -> Any:
-        """What the law makes of the distinct scores at the grid."""
+        """Values that the law computes once of the distinct scores and the grid."""
         return self.law.prepared(self.values, self.y)
 
     def at(self, rho: float, luck: float = 0.0) -> Tables:
@@ -272,9 +270,9 @@ class Evidence:
         return counts / counts.sum()
 
     def noise(self, luck: float) -> SubmissionNoise:
-        """Law of the noise of each kind."""
+        """Law of the noise of each kind; its tables are made once."""
         assert self.numbers is not None
-        return noise_of(self.numbers, luck)
+        return _noise(tuple(map(tuple, self.numbers.tolist())), luck)
 
     def classifiers(self, copies: FloatArray) -> tuple[IntArray, IntArray]:
         """Classifier behind each modelled entry, (E,), and row of each classifier, (C,).
@@ -335,9 +333,7 @@ class Evidence:
         return (z if self.factor is None else z @ self.factor.T)[..., self.row]
 
 
-def noise_of(numbers: FloatArray, luck: float) -> SubmissionNoise:
-    """Law of the noise of each kind, (L, k) numbers of submissions; its tables are made once."""
-    return _noise(tuple(map(tuple, numbers.tolist())), luck)
+
 
 
 @lru_cache(64)

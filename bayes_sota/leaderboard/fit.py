@@ -1,15 +1,14 @@
 """Posterior of the shapes' parameters, at each value of rho, by importance sampling.
 
-The scores stand against a grid of board-conditional skill (``leaderboard.evidence``). rho keeps its
-prior on a board of scores: the posterior of everything else is computed at each of a few equally
-likely values of rho, and each value keeps its prior weight (a cut, done exactly, because the nodes
-are summed). What the scores would say about rho, were it learnt, is kept beside it as
-``log_evidence``. ``tests/leaderboard/test_posterior.py`` has the second route.
+The scores have likelihoods on a grid of board-conditional skill (``leaderboard.evidence``). rho
+keeps its prior on a board of scores: the posterior of everything else is computed at each of a few
+equally likely values of rho, and each value keeps its prior weight (a cut, done exactly, because
+the nodes are summed). ``log_evidence`` has the evidence of each value, were rho learnt. ``tests/leaderboard/test_posterior.py`` has the second route.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -36,17 +35,15 @@ _ENOUGH = 150.0
 _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 2
+NUMPY: Operations = operations_of(np, log_ndtr)
 
 
-@cache
-def numpy_operations() -> Operations:
-    """The array functions of ``shapes``, from NumPy and SciPy."""
-    return operations_of(np, log_ndtr)
+
 
 
 @dataclass(frozen=True, eq=False)
 class Strangers:
-    """The few entries that belong to no shape: a leader of another kind stays where it is.
+    """The few outliers that belong to no shape: a leader of another kind stays where it is.
 
     Their skills follow the wide prior of the field's place. Their share is one of the modelled
     part, at the largest rho: a shape that lies below the cut must still explain the crowd above,
@@ -120,7 +117,7 @@ class FieldFit(Fit):
     def of(
         cls, evidence: Evidence, priors: BoardPriors, nodes: Nodes, copies: FloatArray
     ) -> "FieldFit":
-        """What a fit is before its parameters are sampled."""
+        """A fit before its parameters are sampled."""
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
         scale = FieldScale(*prior, evidence.step)
         strangers = Strangers.of_board(evidence, scale, nodes)
@@ -166,7 +163,7 @@ class FieldFit(Fit):
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
         """Width of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
-        width, law = self.scale.width(numpy_operations(), coordinates[:, 1]), self.evidence.law
+        width, law = self.scale.width(NUMPY, coordinates[:, 1]), self.evidence.law
         return law.location_at(width) - law.location_at(np.zeros(1))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
@@ -191,7 +188,8 @@ class FieldFit(Fit):
         .. math:: w_j \log \frac{\int p(x_j \mid \psi, \rho)\, dP(\psi \mid \phi)}
                   {\int P(\text{modelled} \mid \psi, \rho)\, dP(\psi \mid \phi)}
 
-        at the node of rho, with an equal share of what the number of entries below that part says.
+        at the node of rho, with an equal share of the log probability of the number of entries
+        below that part.
         The weight of an entry is 1; less where several entries stand for one classifier (spikes of
         equal scores, near-clones). The sum over entries is the log likelihood that the fit was
         computed from.
@@ -240,8 +238,8 @@ class Likelihood:
     def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
-        Of densities (N, G) in units of ``exp(log_unit)``, with the share of an entry in what the
-        number of entries below the modelled part says.
+        Of densities (N, G) in units of ``exp(log_unit)``, with the share of an entry in the log
+        probability of the number of entries below the modelled part.
         """
         log_p = self._logs(density, self.table) + self.log_scale
         if self.reach is None:
@@ -259,7 +257,7 @@ class Likelihood:
         return log_p - reach + self._counts(density, log_unit)
 
     def _counts(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """What the number of entries below the modelled part says, (N, R)."""
+        """Log probability of the number of entries below the modelled part, (N, R)."""
         typical = self._logs(density, self.typical)[:, :, 0] + log_unit[:, None]
         return log_count_probability(np.minimum(typical, 0.0), self.copies.sum(), self.below)
 
@@ -270,7 +268,7 @@ class Likelihood:
 
 
 def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArray:
-    r"""Logarithm of what the numbers of entries in and below the modelled part say of its reach.
+    r"""Log likelihood of the reach of the modelled part, from the entries in and below it.
 
     .. math:: \int_0^1 (s R)^n (1 - s R)^k\, ds\, / B(n + 1, k + 1) = I_R(n + 1, k + 1) / R
 
@@ -298,7 +296,7 @@ def shape_density(
     inside = np.clip(t, -6, 6)
     columns = tuple(inside[:, i, None] for i in range(family.dimension))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        log_density = family.log_density(numpy_operations(), scale, columns, y)
+        log_density = family.log_density(NUMPY, scale, columns, y)
     log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
     log_unit = log_density.max(axis=1) if relative else np.zeros(len(t))
     return np.exp(np.clip(log_density - log_unit[:, None], -700.0, 50.0)), log_unit

@@ -1,4 +1,4 @@
-"""The exact fit of one shape of P(psi), named or one's own: what a model of PyMC stands on.
+"""The exact fit of one shape of P(psi), named or one's own, on which a PyMC model is built.
 
 ``fit_shape`` takes a shape from the fit of all families where it is in there, and fits it otherwise
 (``tests/leaderboard/test_models.py``).
@@ -108,7 +108,8 @@ def fit_shape(
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; a fit of another board.
+        Unknown family; only the maximum known; several submissions or own errors of entries; a fit
+        of another board.
 
     Examples
     --------
@@ -117,12 +118,12 @@ def fit_shape(
     ('location', 'log_spread')
     """
     shape = family_of(family)
+    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
+        raise InputError(
+            "entries have several submissions or standard errors of their own, which only the "
+            "exact route takes: bs.estimate_sota(board) and bs.board_table(board)"
+        )
     if fit is None:
-        if isinstance(board, Leaderboard) and board.has_own_errors:
-            raise InputError(
-                "entries have standard errors of their own, which only the exact route takes: "
-                "bs.estimate_sota(board) and bs.board_table(board), without NUTS or a model"
-            )
         known = board_priors(priors)
         fit = fit_field(board_evidence(board, known), known, _fixed())
     if fit.evidence.board.data_hash() != board.data_hash():

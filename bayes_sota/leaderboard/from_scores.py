@@ -1,7 +1,7 @@
 """Evidence of all scores of a board: which entries are modelled, rows of equal scores, the grid.
 
 Scores with errors of their own come the same way, and so do answers (``leaderboard.from_items``).
-``tests/leaderboard/test_evidence.py`` holds the laws against simulation.
+``tests/leaderboard/test_evidence.py`` compares the laws with simulation.
 """
 
 from dataclasses import replace
@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import refuse_unused
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors, Priors, board_priors
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, board_priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.observed import PairedBoards
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import New
 from bayes_sota.data.sizes import leaders
 from bayes_sota.items.correlation import (
@@ -32,18 +30,10 @@ _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES, _MOST_OWN = 400, 2000, 200
 _EXACT, _MOST_CHOSEN = 20.0, 500  # numbers of submissions up to the first are exact
 # how close the others of a kind are, and bins of scores: the first with few enough values is taken
-_COARSENESS = (
-    (1.05, 0),
-    (1.25, 0),
-    (1.5, 0),
-    (1.5, 200),
-    (1.5, 100),
-    (1.5, 50),
-    (1.5, 25),
-)
+_COARSENESS = ((1.05, 0), (1.25, 0), (1.5, 0), (1.5, 200), (1.5, 100), (1.5, 50), (1.5, 25))
 MOST_CLASSIFIERS = 5_000  # whose correlations fit into 3 GiB
 OF_TASKS = BetaCorrelation(8, 1.2)
-"""Prior of the correlation of scores on new tasks, where no other is asked for.
+"""Default prior of the correlation of scores on new tasks.
 
 Leaders of three tables of data sets have .84 (UCR), .93 and .95 (VTAB): tasks that are hard for one
 are hard for all, more so than items.
@@ -51,7 +41,7 @@ are hard for all, more so than items.
 
 
 def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
-    """Evidence of a full or partial leaderboard, of all that it says of its entries.
+    """Evidence of a full or partial leaderboard.
 
     Examples
     --------
@@ -61,22 +51,13 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
     True
     """
     law, values = score_law(board), entry_values(board)
-    entries = np.flatnonzero(modelled_entries(law, board))
     if board.has_own_errors:
-        loadings = _loadings_of(board, priors)
         new_ratio = None if board.metric == "score" else np.ones(values.size)
-        return own_evidence(
-            board,
-            law,
-            board.scores,
-            values,
-            loadings,
-            board.error_ratios,
-            entries,
-            freedom=board.freedom,
-            new_ratio=new_ratio,
-            shift=shift_of_scores(board, law),
-        )
+        own: dict[str, Any] = {"freedom": board.freedom, "new_ratio": new_ratio}
+        own |= {"shift": shift_of_scores(board, law)}
+        loadings = _loadings_of(board, values, priors)
+        return own_evidence(board, law, values, loadings, board.error_ratios, **own)
+    entries = np.flatnonzero(modelled_entries(law, board))
     numbers, lowest, kinds = None, 0.0, np.zeros(values.size, np.int64)
     if board.has_submissions:
         numbers, kinds, distinct, kind, row = _chosen(board, values, entries)
@@ -89,7 +70,6 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
     return Evidence(
         board=board,
         law=law,
-        scores=board.scores,
         loadings=no_correlation(values, priors.correlation),
         ratio=np.ones(values.size),
         entries=entries,
@@ -107,40 +87,24 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
 def own_evidence(
     board: Leaderboard,
     law: ScoreLaw,
-    scores: FloatArray,
     values: FloatArray,
     loadings: ResponseCorrelation,
-    ratio: FloatArray | None,
-    entries: IntArray,
+    ratio: Any,
     **others: Any,
 ) -> Evidence:
-    """Evidence of entries of which each has a law of its own: scores (m,), ``values`` in its unit.
+    """Evidence of entries each of which has a law of its own; ``values`` (m,) are in its unit.
 
-    The best 200 of ``entries`` are modelled.
+    The best 200 of the entries that could be modelled are.
     """
-    assert ratio is not None
+    entries = np.flatnonzero(modelled_entries(law, board))
     law = law.fitted_to(values[entries])
-    complete = entries.size == scores.size and not board.is_partial
+    complete = entries.size == values.size and not board.is_partial
     y = skill_grid(law, values[entries], ratio[entries], complete=complete)
     chosen = loadings.order[np.isin(loadings.order, entries)][-_MOST_OWN:]  # worst first
-    row, number, kinds = np.argsort(chosen), np.arange(chosen.size), np.zeros(scores.size, np.int64)
+    row, number, kinds = np.argsort(chosen), np.arange(chosen.size), np.zeros(values.size, np.int64)
     kinds[chosen] = number
-    weights = loadings.weights[chosen]
-    return Evidence(
-        board,
-        law,
-        scores,
-        loadings,
-        ratio,
-        chosen[row],
-        row,
-        values[chosen],
-        weights,
-        number,
-        kinds,
-        y,
-        **others,
-    )
+    rows = row, values[chosen], loadings.weights[chosen], number, kinds, y
+    return Evidence(board, law, loadings, ratio, chosen[row], *rows, **others)
 
 
 def modelled_entries(law: ScoreLaw, board: Leaderboard) -> NDArray[np.bool_]:
@@ -231,9 +195,11 @@ def _rows(
     return means, kind, index
 
 
-def _loadings_of(board: Leaderboard, priors: BoardPriors) -> ResponseCorrelation:
-    """How far entries share their luck: assumed, but told by tasks that are the sample."""
-    influence, values = board.task_influence, entry_values(board)
+def _loadings_of(
+    board: Leaderboard, values: FloatArray, priors: BoardPriors
+) -> ResponseCorrelation:
+    """Correlation of errors: assumed, but learnt from tasks that are the sample."""
+    influence = board.task_influence
     if influence is None:
         return no_correlation(values, priors.correlation)
     if not influence.any() or board.n_entries > MOST_CLASSIFIERS:
@@ -244,7 +210,7 @@ def _loadings_of(board: Leaderboard, priors: BoardPriors) -> ResponseCorrelation
 def learnt_priors(
     loadings: ResponseCorrelation, priors: BoardPriors, new: New, explained: float = 0.0
 ) -> BoardPriors:
-    """Priors with what answers, items or tasks say of rho; tasks have a prior of their own.
+    """Priors with the posterior of rho from answers, items or tasks; tasks have their own prior.
 
     ``explained`` is the share of the leaders' variance that anchors explain.
     """
@@ -256,12 +222,3 @@ def learnt_priors(
     if explained:
         prior = LeftCorrelation(prior, explained)
     return replace(priors, correlation=learn_correlation(loadings, prior))
-
-
-def check_luck(priors: object, *boards: object) -> None:
-    """``InputError`` for a prior of the luck of submissions where no board has several."""
-    luck = priors.submission_luck if isinstance(priors, Priors) else None
-    kinds = BestScore | PairedBoards
-    chosen = [b for b in boards if isinstance(b, kinds) and b.has_submissions]
-    if not chosen:
-        refuse_unused("scores that are not of several submissions", {"submission_luck": luck})

@@ -1,8 +1,8 @@
 r"""Posterior of the true state of the art from all that is known of a board.
 
-``leaderboard.evidence`` has the model. ``z`` is what all scores of one board share, because they
-share the items. One leaderboard holds one draw of it and cannot tell it: ``z`` and ``rho`` keep
-their priors, and rho is the same number in both places; from answers to single items rho is learnt.
+``leaderboard.evidence`` has the model. ``z`` is the error that all scores of one board share,
+because they share the items. One leaderboard has one draw of it and cannot show it: ``z`` and
+``rho`` keep their priors; from answers to single items rho is learnt.
 P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
 (``from_scores.modelled_entries``).
 
@@ -25,13 +25,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.anchors import (
-    IMPOSSIBLE,
-    UNLIKELY,
-    disagreement_of_items,
-    disagreement_of_scores,
-    notes_of_anchors,
-)
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
@@ -62,7 +56,7 @@ class BoardPosterior:
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
     notes : tuple of str
-        What a reader should know: what was left out, merged or unusual.
+        What was left out, merged or unusual.
     rng : Generator
         For entries below the modelled part.
     """
@@ -85,7 +79,7 @@ class BoardPosterior:
 
     @property
     def learns_rho(self) -> bool:
-        """Whether the items told rho; errors of new runs have none to tell, scores alone do not."""
+        """Whether rho is learnt from the items; not from scores alone, nor for new runs."""
         return self.fit.evidence.loadings.is_learnt
 
     @cached_property
@@ -155,17 +149,13 @@ def board_posterior(
         values["submission_luck"] = fit.nodes.draw_luck(skills.parameters.node, rng)
     if isinstance(data, Outcomes):
         reasons, notes = [*reasons_of_items(data, evidence)], [*notes_of_items(data, evidence)]
-        p, words = disagreement_of_items(data)
     else:
         reasons, notes = [], [*notes_of(fit)]
-        p, words = disagreement_of_scores(data, evidence.law)
-    notes += notes_of_anchors(evidence.board.anchors)
-    if p < UNLIKELY:
-        (reasons if p < IMPOSSIBLE else notes).append(words)
-    reasons += reasons_of(fit)
+    of_known, doubts = notes_of_anchors(data)
+    reasons += [*doubts, *reasons_of(fit)]
     if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
         reasons.append("the priors of the field's place and width hardly allow these scores")
-    return BoardPosterior(values, skills, tuple(reasons), tuple(notes), rng)
+    return BoardPosterior(values, skills, tuple(reasons), (*notes, *of_known), rng)
 
 
 type Check = tuple[list[str], FloatArray, FloatArray]
@@ -196,7 +186,7 @@ def compare_boards(observed: FloatArray, boards: FloatArray) -> Check:
 
 
 def few_points(fit: FieldFit) -> Iterator[str]:
-    """Why the importance sample cannot be trusted."""
+    """Reason that the importance sample cannot be trusted, if any."""
     if fit.effective_size < _LEAST_EFFECTIVE:
         yield (
             "importance sample of the hyperparameters has an effective size of "
@@ -232,7 +222,7 @@ def _perfect_entries(board: Leaderboard) -> int:
 
 
 def notes_of(fit: FieldFit) -> Iterator[str]:
-    """What a reader should know: what was left out, merged or unusual."""
+    """Notes for a reader: what was left out, merged or unusual."""
     evidence, board = fit.evidence, fit.evidence.board
     yield from board.notes
     if board.new == "tasks":

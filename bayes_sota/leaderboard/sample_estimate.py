@@ -21,7 +21,7 @@ from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.from_scores import check_luck
+
 from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.leaderboard.sample_pairs import estimate_paired
@@ -136,7 +136,7 @@ def estimate(
         return estimate_paired(board, **taken), None
     boards: Any = _boards(board)
     whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
-    check_luck(chosen["priors"], *boards)
+
     check_choice("groups", chosen["groups"], Groups)
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
     builder = "leaderboard" if whole else "observed_maximum"

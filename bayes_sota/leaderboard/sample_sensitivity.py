@@ -21,7 +21,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.from_scores import check_luck
+
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import of_other_field
@@ -69,7 +69,7 @@ def sota_sensitivity(
         raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)
-    check_luck(priors, *boards)
+
     if len(boards) == 1 and isinstance(boards[0], Leaderboard):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng, known = generator_of(random_seed), board_priors(priors)

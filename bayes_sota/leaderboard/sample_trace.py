@@ -124,7 +124,7 @@ def complete(
     for name in ("posterior", "observed_data"):
         ours[name] = xr.merge([groups[name], ours[name]], compat="override", join="outer")
     reasons = [*reasons_of(shape), described["diagnostics_reasons"]]
-    notes = [*notes_of(shape), *notes_of_anchors(board.anchors)]
+    notes = [*notes_of(shape), *sum(notes_of_anchors(board), [])]
     facts = facts_of(shape, reasons, notes) | {"rho_learnt": 0, "skill_family": shape.shape.name}
     return result_tree(groups | ours, described | facts)
 
