@@ -111,7 +111,8 @@ def report_gate(
         row["rope"] = {"half_width": margin, "a_better": better}
         row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
     content = _judged(law, require, margin, ci_prob, of.n_items)
-    content["notes"] = sum(notes_of_anchors(outcomes), [])
+    of_known, doubts = notes_of_anchors(outcomes)
+    content["notes"] = [*of_known, *doubts]
     if both.new == "tasks" and both.tasks is not None and anchors is None:
         content["notes"] += [
             "of a pair by itself the tasks' own variance is taken, and at least that of new items; "

@@ -67,12 +67,12 @@ def score(
     has_known = answers and known["known"]
     about = outcomes.about(asked, passes=passes) if has_known else outcomes
     alone = with_anchors(about, known, known["known"])
-    outcomes, of_known = outcomes.subset(alone.names), sum(notes_of_anchors(alone), [])
+    outcomes, (of_known, doubts) = outcomes.subset(alone.names), notes_of_anchors(alone)
     report = describe_skills(
         without_luck(skills_alone(outcomes, new=asked, passes=passes), alone),
         new=asked if answers or new else outcomes.new,
         ci_prob=prob,
-        notes=[*outcomes.notes, *of_known],
+        notes=[*outcomes.notes, *of_known, *doubts],
         average=outcomes.averaging if answers else "items",
         metric=metric or "" if passes or answers else "mean",
     )

@@ -207,12 +207,13 @@ class LeftCorrelation(CorrelationPrior):
         return self.prior.is_fixed
 
 
-@dataclass(frozen=True, eq=False)
-class Pull:
-    """Errors of scores from the same items, given the anchors.
+def pull_of_items(
+    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Errors of scores (m,) given anchors, from the influence of items, (C, m).
 
-    Attributes
-    ----------
+    Returns
+    -------
     moved : ndarray, shape (m,)
         By how many standard errors each score is too high.
     left : ndarray, shape (m,)
@@ -220,20 +221,10 @@ class Pull:
     influence : ndarray, shape (C, m)
         Influence of the items that anchors leave unexplained.
     """
-
-    moved: FloatArray
-    left: FloatArray
-    influence: FloatArray
-
-
-def pull_of_items(
-    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
-) -> Pull:
-    """Of anchors on scores (m,) from the influence of items, (C, m)."""
     corr, m = correlations(anchors, law, scores, influence, leaders), scores.size
     mean, explained, weight = explain(anchors, *residuals(law, anchors), corr[:m], corr[m:])
     left = influence - (anchors.influence / _size(anchors.influence)) @ weight.T * _size(influence)
-    return Pull(mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left)
+    return mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left
 
 
 def correlations(
@@ -344,8 +335,8 @@ def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
     """
     if data.anchors is None:
         return list(skills)
-    pull, found = pull_of_items(*_of_items(data)), []
-    for skill, moved, left in zip(skills, pull.moved, pull.left, strict=True):
+    found, (errors, shares, _) = [], pull_of_items(*_of_items(data))
+    for skill, moved, left in zip(skills, errors, shares, strict=True):
         if data.is_answers:
             own = AccuracyLaw(skill.score, max(1, round(skill.n_effective)))
             centre = own.remove_shift(np.array(skill.score), moved)

@@ -151,6 +151,13 @@ class Evidence:
         return max(float(self.scores.size), self.board.typical_tries) - self.entries.size
 
     @property
+    def notes(self) -> list[str]:
+        """How many entries are modelled, unless all are."""
+        few, many = self.entries.size, self.scores.size
+        note = f"P(theta) is fitted to the best {few} of {many} entries"
+        return [f"{note}; the others are too far below to be the best"] * (few < many)
+
+    @property
     def has_luck(self) -> bool:
         """Whether scores were chosen among submissions, so that their luck counts."""
         return self.numbers is not None
@@ -331,9 +338,6 @@ class Evidence:
             return rng.standard_normal((*shape, self.entries.size))
         z = rng.standard_normal((*shape, self.values.size))  # whatever the order of the entries
         return (z if self.factor is None else z @ self.factor.T)[..., self.row]
-
-
-
 
 
 @lru_cache(64)

@@ -3,10 +3,11 @@
 The scores have likelihoods on a grid of board-conditional skill (``leaderboard.evidence``). rho
 keeps its prior on a board of scores: the posterior of everything else is computed at each of a few
 equally likely values of rho, and each value keeps its prior weight (a cut, done exactly, because
-the nodes are summed). ``log_evidence`` has the evidence of each value, were rho learnt. ``tests/leaderboard/test_posterior.py`` has the second route.
+the nodes are summed). ``log_evidence`` has the evidence of each value, were rho learnt.
+``tests/leaderboard/test_posterior.py`` has the second route.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -36,9 +37,6 @@ _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 2
 NUMPY: Operations = operations_of(np, log_ndtr)
-
-
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +218,7 @@ class Likelihood:
 
     def __init__(
         self,
-        tables: tuple[Tables, ...],
+        tables: Sequence[Tables],
         copies: FloatArray,
         kind: IntArray,
         step: float,
@@ -244,22 +242,14 @@ class Likelihood:
         log_p = self._logs(density, self.table) + self.log_scale
         if self.reach is None:
             return log_p
-        counts = self._counts(density, log_unit)[:, :, None] / self.copies.sum()
+        reach = np.minimum(self._logs(density, self.typical) + log_unit[:, None, None], 0.0)
+        n = self.copies.sum()
+        counts = log_count_probability(reach, n, self.below) / n
         return log_p - self._logs(density, self.reach)[:, :, self.kind] + counts
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Of all scores, shape (N, R)."""
-        log_p = self._logs(density, self.table) @ self.copies + self.log_scale @ self.copies
-        if self.reach is None:
-            return log_p
-        kinds = np.bincount(self.kind, self.copies, self.reach.shape[1] // self.nodes)
-        reach = self._logs(density, self.reach) @ kinds
-        return log_p - reach + self._counts(density, log_unit)
-
-    def _counts(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """Log probability of the number of entries below the modelled part, (N, R)."""
-        typical = self._logs(density, self.typical)[:, :, 0] + log_unit[:, None]
-        return log_count_probability(np.minimum(typical, 0.0), self.copies.sum(), self.below)
+        return self.each(density, log_unit) @ self.copies
 
     def _logs(self, density: FloatArray, table: FloatArray) -> FloatArray:
         value = density @ table
@@ -333,14 +323,14 @@ def _merged_copies(
     evidence: Evidence, priors: BoardPriors, nodes: Nodes, rng: np.random.Generator
 ) -> tuple[FloatArray, FieldFit]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
-    copies, middle, fit = evidence.copies, nodes.only(nodes.rho.size // 2), None
+    fit: Any = None
+    copies, middle = evidence.copies, nodes.only(nodes.rho.size // 2)
     for _ in range(_MERGING_ROUNDS):
         fit = infer(FieldFit.of(evidence, priors, middle, copies), rng, _QUICK, fit)
         merged = effective_copies(fit)
         if np.array_equal(merged, copies):
             break
         copies = merged
-    assert fit is not None
     return copies, fit
 
 
@@ -371,12 +361,8 @@ def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
     rho, luck, reaches = float(fit.rho[r]), float(fit.luck[r]), fit.tables[r].reach
     prepared, variance = evidence.law.prepared(values, evidence.y), np.full(values.size, 1 - rho**2)
     log_mass = evidence.law.log_mass(values, variance)[:, None]
-    samples = [
-        (fit.density(family, points.points), weight * points.weights[:, r])
-        for family, points, weight in zip(
-            fit.families, fit.points, fit.family_weights[:, r], strict=True
-        )
-    ]
+    each = zip(fit.families, fit.points, fit.family_weights[:, r], strict=True)
+    samples = [(fit.density(f, p.points), weight * p.weights[:, r]) for f, p, weight in each]
     expected = np.zeros(values.size)
     for kind, number in enumerate(np.bincount(evidence.kind, weights=fit.copies)):
         kinds = np.full(values.size, kind)

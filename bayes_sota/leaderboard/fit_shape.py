@@ -119,10 +119,9 @@ def fit_shape(
     """
     shape = family_of(family)
     if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
-        raise InputError(
-            "entries have several submissions or standard errors of their own, which only the "
-            "exact route takes: bs.estimate_sota(board) and bs.board_table(board)"
-        )
+        what = "entries have several submissions or standard errors of their own"
+        fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
+        raise InputError(what, fix=fix)
     if fit is None:
         known = board_priors(priors)
         fit = fit_field(board_evidence(board, known), known, _fixed())

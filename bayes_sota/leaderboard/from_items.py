@@ -53,12 +53,9 @@ def items_evidence(data: Outcomes) -> Evidence:
     """
     data.check_several()
     if data.is_answers and data.n_classifiers > MOST_CLASSIFIERS:
-        raise InputError(
-            f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items: at most "
-            f"{MOST_CLASSIFIERS:,} are compared, every one with every other. Leave out the "
-            "weakest, or rank any number by their scores alone, a leaderboard of "
-            f"{data.n_items} items; rows are items and columns classifiers"
-        )
+        many = f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items"
+        fix = "leave out the weakest, or give their scores alone; rows are items, not classifiers"
+        raise InputError(f"{many}: at most {MOST_CLASSIFIERS:,} are compared", fix=fix)
     correlation = correlation_of(data)
     if data.is_answers:
         return _of_answers(data, correlation)
@@ -80,13 +77,13 @@ def _given_anchors(
     if anchors is not None:
         influence = data.average.influence
         anchors = with_shown_errors(anchors, law)
-        pull = pull_of_items(anchors, law, scores, influence, correlation.leaders)
-        correlation = correlation_of(data, pull.influence)
+        moved, left, influence = pull_of_items(anchors, law, scores, influence, correlation.leaders)
+        correlation = correlation_of(data, influence)
         others.setdefault("new_ratio", ratio)
-        scores, ratio = law.remove_shift(scores, pull.moved * ratio), ratio * pull.left
+        scores, ratio = law.remove_shift(scores, moved * ratio), ratio * left
         board, others["adjusted"] = board.copy_with(anchors=anchors), scores
-        left = float(np.mean(pull.left[correlation.leaders] ** 2))
-        others["explained"] = max(0.0, 1 - left)  # anchors that disagree may leave more than was
+        explained = 1 - float(np.mean(left[correlation.leaders] ** 2))
+        others["explained"] = max(0.0, explained)  # anchors that disagree may leave more than was
     return own_evidence(board, law, scores * law.unit, correlation, ratio, **others)
 
 
@@ -124,15 +121,9 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
     rounded = np.round(data.scores * n) / n
     board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False, names=data.names)
     board = board.copy_with(scores=data.scores)
-    return _given_anchors(
-        data,
-        board,
-        correlation,
-        np.sqrt(n / effective),
-        freedom=freedom,
-        new_ratio=np.sqrt(data.totals / effective),
-        answers=data.totals.astype(float),
-    )
+    new = {"new_ratio": np.sqrt(data.totals / effective), "answers": data.totals.astype(float)}
+    ratio = np.sqrt(n / effective)
+    return _given_anchors(data, board, correlation, ratio, freedom=freedom, **new)
 
 
 def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
@@ -154,12 +145,10 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     if not known.any():
         return np.ones(scores.size)
     logs, weight = np.log(shown[known]), of_score[known]
-    centre = float(np.average(logs, weights=weight))
+    middle = centre = float(np.average(logs, weights=weight))
     noise = 1 / (4 * weight)
-    middle = centre
     if isinstance(law, AucScoreLaw):
-        shared = 1 / float(np.median(weight))
-        middle = centre * _TYPICAL**2 / (_TYPICAL**2 + shared)
+        middle *= _TYPICAL**2 / (_TYPICAL**2 + 1 / float(np.median(weight)))
     true = max(0.0, float(np.average((logs - centre) ** 2 - noise, weights=weight)))
     ratio = np.full(scores.size, np.exp(middle))
     ratio[known] = np.exp(middle + true / (true + noise) * (logs - centre))
@@ -219,22 +208,15 @@ def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
         yield from notes_on_average(data)
     if data.clusters is not None and (data.is_plain or not data.is_answers):
         yield f"items come in clusters, {data.n_clusters} of them; each counts as a whole"
-    if evidence.entries.size < evidence.scores.size:
-        yield (
-            f"P(theta) is fitted to the best {evidence.entries.size} of {evidence.scores.size} "
-            "classifiers; the others are too far below to be the best"
-        )
+    yield from evidence.notes
     count = 0 if data.new != "tasks" or data.tasks is None else len(data.task_weights)
     if 0 < count < _MANY_TASKS:
         yield (
             f"with {count} tasks the estimate for the best tends to be too low, and is hardly more "
             "accurate than its score (docs/measured/responses.md)"
         )
-    modelled = (
-        [data.names[j] for j in one if evidence.modelled[j]] for one in evidence.loadings.families
-    )
-    if families := [", ".join(members) for members in modelled if len(members) > 1]:
-        yield (
-            "some classifiers are near-clones, which share their mistakes and count as fewer: "
-            f"{'; '.join(families)}"
-        )
+    each = [[j for j in one if evidence.modelled[j]] for one in evidence.loadings.families]
+    families = [", ".join(data.names[j] for j in members) for members in each if len(members) > 1]
+    if families:
+        what = "some classifiers are near-clones, which share their mistakes and count as fewer"
+        yield f"{what}: {'; '.join(families)}"

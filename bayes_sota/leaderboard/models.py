@@ -145,9 +145,6 @@ def _observe_anchors(fit: ShapeFit, rho: Any, shift: Any) -> None:
         pm.Potential("anchors_leave_rho", -alone_likely)
 
 
-
-
-
 def start_values(fit: ShapeFit) -> dict[str, Any]:
     """Random draws of the exact fit where chains start: ``pm.sample(initvals=...)``.
 
@@ -177,9 +174,6 @@ def start_values(fit: ShapeFit) -> dict[str, Any]:
     }
     rho = () if fit.priors.correlation.is_fixed else ("rho",)
     return start | dict.fromkeys(("shift", *rho), "prior")
-
-
-
 
 
 def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any) -> Any:
@@ -308,9 +302,6 @@ def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
     else:
         modelled = pt.sum(shape * strangers.reach, axis=-1, keepdims=True)
     return top, (1 - strangers.share) * shape + modelled * strangers.profile
-
-
-
 
 
 def log_count_probability(log_reach: Any, n: float, k: float) -> Any:

@@ -18,7 +18,6 @@ from bayes_sota.leaderboard.fit_shape import family_of
 from bayes_sota.leaderboard.models import (
     PYTENSOR,
     log_count_probability,
-
     relative_density,
 )
 from bayes_sota.leaderboard.pairs import Pairs

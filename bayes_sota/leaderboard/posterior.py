@@ -201,8 +201,8 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
     if perfect := _perfect_entries(board) if fit.evidence.shares_scores else 0:
         yield (
             f"{counted(perfect, 'perfect score')} among {board.n_entries:,} entries on "
-            f"{board.n_test:,} items, while no other comes near: the answers have probably leaked, "
-            "so leave out what is perfect and fit the rest"
+            f"{board.n_test:,} items, while no other comes near: the answers have probably leaked; "
+            "leave perfect scores out and fit the rest"
         )
 
 
@@ -230,11 +230,7 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
     elif board.tasks:
         words = tasks_in_words(len(board.tasks), board.averaging)
         yield f"scores are averages of {words}, with errors of new items of these tasks"
-    if evidence.entries.size < board.n_entries:
-        yield (
-            f"P(theta) is fitted to the best {evidence.entries.size} of {board.n_entries} entries, "
-            "the others are too far below to be the best"
-        )
+    yield from evidence.notes
     if board.has_own_errors:
         return
     if evidence.has_luck:
@@ -243,8 +239,7 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
         luck = f"{middle:.2g}" if prior.is_fixed else f"{middle:.2f} ({low:.2f} to {high:.2f})"
         yield (
             f"every entry shows the best of its submissions, {np.median(board.submissions):,.0f} "
-            f"in the median: what luck of the choice is in the scores, by lambda {luck}, is taken "
-            "off"
+            f"in the median: the bias of this choice, with lambda {luck}, is subtracted"
         )
     if merged := int(evidence.copies.sum() - fit.copies.sum()):
         yield (

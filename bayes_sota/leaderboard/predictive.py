@@ -8,8 +8,8 @@ A board is simulated as the model says, given that its scores are in the modelle
 
 on the lattice of the scores. From answers psi and the errors have the residual correlation R of the
 classifiers. Entries that are not modelled have no law of their own.
-``tests/leaderboard/test_predictive.py`` holds moments against quadrature, and boards from the model
-against their replicates.
+``tests/leaderboard/test_predictive.py`` compares moments with quadrature, and boards from the model
+with their replicates.
 """
 
 from dataclasses import replace
@@ -24,29 +24,26 @@ from bayes_sota.leaderboard.evidence import Evidence, Tables
 from bayes_sota.leaderboard.fit import FieldFit, Strangers
 from bayes_sota.leaderboard.skills import draw_tries, log_hidden
 
-_NODES = 1000  # of the grid that holds the prior
+_NODES = 1000  # of the grid that covers the prior
 _NUMBERS = 1_000_000  # of an array at a time
 
 
 @one_thread()
-def fresh_scores(fit: FieldFit, parameters: Parameters, rng: np.random.Generator) -> FloatArray:
-    """Scores of fresh modelled parts with the design of this board, (D, E)."""
+def fresh_scores(
+    fit: FieldFit,
+    parameters: Parameters,
+    rng: np.random.Generator,
+    psi: FloatArray | None = None,
+) -> FloatArray:
+    """Scores of fresh boards with the design of this one, (D, E); of entries with psi, if given."""
     scores = np.empty((parameters.node.size, fit.evidence.entries.size))
     for r, f, draws in parameters.cells(fit, _block(fit.evidence)):
-        density = fit.density(fit.families[f], parameters.points(fit, draws))
-        psi = draw_fresh(fit, fit.tables[r], density, rng)
-        scores[draws] = _scores_at(fit, r, psi, rng)
-    return scores
-
-
-@one_thread()
-def own_scores(
-    fit: FieldFit, parameters: Parameters, psi: FloatArray, rng: np.random.Generator
-) -> FloatArray:
-    """Scores of the modelled entries given their own psi, (D, E)."""
-    scores = np.empty(psi.shape)
-    for r, _, draws in parameters.cells(fit, _block(fit.evidence)):
-        scores[draws] = _scores_at(fit, r, psi[draws], rng)
+        if psi is None:
+            density = fit.density(fit.families[f], parameters.points(fit, draws))
+            at = draw_fresh(fit, fit.tables[r], density, rng)
+        else:
+            at = psi[draws]
+        scores[draws] = _scores_at(fit, r, at, rng)
     return scores
 
 
@@ -110,7 +107,7 @@ def prior_boards(
     Parameters
     ----------
     fit : FieldFit
-        For the priors, and for what was observed of the design: sizes, cut, correlation.
+        For the priors, and for the design that was observed: sizes, cut, correlation.
     parameters : Parameters
         Of D draws from the prior (``Parameters.from_prior``).
     rho, shift : ndarray, shape (D,)
@@ -139,7 +136,7 @@ def prior_boards(
 
 
 def _widened(fit: FieldFit) -> FieldFit:
-    """The same on a grid that holds the fields that the prior allows."""
+    """The same on a grid that covers the fields of the prior."""
     evidence, scale = fit.evidence, fit.scale
     reach = 4 * scale.location_sd + 4 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
     low = evidence.y[0] if evidence.is_cut else min(evidence.y[0], scale.location - reach)

@@ -1,8 +1,8 @@
 """Posterior of a whole leaderboard, or of answers to every item, as one DataTree.
 
 The groups that ArviZ's checks need are drawn after the estimands, from the same generator.
-``tests/leaderboard/test_sample_trace.py`` holds the exact route and NUTS together,
-``tests/leaderboard/test_predictive.py`` each group against another route.
+``tests/leaderboard/test_sample_trace.py`` compares the exact route with NUTS,
+``tests/leaderboard/test_predictive.py`` each group with another route.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.posterior import BoardPosterior, Check, board_posterior, check_board
-from bayes_sota.leaderboard.predictive import fresh_scores, own_scores, prior_boards
+from bayes_sota.leaderboard.predictive import fresh_scores, prior_boards
 from bayes_sota.leaderboard.skills import draw_skills
 
 NEW_SCORES = ("winner_new_score", "best_new_score")
@@ -59,7 +59,7 @@ def signed(board: Leaderboard, values: Mapping[str, Any]) -> dict[str, Any]:
 def groups_of_board(
     fit: FieldFit, chains: int, values: Mapping[str, Any], check: Check
 ) -> dict[str, xr.Dataset]:
-    """Estimands, scores on fresh items, the check, what was known, and the families."""
+    """Estimands, scores on fresh items, the check, the data, and the families."""
     evidence, board, sign = fit.evidence, fit.evidence.board, fit.evidence.board.sign
     shown = signed(board, values)
     new = {name: shown.pop(name) for name in NEW_SCORES}
@@ -124,7 +124,7 @@ def sample_board(
         Draws per chain, and chains; all draws are independent given the importance sample.
     random_seed : int, SeedSequence, Generator or None
     groups : {"all", "estimands"}
-        "estimands" leaves out what only checks of the model need: replicated scores, prior,
+        "estimands" leaves out groups that only checks of the model need: replicated scores, prior,
         log likelihood and log prior. All other draws are the same.
     **provenance
         ``model_name`` and ``model_hash``, recorded as attributes.
@@ -156,10 +156,8 @@ def sample_board(
     notes = list(found.notes)
     if groups == "all":
         made |= _checks(fit, chains, parameters, values, rng)
-        if "log_likelihood" not in made:
-            notes.append(
-                f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
-            )
+        limit = f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
+        notes += [limit] * ("log_likelihood" not in made)
     attributes = {
         **describe_provenance((data,), priors, method="exact", seed=seed, **provenance),
         **facts_of(fit, found.reasons, notes),
@@ -213,24 +211,22 @@ def _checks(
     some = parameters[each[:, kept].ravel()]
     skills = draw_skills(fit, some, rng, every=True)
     replicates = {
-        "score": own_scores(fit, some, skills.psi[:, skills.classifier], rng),
+        "score": fresh_scores(fit, some, rng, skills.psi[:, skills.classifier]),
         "sorted_score": best_first(fresh_scores(fit, some, rng)),
     }
     before = _prior(fit, some.node.size, rng)
     boards = before.pop("score")
     predicted = {"score": boards, "sorted_score": best_first(boards)}
-    log_prior = {"coordinates": parameters.log_prior(fit)}
     priors = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
-    for name, prior in priors.items():
-        if name in values and not prior.is_fixed:
-            log_prior[name] = prior.log_density(values[name])
+    free = {k: prior for k, prior in priors.items() if k in values and not prior.is_fixed}
+    log_prior = {k: prior.log_density(values[k]) for k, prior in free.items()}
+    log_prior |= {"coordinates": parameters.log_prior(fit)}
     made = {"prior": lay_out(before, kept), "log_prior": lay_out(log_prior)}
     scores = {"posterior_predictive": replicates, "prior_predictive": predicted}
     for group, drawn in scores.items():
         made[group] = lay_out({k: sign * v for k, v in drawn.items()}, kept)
     if 8 * size * evidence.entries.size <= LARGEST_GROUP:
-        log_likelihood = fit.log_likelihood_of_entries(parameters)
-        made["log_likelihood"] = lay_out({"score": log_likelihood})
+        made["log_likelihood"] = lay_out({"score": fit.log_likelihood_of_entries(parameters)})
     return made
 
 

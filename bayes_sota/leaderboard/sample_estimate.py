@@ -1,4 +1,4 @@
-r"""Estimates of theta_sota by every route, of one board or many, and what they hinge on.
+"""Estimates of theta_sota by every route, of one board or many.
 
 ``tests/calibration/judged_boards.py`` judges them on boards that are drawn from the answers of real
 classifiers, ``tests/leaderboard/test_sample_estimate.py`` shows that a wrong model is found,
@@ -21,7 +21,6 @@ from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-
 from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.leaderboard.sample_pairs import estimate_paired
@@ -51,7 +50,7 @@ def estimate_sota(
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree:
-    """Posterior of the true state of the art, from all that is known.
+    """Posterior of the true state of the art from all data.
 
     A response matrix (or item scores) gives the most, then a leaderboard with all its scores;
     where only the best score is known (``BestScore``, ``board.maximum_only()``)
@@ -151,7 +150,7 @@ def estimate(
         refuse_unused("more than the maximum of one board", theta0)
         return sample_board(boards[0], spec.priors, **settings)
     if any(one.metric != "accuracy" for one in boards):
-        refuse_unused("scores that are no accuracies, which have no theta0", theta0)
+        refuse_unused("scores other than accuracies, which have no theta0", theta0)
     settings |= theta0
     if method == "abc":
         from bayes_sota.maximum.sample_smc import sample_abc
@@ -168,15 +167,11 @@ def _boards(board: Any) -> tuple[Data, ...]:
     """Whole board, or boards of which the maximum counts."""
     boards = (board,) if isinstance(board, BestScore | Outcomes) else board
     if not isinstance(boards, list | tuple) or not boards:
-        raise InputError(
-            f"at least one board must be given, got {type(board).__name__}; "
-            "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
-        )
+        fix = "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
+        raise InputError(f"at least one board must be given, got {type(board).__name__}", fix=fix)
     if len(boards) > 1 and any(is_whole(b) for b in boards):
-        raise InputError(
-            "several boards are read by their maxima only: give board.maximum_only() of each, or "
-            "one board with its scores"
-        )
+        fix = "give board.maximum_only() of each, or one board with its scores"
+        raise InputError("several boards are read by their maxima only", fix=fix)
     return tuple(boards)
 
 
@@ -217,12 +212,12 @@ def estimate_many(
     """
     SEED.check(random_seed, "random_seed")
     work = [(board, seed_of(random_seed, place)) for place, board in enumerate(boards)]
-    trees: dict[int, xr.DataTree] = {}
+    trees = []
     with shown_progress(len(work), "boards", show=progressbar) as advance:
-        for place, tree in run_each(partial(_one_of_many, settings=settings), work, cores=cores):
-            trees[place] = tree
+        for _, tree in run_each(partial(_one_of_many, settings=settings), work, cores=cores):
+            trees.append(tree)
             advance()
-    return [trees[place] for place in range(len(work))]
+    return trees
 
 
 def _one_of_many(work: tuple[Any, int], settings: dict[str, Any]) -> xr.DataTree:

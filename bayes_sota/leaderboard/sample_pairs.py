@@ -19,7 +19,6 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard import pairs_posterior as drawing
-
 from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
 from bayes_sota.leaderboard.shapes import FAMILIES

@@ -1,4 +1,4 @@
-"""How theta_sota moves with what is assumed rather than observed."""
+"""How theta_sota moves with assumptions that the data do not determine."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +21,6 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.leaderboard.specification import of_other_field
@@ -45,7 +44,7 @@ def sota_sensitivity(
     random_seed: int | None = DEFAULT_SEED,
     progressbar: bool = False,
 ) -> pd.DataFrame:
-    """How theta_sota moves with what is assumed rather than observed, by the exact route.
+    """How theta_sota moves with assumptions that the data do not determine, by the exact route.
 
     The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
     fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
@@ -66,7 +65,7 @@ def sota_sensitivity(
         boards, theta_sota is the first board's.
     """
     if isinstance(board, Outcomes):
-        raise InputError("what is assumed of a leaderboard is learnt here: give a leaderboard")
+        raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)
 
@@ -81,7 +80,7 @@ def sota_sensitivity(
 
 
 def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> pd.DataFrame:
-    """Frame of what theta_sota is under each assumption."""
+    """Frame of theta_sota under each assumption."""
     table = []
     with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
         for assumption, value, draw in rows:
@@ -96,7 +95,7 @@ def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> pd.DataFram
 def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -> list[Row]:
     """Assumptions of the posterior of a board, itself first.
 
-    Rows share the seed, so that they differ by what is assumed more than by chance.
+    Rows share the seed, so that they differ by the assumption more than by chance.
     """
     given, seed = found.fit.learning("nothing"), int(rng.integers(2**63))
     board = given.evidence.board
@@ -114,8 +113,8 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
         learnt = given.learning("rho")
         value = float(learnt.node_weights @ given.rho)
         rows.append(("rho learnt from the scores", value, partial(of_fit, learnt)))
-    for name in given.families if len(given.families) > 1 else ():
-        rows.append(("family", name, partial(of_fit, given.of_family(name))))
+    if len(given.families) > 1:
+        rows += [("family", f, partial(of_fit, given.of_family(f))) for f in given.families]
     if board.anchors is not None:
         without = (board.copy_with(anchors=None),)
         rows.append(("known skills", "unknown", partial(anew, without, given.priors)))
@@ -140,13 +139,13 @@ def _rows_of_maxima(
         return sota_posterior(boards, priors, **settings).draws["theta_sota"][:, 0]
 
     rows: list[Row] = [("as given", np.nan, anew)]
-    for k in (0.5, 2.0, 10.0):
-        rows.append(("n_classifiers", k, partial(anew, _with_tries(boards, k))))
+    rows += [
+        ("n_classifiers", k, partial(anew, _with_tries(boards, k))) for k in (0.5, 2.0, _HIDDEN)
+    ]
     if all(board.metric == "accuracy" for board in boards):
         middle = default_reference_skill(boards[0]) if theta0 is None else theta0
-        odds = middle / (1 - middle)
-        for other in (factor * odds / (1 + factor * odds) for factor in (0.5, 2.0)):
-            rows.append(("reference_skill", other, partial(anew, theta0=other)))
+        others = [odds / (1 + odds) for odds in middle / (1 - middle) * np.array([0.5, 2.0])]
+        rows += [("reference_skill", float(x), partial(anew, theta0=float(x))) for x in others]
     for x in (0.0, 0.6, 0.9) if rho.is_fixed else rho.quantile([0.025, 0.5, 0.975]).tolist():
         at_x = replace(known, correlation=FixedCorrelation(x))
         rows.append(("rho", x, partial(anew, priors=at_x)))
@@ -172,11 +171,9 @@ def _rows_of_any(
 
 
 def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:
-    """The same boards with so many times as many classifiers."""
-
-    def scaled(tries: int | TriesPrior) -> int | TriesPrior:
-        if isinstance(tries, TriesPrior):
-            return tries.scaled(factor)
-        return max(1, round(tries * factor))
-
-    return tuple(board.with_tries(scaled(board.n_classifiers)) for board in boards)
+    """The same boards with ``factor`` times as many classifiers."""
+    each = (board.n_classifiers for board in boards)
+    more = [
+        n.scaled(factor) if isinstance(n, TriesPrior) else max(1, round(n * factor)) for n in each
+    ]
+    return tuple(board.with_tries(n) for board, n in zip(boards, more, strict=True))

@@ -54,8 +54,6 @@ class FieldScale:
     log_spread_sd: float
     step: float
 
-
-
     def place(self, t: Any) -> Any:
         """Place for a standard normal coordinate."""
         return self.location + self.location_sd * t

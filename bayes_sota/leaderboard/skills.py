@@ -7,7 +7,7 @@ that a joint draw is one of each by its inverse cdf, and one shift for all:
           \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z
 
 From answers the normal scores of the draws have the correlation R of what is left of the errors:
-classifiers are taken to be as alike in skill as they are in what is left of their mistakes. With
+classifiers are assumed to resemble each other in skill as they do in their remaining mistakes. With
 normal skills and errors, both of covariances in proportion to R, this is exact; two that never
 disagree have one skill.
 
@@ -106,27 +106,26 @@ class Skills:
 
     @cached_property
     def _leaders(self) -> FloatArray:
-        """True skills, with that of the best of all others, if any, (D, C) or (D, C + 1)."""
-        if np.isneginf(self.others).all():
-            return self.theta
-        others = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
-        return np.column_stack([self.theta, others])
+        """True skills behind the best scores, and of the best of all others, (D, 41) at most."""
+        others = self.theta[:, :-LEADERS].max(axis=1, initial=-np.inf)
+        if not np.isneginf(self.others).all():
+            hidden = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
+            others = np.maximum(others, hidden)
+        leaders = self.theta[:, -LEADERS:]
+        return leaders if np.isneginf(others).all() else np.column_stack([leaders, others])
 
     def with_known(self, rng: np.random.Generator) -> "Skills":
         """The same with known skills, of modelled entries that share no column with others."""
         evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
-        place = np.searchsorted(evidence.entries, anchors.entry)
-        place = np.minimum(place, evidence.entries.size - 1)
-        column = self.classifier[place]
-        alone = np.bincount(self.classifier[self.classifier >= 0], minlength=column.max() + 1) == 1
-        which = np.flatnonzero(
-            (evidence.entries[place] == anchors.entry) & (column >= 0) & alone[column]
-        )
+        column = np.full(evidence.scores.size + 1, -1)  # the last of anchors that do not compete
+        column[evidence.entries] = self.classifier
+        column = column[anchors.entry]
+        alone = np.bincount(self.classifier + 1)[column + 1] == 1
+        which = np.flatnonzero((column >= 0) & alone)
         columns, psi = column[which], self.psi.copy()
         variance = None if evidence.shift is None else psi[:, columns].var(axis=0)
         known = known_skills(anchors, evidence.law, which, self.theta[:, columns], variance, rng)
-        moved = evidence.moved(self.rho, self.shift, self.entry_of)
-        moved = moved if moved.shape[1] == 1 else moved[:, columns]
+        moved = evidence.moved(self.rho, self.shift, self.entry_of[columns])
         psi[:, columns] = evidence.law.add_shift(known, moved)
         return replace(self, psi=psi, known=(columns, known))
 
@@ -144,9 +143,7 @@ class Skills:
     def estimands(self) -> dict[str, FloatArray]:
         """Draws by the names of the schema, (D,) each."""
         evidence = self.fit.evidence
-        above = evidence.scores.size - np.searchsorted(
-            np.sort(evidence.scores), self.best, side="right"
-        )
+        at_most = np.searchsorted(np.sort(evidence.scores), self.best, side="right")
         expected = evidence.law.remove_shift(self.fresh_best, self.rho * self.shift)
         return {
             "theta_sota": self.best,
@@ -155,22 +152,26 @@ class Skills:
             "rho": self.rho,
             "shift": self.shift,
             "n_classifiers": self.tries,
-            "n_above_sota": above.astype(np.float64),
+            "n_above_sota": (evidence.scores.size - at_most).astype(np.float64),
         }
 
     def new_scores(self, n_test: int | None, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Scores of the winner, and the best score, on fresh items that all answer, (D,) each."""
         evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
         if evidence.shares_scores:
-            best = np.sort(self._leaders, axis=1)[:, -LEADERS:]
+            best = np.sort(self._leaders, axis=1)
             return {
                 "winner_new_score": evidence.law.new_score(self.winner, n_test, rng),
                 "best_new_score": evidence.law.best_new_score(best, self.rho, n_test, rng),
             }
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
-        loading, own = evidence.loading(self.rho[:, None], columns), self._own_normal(rng)
-        told = evidence.explained  # which fresh items share again
-        loading = np.sqrt(told + (1 - told) * loading**2)
+        loading = evidence.loading(self.rho[:, None], columns)
+        if evidence.factor is None:
+            own = rng.standard_normal(self.theta.shape)
+        else:
+            own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
+        again = evidence.explained  # which fresh items share again
+        loading = np.sqrt(again + (1 - again) * loading**2)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
         error *= evidence.wider((size, 1), rng)
         alone = rng.standard_normal(size) * evidence.wider((size,), rng)
@@ -180,13 +181,6 @@ class Skills:
             "winner_new_score": evidence.law.with_error(self.winner, alone, n_test, ratio[first]),
             "best_new_score": best.max(axis=1),
         }
-
-    def _own_normal(self, rng: np.random.Generator) -> FloatArray:
-        """Standard normals of the columns, with what relatives share, (D, C)."""
-        if self.fit.evidence.factor is None:
-            return rng.standard_normal(self.theta.shape)
-        normal = self.fit.evidence.draw_normal((len(self.theta),), rng)
-        return normal[:, self.fit.classifiers[2]]
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -209,8 +203,7 @@ class Skills:
             moved = evidence.moved(self.rho[draws], self.shift[draws], below)
             skill[draws[:, None], below] = law.remove_shift(psi, moved)
         anchors = evidence.board.anchors
-        if anchors is not None and np.isin(below, anchors.entry).any():
-            which = np.flatnonzero(np.isin(anchors.entry, below))
+        if anchors is not None and (which := np.flatnonzero(np.isin(anchors.entry, below))).size:
             low = skill[:, anchors.entry[which]].astype(float)
             known = known_skills(anchors, law, which, low, low.var(axis=0), rng)
             skill[:, anchors.entry[which]] = known
@@ -236,7 +229,7 @@ class Skills:
         """The mean shape at the grid as far as it falls, relative to its greatest, (G,).
 
         It is not fitted to entries below the modelled part: below that, and below its mode, it is
-        held, so that nothing jumps there.
+        constant, so that nothing jumps there.
         """
         evidence, points = self.fit.evidence, self.parameters.points(self.fit, draws)
         shape = self.fit.shape_of(self.fit.families[f], np.unique(points, axis=0))[0]
@@ -250,12 +243,12 @@ class Skills:
 def draw_posterior(
     fit: FieldFit, draws: int, rng: np.random.Generator, *, every: bool = False
 ) -> Skills:
-    """So many draws from a fit; of every modelled entry, or of those that may be the best."""
+    """``draws`` draws from a fit; of every modelled entry, or of those that may be the best."""
     return draw_skills(fit, draw_parameters(fit, draws, rng), rng, every=every)
 
 
 def draw_parameters(fit: Fit, draws: int, rng: np.random.Generator) -> Parameters:
-    """So many posterior draws of parameters, each weighted point that is chosen four times."""
+    """``draws`` posterior draws of parameters, four of each weighted point that is chosen."""
     sets = -(-draws // REPEATS)
     parameters = Parameters.of(fit, fit.choose(sets, rng), REPEATS)
     return parameters[rng.permutation(sets * REPEATS)[:draws]]
@@ -317,10 +310,8 @@ def draw_skills(
         fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
         if rest.any() or evidence.board.is_partial:
             if alone:
-                raise InputError(
-                    "the model observes the scores under densities of their own, and the board has "
-                    "classifiers that are not listed: theta_sota needs theirs as well"
-                )
+                what = "each score of the model has its own density, and classifiers are not listed"
+                raise InputError(f"{what}: theta_sota needs their densities as well")
             log_cdf = _log_cdf_of_best(cdf, rest)[at]
             log_cdf = log_cdf + log_hidden(fit, table, density[at, 0], tries[draws])
             y = invert_rows(np.exp(log_cdf), rng.random((draws.size, 1)), evidence.y)
@@ -341,7 +332,7 @@ def wider_grid(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 def draw_shared(
     fit: FieldFit, parameters: Parameters, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Rho within the cells of nodes, and the shift, from their priors or what anchors say.
+    """Rho within the cells of nodes, and the shift, from their priors or given anchors.
 
     Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
     """

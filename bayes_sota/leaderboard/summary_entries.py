@@ -27,7 +27,6 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets
-
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 
