@@ -24,11 +24,11 @@ MODULES += [f"published.{name}" for name in (
 # Their examples take more than half a second, mostly to compile a model.
 SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "claims.models", "claims.plots", "claims.sample_exact",
-    "core.command_report", "core.plots", "leaderboard.sample_sensitivity",
+    "core.command_report", "core.plots",
     "core.summary", "crossval.across_tasks", "crossval.models", "crossval.summary",
     "data.examples", "leaderboard.entries", "leaderboard.from_items",
     "leaderboard.models", "leaderboard.plots",
-    "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
+    "leaderboard.evidence", "leaderboard.fit", "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
     "maximum.plots", "maximum.posterior", "maximum.sample",
     "maximum.shrinkage", "maximum.summary_compare", "leaderboard.models_pairs",

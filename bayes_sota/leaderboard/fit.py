@@ -5,10 +5,13 @@ keeps its prior on a board of scores: the posterior of everything else is comput
 equally likely values of rho, and each value keeps its prior weight (a cut, done exactly, because
 the nodes are summed). ``log_evidence`` has the evidence of each value, were rho learnt.
 ``tests/leaderboard/test_posterior.py`` has the second route.
+
+``fit_shape`` is the exact fit of one shape, named or one's own, on which a PyMC model is built
+(``tests/leaderboard/test_models.py``).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln, log_ndtr, pdtrc
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import one_thread
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.leaderboard.evidence import Evidence, Tables
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.evidence import Evidence, Tables, board_evidence
 from bayes_sota.leaderboard.shapes import (
     FAMILIES,
     FieldScale,
@@ -30,6 +35,8 @@ from bayes_sota.leaderboard.shapes import (
 )
 from bayes_sota.maximum.score_laws import entry_values
 
+_POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
+_RESERVED = {"location", "log_spread", "rho", "shift", "score", "spread", "family"}
 RHO_NODES = 7
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
@@ -40,7 +47,7 @@ NUMPY: Operations = operations_of(np, log_ndtr)
 
 
 @dataclass(frozen=True, eq=False)
-class Strangers:
+class Outliers:
     """The few outliers that belong to no shape: a leader of another kind stays where it is.
 
     Their skills follow the wide prior of the field's place. Their share is one of the modelled
@@ -62,7 +69,7 @@ class Strangers:
     reach: FloatArray | None
 
     @classmethod
-    def of(cls, count: float, y: FloatArray, scale: FieldScale, typical: Any) -> "Strangers":
+    def of(cls, count: float, y: FloatArray, scale: FieldScale, typical: Any) -> Self:
         """Of a board with so many modelled entries, at a grid y (G,).
 
         ``typical`` (G,) is the chance to be modelled; None where all are.
@@ -75,7 +82,7 @@ class Strangers:
         return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
 
     @classmethod
-    def of_board(cls, evidence: Evidence, scale: FieldScale, nodes: Nodes) -> "Strangers":
+    def of_board(cls, evidence: Evidence, scale: FieldScale, nodes: Nodes) -> Self:
         """Of a board, at the largest rho."""
         at = evidence.at(float(nodes.rho[-1]), float(nodes.luck[-1]))
         typical = at.typical if evidence.is_cut else None
@@ -99,7 +106,7 @@ class FieldFit(Fit):
         Effective number of entries with each distinct score: spikes of identical submissions
         count as many as the model explains.
     scale : FieldScale
-    strangers : Strangers
+    outliers : Outliers
     shapes : mapping of str to SkillFamily
         The families by name.
     """
@@ -108,7 +115,7 @@ class FieldFit(Fit):
     priors: BoardPriors
     copies: FloatArray
     scale: FieldScale
-    strangers: Strangers
+    outliers: Outliers
     shapes: Mapping[str, SkillFamily]
 
     @classmethod
@@ -118,8 +125,8 @@ class FieldFit(Fit):
         """A fit before its parameters are sampled."""
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
         scale = FieldScale(*prior, evidence.step)
-        strangers = Strangers.of_board(evidence, scale, nodes)
-        known = evidence, priors, copies, scale, strangers, FAMILIES
+        outliers = Outliers.of_board(evidence, scale, nodes)
+        known = evidence, priors, copies, scale, outliers, FAMILIES
         return cls(nodes, priors.families, (), "nothing", *known)
 
     def at_rho(self, rho: float) -> Self:
@@ -146,7 +153,7 @@ class FieldFit(Fit):
 
     def density(self, family: str, points: FloatArray) -> FloatArray:
         """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
-        return self.strangers.join(self.shape_of(family, points)[0])
+        return self.outliers.join(self.shape_of(family, points)[0])
 
     def shape_of(
         self, family: str, points: FloatArray, y: FloatArray | None = None
@@ -167,7 +174,7 @@ class FieldFit(Fit):
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
         shape, log_unit = self.shape_of(family, points)
-        return self._likelihood(self.strangers.join(shape), log_unit)
+        return self._likelihood(self.outliers.join(shape), log_unit)
 
     @cached_property
     def _likelihood(self) -> "Likelihood":
@@ -175,9 +182,7 @@ class FieldFit(Fit):
 
     def likelihood_at(self, tables: tuple[Tables, ...]) -> "Likelihood":
         """Of all scores at some nodes."""
-        evidence = self.evidence
-        kind = evidence.kind[: self.copies.size]
-        return Likelihood(tables, self.copies, kind, evidence.step, evidence.n_below)
+        return Likelihood(tables, self.copies, self.evidence)
 
     @one_thread()
     def log_likelihood_of_entries(self, parameters: Parameters) -> NDArray[Any]:
@@ -199,7 +204,7 @@ class FieldFit(Fit):
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             shape, log_unit = self.shape_of(self.families[f], points)
-            each = weight * likelihoods[r].each(self.strangers.join(shape), log_unit)[:, 0]
+            each = weight * likelihoods[r].each(self.outliers.join(shape), log_unit)[:, 0]
             log_p[draws] = each[inverse.reshape(-1, 1), row]
         return log_p
 
@@ -216,16 +221,10 @@ class Likelihood:
     below it is the likelihood of all scores, so that nothing jumps where the first falls below.
     """
 
-    def __init__(
-        self,
-        tables: Sequence[Tables],
-        copies: FloatArray,
-        kind: IntArray,
-        step: float,
-        below: float,
-    ) -> None:
-        """At some nodes, of distinct scores with these copies and kinds, (K,) each."""
-        self.copies, self.kind, self.below, self.nodes = copies, kind, below, len(tables)
+    def __init__(self, tables: Sequence[Tables], copies: FloatArray, evidence: Evidence) -> None:
+        """At some nodes, of distinct scores with these copies, (K,)."""
+        self.copies, self.nodes, step = copies, len(tables), evidence.step
+        self.kind, self.below = evidence.kind[: copies.size], evidence.n_below
         self.table = np.concatenate([at.score for at in tables]).T * step
         self.log_scale = np.array([at.log_scale for at in tables])
         self.reach = None
@@ -372,3 +371,136 @@ def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
             chance = density @ np.exp(log_p).T / np.maximum(density @ reach, _TINY)[:, None]
             expected += number * (weights @ chance)
     return expected
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFit(FieldFit):
+    """Fit of one shape, with its parameters by name."""
+
+    @property
+    def shape(self) -> SkillFamily:
+        """The shape."""
+        return self.shapes[self.families[0]]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the variables: the place, the logarithm of the width, and the others."""
+        return parameters_of(self.shape)
+
+    @property
+    def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Mean and standard deviation of ``location`` and of ``log_spread``, a priori.
+
+        In log odds; for the metric "score" in its units, with its sign.
+        """
+        law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
+        zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
+        of_width = scale.log_spread + float(np.log(one - zero)), scale.log_spread_sd
+        return (sign * place, (one - zero) * scale.location_sd), of_width
+
+    @property
+    def natural_points(self) -> FloatArray:
+        """The points as values of ``parameters``, shape (N, d)."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        place, width, *others = self.points[0].points.T
+        place = mean + self.evidence.board.sign * sd * place
+        return np.column_stack([place, log_mean + log_sd * width, *others])
+
+    def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
+        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        sign = self.evidence.board.sign
+        return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
+
+    def log_evidence_at(self, rho: FloatArray) -> FloatArray:
+        """Log evidence at values of rho (k,), from points of their own, (k,)."""
+        nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
+        return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
+
+
+def parameters_of(family: SkillFamily) -> tuple[str, ...]:
+    """Names of the variables of a shape.
+
+    Examples
+    --------
+    >>> parameters_of(FAMILIES["ex-gaussian"])
+    ('location', 'log_spread', 'softness')
+    """
+    return ("location", "log_spread", *(name.replace(" ", "_") for name in family.parameters[2:]))
+
+
+def fit_shape(
+    board: Leaderboard,
+    priors: Priors | BoardPriors | None = None,
+    *,
+    family: str | SkillFamily = "ex-gaussian",
+    fit: FieldFit | None = None,
+) -> ShapeFit:
+    """Fit one shape of P(psi) to all scores of a board.
+
+    The tensors of ``bayes_sota.leaderboard.models`` take it: it has the grid, the tables of the
+    scores, merged spikes, starting values and the evidence at each value of rho.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With scores.
+    priors : Priors, optional
+    family : str or SkillFamily
+        One of ``bayes_sota.leaderboard.shapes.FAMILIES``, or a shape of one's own; its first two
+        parameters are a place and a width, all are standard normal a priori.
+    fit : FieldFit, optional
+        Fit of the same board and priors; made here where it is absent (about a second).
+
+    Returns
+    -------
+    ShapeFit
+
+    Raises
+    ------
+    InputError
+        Unknown family; only the maximum known; several submissions or own errors of entries; a fit
+        of another board.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> fit_shape(board, family="normal").parameters
+    ('location', 'log_spread')
+    """
+    shape = family_of(family)
+    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
+        what = "entries have several submissions or standard errors of their own"
+        fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
+        raise InputError(what, fix=fix)
+    if fit is None:
+        known = board_priors(priors)
+        fit = fit_field(board_evidence(board, known), known, _fixed())
+    if fit.evidence.board.data_hash() != board.data_hash():
+        raise InputError("the fit is of another board")
+    name = shape.name
+    alone = {one.name: getattr(fit, one.name) for one in fields(FieldFit)}
+    if name in fit.families and fit.shapes[name] is shape:
+        return ShapeFit(**alone).of_family(name)
+    alone |= {"families": (name,), "shapes": {name: shape}}
+    return infer(ShapeFit(**alone), _fixed(), _POINTS)
+
+
+def family_of(family: str | SkillFamily) -> SkillFamily:
+    """The shape of that name, or a checked one of one's own."""
+    if isinstance(family, str):
+        if family not in FAMILIES:
+            raise InputError(f"unknown family {family!r}; allowed: {', '.join(FAMILIES)}")
+        return FAMILIES[family]
+    names = parameters_of(family)
+    if len(set(names)) < len(family.parameters) or _RESERVED & set(names[2:]):
+        raise InputError(
+            f"the parameters of {family.name} must be a place, a width, and others with names "
+            f"of their own, got {', '.join(family.parameters)}"
+        )
+    return family
+
+
+def _fixed() -> np.random.Generator:
+    """Random numbers that every call shares: the same board has the same model."""
+    return np.random.default_rng(0)

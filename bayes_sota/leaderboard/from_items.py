@@ -30,8 +30,7 @@ from bayes_sota.items.correlation import (
     response_correlation,
 )
 from bayes_sota.leaderboard.anchors import carrying, pull_of_items, with_shown_errors
-from bayes_sota.leaderboard.evidence import Evidence
-from bayes_sota.leaderboard.from_scores import MOST_CLASSIFIERS, own_evidence
+from bayes_sota.leaderboard.evidence import MOST_CLASSIFIERS, Evidence, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
 
 _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17

@@ -23,10 +23,9 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals
-from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
-from bayes_sota.leaderboard.predictive import replicate_scores
+from bayes_sota.leaderboard.fit import FieldFit, ShapeFit, fit_shape
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
+from bayes_sota.leaderboard.skills import replicate_scores
 from bayes_sota.maximum.models import correlation_variable
 
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
@@ -293,15 +292,15 @@ def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
 
     The highest is taken apart so that a field far from all scores still has a slope.
     """
-    top, strangers = pt.max(log_density, axis=-1, keepdims=True), fit.strangers
-    if strangers.reach is None:
+    top, outliers = pt.max(log_density, axis=-1, keepdims=True), fit.outliers
+    if outliers.reach is None:
         top = pt.maximum(top, -_LARGEST_LOG)
     shape = pt.exp(log_density - top)
-    if strangers.reach is None:
+    if outliers.reach is None:
         modelled = pt.exp(-top)
     else:
-        modelled = pt.sum(shape * strangers.reach, axis=-1, keepdims=True)
-    return top, (1 - strangers.share) * shape + modelled * strangers.profile
+        modelled = pt.sum(shape * outliers.reach, axis=-1, keepdims=True)
+    return top, (1 - outliers.share) * shape + modelled * outliers.profile
 
 
 def log_count_probability(log_reach: Any, n: float, k: float) -> Any:

@@ -4,7 +4,7 @@ r"""Posterior of the true state of the art from all that is known of a board.
 because they share the items. One leaderboard has one draw of it and cannot show it: ``z`` and
 ``rho`` keep their priors; from answers to single items rho is learnt.
 P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
-(``from_scores.modelled_entries``).
+(``evidence.modelled_entries``).
 
 Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
 covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has what this model does
@@ -27,15 +27,12 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
+from bayes_sota.leaderboard.evidence import board_evidence, learnt_priors
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
-from bayes_sota.leaderboard.from_scores import board_evidence, learnt_priors
-from bayes_sota.leaderboard.predictive import fresh_scores
 from bayes_sota.leaderboard.skills import Skills, draw_posterior
 from bayes_sota.maximum.score_laws import AucScoreLaw, score_law
 
-_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-_GAPS = (1, 2, 5)
 _LEAST_EFFECTIVE = 75.0
 _LARGE_GAP = 8.0
 _AT_THE_END = 0.01  # share of draws of the leader in the lowest cells of the grid
@@ -156,33 +153,6 @@ def board_posterior(
     if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
         reasons.append("the priors of the field's place and width hardly allow these scores")
     return BoardPosterior(values, skills, tuple(reasons), (*notes, *of_known), rng)
-
-
-type Check = tuple[list[str], FloatArray, FloatArray]
-"""Names of statistics; observed ones (K,) and those of replicates, (D, K)."""
-
-
-def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Check:
-    """Statistics of the modelled part of the board, and of so many replicates of it.
-
-    Gaps and quantiles do not depend on the shift, which all entries share.
-    """
-    parameters = Parameters.of(fit, fit.choose(draws, rng))
-    observed = fit.evidence.seen[fit.evidence.entries]
-    return compare_boards(observed, fresh_scores(fit, parameters, rng))
-
-
-def compare_boards(observed: FloatArray, boards: FloatArray) -> Check:
-    """Quantiles of a board (n,) and gaps from its best to the k-th next; of replicates (D, n)."""
-    gaps = [k for k in _GAPS if k < observed.size]
-    names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
-
-    def statistics(scores: FloatArray) -> FloatArray:
-        ordered = np.sort(scores, axis=-1)[..., ::-1]
-        quantiles = np.moveaxis(np.quantile(ordered, _LEVELS, axis=-1), 0, -1)
-        return np.concatenate([quantiles, ordered[..., :1] - ordered[..., gaps]], axis=-1)
-
-    return names, statistics(observed), statistics(boards)
 
 
 def few_points(fit: FieldFit) -> Iterator[str]:

@@ -26,13 +26,13 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.posterior import BoardPosterior, Check, board_posterior, check_board
-from bayes_sota.leaderboard.predictive import fresh_scores, prior_boards
-from bayes_sota.leaderboard.skills import draw_skills
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.skills import draw_skills, fresh_scores, prior_boards
 
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _OF_SCORES = {"theta_sota", "expected_sota", "winner_skill", "skill", "location", *NEW_SCORES}
 """Quantities in the units of the scores, which have the board's sign."""
+_LEVELS, _GAPS = (0.05, 0.25, 0.5, 0.75, 0.95), (1, 2, 5)
 _DIMS = {"shape": ("shape_parameter",), "sorted_score": ("place",)}
 _DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
 
@@ -57,7 +57,7 @@ def signed(board: Leaderboard, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def groups_of_board(
-    fit: FieldFit, chains: int, values: Mapping[str, Any], check: Check
+    fit: FieldFit, chains: int, values: Mapping[str, Any], check: xr.Dataset
 ) -> dict[str, xr.Dataset]:
     """Estimands, scores on fresh items, the check, the data, and the families."""
     evidence, board, sign = fit.evidence, fit.evidence.board, fit.evidence.board.sign
@@ -88,7 +88,7 @@ def groups_of_board(
     return {
         "posterior": lay_out_board(fit, chains, shown),
         "predictions": lay_out_board(fit, chains, new),
-        "predictive_check": check_dataset(check),
+        "predictive_check": check,
         "observed_data": lay_out_board(fit, 1, observed).isel(chain=0, draw=0, drop=True),
         "constant_data": xr.Dataset(constants, labels),
         "sample_stats/families": weights.sortby("probability", ascending=False),
@@ -176,14 +176,34 @@ def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
     return shown | ({"shape": t[:, 2:]} if t.shape[1] > 2 else {})
 
 
-def check_dataset(check: Check) -> xr.Dataset:
-    """Group ``predictive_check``; p is the share of replicates at least as large, ties by half."""
-    names, observed, replicated = check
-    p = ((replicated > observed) + 0.5 * (replicated == observed)).mean(axis=0)
+def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> xr.Dataset:
+    """Group ``predictive_check``: statistics of the modelled part, and of ``draws`` replicates.
+
+    Gaps and quantiles do not depend on the shift, which all entries share.
+    """
+    parameters = Parameters.of(fit, fit.choose(draws, rng))
+    observed = fit.evidence.seen[fit.evidence.entries]
+    return compare_boards(observed, fresh_scores(fit, parameters, rng))
+
+
+def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
+    """Quantiles of a board (n,), and gaps from its best to the k-th next; of replicates (D, n).
+
+    p is the share of replicates at least as large, ties by half.
+    """
+    gaps = [k for k in _GAPS if k < observed.size]
+    names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
+
+    def statistics(scores: FloatArray) -> FloatArray:
+        ordered = best_first(scores)
+        quantiles = np.moveaxis(np.quantile(ordered, _LEVELS, axis=-1), 0, -1)
+        return np.concatenate([quantiles, ordered[..., :1] - ordered[..., gaps]], axis=-1)
+
+    ours, theirs = statistics(observed), statistics(boards)
     values = {
-        "observed": ("statistic", observed),
-        "replicated": (("replicate", "statistic"), replicated),
-        "p_value": ("statistic", p),
+        "observed": ("statistic", ours),
+        "replicated": (("replicate", "statistic"), theirs),
+        "p_value": ("statistic", ((theirs > ours) + 0.5 * (theirs == ours)).mean(axis=0)),
     }
     return xr.Dataset(values, {"statistic": names})
 

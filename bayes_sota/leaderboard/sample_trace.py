@@ -27,9 +27,9 @@ from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.anchors import notes_of_anchors
-from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
-from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
-from bayes_sota.leaderboard.sample import best_first, facts_of, groups_of_board
+from bayes_sota.leaderboard.fit import ShapeFit, fit_shape
+from bayes_sota.leaderboard.posterior import notes_of, reasons_of
+from bayes_sota.leaderboard.sample import best_first, compare_boards, facts_of, groups_of_board
 from bayes_sota.leaderboard.sample_pairs import complete_paired
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import Skills, draw_skills, wider_grid

@@ -11,8 +11,16 @@ classifiers are assumed to resemble each other in skill as they do in their rema
 normal skills and errors, both of covariances in proportion to R, this is exact; two that never
 disagree have one skill.
 
+A fresh board is simulated given that its scores are in the modelled part,
+
+.. math:: \psi_j \sim P(\psi \mid \phi)\, P(\text{modelled} \mid \psi), \quad
+          x_j \mid \psi_j \sim \text{variance } (1-\ell_j^2)\, q_j^2\, sd_j^2, \quad
+          x_j \text{ modelled}
+
+on the lattice of the scores. Entries that are not modelled have no law of their own.
+
 ``tests/leaderboard/test_entry_skills.py`` compares with quadrature, linear algebra and simulated
-boards.
+boards, ``tests/leaderboard/test_predictive.py`` replicates with quadrature and their own boards.
 """
 
 from collections.abc import Callable
@@ -29,15 +37,16 @@ from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
-from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit import FieldFit, Outliers
 
 REPEATS = 4  # draws per set of parameters
 LEADERS = 40  # classifiers that could get the best score on a fresh test set
-_NUMBERS, _ROWS = 4_000_000, 50  # of an array at a time
+_NUMBERS, _FEW, _ROWS = 4_000_000, 1_000_000, 50  # of an array at a time
 _TRIES = 60  # of the skill of an entry below the modelled part
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
+_NODES = 1000  # of the grid that covers the prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +309,7 @@ def draw_skills(
             at = at.ravel()
             wider = fit.shape_of(fit.families[f], points, every_y)[0][:, None]
         alone = wider.shape[1] > 1  # an entry has a field of its own
-        density = fit.strangers.join(wider[:, :, : evidence.y.size])
+        density = fit.outliers.join(wider[:, :, : evidence.y.size])
         cdf = np.cumsum(density * (table.score[row] if alone else table.score), axis=2)
         level = _levels(evidence, draws.size, first, columns, rng)
         rows = at[:, None] * cdf.shape[1] + (np.arange(columns) if alone else row)
@@ -410,3 +419,120 @@ def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray
     log_cdf = np.zeros(mass[:, 0].shape)
     log_cdf[:, :-1] = np.log1p(-np.minimum(beyond, 1 - 1e-12)).sum(axis=1)
     return np.diff(np.exp(count / mass.shape[1] * log_cdf), axis=1, prepend=0.0) @ psi
+
+
+@one_thread()
+def fresh_scores(
+    fit: FieldFit,
+    parameters: Parameters,
+    rng: np.random.Generator,
+    psi: FloatArray | None = None,
+) -> FloatArray:
+    """Scores of fresh boards with the design of this one, (D, E); of entries with psi, if given."""
+    scores = np.empty((parameters.node.size, fit.evidence.entries.size))
+    for r, f, draws in parameters.cells(fit, _block(fit.evidence)):
+        if psi is None:
+            density = fit.density(fit.families[f], parameters.points(fit, draws))
+            at = draw_fresh(fit, fit.tables[r], density, rng)
+        else:
+            at = psi[draws]
+        scores[draws] = _scores_at(fit, r, at, rng)
+    return scores
+
+
+def replicate_scores(
+    fit: FieldFit, log_density: FloatArray, rho: float, rng: np.random.Generator
+) -> FloatArray:
+    """Scores of a fresh modelled part of the board as they are printed, (n,).
+
+    The log density of the shape on the grid is one for all entries, (G,), or one for each, (n, G).
+    """
+    r = int(fit.nodes.find(np.array([rho]))[0])
+    if fit.evidence.is_cut:  # as in the fit: only relative densities matter
+        log_density = log_density - log_density.max(axis=-1, keepdims=True)
+    density = fit.outliers.join(np.exp(np.clip(log_density, -700.0, 50.0)))[None]
+    psi = draw_fresh(fit, fit.tables[r], density, rng)
+    return fit.evidence.board.sign * fit.evidence.draw_scores(psi, rho, 0.0, rng)[0]
+
+
+def _scores_at(fit: FieldFit, r: int, psi: FloatArray, rng: np.random.Generator) -> FloatArray:
+    scores = fit.evidence.draw_scores(psi, float(fit.rho[r]), float(fit.luck[r]), rng)
+    classifier, _, first = fit.classifiers
+    return scores[:, first][:, classifier]  # copies of a classifier have one score
+
+
+def draw_fresh(
+    fit: FieldFit, table: Tables, density: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Psi of new classifiers behind the modelled entries, (N, E), given that they are modelled.
+
+    From densities (N, G) of the field, or (N, E, G) of each entry.
+    """
+    evidence, kinds = fit.evidence, fit.evidence.kind[fit.evidence.row]
+    classifier, _, first = fit.classifiers
+    level = ndtr(evidence.draw_normal((len(density),), rng))[:, first][:, classifier]
+    reach = np.ones((1, evidence.y.size)) if table.reach is None else table.reach
+    kinds = kinds if len(reach) > 1 else np.zeros_like(kinds)
+    if density.ndim == 3:
+        mass, rows = density * reach[kinds], np.arange(level.size).reshape(level.shape)
+    else:
+        mass, rows = density[:, None] * reach, np.arange(len(density))[:, None] * len(reach) + kinds
+    cdf = np.cumsum(mass.reshape(-1, evidence.y.size), axis=1)
+    return evidence.law.skill_at(invert_rows(cdf, level, evidence.y, rows))
+
+
+def _block(evidence: Evidence) -> int:
+    """Draws at a time."""
+    rows = evidence.n_kinds if evidence.is_cut else 1
+    return int(np.clip(_FEW // max(evidence.entries.size, rows * evidence.y.size), 1, 256))
+
+
+@one_thread()
+def prior_boards(
+    fit: FieldFit,
+    parameters: Parameters,
+    rho: FloatArray,
+    shift: FloatArray,
+    rng: np.random.Generator,
+) -> dict[str, FloatArray]:
+    """Boards from the prior: scores (D, E), their best, and the skills of winner and best, (D,).
+
+    Parameters
+    ----------
+    fit : FieldFit
+        For the priors, and for the design that was observed: sizes, cut, correlation.
+    parameters : Parameters
+        Of D draws from the prior (``Parameters.from_prior``).
+    rho, shift : ndarray, shape (D,)
+        Prior draws of rho, in the cells of the nodes, and of the shift.
+    rng : Generator
+    """
+    wide = _widened(fit)
+    evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
+    psi, scores = np.empty((2, size, evidence.entries.size))
+    hidden, tries = np.full(size, evidence.psi[0]), draw_tries(fit, size, rng)
+    for r, f, draws in parameters.cells(wide, _block(evidence)):
+        density = wide.density(wide.families[f], parameters.points(wide, draws))
+        psi[draws] = draw_fresh(wide, wide.tables[r], density, rng)
+        scores[draws] = _scores_at(wide, r, psi[draws], rng)
+        if evidence.board.is_partial:
+            below = np.exp(log_hidden(wide, wide.tables[r], density, tries[draws]))
+            y = invert_rows(below, rng.random((draws.size, 1)), evidence.y)
+            hidden[draws] = law.skill_at(y[:, 0])
+    theta = law.remove_shift(psi, evidence.moved(rho, shift, evidence.entries))
+    return {
+        "score": scores,
+        "theta_sota": np.maximum(theta.max(axis=1), law.remove_shift(hidden, rho * shift)),
+        "winner_skill": theta[np.arange(size), np.argmax(scores, axis=1)],
+        "observed_maximum": scores.max(axis=1),
+    }
+
+
+def _widened(fit: FieldFit) -> FieldFit:
+    """The same on a grid that covers the fields of the prior."""
+    evidence, scale = fit.evidence, fit.scale
+    reach = 4 * scale.location_sd + 4 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
+    low = evidence.y[0] if evidence.is_cut else min(evidence.y[0], scale.location - reach)
+    high = max(evidence.y[-1], scale.location + reach)
+    wide = replace(evidence, y=np.linspace(low, high, _NODES))
+    return replace(fit, evidence=wide, outliers=Outliers.of_board(wide, scale, fit.nodes))

@@ -10,12 +10,10 @@ from scipy import stats
 from scipy.special import expit
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.summary import diagnose
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.fit_shape import fit_shape
+from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_trace import complete, draw_own_skills
@@ -102,23 +100,6 @@ def test_what_is_drawn_beside_the_parameters_agrees_with_the_exact_route(tree):
 
 
 @pytest.mark.slow
-def test_log_likelihood_of_a_run_is_that_of_the_exact_fit(tree):
-    """PyMC's at the rho of a draw against the exact one at the node of its cell."""
-    family = tree.attrs["skill_family"]
-    ours = tree["log_likelihood"]["score"].sum("classifier").values.ravel()
-    alone = BoardPriors(families=(family,))
-    fit = fit_field(evidence_of(small_board()), alone, np.random.default_rng(0))
-    shape = fit_shape(small_board(), family=family, fit=fit)
-    draws = tree["posterior"].to_dataset()
-    values = [draws[name].values.ravel() for name in (*shape.parameters, "rho")]
-    points = np.stack(shape.standardised(*values[:-1]), axis=1)
-    parameters = Parameters(np.zeros(len(points), int), shape.nodes.find(values[-1]), points)
-    exact = shape.log_likelihood_of_entries(parameters).sum(axis=1)
-    assert np.corrcoef(ours, exact)[0, 1] > 0.9
-    assert ours.mean() == pytest.approx(exact.mean(), abs=0.5)
-
-
-@pytest.mark.slow
 def test_a_trace_is_completed_and_an_extended_one_with_its_model(trace):
     found, shape = trace
     tree = complete(found, small_board(), fit=shape, random_seed=3)
@@ -184,7 +165,7 @@ def test_the_best_of_entries_with_fields_of_their_own_is_that_of_quadrature(trac
     rng = np.random.default_rng(0)
     own = draw_own_skills(shape, lambda draw: log_density, *shared, rng).estimands()
     rho = float(shape.rho[node])
-    density = shape.strangers.join(np.exp(log_density))
+    density = shape.outliers.join(np.exp(log_density))
     mass = density * evidence.at(rho).score[evidence.row]
     cdf = np.prod(np.cumsum(mass, axis=1) / mass.sum(axis=1, keepdims=True), axis=0)
     edges = evidence.law.skill_at(evidence.y + evidence.step / 2)
@@ -205,7 +186,7 @@ def test_unlisted_classifiers_have_no_field_of_their_own():
         place = model["location"] + np.array([0.0, 0.5, 0.0, 0.0])
         density = field_log_density(shape, place, model["log_spread"])
         observe_scores(shape, density, model["rho"])
-    with pytest.raises(InputError, match="that are not listed"):
+    with pytest.raises(InputError, match="classifiers are not listed"):
         complete(found, board, model, fit=shape)
 
 

@@ -10,12 +10,11 @@ import pytest
 from boards import draw_entries, evidence_of
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.posterior import board_posterior, check_board
-from bayes_sota.leaderboard.sample import check_dataset
+from bayes_sota.leaderboard.posterior import board_posterior
+from bayes_sota.leaderboard.sample import check_board
 from bayes_sota.maximum.score_laws import score_law
 
 NORMAL = BoardPriors(families=("normal",))
@@ -190,17 +189,6 @@ def test_skills_never_rise_when_all_have_more_submissions(luck):
 
 
 @pytest.mark.slow
-def test_equal_scores_differ_where_their_submissions_do():
-    scores = np.array([0.85, 0.85, 0.83, 0.825, 0.82, 0.81])
-    table = bs.board_table(board(scores, submissions=[1, 90, 1, 1, 1, 1]), random_seed=1)
-    first, second = table.frame["skill"][:2]
-    assert first > second
-    alike = bs.board_table(board(scores, submissions=9), random_seed=1).frame
-    assert alike["skill"][0] == alike["skill"][1]
-    assert alike["p_best"][0] == pytest.approx(alike["p_best"][1])
-
-
-@pytest.mark.slow
 def test_replicated_boards_are_like_boards_of_the_model():
     """Scores drawn with luck .6 are found where their own replicates are; without it they fall."""
     rng = np.random.default_rng(11)
@@ -214,19 +202,10 @@ def test_replicated_boards_are_like_boards_of_the_model():
         families=("normal",),
     )  # fmt: skip
     fit = fit_field(evidence_of(entries), priors, np.random.default_rng(0))
-    p = check_dataset(check_board(fit, np.random.default_rng(1)))["p_value"]
+    p = check_board(fit, np.random.default_rng(1))["p_value"]
     assert np.all(np.abs(p - 0.5) < 0.49)
     theta = board_posterior(entries, priors, random_seed=1).draws
     assert abs(theta["theta_sota"].mean() - psi.max()) < 2.5 * theta["theta_sota"].std()
-
-
-@pytest.mark.slow
-def test_luck_has_rows_in_the_sensitivity_and_in_no_board_without_submissions():
-    frame = bs.sota_sensitivity(board(submissions=20), draws=400)
-    rows = frame[frame["assumption"] == "submission_luck"]
-    assert rows["value"].tolist() == [0.0, 0.3, 0.6, 0.9]
-    assert np.all(np.diff(rows["mean"]) < 0)
-    assert "submission_luck" not in set(bs.sota_sensitivity(board(), draws=50)["assumption"])
 
 
 @pytest.mark.slow
@@ -242,10 +221,3 @@ def test_copies_of_one_notebook_are_found_whatever_their_numbers_of_submissions(
     values = fit.evidence.scores[fit.evidence.entries]
     assert fit.evidence.values.size < np.unique(values).size
     assert merged == pytest.approx(79, abs=4)
-
-
-def test_a_prior_of_the_luck_without_submissions_is_refused():
-    priors = bs.Priors(submission_luck=BetaCorrelation(2, 2))
-    for data in (board(), board(submissions=1)):
-        with pytest.raises(InputError, match="submission_luck has no effect on"):
-            bs.estimate_sota(data, priors=priors)
