@@ -28,7 +28,7 @@ SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "core.summary", "crossval.across_tasks", "crossval.models", "crossval.summary",
     "data.examples", "leaderboard.entries", "leaderboard.from_items",
     "leaderboard.models", "leaderboard.plots",
-    "leaderboard.evidence", "leaderboard.fit", "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
+    "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
     "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
     "maximum.plots", "maximum.posterior", "maximum.sample",
     "maximum.shrinkage", "maximum.summary_compare", "leaderboard.models_pairs",

@@ -202,13 +202,12 @@ class Skills:
         for r, f, draws in self.parameters.cells(self.fit, _ROWS) if below.size else ():
             psi = self._draw_below(below, draws, r, rng)
             if evidence.shares_scores:
-                held = self._held(f, draws)
-                left = rng.random(psi.shape) > np.interp(psi, evidence.psi, held)
+                falling, left = self._falling(f, draws), np.ones(psi.shape, bool)
                 for _ in range(_TRIES):
+                    left &= rng.random(psi.shape) > np.interp(psi, evidence.psi, falling)
                     if not left.any():
                         break
                     psi = np.where(left, self._draw_below(below, draws, r, rng), psi)
-                    left &= rng.random(psi.shape) > np.interp(psi, evidence.psi, held)
             moved = evidence.moved(self.rho[draws], self.shift[draws], below)
             skill[draws[:, None], below] = law.remove_shift(psi, moved)
         anchors = evidence.board.anchors
@@ -234,7 +233,7 @@ class Skills:
         noise = evidence.noise(float(self.fit.luck[r])).draw_above(low, kinds, rng)
         return law.inside(scores - law.errors_at(law.inside(scores)) * np.sqrt(variance) * noise)
 
-    def _held(self, f: int, draws: IntArray) -> FloatArray:
+    def _falling(self, f: int, draws: IntArray) -> FloatArray:
         """The mean shape at the grid as far as it falls, relative to its greatest, (G,).
 
         It is not fitted to entries below the modelled part: below that, and below its mode, it is
@@ -242,11 +241,11 @@ class Skills:
         """
         evidence, points = self.fit.evidence, self.parameters.points(self.fit, draws)
         shape = self.fit.shape_of(self.fit.families[f], np.unique(points, axis=0))[0]
-        held = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
+        falling = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
         edge = int(np.searchsorted(evidence.y, evidence.law.places(evidence.values[:1])[0][0]))
-        held[:, :edge] = held[:, edge, None]
-        held = held.mean(axis=0)
-        return held / held[0]
+        falling[:, :edge] = falling[:, edge, None]
+        falling = falling.mean(axis=0)
+        return falling / falling[0]
 
 
 def draw_posterior(
