@@ -238,13 +238,16 @@ class Likelihood:
         Of densities (N, G) in units of ``exp(log_unit)``, with the share of an entry in the log
         probability of the number of entries below the modelled part.
         """
-        log_p = self._logs(density, self.table) + self.log_scale
+        log_p = self._logs(density, self.table)
+        log_p += self.log_scale
         if self.reach is None:
             return log_p
         reach = np.minimum(self._logs(density, self.typical) + log_unit[:, None, None], 0.0)
         n = self.copies.sum()
         counts = log_count_probability(reach, n, self.below) / n
-        return log_p - self._logs(density, self.reach)[:, :, self.kind] + counts
+        kinds = self._logs(density, self.reach)
+        log_p += counts - (kinds if kinds.shape[2] == 1 else kinds[:, :, self.kind])
+        return log_p
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Of all scores, shape (N, R)."""

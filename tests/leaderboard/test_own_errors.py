@@ -6,9 +6,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
-from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.posterior import board_posterior
 
 SAME = ("theta_sota", "winner_skill", "expected_sota")
@@ -80,20 +78,3 @@ def test_agrees_with_likelihood_weighting():
     np.testing.assert_allclose(found.entries.skill.std(axis=0), spread, rtol=0.1)
     share = np.bincount(theta.argmax(axis=0), weights)
     np.testing.assert_allclose(found.entries.p_best, share, atol=0.04)
-
-
-def test_table_of_scores_agrees_with_the_answers_that_it_was_made_from():
-    """Independent answers: rho is known to be 0."""
-    rng = np.random.default_rng(3)
-    tasks = np.repeat(["law", "art"], [60, 240])
-    answers = (rng.random((300, 6)) < np.linspace(0.7, 0.82, 6)).astype(int)
-    shares = [[answers[tasks == t, j].mean() for t in ("law", "art")] for j in range(6)]
-    table = average_tasks(shares, n_test=[60, 240], tasks=["law", "art"])
-    own = board_posterior(table, PRIORS, random_seed=0)
-    of_answers = board_posterior(
-        Outcomes(answers, tasks=tasks), BoardPriors(families=("normal",)), random_seed=0
-    )
-    sd = of_answers.draws["theta_sota"].std()
-    difference = own.draws["theta_sota"].mean() - of_answers.draws["theta_sota"].mean()
-    assert abs(difference) < 0.25 * sd  # correlation of answers is estimated there
-    assert own.draws["theta_sota"].std() == pytest.approx(sd, rel=0.15)

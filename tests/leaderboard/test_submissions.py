@@ -146,10 +146,8 @@ def test_agrees_with_likelihood_weighting(luck):
 
 @pytest.mark.slow
 def test_the_luck_is_a_variable_of_results_where_entries_had_submissions():
-    import arviz as az
-
-    tree = bs.estimate_sota(board(submissions=numbers()), priors=bs.Priors(families=("normal",)),
-                            random_seed=1)  # fmt: skip
+    normal = bs.Priors(families=("normal",))
+    tree = bs.estimate_sota(board(submissions=numbers()), priors=normal, random_seed=1)
     for group in ("posterior", "prior"):
         draws = tree[group]["submission_luck"].values.ravel()
         ends = np.quantile(draws, [0.025, 0.5, 0.975])
@@ -157,35 +155,27 @@ def test_the_luck_is_a_variable_of_results_where_entries_had_submissions():
         assert ends == pytest.approx(known, abs=0.04)  # a board keeps it
     assert "submission_luck" in tree["log_prior"].data_vars
     assert "submission_luck" in bs.summarize(tree).index
-    assert az.plot_prior_posterior(tree, var_names=["submission_luck"]) is not None
-    plain = bs.estimate_sota(board(), priors=bs.Priors(families=("normal",)), random_seed=1)
+    plain = bs.estimate_sota(board(), priors=normal, random_seed=1)
     assert "submission_luck" not in plain["posterior"].data_vars
 
 
-FACTORS = (1, 3, 10, 100)
-
-
-def falls(of_factor, priors, factors=FACTORS) -> None:
-    found = [
-        board_posterior(of_factor(factor), priors, draws=2000, random_seed=7).draws
-        for factor in factors
+@pytest.mark.slow
+@pytest.mark.parametrize("luck", [0.3, 0.9])
+@pytest.mark.parametrize("equal", [False, True])
+def test_skills_never_rise_when_all_have_more_submissions(luck, equal):
+    """The same seed; different numbers, and equal classifiers, whose scores are luck alone."""
+    priors = BoardPriors(families=("normal",), submission_luck=FixedCorrelation(luck))
+    equals = np.random.default_rng(2).binomial(2000, 0.8, 300) / 2000
+    boards = [
+        board(equals, submissions=factor) if equal else board(submissions=factor * numbers())
+        for factor in (1, 3, 10, 100)
     ]
+    found = [board_posterior(one, priors, draws=2000, random_seed=7).draws for one in boards]
     for name in ("theta_sota", "winner_skill"):
         means = np.array([draws[name].mean() for draws in found])
         error = np.array([draws[name].std() for draws in found]).max() / np.sqrt(2000)
         assert np.all(np.diff(means) <= 2 * error), (name, means)
         assert means[-1] < means[0] - 4 * error
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("luck", [0.3, 0.9])
-def test_skills_never_rise_when_all_have_more_submissions(luck):
-    """The same seed; equal numbers and different ones, and exact equals where luck is all."""
-    priors = BoardPriors(families=("normal",), submission_luck=FixedCorrelation(luck))
-    falls(lambda factor: board(submissions=factor), priors)
-    falls(lambda factor: board(submissions=factor * numbers()), priors)
-    equals = np.random.default_rng(2).binomial(2000, 0.8, 300) / 2000
-    falls(lambda factor: board(equals, submissions=factor), priors)
 
 
 @pytest.mark.slow
