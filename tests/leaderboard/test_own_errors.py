@@ -9,7 +9,7 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.posterior import board_posterior
 
-SAME = ("theta_sota", "winner_skill", "expected_sota")
+SAME = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
 
 
 def scores_of(m, n, seed=0):

@@ -31,7 +31,7 @@ def board_of(rng, skills, n_test=400):
 
 def small_board():
     rng = np.random.default_rng(7)
-    return board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, 12))))
+    return board_of(rng, expit(rng.normal(2.0, 0.4, 12)))
 
 
 def assert_same_posterior(result, exact):
@@ -111,10 +111,8 @@ def test_a_trace_is_completed_and_an_extended_one_with_its_model(trace):
     with model:
         pilot = pm.Normal("pilot_sd")
         pm.Normal("pilot", pilot, 0.5, observed=2.0)
-    longer = found.copy()
-    longer["posterior"] = (
-        longer["posterior"].to_dataset().assign(pilot_sd=longer["posterior"]["shift"] * 0.1)
-    )
+    posterior = found["posterior"].to_dataset()
+    longer = with_posterior(found, posterior.assign(pilot_sd=0.1 * posterior["shift"]))
     longer["observed_data"] = longer["observed_data"].to_dataset().assign(pilot=2.0)
     with pytest.raises(InputError, match=r"pilot_sd.*extended model"):
         complete(longer, small_board(), fit=shape)
@@ -144,7 +142,8 @@ def test_an_entry_has_the_field_that_the_model_gives_it(trace):
     for name in ESTIMANDS[:2]:
         np.testing.assert_allclose(usual["posterior"][name], plain["posterior"][name], atol=1e-9)
     moved = observed_by(shape, lambda at, width: field_log_density(shape, at + 0.4 * ones, width))
-    elsewhere = changed(found, location=found["posterior"]["location"] - 0.4)
+    posterior = found["posterior"].to_dataset()
+    elsewhere = with_posterior(found, posterior.assign(location=posterior["location"] - 0.4))
     own = complete(elsewhere, small_board(), moved, fit=shape, random_seed=4)
     for name in (*ESTIMANDS, "n_above_sota"):
         group = "predictions" if name.endswith("new_score") else "posterior"
@@ -190,36 +189,30 @@ def test_unlisted_classifiers_have_no_field_of_their_own():
         complete(found, board, model, fit=shape)
 
 
-def changed(trace, **values):
+def with_posterior(trace, posterior):
     found = trace.copy()
-    found["posterior"] = found["posterior"].to_dataset().assign(values)
+    found["posterior"] = posterior
     return found
 
 
 def test_what_cannot_be_completed_is_refused(trace):
     found, shape = trace
-    rng = np.random.default_rng(9)
-    other = board_of(rng, 1 / (1 + np.exp(-rng.normal(2.0, 0.4, 12))))
-    with pytest.raises(InputError, match="other data than those given"):
-        complete(found, other, priors=ONE)
-    without = found.copy()
-    without["posterior"] = without["posterior"].to_dataset().drop_vars("shift")
-    with pytest.raises(InputError, match="lacks shift"):
-        complete(without, small_board(), fit=shape)
-    renamed = found.copy()
-    renamed["posterior"] = renamed["posterior"].to_dataset().rename(location="place")
-    with pytest.raises(InputError, match="lacks location"):
-        complete(renamed, small_board(), fit=shape)
-    uneven = found["posterior"]["shift"].copy()
-    uneven[1, 200:] = np.nan
-    with pytest.raises(InputError, match="different length"):
-        complete(changed(found, shift=uneven), small_board(), fit=shape)
-    with pytest.raises(InputError, match="lacks softness"):
-        complete(found, small_board(), family="ex-gaussian")
+    posterior, rng = found["posterior"].to_dataset(), np.random.default_rng(9)
+    other = board_of(rng, expit(rng.normal(2.0, 0.4, 12)))
+    uneven = posterior["shift"].where(posterior["draw"] < 200)
     old = found.copy()
     old.attrs["schema_version"] = "1"
-    with pytest.raises(InputError, match="schema"):
-        complete(old, small_board(), fit=shape)
+    board, own = small_board(), {"fit": shape}
+    for wrong, data, options, message in (
+        (found, other, {"priors": ONE}, "other data than those given"),
+        (with_posterior(found, posterior.drop_vars("shift")), board, own, "lacks shift"),
+        (with_posterior(found, posterior.rename(location="x")), board, own, "lacks location"),
+        (with_posterior(found, posterior.assign(shift=uneven)), board, own, "different length"),
+        (found, board, {"family": "ex-gaussian"}, "lacks softness"),
+        (old, board, own, "schema"),
+    ):
+        with pytest.raises(InputError, match=message):
+            complete(wrong, data, **options)
 
 
 @pytest.mark.slow
@@ -236,14 +229,8 @@ def test_nuts_agrees_with_the_exact_route():
     fit = fit_field(evidence_of(board), ONE, np.random.default_rng(2), points=5_000)
     skills = draw_posterior(fit, 40_000, np.random.default_rng(3))
     exact = skills.estimands() | skills.new_scores(None, np.random.default_rng(4))
-    for name in (
-        "theta_sota",
-        "winner_skill",
-        "winner_new_score",
-        "best_new_score",
-        "shift",
-        "rho",
-    ):
+    compared = ("theta_sota", "winner_skill", "winner_new_score", "best_new_score", "shift", "rho")
+    for name in compared:
         group = "predictions" if name.endswith("new_score") else "posterior"
         ours, reference = found[group][name].values, exact[name]
         assert ours.mean() == pytest.approx(reference.mean(), abs=0.1 * reference.std()), name
