@@ -78,3 +78,14 @@ def test_agrees_with_likelihood_weighting():
     np.testing.assert_allclose(found.entries.skill.std(axis=0), spread, rtol=0.1)
     share = np.bincount(theta.argmax(axis=0), weights)
     np.testing.assert_allclose(found.entries.p_best, share, atol=0.04)
+
+
+@pytest.mark.parametrize("n_test", [400, [400, 300]])
+def test_new_scores_of_a_lone_leader_have_the_binomial_error(n_test):
+    board = Leaderboard([0.9, 0.5], n_test=n_test)
+    draws = board_posterior(board, random_seed=0).draws
+    theta = draws["theta_sota"]
+    for name in ("winner_new_score", "best_new_score"):
+        z = (draws[name] - theta) / np.sqrt(theta * (1 - theta) / board.n_test)
+        assert z.mean() == pytest.approx(0, abs=0.06), name
+        assert z.std() == pytest.approx(1, abs=0.05), name

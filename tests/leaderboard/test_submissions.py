@@ -211,3 +211,12 @@ def test_copies_of_one_notebook_are_found_whatever_their_numbers_of_submissions(
     values = fit.evidence.scores[fit.evidence.entries]
     assert fit.evidence.values.size < np.unique(values).size
     assert merged == pytest.approx(79, abs=4)
+
+
+def test_entries_below_the_modelled_part_lose_the_luck_of_their_submissions():
+    entries = board(np.append(counts_of(), [0.6, 0.6]), submissions=[*[1] * 121, 200])
+    found = board_posterior(entries, NORMAL, draws=400, random_seed=1)
+    assert not found.fit.evidence.modelled[-2:].any()
+    once, chosen = found.entries.mean()[-2:]
+    assert once == pytest.approx(0.6, abs=0.003)
+    assert 0.57 < chosen < 0.595
