@@ -6,7 +6,7 @@ from boards import draw_entries
 
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.entries import EntryDraws
+from bayes_sota.leaderboard.entries import EntryDraws, rank_sets
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 
 DRAWS = 4000
@@ -186,3 +186,12 @@ def test_perfect_and_empty_scores_stay_in_the_unit_interval() -> None:
     _, entries = draws_of(Leaderboard([1.0, 0.99, 0.97, 0.0, *[0.1] * 12], n_test=100), 400)
     assert np.all((entries.skill >= 0) & (entries.skill <= 1))
     assert np.all(np.isfinite(entries.interval()))
+
+
+@pytest.mark.parametrize(("times", "apart"), [(0.85, False), (1.15, True)])
+def test_stepwise_sets_from_scores_take_the_error_that_is_not_shared(times, apart) -> None:
+    rho = 0.8
+    gap = times * 1.96 * np.sqrt(2 * (1 - rho**2))  # standard errors of a score
+    board = Leaderboard([0.01 * gap, 0.0], metric="score", standard_error=0.01)
+    known: tuple = board, None, np.full(10, rho), 0.95, "stepwise", np.random.default_rng(0)
+    assert (rank_sets(*known)[1][0, 1] == 1) == apart

@@ -77,7 +77,7 @@ def point_of(shape, t, rho):
     ("kind", "family"),
     [
         *(pytest.param("cut", family, marks=pytest.mark.slow) for family in FAMILIES),
-        pytest.param("complete", "normal", marks=pytest.mark.slow),
+        ("complete", "normal"),
         pytest.param("score", "ex-gaussian", marks=pytest.mark.slow),
         pytest.param("auc", "ex-gaussian", marks=pytest.mark.slow),
     ],

@@ -175,6 +175,9 @@ def test_hidden_entries_may_be_the_best_of_a_prior_board(tries) -> None:
     listed = (weights / weights[-1]) ** fit.copies.sum()
     counts = np.array([300]) if tries == 300 else np.unique(np.linspace(50, 2000, 40).round())
     hidden = [log_hidden(fit, fit.tables[0], density, np.array([n]))[0] for n in counts]
+    typical = fit.tables[0].typical
+    below = fit.copies.sum() * (density @ (1 - typical)) / (density @ typical)
+    assert -hidden[0][0] == pytest.approx(min(counts[0] - 10, below[0]), rel=0.05)  # all of them
     both = np.mean(listed * np.exp(hidden), axis=0)
     y = np.log(found["theta_sota"] / (1 - found["theta_sota"]))
     ours = np.searchsorted(np.sort(y), fit.evidence.y + fit.evidence.step / 2) / 4000
