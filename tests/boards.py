@@ -9,10 +9,9 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
-from bayes_sota.leaderboard.evidence import Evidence
+from bayes_sota.leaderboard.evidence import Evidence, board_evidence
 from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.leaderboard.from_items import items_evidence
-from bayes_sota.leaderboard.from_scores import board_evidence
 from bayes_sota.leaderboard.skills import draw_posterior
 
 
@@ -35,4 +34,4 @@ def log_likelihood_at(
     tables = tuple(fit.evidence.at(float(r), luck) for r in np.atleast_1d(rho))
     shape, log_unit = fit.shape_of(family, points)
     likelihood = fit.likelihood_at(tables)
-    return likelihood(fit.strangers.join(shape), log_unit)
+    return likelihood(fit.outliers.join(shape), log_unit)

@@ -66,7 +66,7 @@ def comparison():
 def epp():
     scores = np.random.default_rng(5).normal([0.0, 0.4, 0.8, 1.0], size=(15, 4))
     model = bs.epp.build_model(bs.ScoreTable(scores, players=list("abcd")))
-    return bs.sample_epp(model, predictive=100, **NUTS)
+    return bs.sample_epp(model, **NUTS)
 
 
 def folds(iterations):

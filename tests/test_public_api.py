@@ -24,7 +24,7 @@ MODULES += [f"published.{name}" for name in (
 # Their examples take more than half a second, mostly to compile a model.
 SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
     "claims.models", "claims.plots", "claims.sample_exact",
-    "core.command_report", "core.plots", "leaderboard.sample_sensitivity",
+    "core.command_report", "core.plots",
     "core.summary", "crossval.across_tasks", "crossval.models", "crossval.summary",
     "data.examples", "leaderboard.entries", "leaderboard.from_items",
     "leaderboard.models", "leaderboard.plots",

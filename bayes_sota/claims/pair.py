@@ -40,7 +40,7 @@ from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import bounds_of, complete
 from bayes_sota.items.student import student_law
-from bayes_sota.leaderboard.anchors import told_of_difference
+from bayes_sota.leaderboard.anchors import explain_difference
 
 _NODES = {2: 64, 3: 24}  # of the scale of each part, by their number
 _FEWEST = 12
@@ -131,7 +131,7 @@ def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> Pa
         order = [both.names.index(first), 1 - both.names.index(first)]
         covariance = np.sum([part.covariance for part in law.parts], axis=0)[np.ix_(order, order)]
         at = every.names.index(first), every.names.index(both.names[order[1]])
-        luck, explained = told_of_difference(every, at, covariance)
+        luck, explained = explain_difference(every, at, covariance)
         parts = [(max(sum(v for v, _ in parts) - explained, 1e-12), law.parts[0].freedom)]
         centre -= luck
     elif data.is_plain and data.clusters is None:

@@ -40,7 +40,7 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods
-from bayes_sota.leaderboard.anchors import UNLIKELY, disagreement_of_items, notes_of_anchors
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 
 Required = Literal["better", "not-worse"]
 
@@ -111,8 +111,8 @@ def report_gate(
         row["rope"] = {"half_width": margin, "a_better": better}
         row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
     content = _judged(law, require, margin, ci_prob, of.n_items)
-    p, words = disagreement_of_items(outcomes)
-    content["notes"] = [*notes_of_anchors(anchors), *[words] * (p < UNLIKELY)]
+    of_known, doubts = notes_of_anchors(outcomes)
+    content["notes"] = [*of_known, *doubts]
     if both.new == "tasks" and both.tasks is not None and anchors is None:
         content["notes"] += [
             "of a pair by itself the tasks' own variance is taken, and at least that of new items; "

@@ -34,8 +34,7 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     from bayes_sota.core.sample import save_result
     from bayes_sota.core.tables import rows_of
     from bayes_sota.data.examples import load_example
-    from bayes_sota.leaderboard.sample_estimate import estimate_sota
-    from bayes_sota.leaderboard.sample_sensitivity import sota_sensitivity
+    from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
     from bayes_sota.leaderboard.summary_sota import describe_sota, forest_rows
     from bayes_sota.maximum.plots import plot_sota
 

@@ -43,12 +43,7 @@ def score(
     classifiers each is by itself.
     """
     from bayes_sota.items.score import skill_of_counts, skills_alone
-    from bayes_sota.leaderboard.anchors import (
-        UNLIKELY,
-        disagreement_of_items,
-        notes_of_anchors,
-        without_luck,
-    )
+    from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
     from bayes_sota.leaderboard.summary_score import describe_skills
 
     if not files:
@@ -72,16 +67,12 @@ def score(
     has_known = answers and known["known"]
     about = outcomes.about(asked, passes=passes) if has_known else outcomes
     alone = with_anchors(about, known, known["known"])
-    outcomes, words = outcomes.subset(alone.names), disagreement_of_items(alone)
+    outcomes, (of_known, doubts) = outcomes.subset(alone.names), notes_of_anchors(alone)
     report = describe_skills(
         without_luck(skills_alone(outcomes, new=asked, passes=passes), alone),
         new=asked if answers or new else outcomes.new,
         ci_prob=prob,
-        notes=[
-            *outcomes.notes,
-            *notes_of_anchors(alone.anchors),
-            *words[1:] * (words[0] < UNLIKELY),
-        ],
+        notes=[*outcomes.notes, *of_known, *doubts],
         average=outcomes.averaging if answers else "items",
         metric=metric or "" if passes or answers else "mean",
     )

@@ -151,22 +151,21 @@ class EppPriors:
         Scale of the half-normal prior of the sd of skills. With 2, half of the prior has an sd
         below 1.35, where the better of two players at random wins 78 % of the rounds in the
         median, and 2.5 % above 4.5, where it wins 99 %: from coins to certainty.
-    tournament_scale, slope_scale : float
-        The same of deviations in a tournament, and of slopes per standard deviation of a covariate.
+    tournament_scale : float
+        The same of deviations in a tournament.
     effect_scale : float
         Sd of the effect of a covariate of players: of a number per standard deviation, of each
         level of a category.
 
     Examples
     --------
-    >>> EppPriors(skill_scale=0.5).slope_scale
-    0.5
+    >>> EppPriors(skill_scale=0.5).effect_scale
+    1.0
     """
 
     skill_scale: float = 2.0
     tournament_scale: float = 1.0
     effect_scale: float = 1.0
-    slope_scale: float = 0.5
 
     def __post_init__(self) -> None:
         """Check that all are positive."""

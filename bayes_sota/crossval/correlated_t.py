@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtr, stdtrit
 
 from bayes_sota.core.arguments import ASSURANCE, CORRELATION, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.errors import InputError
@@ -75,8 +76,6 @@ class DifferencePosterior:
 
         Equal differences leave no doubt: then 0, 1, or 1/2 where A and B are the same throughout.
         """
-        from scipy.special import stdtr
-
         NOT_NEGATIVE.check(rope, "rope")
         if not self.scale:
             return float(self.mean > rope) + 0.5 * float(self.mean == rope == 0)
@@ -101,8 +100,6 @@ class DifferencePosterior:
 
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval of the difference."""
-        from scipy.special import stdtrit
-
         OPEN_SHARE.check(ci_prob, "ci_prob")
         half = float(stdtrit(self.df, (1 + ci_prob) / 2)) * self.scale
         return self.mean - half, self.mean + half
@@ -187,8 +184,6 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
     >>> [round(test["p_value"], 3) for test in tests]
     [0.092, 0.353]
     """
-    from scipy.special import stdtr
-
     tests = list[dict[str, Any]]()
     for name, rho in (("naive", 0.0), ("corrected", 1 / folds)):
         found = _posterior(np.subtract(a, b, dtype=np.float64), 1, rho)
@@ -257,8 +252,6 @@ def iterations_needed(
     >>> iterations_needed(0.03, 0.02, 0.015), iterations_needed(0.02, 0.02, 0.015)
     (4, None)
     """
-    from scipy.special import ndtri
-
     ASSURANCE.check(probability, "probability")
     room = (difference / float(ndtri(probability))) ** 2 - data_sd**2
     needed = partition_sd**2 / room if room > 0 else np.inf
@@ -320,8 +313,6 @@ def running_posteriors(
     >>> p_better.round(3).tolist(), data.round(4).tolist()
     ([1.0, 0.823], [0.0, 0.0067])
     """
-    from scipy.special import stdtr
-
     d = np.asarray(differences, np.float64)
     n, columns = np.arange(1, d.shape[-2] + 1), d.shape[-1]
     size, per_value = n * columns, folds if columns == 1 else 1
@@ -371,8 +362,6 @@ def other_seed_probability(
     >>> round(other_seed_probability(0.01, 0.01, 30, 1), 3)
     0.167
     """
-    from scipy.special import stdtr
-
     if iterations < 2:
         return float("nan")
     spread = partition_sd * np.sqrt(1 / canonical + 1 / iterations)

@@ -1,8 +1,8 @@
 """One iteration of repeated cross-validation: every learner on every fold of one partition.
 
 An iteration depends on the data, the learners, the seed and its number alone, so that it is the
-same whichever process computes it (``tests/crossval/test_workers.py``). Its partition is the same
-for all learners: that of scikit-learn's ``StratifiedKFold`` with the seed of the iteration.
+same whichever process computes it (``tests/crossval/test_kept_iterations.py``). Its partition, that
+of scikit-learn's ``StratifiedKFold`` with the seed of the iteration, is the same for all learners.
 """
 
 import re

@@ -37,12 +37,7 @@ from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import own_priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.crossval.fold_scores import (
-    FoldScores,
-    RelativeScores,
-    pair_names,
-    relative_scores,
-)
+from bayes_sota.crossval.fold_scores import FoldScores, RelativeScores, pair_names, relative_scores
 
 _FLOOR = 0.02  # of the unit: learners who agree throughout would have a spike of density
 _GRID = ("task", "learner")

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, generator_of
 from bayes_sota.core.errors import InputError
@@ -30,7 +31,7 @@ _DIGITS = 12  # means of the same scores in another order differ in their last b
 
 @dataclass(frozen=True, eq=False)
 class JudgedRule:
-    """What a rule gives on random orderings of the iterations.
+    """Estimates and costs of a rule on random orderings of the iterations.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class JudgedRule:
     iterations : ndarray of int, same shape
         Iterations used.
     stopped : ndarray of bool, same shape
-        False where the iterations ended before the rule held.
+        False where the iterations ended before the rule was met.
     saved : ndarray, shape (n_tasks, n_learners)
         Share of the iterations that the rule leaves out.
     """
@@ -166,8 +167,6 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
     >>> [round(expected_by_chance(*of), 3) for of in ((50, 0.0), (50, 0.1), (10_000, 0.1))]
     [0.093, 0.224, 0.205]
     """
-    from scipy.special import ndtr
-
     SHARE.check(share, "share")
     if share == 1:
         return 1.0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import chdtri
 
 from bayes_sota.core.arguments import ASSURANCE, Range
 from bayes_sota.core.errors import InputError
@@ -77,23 +78,23 @@ class Rule(NamedTuple):
     threshold : float
     least : int
         Iterations before which it cannot hold, unless scores tie.
-    held : callable
+    holds : callable
         From ``Progress`` to whether it holds for each learner after each completed iteration.
     """
 
     name: str
     threshold: float
     least: int
-    held: Callable[[Progress], list[BoolArray]]
+    holds: Callable[[Progress], list[BoolArray]]
 
     def stops(self, runs: Progress) -> list[int]:
         """Iterations after which each learner of a data set stops, 0 for never."""
-        return [int(np.argmax(held)) + 1 if held.any() else 0 for held in self.held(runs)]
+        return [int(np.argmax(met)) + 1 if met.any() else 0 for met in self.holds(runs)]
 
     def __call__(self, runs: "CrossValidation") -> bool:
         """Whether it holds for every learner after the newest iteration of one data set."""
         (progress,) = progress_of(runs.fold_scores, runs.probabilities)
-        return all(held.size and held[-1] for held in self.held(progress))
+        return all(met.size and met[-1] for met in self.holds(progress))
 
 
 def fixed(threshold: float = 10) -> Rule:
@@ -157,8 +158,6 @@ def posterior(threshold: float = 0.95) -> Rule:
 
 
 def _settled(runs: Progress, threshold: float) -> list[BoolArray]:
-    from scipy.special import chdtri
-
     together = runs.completed.all(axis=0)
     scores, df = runs.scores[:, together], np.arange(together.sum())
     a, b = np.triu_indices(len(scores), 1)
@@ -261,10 +260,7 @@ def progress_of(
 
 
 def stopping_iterations(
-    rule: Rule,
-    scores: FoldScores,
-    probabilities: Probabilities = None,
-    order: ArrayLike | None = None,
+    rule: Rule, scores: FoldScores, probabilities: Probabilities = None
 ) -> IntArray:
     """Give the number of iterations after which a rule stops every learner on every data set.
 
@@ -274,8 +270,6 @@ def stopping_iterations(
     scores : FoldScores
     probabilities : ndarray, shape (n_learners, n_iterations, n_items), or one per data set
         For Spearman's rule.
-    order : array-like of int, optional
-        Order of the iterations; default as they came.
 
     Returns
     -------
@@ -288,4 +282,4 @@ def stopping_iterations(
     >>> stopping_iterations(fixed(10), scores)
     array([[10, 10]])
     """
-    return np.array([rule.stops(one) for one in progress_of(scores, probabilities, order)])
+    return np.array([rule.stops(one) for one in progress_of(scores, probabilities)])

@@ -4,7 +4,6 @@
 """
 
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,13 +111,10 @@ def judged_tree(
 
     rng, seed = results.resolve_seed(random_seed)
     names, folds, tasks = scores.learners, scores.folds, scores.tasks
-    a, b = np.triu_indices(len(names), 1)
-    pairs = list(combinations(range(len(names)), 2))
-    found = [[correlated_t(scores, *pair, task=t) for pair in pairs] for t in range(len(tasks))]
-    mean, sd, df, n = (
-        np.array([[getattr(one, name) for one in row] for row in found])
-        for name in ("mean", "fold_sd", "df", "n_scores")
-    )
+    a, b = pairs = np.triu_indices(len(names), 1)
+    found = [[correlated_t(scores, *pair, task=t) for pair in np.transpose(pairs)] for t in tasks]
+    each = [[(x.mean, x.fold_sd, x.df, x.n_scores) for x in row] for row in found]
+    mean, sd, df, n = np.moveaxis(np.array(each), -1, 0)
     size, data = (_CHAINS, draws, *mean.shape), 1 / (folds - 1)
     variance = sd**2 * df / rng.chisquare(df, size)
     true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(size)

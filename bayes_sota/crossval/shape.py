@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from scipy.stats import rankdata, shapiro, skew, skewtest
 
 from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.types import FloatArray
@@ -82,8 +84,6 @@ def sample_sd(values: FloatArray) -> float:
 
 def _described(values: FloatArray, size: int) -> dict[str, Any]:
     """Fields of ``SteadyState`` for one learner on one data set."""
-    from scipy.stats import shapiro, skew, skewtest
-
     n, sd = len(values), sample_sd(values)
     varies = n > 2 and float(np.ptp(values)) > 1e-12
     error = np.sqrt(6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3))) if n > 2 else np.inf
@@ -134,8 +134,6 @@ def running_means(
     >>> running_means(FoldScores([[[0.8, 0.9], [0.7, 0.9], [0.8, 0.7]]]), 0)[0].round(3).tolist()
     [0.85, 0.825, 0.8]
     """
-    from scipy.special import ndtri
-
     OPEN_SHARE.check(ci_prob, "ci_prob")
     values = scores.iteration_means()[task, learner]
     values = values[np.isfinite(values)]
@@ -151,8 +149,6 @@ def learner_rows(scores: FoldScores, **more: ArrayLike) -> Iterator[dict[str, An
     "skewed" allows for looking at all of them: p of D'Agostino's test times their number is at
     most .05.
     """
-    from scipy.stats import rankdata
-
     state = steady_state(scores)
     arrays = vars(state) | {name: np.asarray(values) for name, values in more.items()}
     for t, task in enumerate(scores.tasks):

@@ -120,7 +120,8 @@ def judge_runs(
         Predicted probability of every item, for Spearman's rule.
     rule : Rule, optional
         Default: Spearman's at 1 - 1e-4, the source's recommendation, where there are
-        probabilities, else Kolmogorov and Smirnov's at .2. Others are shown beside it.
+        probabilities; else Kolmogorov and Smirnov's at .2, or a canonical run where there are fewer
+        iterations than that rule can take. Others are shown beside it.
     orderings : int
         Random orderings of the iterations.
     ci_prob : float
@@ -159,20 +160,16 @@ def judge_runs(
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
     rng, seed = resolve_seed(random_seed)
-    chosen = rule or (cv.kolmogorov_smirnov() if probabilities is None else cv.spearman())
-    judged = _judged_beside(chosen, scores, probabilities, orderings=orderings, random_seed=rng)
-    stops = cv.stopping_iterations(chosen, scores, probabilities)
+    rule = rule or _default_rule(scores, probabilities)
+    judged = _judged_beside(rule, scores, probabilities, orderings=orderings, random_seed=rng)
+    stops = cv.stopping_iterations(rule, scores, probabilities)
     n_iterations, several = scores.scores.shape[2], len(scores.tasks) > 1
     ranks = cv.average_ranks(cv.steady_state(scores).mean, scores.learners) if several else None
     late = sorted({scores.learners[j] for j in np.nonzero(stops == 0)[1]})
-    reason = f"after {n_iterations} iterations {chosen.name} has not stopped {listed(late)}"
+    reason = f"after {n_iterations} iterations {rule.name} has not stopped {listed(late)}"
     reasons = [reason] if late else []
     content: dict[str, Any] = {
-        "rule": {
-            "name": chosen.name,
-            "least_iterations": chosen.least,
-            "threshold": chosen.threshold,
-        },
+        "rule": {"name": rule.name, "least_iterations": rule.least, "threshold": rule.threshold},
         "orderings": orderings,
         "prob": ci_prob,
         "scorer": scores.scorer,
@@ -186,7 +183,7 @@ def judge_runs(
     content |= {
         "advice": list(advice_of(content, reasons)),
         "reading": list(scores.notes),
-        "notes": list(notes_of(scores, chosen, probabilities)),
+        "notes": list(notes_of(scores, rule, probabilities)),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": seed_number(seed),
     }
@@ -207,6 +204,14 @@ def judge_runs(
     )
 
 
+def _default_rule(scores: cv.FoldScores, probabilities: Probabilities) -> cv.Rule:
+    if probabilities is not None:
+        return cv.spearman()
+    rule = cv.kolmogorov_smirnov()
+    enough = rule.least <= scores.scores.shape[2]
+    return rule if enough else cv.fixed(cv.canonical_iterations(scores.folds))
+
+
 def _judged_beside(
     chosen: cv.Rule, scores: cv.FoldScores, probabilities: Probabilities, **settings: Any
 ) -> list[cv.JudgedRule]:
@@ -222,8 +227,8 @@ def _judged_beside(
     if probabilities is not None:
         others += [cv.spearman(1 - t) for t in (1e-3, 1e-4, 1e-5)]
     others += [cv.kolmogorov_smirnov(0.2), cv.kolmogorov_smirnov(0.1), cv.posterior()]
-    named = {one.name: one for one in others if one.least < complete.min()} | {chosen.name: chosen}
-    rules = sorted(named.values(), key=lambda one: one.name != chosen.name)
+    possible = {one.name: one for one in others if one.least < complete.min()}
+    rules = [*({chosen.name: chosen} | possible).values()]
     judged = cv.judge_rules(rules, scores, probabilities, **settings)
     if chosen.least > complete.max() and not judged[0].stopped.any():
         least = f"the rule {chosen.name} takes at least {chosen.least} iterations"

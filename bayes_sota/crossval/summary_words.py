@@ -18,6 +18,16 @@ from bayes_sota.crossval.rules import Probabilities, Rule
 _LEARNERS = "learner rank:g steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g"
 _PAIRS = "first second difference:.2g lower:.2g upper:.2g p_better:p p_corrected:p"
 _RULES = "rule iterations:.0f ran_out:.0% reproducibility:.2f by_chance:.2f pairs_kept:.0%"
+_NOTES = (
+    "repetition removes the noise of partitions only: with enough iterations any two learners "
+    "separate; the posterior and the corrected test allow for the noise of the data too",
+    "publish the seeds of the partitions, and never the order of a single run; on balanced data "
+    "10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)",
+)
+_LOOKS = (
+    "the posterior rule looks after every iteration: P(better) passes .95 by chance at some look "
+    "in 19% of runs of equal learners, after a fixed number of iterations in 10%"
+)
 _VERDICTS = "a b n_ahead:d n_tasks:d p_value:p a_wins:.2f b_wins:.2f contradiction:.2f"
 
 
@@ -56,10 +66,8 @@ def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
     if p and p["corrected"] is None:
         tests = "; no test is possible, as the difference is the same in every fold"
     elif p:
-        tests = (
-            f": the corrected test has {p_value(p['corrected'])} (the naive one, which takes "
-            f"overlapping folds for independent, {p_value(p['naive'])})"
-        )
+        naive = f"the naive one, of independent folds, {p_value(p['naive'])}"
+        tests = f": the corrected test has {p_value(p['corrected'])} ({naive})"
     yield (
         f"With the noise of the data as well, {pair['first']} is better with probability "
         f"{chance(pair['posterior']['p_better'])}{tests}."
@@ -119,21 +127,11 @@ def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
 
 def notes_of(scores: FoldScores, rule: Rule, probabilities: Probabilities) -> Iterator[str]:
     """Limits of the method and of these data."""
-    yield (
-        "repetition removes the noise of partitions only: with enough iterations any two learners "
-        "separate; the posterior and the corrected test allow for the noise of the data too"
-    )
-    yield (
-        "publish the seeds of the partitions, and never the order of a single run; on balanced "
-        "data 10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)"
-    )
+    yield from _NOTES
     if probabilities is None:
         yield "the rule that they recommend, Spearman's, needs the probability of every item"
     if rule.name.startswith("posterior"):
-        yield (
-            "the posterior rule looks after every iteration: P(better) passes .95 by chance at "
-            "some look in 19% of runs of equal learners, after a fixed number of iterations in 10%"
-        )
+        yield _LOOKS
     missing = int(np.isnan(scores.iteration_means()).any(axis=1).sum())
     if missing:
         yield f"{counted(missing, 'iteration')} with a failed or missing fold of some learner"
@@ -174,13 +172,13 @@ def legend_of(content: dict[str, Any]) -> list[str]:
     return [
         "Learners: steady: mean of all iterations; standard error: over partitions; canonical: the "
         "first ten fits, as papers report; p canonical above: that such a run exceeds steady; "
-        "stopping iteration: 0 where the rule never held.",
+        "stopping iteration: 0 where the rule was never met.",
         f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
         f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "
         "assumed); order kept: R, how often the first is above the second in two runs (|2R - 1| is "
         f"{pair['by_chance']:.2f} for equal learners); p other seed: that a new run reverses them; "
         f"more: iterations until P(order) is {KEPT:g}.",
-        f"Rules: ran out: iterations ended before the rule held; pairs kept: R from {KEPT:g} on.",
+        f"Rules: ran out: the rule was not met; pairs kept: R is {KEPT:g} or more.",
     ]
 
 

@@ -137,7 +137,7 @@ class Anchors(Observed):
     offset: float
     scores: FloatArray
     ratio: FloatArray
-    influence: FloatArray | None
+    influence: Any
 
     def __repr__(self) -> str:
         """Names and digest."""

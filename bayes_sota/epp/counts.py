@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,14 +198,16 @@ def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
         below = [(2 * np.cumsum(each) - each)[level] for each in equal]
         return np.array([np.bincount(groups, found) for found in below]).T.astype(np.int64)
     order = np.argsort(flat, kind="stable")
-    small: Any = np.int32 if 2 * rounds * max(rounds, m) < 2**31 else np.int64
-    found, passed = np.zeros((int(groups.max()) + 1, m), small), np.zeros(m, small)
+    sizes = np.bincount(groups)
+    small = np.min_scalar_type(-2 * rounds * int(sizes.max()) - 1)  # for memory and time
+    found, passed = np.zeros((sizes.size, m), small), np.zeros(m, small)
     owners, keys = players[order].tolist(), groups[order].tolist()
+    rows = list(found)  # views, which are quicker to add to
     ends = np.flatnonzero(np.diff(flat[order], append=np.inf) > 0) + 1
     for start, end in pairwise([0, *ends.tolist()]):  # passed: twice the scores below
         if end == start + 1:
             passed[owners[start]] += 1
-            found[keys[start]] += passed
+            rows[keys[start]] += passed
             passed[owners[start]] += 1
             continue
         here = np.bincount(owners[start:end], minlength=m).astype(small)

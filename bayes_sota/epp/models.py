@@ -6,9 +6,8 @@ r"""Bayesian EPP: Bradley–Terry skills with one law of all players, as plain `
    \sigma \sim N^+(0, s^2)
 
 (Def. 2 of Gosiewska, Woźnica & Biecek 2022, who have no Bayesian model.) Where players take part in
-several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`; a covariate x of rounds cancels in
-every difference, unless each player has a slope: :math:`\beta_{ir} = \beta_i + x_r b_i`. Rounds of
-scores are rankings (``rankings``), listed matches compare pairs.
+several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`. Rounds of scores are rankings
+(``rankings``), listed matches compare pairs.
 
 Matches that share a round, a prompt or a judge are not independent. Their log-likelihood is divided
 by what clusters multiply variances by (``BradleyTerryFit.inflation``), so that the posterior is
@@ -48,7 +47,6 @@ def build_model(
     *,
     likelihood: RankingLikelihood = "auto",
     player_covariates: Any = None,
-    round_covariates: Any = None,
     test_fraction: float | None = None,
 ) -> pm.Model:
     r"""Model of the skills of players in one tournament or several.
@@ -63,9 +61,6 @@ def build_model(
     player_covariates : mapping of str to array-like, or DataFrame indexed by player, optional
         They enter the prior mean of the skills: numbers standardised, the levels of anything else
         as centred columns. Values of a mapping are in the order of the players' first appearance.
-    round_covariates : mapping of str to array-like, or DataFrame indexed by round, optional
-        Each player has a slope for each of them; of rankings. With several tournaments, rounds are
-        named "tournament: round" and come tournament by tournament.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: the
         log-likelihood is divided by what that multiplies variances by (Nadeau & Bengio 2003).
@@ -76,8 +71,7 @@ def build_model(
         Deterministic ``epp`` (player,), mean zero; free ``skill_sd`` with ``skill_offset`` (skills
         in units of it) or, where the data say much of each player, ``own_skill``; and what is asked
         for: ``tournament_sd`` with ``epp_tournament`` (tournament, player), ``covariate_effect``
-        (covariate,), ``round_slope`` (round_covariate, player) with ``round_slope_sd``. Observed
-        ``round_rank`` (round, player), or ``match_counts`` (pair, outcome).
+        (covariate,). Observed ``round_rank`` (round, player), or ``match_counts`` (pair, outcome).
 
     Raises
     ------
@@ -96,8 +90,6 @@ def build_model(
     check_choice("likelihood", likelihood, RankingLikelihood)
     tables = checked_tables(data)
     ranked = isinstance(tables[0], ScoreTable) and likelihood == "auto"
-    if round_covariates is not None and not ranked:
-        raise InputError("covariates of rounds need rankings of rounds: matches have none")
     players = list(dict.fromkeys(name for table in tables for name in table.players))
     tournaments = [table.tournament for table in tables]
     fits = [fit_epp(t, penalty=_PENALTY, test_fraction=test_fraction) for t in tables]
@@ -108,7 +100,7 @@ def build_model(
         skills = _tournament_skills(skills, len(tables), known.tournament_scale)
         weight = pm.Data("likelihood_weight", weights, dims="tournament")
         if ranked:
-            _observe_rankings(skills, tables, weight, round_covariates, known.slope_scale)
+            _observe_rankings(skills, tables, weight)
         else:
             _observe_matches(skills, fits, weight)
         add_digest(*tables)
@@ -126,22 +118,20 @@ def checked_tables(data: Any) -> list[Any]:
     return tables
 
 
-def build_design(covariates: Any, names: Sequence[str], kind: str) -> tuple[FloatArray, list[str]]:
-    """Columns of covariates, mean zero, and their labels.
+def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, list[str]]:
+    """Columns of covariates of players, mean zero, and their labels.
 
     Parameters
     ----------
     covariates : mapping of str to array-like, or pandas DataFrame
         One value for each of ``names``, in their order; the rows of a frame are found by its index.
     names : sequence of str
-        Players or rounds.
-    kind : str
-        "player" or "round", for messages.
+        Players.
 
     Examples
     --------
     >>> covariates = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
-    >>> columns, labels = build_design(covariates, "abc", "player")
+    >>> columns, labels = build_design(covariates, "abc")
     >>> labels
     ['size', 'family: net', 'family: tree']
     >>> (columns[:, 0].round(2) + 0.0).tolist()
@@ -154,16 +144,16 @@ def build_design(covariates: Any, names: Sequence[str], kind: str) -> tuple[Floa
     for name, given in covariates.items():
         values = np.asarray(given)
         if values.size != len(names):
-            raise InputError(f"covariate {name!r} needs one value for each {kind}")
+            raise InputError(f"covariate {name!r} needs one value for each player")
         numeric = values.dtype.kind in "biuf"
         values = values.astype(float) if numeric else values
         missing = ~np.isfinite(values) if numeric else [v is None or v != v for v in values]
         if np.any(missing):
             at = names[int(np.argmax(missing))]
-            raise InputError(f"covariate {name!r}, {kind} {at!r}: a value is missing or infinite")
+            raise InputError(f"covariate {name!r}, player {at!r}: a value is missing or infinite")
         levels = np.unique(values if numeric else values.astype(str))
         if levels.size < 2:
-            raise InputError(f"covariate {name!r} is the same for all {kind}s: leave it out")
+            raise InputError(f"covariate {name!r} is the same for all players: leave it out")
         if numeric:
             columns[str(name)] = values / values.std()
         else:
@@ -192,7 +182,7 @@ def _player_skills(
     else:
         own = spread * pm.ZeroSumNormal("skill_offset", sigma=1.0, dims="player")
     if covariates is not None:
-        columns, labels = build_design(covariates, players, "player")
+        columns, labels = build_design(covariates, players)
         pm.modelcontext(None).add_coord("covariate", labels)
         own += columns @ pm.Normal("covariate_effect", 0.0, priors.effect_scale, dims="covariate")
     return pm.Deterministic("epp", own, dims="player")
@@ -208,20 +198,7 @@ def _tournament_skills(skills: Any, number: int, scale: float) -> Any:
     return pm.Deterministic("epp_tournament", skills + spread * offset, dims=dims)
 
 
-def _round_skills(skills: Any, covariates: Any, rounds: Sequence[str], scale: float) -> Any:
-    """Skills in each round, (round, player), from those without slopes."""
-    columns, labels = build_design(covariates, rounds, "round")
-    pm.modelcontext(None).add_coord("round_covariate", labels)
-    pm.Data("round_covariates", columns, dims=("round", "round_covariate"))
-    dims = ("round_covariate", "player")
-    spread = pm.HalfNormal("round_slope_sd", scale, dims="round_covariate")
-    offset = pm.ZeroSumNormal("round_slope_offset", sigma=1.0, n_zerosum_axes=1, dims=dims)
-    return skills + columns @ pm.Deterministic("round_slope", spread[:, None] * offset, dims=dims)
-
-
-def _observe_rankings(
-    skills: Any, tables: Sequence[ScoreTable], weights: Any, covariates: Any, slope_scale: float
-) -> None:
+def _observe_rankings(skills: Any, tables: Sequence[ScoreTable], weights: Any) -> None:
     model = pm.modelcontext(None)
     players = list(model.coords["player"])
     tournament = np.repeat(np.arange(len(tables)), [table.n_rounds for table in tables])
@@ -232,20 +209,17 @@ def _observe_rankings(
     named = [(table.tournament, label) for table in tables for label in table.rounds]
     rounds = [f"{name}: {label}" if len(tables) > 1 else label for name, label in named]
     model.add_coord("round", rounds)
-    setting, present = tournament, ranks != ABSENT
-    if covariates is not None:
-        skills = _round_skills(skills[tournament], covariates, rounds, slope_scale)
-        setting = np.arange(len(rounds))
+    present = ranks != ABSENT
     pm.Data("round_tournament", tournament, dims="round")
     orders = order_rounds(ranks)
     tensors = RoundOrders(*(pm.Data(f"round_{k}", x) for k, x in orders._asdict().items()))
 
     def logp(_: Any, skills: Any) -> Any:
         skills = skills[0]  # PyMC gives parameters the number of dimensions of the data
-        return weights[tournament] * ranking_log_likelihood(skills, setting, tensors, pt)
+        return weights[tournament] * ranking_log_likelihood(skills, tournament, tensors, pt)
 
     def random(skills: Any, rng: Any = None, size: Any = None) -> Any:
-        scores = skills.reshape(skills.shape[-2:])[setting] + rng.gumbel(size=present.shape)
+        scores = skills.reshape(skills.shape[-2:])[tournament] + rng.gumbel(size=present.shape)
         places = np.argsort(np.argsort(np.where(present, scores, np.inf), axis=-1), axis=-1)
         return np.where(present, places, ABSENT)
 

@@ -6,8 +6,8 @@ The clustered variance of a skill or difference from n of G rounds is
    V_1 = V_G \Big/ \Big[\frac1G + \frac{q}{1 - q}\Big],
 
 q being what overlapping splits test (``fit.test_fraction``, else 0): with it, no number of rounds
-makes an error smaller than :math:`\sqrt{V_1 q / (1 - q)}`. The gaps that rounds shall tell are
-those that are expected, the skills that were seen being drawn towards their mean,
+makes an error smaller than :math:`\sqrt{V_1 q / (1 - q)}`. The gaps that a test shall detect are
+the expected ones, the estimated skills being shrunk towards their mean,
 
 .. math:: \Big[1 - \frac{\sum_i V_{ii} / m}{\sum_i \hat\beta_i^2 / (m - 1)}\Big]_+ \hat\beta
 
@@ -50,8 +50,8 @@ def plan_rounds(
     -------
     namespace
         Numbers of rounds, infinite where no number is enough: ``for_error`` (m,), until the
-        standard error of each skill is ``target_se``; ``for_neighbours`` (m - 1,), until a test of
-        the k-th and the next player in ``order`` tells them apart with a probability ``power``, if
+        standard error of each skill is ``target_se``; ``for_neighbours`` (m - 1,), until a test
+        distinguishes the k-th and the next player in ``order`` with a probability ``power``, if
         they differ as expected; ``for_best``, until the first has the highest estimated skill with
         probability ``ci_prob``. ``order`` are places of the players, the best first, ``expected``
         their expected skills, ``rounds`` those that there are.

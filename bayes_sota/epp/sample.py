@@ -27,6 +27,7 @@ from bayes_sota.epp.models import build_model, checked_tables
 from bayes_sota.epp.sample_estimate import ranks_of
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
+_REPLICATES = 200  # tournaments, at most
 _INNER = ("round_order", "round_weight", "round_present", "counted")  # what the likelihood needs
 
 
@@ -35,7 +36,6 @@ def sample_epp(
     *,
     specification: Model = None,
     random_seed: Seed = DEFAULT_SEED,
-    predictive: int = 200,
     **settings: Any,
 ) -> xr.DataTree:
     """Posterior of the skills by NUTS (nutpie), completed as ``complete`` does.
@@ -48,8 +48,6 @@ def sample_epp(
         Of which the model has the priors: it gives the settings of the sampler, and its name and
         hash to the result.
     random_seed : int, SeedSequence, Generator or None
-    predictive : int
-        Number of replicated tournaments in ``predictive_check``, as in ``complete``.
     **settings
         ``draws``, ``tune``, ``chains``, ``target_accept``, ``cores``, ``progressbar`` of
         ``pm.sample``; default those of the specification, else 1000, 1000, 4 and 0.9.
@@ -77,7 +75,7 @@ def sample_epp(
     known = dict.fromkeys(("draws", "tune", "chains", "target_accept", "cores"))
     tree = sample_completed(
         model,
-        lambda trace, rng: complete(trace, None, model, predictive=predictive, random_seed=rng),
+        lambda trace, rng: complete(trace, None, model, random_seed=rng),
         random_seed,
         spec.sampler,
         **known | settings,
@@ -90,7 +88,6 @@ def complete(
     data: Any,
     model: pm.Model | None = None,
     *,
-    predictive: int = 200,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
@@ -105,11 +102,6 @@ def complete(
         What the model is of; None where the model is given, which holds them.
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(data)``.
-    predictive : int
-        Number of tournaments to replicate for posterior predictive checks (Gelman, Meng & Stern
-        1996): the players, rounds and matches of the observed ones, and skills of a draw. Their
-        deviance against the same skills says whether the model describes the data. At most as many
-        as there are predictive draws; 0 for no checks.
     random_seed : int, SeedSequence or Generator, optional
         Of the draws from the prior and of the replicates.
 
@@ -122,8 +114,10 @@ def complete(
         and what the model observes besides; ``log_likelihood`` of every round, or pair of players;
         ``log_prior``, ``sample_stats``, ``constant_data``; ``predictive_check`` with ``observed``,
         ``replicated`` (replicate, statistic) and ``p_value`` (statistic) of the deviance, unless
-        rounds have skills of their own or matches depend on each other. Attributes: provenance,
-        divergences, and ``notes`` on what was thinned or left out.
+        matches depend on each other: up to 200 tournaments with
+        the players, rounds and matches of the observed ones and the skills of a draw, whose
+        deviance says whether the model describes the data (Gelman, Meng & Stern 1996). Attributes:
+        provenance, divergences, and ``notes`` on what was thinned or left out.
 
     Raises
     ------
@@ -155,8 +149,8 @@ def complete(
     rng, seed = resolve_seed(random_seed)
     groups = completed_groups(trace, model, rng)
     groups["constant_data"] = groups["constant_data"].drop_vars(_INNER, errors="ignore")
-    if predictive > 0 and _is_checked(model):
-        groups["predictive_check"] = _replicate(groups, model, predictive)
+    if _is_checked(model):
+        groups["predictive_check"] = _replicate(groups, model)
     for name in ("posterior", "prior"):
         epp = groups[name]["epp"].transpose("chain", "draw", "player")
         groups[name] = groups[name].assign(rank=(epp.dims, ranks_of(epp.values)))
@@ -171,18 +165,16 @@ def _check_model(model: pm.Model) -> None:
 
 
 def _is_checked(model: pm.Model) -> bool:
-    """Whether replicates are tournaments like the observed one, with the skills of a draw."""
-    dependent = (
-        "match_counts" in model.named_vars and (model["likelihood_weight"].get_value() < 1).any()
-    )
-    return not dependent and "round_slope" not in model.named_vars
+    """Whether matches are independent given the skills, as those of replicates are."""
+    weights = model["likelihood_weight"].get_value()
+    return "round_rank" in model.named_vars or bool((weights == 1).all())
 
 
-def _replicate(groups: dict[str, xr.Dataset], model: pm.Model, number: int) -> xr.Dataset:
+def _replicate(groups: dict[str, xr.Dataset], model: pm.Model) -> xr.Dataset:
     """Group ``predictive_check``: deviances of observed and replicated tournaments."""
     fresh, posterior = groups["posterior_predictive"], groups["posterior"]
     chains, draws = fresh.sizes["chain"], fresh.sizes["draw"]
-    kept = np.unique(np.linspace(0, draws - 1, -(-number // chains)).astype(int))
+    kept = np.unique(np.linspace(0, draws - 1, -(-_REPLICATES // chains)).astype(int))
     fresh = fresh.isel(draw=kept)
     own = posterior["epp_tournament" if "epp_tournament" in posterior else "epp"]
     skills = own.sel(draw=fresh["draw"]).transpose("chain", "draw", ...).values

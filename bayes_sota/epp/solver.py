@@ -96,9 +96,7 @@ def _matches_of_every_pair(n_matches: FloatArray) -> float:
     return float(n_matches[0, 1])
 
 
-def _kernel(
-    skills: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
+def _kernel(skills: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float]:
     """Expected wins of many players in one match of each pair, and what inverts the information.
 
     These are d, U, X and c: the information plus c in every element has the inverse

@@ -1,6 +1,6 @@
 """Numbers and tables of leaderboards, of fits and of posterior draws.
 
-Intervals are equal-tailed. Names in tables come from strangers and are shown as plain text.
+Intervals are equal-tailed. Names in tables come from untrusted files and are shown as plain text.
 ``tests/epp/test_summary.py`` compares with counting.
 """
 
@@ -35,9 +35,9 @@ _MEANING = (
     "average player, 1500 in Elo, where a gap of 400 is odds of 10 to 1."
 )
 _AT_ONCE = (
-    "An interval is of one player, as are thick bars of a figure; thin bars and rank intervals "
-    "hold for all players at once. May be best: no other player is certainly better. A comparison "
-    "of two players alone (--test) can tell more."
+    "Intervals and thick bars are for one player at a time; thin bars and rank intervals hold for "
+    "all players at once. May be best: no other player is certainly better. A test of two players "
+    "alone (--test) has more power."
 )
 
 

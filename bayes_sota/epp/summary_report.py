@@ -29,12 +29,7 @@ from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import BradleyTerryFit, two_players
 from bayes_sota.epp.planning import plan_rounds
 from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
-from bayes_sota.epp.summary import (
-    describe_skills,
-    draws_of_players,
-    epp_table,
-    rows_of_fit,
-)
+from bayes_sota.epp.summary import describe_skills, draws_of_players, epp_table, rows_of_fit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -206,42 +201,39 @@ def report_plan(
     Standard errors of 0.2 or less need 62 rounds; there are 20.
     """
     plan = plan_rounds(fit, target_se, **options)
-    numbers = zip(plan.order, [*plan.for_neighbours, np.nan], strict=True)
     players = [
         {
             "player": fit.players[k],
             "expected_epp": float(plan.expected[k]),
             "se": float(fit.se[k]),
             "rounds_for_se": _whole(plan.for_error[k]),
-            "rounds_to_tell_from_next": _whole(told),
+            "rounds_to_tell_from_next": _whole(neighbours),
         }
-        for k, told in numbers
+        for k, neighbours in zip(plan.order, [*plan.for_neighbours, np.nan], strict=True)
     ]
     columns: dict[str, Any] = {
         "player": "player",
         "expected skill": lambda row: f"{row['expected_epp']:z.2f}",
         "se now": lambda row: f"{row['se']:.2f}",
-        "rounds for se": lambda row: f"{row['rounds_for_se'] or ''}",
-        "rounds to tell from next": lambda row: f"{row['rounds_to_tell_from_next'] or ''}",
+        "rounds for se": "rounds_for_se",
+        "rounds to separate from next": "rounds_to_tell_from_next",
     }
-    errors, best = _whole(plan.for_error.max()), _whole(plan.for_best)
-    content = {
-        **{name: getattr(plan, name) for name in ("rounds", "target_se", "power", "ci_prob")},
-        "rounds_for_standard_errors": errors,
-        "rounds_for_best": best,
-        "players": players,
+    rounds = {
+        "rounds_for_standard_errors": _whole(plan.for_error.max()),
+        "rounds_for_best": _whole(plan.for_best),
     }
+    settings = {name: getattr(plan, name) for name in ("rounds", "target_se", "power", "ci_prob")}
     first, second = (row["player"] for row in players[:2])
-    told = _shown(players[0]["rounds_to_tell_from_next"])
+    needed = [*rounds.values(), players[0]["rounds_to_tell_from_next"]]
+    error, best, neighbours = ("infinitely many" if n is None else f"{n:,}" for n in needed)
     sentences = [
-        f"Standard errors of {target_se:g} or less need {_shown(errors)} rounds; there are "
-        f"{plan.rounds:,}.",
-        f"A test that tells {first} from {second} with probability {plan.power:g} needs {told} "
-        "rounds.",
-        f"{first} comes out first with probability {plan.ci_prob:g} after {_shown(best)} rounds.",
+        f"Standard errors of {target_se:g} or less need {error} rounds; there are {plan.rounds:,}.",
+        f"A test that separates {first} from {second} with probability {plan.power:g} needs "
+        f"{neighbours} rounds.",
+        f"{first} comes out first with probability {plan.ci_prob:g} after {best} rounds.",
     ]
     return Report(
-        content=content,
+        content={**settings, **rounds, "players": players},
         make_frame=partial(frame_of, players),
         tables=[table_of(players, columns)],
         sentences=sentences,
@@ -254,10 +246,6 @@ def report_plan(
 def _whole(rounds: float) -> int | None:
     """A number of rounds, None where none is enough."""
     return int(np.ceil(rounds)) if np.isfinite(rounds) else None
-
-
-def _shown(rounds: int | None) -> str:
-    return "infinitely many" if rounds is None else f"{rounds:,}"
 
 
 def _described(report: Report, how: str, findings: Sequence[str], **found: Any) -> Report:
@@ -277,14 +265,13 @@ def _described(report: Report, how: str, findings: Sequence[str], **found: Any) 
 
 def _title(tables: Tables) -> str:
     """Size of the tournaments; players of the same name are one player."""
-    data, *more = tables
-    if more:
+    if len(tables) > 1:
         players = {name for table in tables for name in table.players}
         return f"{counted(len(players), 'player')} in {counted(len(tables), 'tournament')}"
-    names = ("match", "matches") if isinstance(data, Matches) else ("round",)
-    size = counted(data.clusters.size, *names)
-    if isinstance(data, Matches) and data.groups is not None:
-        size += f" in {counted(data.n_clusters, 'cluster')}"
+    (data,), size = tables, counted(tables[0].clusters.size, "round")
+    if isinstance(data, Matches):
+        clusters = "" if data.groups is None else f" in {counted(data.n_clusters, 'cluster')}"
+        size = counted(data.clusters.size, "match", "matches") + clusters
     return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
 
 
@@ -297,7 +284,7 @@ def _missing(tables: Tables) -> list[str]:
 
 def _is_splits(data: ScoreTable | Matches) -> bool:
     """Whether rounds are splits of one data set, which share training items."""
-    return isinstance(data, ScoreTable) and data.scheme == "model/cv"
+    return getattr(data, "scheme", "") == "model/cv"
 
 
 def _remarks(fit: BradleyTerryFit) -> list[str]:
@@ -343,14 +330,12 @@ def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, 
 
 
 def _deviance_sentence(found: dict[str, Any]) -> str:
-    p, misfit = found["deviance_p_value"], f"misfit {found['deviance']:.1f}"
+    p, deviance = found["deviance_p_value"], f"deviance {found['deviance']:.1f}"
     if p is None:
-        return f"Whether one order describes all rounds is not tested ({misfit})."
-    verdict = "no clear sign against it" if p >= 0.05 else "players differ between rounds"
-    return (
-        f"Whether one order describes all rounds: {p_value(p)}, {verdict} ({misfit}, "
-        f"{found['deviance_expected']:.1f} expected if these skills were the whole story)."
-    )
+        return f"Whether one order describes all rounds is not tested ({deviance})."
+    verdict = "no evidence against it" if p >= 0.05 else "players differ between rounds"
+    expected = f"{found['deviance_expected']:.1f} expected under these skills"
+    return f"Test of one order for all rounds: {p_value(p)}, {verdict} ({deviance}, {expected})."
 
 
 def _test_sentence(test: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-from .fit_shape import fit_shape as fit_shape
+from .fit import fit_shape as fit_shape
 from .models import build_model as build_model
 from .models import field_log_density as field_log_density
 from .models import observe_scores as observe_scores
@@ -8,8 +8,8 @@ from .models_pairs import build_paired as build_paired
 from .plots import plot_entries as plot_entries
 from .posterior import board_posterior as board_posterior
 from .sample_estimate import estimate_sota as estimate_sota
+from .sample_estimate import sota_sensitivity as sota_sensitivity
 from .sample_pairs import estimate_paired as estimate_paired
-from .sample_sensitivity import sota_sensitivity as sota_sensitivity
 from .sample_trace import complete as complete
 from .specification import ModelSpecification as ModelSpecification
 from .specification import load_model as load_model

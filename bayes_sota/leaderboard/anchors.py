@@ -1,11 +1,11 @@
-r"""Anchors tell the shift that all scores of a board share: entries whose skill is known.
+r"""Anchors: entries whose skill is known show the shift that all scores of a board share.
 
 An anchor's standardised residual is its score less its known skill, in standard errors,
 
 .. math:: e_a = \lambda_a z + \sqrt{1 - \lambda_a^2}\, \epsilon_a, \quad
           \lambda_a = \rho\, e^{-0.3\, |\mathrm{logit}\,\theta_a - \mathrm{logit}\,y_{max}|}
 
-with the shift z that it shares with the leaders the less, the further it is from them. With W the
+with the shift z, which it shares with the leaders the less, the further it is from them. With W the
 covariance of the residuals, z given them is normal with mean :math:`\lambda' W^{-1} e` and variance
 :math:`1 - \lambda' W^{-1} \lambda` at each rho, which keeps its prior. From answers every
 entry has correlations :math:`R_{ja}` of its own with the anchors: its score moves by
@@ -18,7 +18,7 @@ more. Sums over who that may be are kept as their mean and variance.
 ``tests/calibration/anchors.py`` judges boards of real classifiers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -37,7 +37,13 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import LARGEST_LOADING
 from bayes_sota.items.score import Skill
-from bayes_sota.maximum.score_laws import AccuracyLaw, AucScoreLaw, NormalLaw, ScoreLaw
+from bayes_sota.maximum.score_laws import (
+    AccuracyLaw,
+    AucScoreLaw,
+    NormalLaw,
+    ScoreLaw,
+    score_law,
+)
 
 _FALL, _FALL_OF_ANSWERS = 0.3, 0.43  # of loadings and correlations, per log odds of distance
 _STRAY, _STRAYS_BY = 0.1, 9.0
@@ -47,7 +53,7 @@ _SHRINKING = 25.0  # mistakes that a correlation by distance is worth
 _LEAST_OWN = 1e-6  # of the variance of a residual: two anchors may have the same answers
 _LEAST_LEFT = 0.02  # of a variance
 _WORTH = {True: 0.9, False: 0.6}  # of an anchor, from answers and from scores
-UNLIKELY, IMPOSSIBLE = 0.02, 1e-5  # p-values: a note, and no trust
+_UNLIKELY, _IMPOSSIBLE = 0.02, 1e-5  # p-values: a note, and no trust
 _USUAL_RHO = 0.69
 
 
@@ -82,10 +88,10 @@ def distances(law: ScoreLaw, skills: FloatArray, others: Any) -> FloatArray:
     return np.abs(logit(law.inside(skills)) - logit(law.inside(np.asarray(others))))
 
 
-def told(
+def explain(
     anchors: Anchors, residual: FloatArray, error: FloatArray, cross: FloatArray, corr: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean of what anchors tell, the variance that they explain, and weights of the anchors.
+    """Errors that anchors predict, the variance that they explain, and weights of the anchors.
 
     Parameters
     ----------
@@ -167,7 +173,7 @@ def shift_of_scores(board: Leaderboard, law: ScoreLaw) -> Shift | None:
     loading = loadings_at(rho[:, None], law, anchors, board.maximum)
     corr = loading[:, :, None] * loading[:, None]
     corr[:, np.arange(residual.size), np.arange(residual.size)] = 1.0
-    mean, explained, _ = told(anchors, residual, error, loading[:, None], corr)
+    mean, explained, _ = explain(anchors, residual, error, loading[:, None], corr)
     return Shift(rho, mean[:, 0], np.sqrt(np.maximum(1 - explained[:, 0], _LEAST_LEFT)))
 
 
@@ -201,36 +207,24 @@ class LeftCorrelation(CorrelationPrior):
         return self.prior.is_fixed
 
 
-@dataclass(frozen=True, eq=False)
-class Pull:
-    """What anchors say of scores whose items are known.
+def pull_of_items(
+    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Errors of scores (m,) given anchors, from the influence of items, (C, m).
 
-    Attributes
-    ----------
+    Returns
+    -------
     moved : ndarray, shape (m,)
         By how many standard errors each score is too high.
     left : ndarray, shape (m,)
         Standard deviation that is left of each error, over that before.
     influence : ndarray, shape (C, m)
-        What is left of the influence of items.
+        Influence of the items that anchors leave unexplained.
     """
-
-    moved: FloatArray
-    left: FloatArray
-    influence: FloatArray
-
-
-def pull_of_items(
-    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
-) -> Pull:
-    """Of anchors on scores (m,) from the influence of items, (C, m)."""
     corr, m = correlations(anchors, law, scores, influence, leaders), scores.size
-    residual, error = residuals(law, anchors)
-    mean, explained, weight = told(anchors, residual, error, corr[:m], corr[m:])
-    size, theirs = (_size(one) for one in (influence, anchors.influence))
-    assert anchors.influence is not None
-    left = influence - (anchors.influence / theirs) @ weight.T * size
-    return Pull(mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left)
+    mean, explained, weight = explain(anchors, *residuals(law, anchors), corr[:m], corr[m:])
+    left = influence - (anchors.influence / _size(anchors.influence)) @ weight.T * _size(influence)
+    return mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left
 
 
 def correlations(
@@ -243,7 +237,7 @@ def correlations(
     """
     m, every = scores.size, np.concatenate([influence, anchors.influence], axis=1)
     unit = every / _size(every)
-    carrying = _carrying(unit)
+    own_items = carrying(unit)
     skills = np.concatenate([scores, anchors.skill])
     lead = np.concatenate([leaders[:10], np.arange(m, every.shape[1])])
     by_distance = np.exp(-_FALL_OF_ANSWERS * distances(law, skills[:, None], skills[m:]))
@@ -252,51 +246,49 @@ def correlations(
     apart[anchors.entry[here], here] = False
     corr = unit.T @ unit[:, m:]
     usual = corr[lead][apart[lead]].mean() / by_distance[lead][apart[lead]].mean()
-    own = _SHRINKING / (_SHRINKING + np.sqrt(np.outer(carrying, carrying[m:])))
+    own = _SHRINKING / (_SHRINKING + np.sqrt(np.outer(own_items, own_items[m:])))
     return np.where(apart, (1 - own) * corr + own * usual * by_distance, 1.0)
 
 
-def _size(influence: FloatArray | None) -> FloatArray:
+def _size(influence: FloatArray) -> FloatArray:
     """Standard errors that influence values show, (m,)."""
-    assert influence is not None
     return np.maximum(np.linalg.norm(influence, axis=0), 1e-150)
 
 
-def told_of_difference(
+def explain_difference(
     data: Outcomes, pair: tuple[int, int], covariance: FloatArray
 ) -> tuple[float, float]:
-    """How much of the difference of two scores was luck, and the variance that this explains.
+    """Error of the difference of two scores given the anchors, and the variance they explain.
 
-    ``covariance`` is that of the scores of the pair, (2, 2). How far the difference goes along with
-    an anchor is told by the influence of items on it, shrunk towards not at all.
+    ``covariance`` is that of the scores of the pair, (2, 2). The correlation of the difference with
+    an anchor comes from the influence of items, shrunk towards 0.
     """
-    (law, anchors, leaders), signs = _of_items(data), np.array([1.0, -1.0])
-    influence = data.average.influence
-    corr = correlations(anchors, law, data.scores, influence, leaders)[data.scores.size :]
-    assert anchors.influence is not None
+    signs = np.array([1.0, -1.0])
+    anchors, law, scores, influence, _ = of = _of_items(data)
     every = np.column_stack([influence[:, list(pair)] @ signs, anchors.influence])
     unit = every / _size(every)
-    carrying = _carrying(unit)
-    cross = unit[:, 0] @ unit[:, 1:]
-    cross *= 1 - _SHRINKING / (_SHRINKING + np.sqrt(carrying[0] * carrying[1:]))
-    residual, error = residuals(law, anchors)
-    own = np.sqrt(signs @ covariance @ signs)
-    mean, explained, _ = told(anchors, residual, error, cross[None], corr)
-    return float(own * mean[0]), float(own**2 * explained[0])
+    cross, own_items = unit[:, 0] @ unit[:, 1:], carrying(unit)
+    cross *= 1 - _SHRINKING / (_SHRINKING + np.sqrt(own_items[0] * own_items[1:]))
+    corr = correlations(*of)[scores.size :]
+    mean, explained, _ = explain(anchors, *residuals(law, anchors), cross[None], corr)
+    variance = signs @ covariance @ signs
+    return float(np.sqrt(variance) * mean[0]), float(variance * explained[0])
 
 
-def _of_items(data: Outcomes) -> tuple[ScoreLaw, Anchors, IntArray]:
-    """Law of the typical score, anchors with the errors that it gives them, entries best first."""
+def _of_items(data: Outcomes) -> tuple[Anchors, ScoreLaw, FloatArray, FloatArray, IntArray]:
+    """Arguments of ``correlations``, with the law of the typical score."""
     score = float(np.median(data.scores))
     law: ScoreLaw = AccuracyLaw(score, data.n_items)
     if not data.is_answers:
         law = NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
-    return law, with_shown_errors(data.anchors, law), np.argsort(-data.scores, kind="stable")
+    leaders, influence = np.argsort(-data.scores, kind="stable"), data.average.influence
+    return with_shown_errors(data.anchors, law), law, data.scores, influence, leaders
 
 
-def _carrying(unit: FloatArray) -> FloatArray:
-    """Items that carry the variance of each score, from influence of length 1, (m,)."""
-    return unit.any(axis=0) / np.maximum(np.sum(unit**4, axis=0), 1e-300)
+def carrying(influence: FloatArray) -> FloatArray:
+    """Number of items (or clusters) that carry the variance of each score, (m,)."""
+    squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
+    return squares**2 / np.maximum(fourths, 1e-300)
 
 
 def known_skills(
@@ -337,16 +329,14 @@ def known_skills(
 
 
 def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
-    """Skills of classifiers by themselves, without what anchors say was luck of these items.
+    """Skills of classifiers by themselves, without the shared error that anchors show.
 
-    Right answers count as those of more items, by the variance that is left.
+    Correct answers count as those of more items, by the variance that is left.
     """
     if data.anchors is None:
         return list(skills)
-    law, anchors, leaders = _of_items(data)
-    pull = pull_of_items(anchors, law, data.scores, data.average.influence, leaders)
-    found = []
-    for skill, moved, left in zip(skills, pull.moved, pull.left, strict=True):
+    found, (errors, shares, _) = [], pull_of_items(*_of_items(data))
+    for skill, moved, left in zip(skills, errors, shares, strict=True):
         if data.is_answers:
             own = AccuracyLaw(skill.score, max(1, round(skill.n_effective)))
             centre = own.remove_shift(np.array(skill.score), moved)
@@ -363,8 +353,8 @@ def narrowed_by_anchor(best: FloatArray, rho: FloatArray, error: float, *, answe
 
     .. math:: \sqrt{1 - c\, E \rho^4\, se^2 / \mathrm{sd}(\theta_{sota})^2}
 
-    with c = 1 for an anchor that resembles the leaders as they resemble each other, and none that
-    is stray; .9 from answers and .6 from scores is what boards of real classifiers showed.
+    with c = 1 for an anchor that resembles the leaders as they resemble each other and is not
+    stray; boards of real classifiers showed .9 from answers and .6 from scores.
     """
     share = _WORTH[answers] * np.mean(rho**4) * error**2 / max(float(best.var()), 1e-300)
     return float(np.sqrt(np.clip(1 - share, _LEAST_LEFT, 1)))
@@ -372,52 +362,46 @@ def narrowed_by_anchor(best: FloatArray, rho: FloatArray, error: float, *, answe
 
 def with_shown_errors(anchors: Anchors, law: ScoreLaw) -> Anchors:
     """Anchors with the standard errors that items show, over those of the law."""
-    assert anchors.influence is not None
     ratio = np.linalg.norm(anchors.influence, axis=0) / law.errors_at(law.inside(anchors.scores))
     return anchors.copy_with(ratio=np.where(ratio > 0, ratio, 1.0))
 
 
-def notes_of_anchors(anchors: Anchors | None) -> Iterator[str]:
-    """Which anchors count."""
-    if anchors is not None:
-        skills = "skill of {} tells" if len(anchors.names) == 1 else "skills of {} tell"
-        yield f"the known {skills.format(listed(anchors.names))} how easy these items are"
-        yield "an error that known skills have in common cannot be seen"
+def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]]:
+    """Notes on the known skills of a board, and why they cannot be trusted."""
+    if data.anchors is None:
+        return [], []
+    names = data.anchors.names
+    shown = "skill of {} shows" if len(names) == 1 else "skills of {} show"
+    notes = [
+        f"the known {shown.format(listed(names))} how easy these items are",
+        "an error that known skills have in common cannot be seen",
+    ]
+    p, words = disagreement(data)
+    return notes + [words] * (_IMPOSSIBLE <= p < _UNLIKELY), [words] * (p < _IMPOSSIBLE)
 
 
-def disagreement(anchors: Anchors, law: ScoreLaw, corr: FloatArray) -> tuple[float, str]:
-    """How improbable it is that anchors disagree so much, and in words.
+def disagreement(data: Leaderboard | Outcomes) -> tuple[float, str]:
+    """p-value of the disagreement of the anchors of a board, and a sentence.
 
-    A chi-square of their residuals about the shift that they tell, given their correlations (q, q);
+    A chi-square of their residuals about the shift that they show, given their correlations;
     a single anchor can only disagree with its own score.
     """
+    anchors: Any = data.anchors
+    if isinstance(data, Outcomes):
+        anchors, law, scores, *_ = of = _of_items(data)
+        corr = correlations(*of)[scores.size :]
+    else:
+        law = score_law(data)
+        loading = loadings_at(_USUAL_RHO, law, anchors, data.maximum)
+        corr = np.outer(loading, loading)
+        np.fill_diagonal(corr, 1.0)
     residual, error = residuals(law, anchors)
     times, more = parts_of(anchors, error)[1]
     solved = np.linalg.solve(corr * times + more, np.column_stack([residual, np.ones_like(error)]))
     square, shared, alike = residual @ solved[:, 0], residual @ solved[:, 1], solved[:, 1].sum()
+    what = "known skills disagree about how easy these items are"
+    p = float(chdtrc(residual.size - 1, max(square - shared**2 / alike, 0.0)))
     if residual.size == 1:
         what = f"the score of {quoted(anchors.names[0])} is far from its known skill"
         p = float(chdtrc(1, square))
-    else:
-        what = "known skills disagree about how easy these items are"
-        p = float(chdtrc(residual.size - 1, max(square - shared**2 / alike, 0.0)))
     return p, f"{what} (p = {p:.2g}): a slip, or another population"
-
-
-def disagreement_of_scores(board: Leaderboard, law: ScoreLaw) -> tuple[float, str]:
-    """The same of a board of scores; 1 without anchors."""
-    if board.anchors is None:
-        return 1.0, ""
-    loading = loadings_at(_USUAL_RHO, law, board.anchors, board.maximum)
-    corr = np.outer(loading, loading)
-    np.fill_diagonal(corr, 1.0)
-    return disagreement(board.anchors, law, corr)
-
-
-def disagreement_of_items(data: Outcomes) -> tuple[float, str]:
-    """The same of answers or numbers; 1 without anchors."""
-    if data.anchors is None:
-        return 1.0, ""
-    law, anchors, leaders = _of_items(data)
-    corr = correlations(anchors, law, data.scores, data.average.influence, leaders)
-    return disagreement(anchors, law, corr[data.scores.size :])

@@ -1,13 +1,13 @@
 """Draws of the skill of every entry of a board, with its rank and P(best), and sets of ranks.
 
 Skill increases with psi whatever the shift: ranks, P(best) and who is tied with the leader do not
-depend on it, while every interval of skill does. Entries that nothing tells apart have equal
+depend on it, while every interval of skill does. Entries with the same posterior have equal
 numbers: their draws are pooled. ``tests/leaderboard/test_entry_skills.py`` compares with
 quadrature.
 
 Joint sets come from the draws of all skills. Stepwise ones come from the errors of the scores: from
-scores alone these are independent but for the luck that all share, on the scale on which they have
-one size; from answers and item scores they come from the items or clusters, each of which counts a
+scores alone these are independent but for the shared error, on the scale on which they have one
+size; from answers and item scores they come from the items or clusters, each of which counts a
 standard normal number of times more (a multiplier bootstrap).
 """
 
@@ -35,7 +35,7 @@ from bayes_sota.maximum.score_laws import score_law
 
 Ranks = Literal["auto", "joint", "stepwise", "each"]
 
-MOST_JOINT = 100  # entries up to which joint sets were seen to hold
+MOST_JOINT = 100  # entries up to which joint sets had their probability in simulations
 _SIMULATED = 1000  # errors of all scores
 _LEAST_ROWS = 20  # items, clusters or tasks whose number of times varies
 _AT_ONCE = 4000  # rows
@@ -44,7 +44,7 @@ _CELLS = 4_000_000  # numbers that are ranked at a time
 
 @dataclass(frozen=True, eq=False)
 class EntryDraws:
-    """Draws of the skills of all entries, and what follows from them.
+    """Draws of the skills of all entries, with ranks and summaries.
 
     Attributes
     ----------
@@ -111,11 +111,10 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
 
     Where more entries share a score than the field explains they are divided among as many
     classifiers as it does explain, and identical submissions share their draws. With several tries
-    behind an entry its skill is that of the variant shown. Classifiers that are not listed have no
-    part in it.
+    behind an entry its skill is that of the variant shown. Unlisted classifiers do not count.
     """
     alike = skills.fit.evidence.alike
-    best = alike[skills.entry_of[np.argmax(skills.theta, axis=1)]]  # what holds the best skill
+    best = alike[skills.entry_of[np.argmax(skills.theta, axis=1)]]  # which group has the best skill
     group, size = np.unique(alike[skills.entry_of]), np.bincount(alike)
     p_best, mcse = np.zeros((2, size.size))
     p_best[group] = np.bincount(best, minlength=size.size)[group] / best.size
@@ -133,7 +132,7 @@ def rank_sets(
     how: Ranks,
     rng: np.random.Generator,
 ) -> tuple[Ranks, IntArray]:
-    """How the sets of ranks of all entries of a board hold, and the sets, best score first.
+    """Sets of ranks of all entries of a board, best score first, and their kind.
 
     Parameters
     ----------
@@ -151,7 +150,8 @@ def rank_sets(
     Returns
     -------
     how : {"joint", "stepwise", "each"}
-        They hold for all entries at once, in the posterior or whatever is true; or each by itself.
+        Whether the probability is that of all sets at once, in the posterior or whatever is true;
+        or that of each by itself.
     sets : ndarray of int, shape (m, 2)
         Least and largest rank of each entry.
 
@@ -162,7 +162,7 @@ def rank_sets(
         clusters, tasks or runs.
     """
     check_choice("ranks", how, Ranks)
-    why = _no_errors(data)
+    why = _lacking(data)
     if how == "stepwise" and why:
         raise InputError(f"stepwise sets of ranks need {why}: take joint ones")
     if how == "auto":
@@ -175,14 +175,14 @@ def rank_sets(
     sets = joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
     known = data.anchors is not None
     if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions or known):
-        # Scores alone: who has the lower one has no better rank, but for few draws.
+        # From scores alone a lower score has no better rank, but for Monte Carlo error.
         sets[:, 0] = np.minimum.accumulate(sets[::-1, 0])[::-1]
         sets[:, 1] = np.maximum.accumulate(sets[:, 1])
     return how, sets
 
 
-def _no_errors(data: Leaderboard | Outcomes) -> str:
-    """What is missing for the errors of scores to be simulated, if anything."""
+def _lacking(data: Leaderboard | Outcomes) -> str:
+    """The condition for simulating errors of scores that a board fails, or nothing."""
     if data.anchors is not None:
         return "skills none of which is known"
     if isinstance(data, Leaderboard):
@@ -198,12 +198,11 @@ def _stepwise(
     rng: np.random.Generator,
 ) -> IntArray:
     if not isinstance(data, Leaderboard):
-        influence = data.average.influence
-        noise = np.zeros((_SIMULATED, influence.shape[1]))
+        influence, covariance = data.average.influence, data.covariance
+        noise = np.zeros((_SIMULATED, data.n_classifiers))
         for start in range(0, len(influence), _AT_ONCE):
             rows = influence[start : start + _AT_ONCE]
             noise += rng.standard_normal((_SIMULATED, len(rows))) @ rows
-        covariance = influence.T @ influence
         variance = np.diagonal(covariance)
         squares = variance[:, None] + variance - 2 * covariance
         if data.is_answers:

@@ -1,26 +1,31 @@
 """Posterior of the shapes' parameters, at each value of rho, by importance sampling.
 
-The scores stand against a grid of board-conditional skill (``leaderboard.evidence``). rho keeps its
-prior on a board of scores: the posterior of everything else is computed at each of a few equally
-likely values of rho, and each value keeps its prior weight (a cut, done exactly, because the nodes
-are summed). What the scores would say about rho, were it learnt, is kept beside it as
-``log_evidence``. ``tests/leaderboard/test_posterior.py`` has the second route.
+The scores have likelihoods on a grid of board-conditional skill (``leaderboard.evidence``). rho
+keeps its prior on a board of scores: the posterior of everything else is computed at each of a few
+equally likely values of rho, and each value keeps its prior weight (a cut, done exactly, because
+the nodes are summed). ``log_evidence`` has the evidence of each value, were rho learnt.
+``tests/leaderboard/test_posterior.py`` has the second route.
+
+``fit_shape`` is the exact fit of one shape, named or one's own, on which a PyMC model is built
+(``tests/leaderboard/test_models.py``).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln, log_ndtr, pdtrc
 
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import one_thread
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.leaderboard.evidence import Evidence, Tables
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.evidence import Evidence, Tables, board_evidence
 from bayes_sota.leaderboard.shapes import (
     FAMILIES,
     FieldScale,
@@ -30,23 +35,20 @@ from bayes_sota.leaderboard.shapes import (
 )
 from bayes_sota.maximum.score_laws import entry_values
 
+_POINTS, _EVIDENCE_POINTS = 200, 500  # of an importance sample, for each parameter
+_RESERVED = {"location", "log_spread", "rho", "shift", "score", "spread", "family"}
 RHO_NODES = 7
 _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
 _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 2
-
-
-@cache
-def numpy_operations() -> Operations:
-    """The array functions of ``shapes``, from NumPy and SciPy."""
-    return operations_of(np, log_ndtr)
+NUMPY: Operations = operations_of(np, log_ndtr)
 
 
 @dataclass(frozen=True, eq=False)
-class Strangers:
-    """The few entries that belong to no shape: a leader of another kind stays where it is.
+class Outliers:
+    """The few outliers that belong to no shape: a leader of another kind stays where it is.
 
     Their skills follow the wide prior of the field's place. Their share is one of the modelled
     part, at the largest rho: a shape that lies below the cut must still explain the crowd above,
@@ -67,7 +69,7 @@ class Strangers:
     reach: FloatArray | None
 
     @classmethod
-    def of(cls, count: float, y: FloatArray, scale: FieldScale, typical: Any) -> "Strangers":
+    def of(cls, count: float, y: FloatArray, scale: FieldScale, typical: Any) -> Self:
         """Of a board with so many modelled entries, at a grid y (G,).
 
         ``typical`` (G,) is the chance to be modelled; None where all are.
@@ -80,7 +82,7 @@ class Strangers:
         return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
 
     @classmethod
-    def of_board(cls, evidence: Evidence, scale: FieldScale, nodes: Nodes) -> "Strangers":
+    def of_board(cls, evidence: Evidence, scale: FieldScale, nodes: Nodes) -> Self:
         """Of a board, at the largest rho."""
         at = evidence.at(float(nodes.rho[-1]), float(nodes.luck[-1]))
         typical = at.typical if evidence.is_cut else None
@@ -104,7 +106,7 @@ class FieldFit(Fit):
         Effective number of entries with each distinct score: spikes of identical submissions
         count as many as the model explains.
     scale : FieldScale
-    strangers : Strangers
+    outliers : Outliers
     shapes : mapping of str to SkillFamily
         The families by name.
     """
@@ -113,18 +115,18 @@ class FieldFit(Fit):
     priors: BoardPriors
     copies: FloatArray
     scale: FieldScale
-    strangers: Strangers
+    outliers: Outliers
     shapes: Mapping[str, SkillFamily]
 
     @classmethod
     def of(
         cls, evidence: Evidence, priors: BoardPriors, nodes: Nodes, copies: FloatArray
     ) -> "FieldFit":
-        """What a fit is before its parameters are sampled."""
+        """A fit before its parameters are sampled."""
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
         scale = FieldScale(*prior, evidence.step)
-        strangers = Strangers.of_board(evidence, scale, nodes)
-        known = evidence, priors, copies, scale, strangers, FAMILIES
+        outliers = Outliers.of_board(evidence, scale, nodes)
+        known = evidence, priors, copies, scale, outliers, FAMILIES
         return cls(nodes, priors.families, (), "nothing", *known)
 
     def at_rho(self, rho: float) -> Self:
@@ -151,7 +153,7 @@ class FieldFit(Fit):
 
     def density(self, family: str, points: FloatArray) -> FloatArray:
         """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
-        return self.strangers.join(self.shape_of(family, points)[0])
+        return self.outliers.join(self.shape_of(family, points)[0])
 
     def shape_of(
         self, family: str, points: FloatArray, y: FloatArray | None = None
@@ -166,13 +168,13 @@ class FieldFit(Fit):
 
     def spread(self, coordinates: FloatArray) -> FloatArray:
         """Width of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
-        width, law = self.scale.width(numpy_operations(), coordinates[:, 1]), self.evidence.law
+        width, law = self.scale.width(NUMPY, coordinates[:, 1]), self.evidence.law
         return law.location_at(width) - law.location_at(np.zeros(1))
 
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
         shape, log_unit = self.shape_of(family, points)
-        return self._likelihood(self.strangers.join(shape), log_unit)
+        return self._likelihood(self.outliers.join(shape), log_unit)
 
     @cached_property
     def _likelihood(self) -> "Likelihood":
@@ -180,9 +182,7 @@ class FieldFit(Fit):
 
     def likelihood_at(self, tables: tuple[Tables, ...]) -> "Likelihood":
         """Of all scores at some nodes."""
-        evidence = self.evidence
-        kind = evidence.kind[: self.copies.size]
-        return Likelihood(tables, self.copies, kind, evidence.step, evidence.n_below)
+        return Likelihood(tables, self.copies, self.evidence)
 
     @one_thread()
     def log_likelihood_of_entries(self, parameters: Parameters) -> NDArray[Any]:
@@ -191,7 +191,8 @@ class FieldFit(Fit):
         .. math:: w_j \log \frac{\int p(x_j \mid \psi, \rho)\, dP(\psi \mid \phi)}
                   {\int P(\text{modelled} \mid \psi, \rho)\, dP(\psi \mid \phi)}
 
-        at the node of rho, with an equal share of what the number of entries below that part says.
+        at the node of rho, with an equal share of the log probability of the number of entries
+        below that part.
         The weight of an entry is 1; less where several entries stand for one classifier (spikes of
         equal scores, near-clones). The sum over entries is the log likelihood that the fit was
         computed from.
@@ -203,7 +204,7 @@ class FieldFit(Fit):
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             shape, log_unit = self.shape_of(self.families[f], points)
-            each = weight * likelihoods[r].each(self.strangers.join(shape), log_unit)[:, 0]
+            each = weight * likelihoods[r].each(self.outliers.join(shape), log_unit)[:, 0]
             log_p[draws] = each[inverse.reshape(-1, 1), row]
         return log_p
 
@@ -220,16 +221,10 @@ class Likelihood:
     below it is the likelihood of all scores, so that nothing jumps where the first falls below.
     """
 
-    def __init__(
-        self,
-        tables: tuple[Tables, ...],
-        copies: FloatArray,
-        kind: IntArray,
-        step: float,
-        below: float,
-    ) -> None:
-        """At some nodes, of distinct scores with these copies and kinds, (K,) each."""
-        self.copies, self.kind, self.below, self.nodes = copies, kind, below, len(tables)
+    def __init__(self, tables: Sequence[Tables], copies: FloatArray, evidence: Evidence) -> None:
+        """At some nodes, of distinct scores with these copies, (K,)."""
+        self.copies, self.nodes, step = copies, len(tables), evidence.step
+        self.kind, self.below = evidence.kind[: copies.size], evidence.n_below
         self.table = np.concatenate([at.score for at in tables]).T * step
         self.log_scale = np.array([at.log_scale for at in tables])
         self.reach = None
@@ -240,28 +235,23 @@ class Likelihood:
     def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
-        Of densities (N, G) in units of ``exp(log_unit)``, with the share of an entry in what the
-        number of entries below the modelled part says.
+        Of densities (N, G) in units of ``exp(log_unit)``, with the share of an entry in the log
+        probability of the number of entries below the modelled part.
         """
-        log_p = self._logs(density, self.table) + self.log_scale
+        log_p = self._logs(density, self.table)
+        log_p += self.log_scale
         if self.reach is None:
             return log_p
-        counts = self._counts(density, log_unit)[:, :, None] / self.copies.sum()
-        return log_p - self._logs(density, self.reach)[:, :, self.kind] + counts
+        reach = np.minimum(self._logs(density, self.typical) + log_unit[:, None, None], 0.0)
+        n = self.copies.sum()
+        counts = log_count_probability(reach, n, self.below) / n
+        kinds = self._logs(density, self.reach)
+        log_p += counts - (kinds if kinds.shape[2] == 1 else kinds[:, :, self.kind])
+        return log_p
 
     def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Of all scores, shape (N, R)."""
-        log_p = self._logs(density, self.table) @ self.copies + self.log_scale @ self.copies
-        if self.reach is None:
-            return log_p
-        kinds = np.bincount(self.kind, self.copies, self.reach.shape[1] // self.nodes)
-        reach = self._logs(density, self.reach) @ kinds
-        return log_p - reach + self._counts(density, log_unit)
-
-    def _counts(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
-        """What the number of entries below the modelled part says, (N, R)."""
-        typical = self._logs(density, self.typical)[:, :, 0] + log_unit[:, None]
-        return log_count_probability(np.minimum(typical, 0.0), self.copies.sum(), self.below)
+        return self.each(density, log_unit) @ self.copies
 
     def _logs(self, density: FloatArray, table: FloatArray) -> FloatArray:
         value = density @ table
@@ -270,7 +260,7 @@ class Likelihood:
 
 
 def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArray:
-    r"""Logarithm of what the numbers of entries in and below the modelled part say of its reach.
+    r"""Log likelihood of the reach of the modelled part, from the entries in and below it.
 
     .. math:: \int_0^1 (s R)^n (1 - s R)^k\, ds\, / B(n + 1, k + 1) = I_R(n + 1, k + 1) / R
 
@@ -298,7 +288,7 @@ def shape_density(
     inside = np.clip(t, -6, 6)
     columns = tuple(inside[:, i, None] for i in range(family.dimension))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        log_density = family.log_density(numpy_operations(), scale, columns, y)
+        log_density = family.log_density(NUMPY, scale, columns, y)
     log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
     log_unit = log_density.max(axis=1) if relative else np.zeros(len(t))
     return np.exp(np.clip(log_density - log_unit[:, None], -700.0, 50.0)), log_unit
@@ -335,14 +325,14 @@ def _merged_copies(
     evidence: Evidence, priors: BoardPriors, nodes: Nodes, rng: np.random.Generator
 ) -> tuple[FloatArray, FieldFit]:
     """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
-    copies, middle, fit = evidence.copies, nodes.only(nodes.rho.size // 2), None
+    fit: Any = None
+    copies, middle = evidence.copies, nodes.only(nodes.rho.size // 2)
     for _ in range(_MERGING_ROUNDS):
         fit = infer(FieldFit.of(evidence, priors, middle, copies), rng, _QUICK, fit)
         merged = effective_copies(fit)
         if np.array_equal(merged, copies):
             break
         copies = merged
-    assert fit is not None
     return copies, fit
 
 
@@ -373,12 +363,8 @@ def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
     rho, luck, reaches = float(fit.rho[r]), float(fit.luck[r]), fit.tables[r].reach
     prepared, variance = evidence.law.prepared(values, evidence.y), np.full(values.size, 1 - rho**2)
     log_mass = evidence.law.log_mass(values, variance)[:, None]
-    samples = [
-        (fit.density(family, points.points), weight * points.weights[:, r])
-        for family, points, weight in zip(
-            fit.families, fit.points, fit.family_weights[:, r], strict=True
-        )
-    ]
+    each = zip(fit.families, fit.points, fit.family_weights[:, r], strict=True)
+    samples = [(fit.density(f, p.points), weight * p.weights[:, r]) for f, p, weight in each]
     expected = np.zeros(values.size)
     for kind, number in enumerate(np.bincount(evidence.kind, weights=fit.copies)):
         kinds = np.full(values.size, kind)
@@ -388,3 +374,136 @@ def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
             chance = density @ np.exp(log_p).T / np.maximum(density @ reach, _TINY)[:, None]
             expected += number * (weights @ chance)
     return expected
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFit(FieldFit):
+    """Fit of one shape, with its parameters by name."""
+
+    @property
+    def shape(self) -> SkillFamily:
+        """The shape."""
+        return self.shapes[self.families[0]]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the variables: the place, the logarithm of the width, and the others."""
+        return parameters_of(self.shape)
+
+    @property
+    def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Mean and standard deviation of ``location`` and of ``log_spread``, a priori.
+
+        In log odds; for the metric "score" in its units, with its sign.
+        """
+        law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
+        zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
+        of_width = scale.log_spread + float(np.log(one - zero)), scale.log_spread_sd
+        return (sign * place, (one - zero) * scale.location_sd), of_width
+
+    @property
+    def natural_points(self) -> FloatArray:
+        """The points as values of ``parameters``, shape (N, d)."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        place, width, *others = self.points[0].points.T
+        place = mean + self.evidence.board.sign * sd * place
+        return np.column_stack([place, log_mean + log_sd * width, *others])
+
+    def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
+        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        sign = self.evidence.board.sign
+        return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
+
+    def log_evidence_at(self, rho: FloatArray) -> FloatArray:
+        """Log evidence at values of rho (k,), from points of their own, (k,)."""
+        nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
+        return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
+
+
+def parameters_of(family: SkillFamily) -> tuple[str, ...]:
+    """Names of the variables of a shape.
+
+    Examples
+    --------
+    >>> parameters_of(FAMILIES["ex-gaussian"])
+    ('location', 'log_spread', 'softness')
+    """
+    return ("location", "log_spread", *(name.replace(" ", "_") for name in family.parameters[2:]))
+
+
+def fit_shape(
+    board: Leaderboard,
+    priors: Priors | BoardPriors | None = None,
+    *,
+    family: str | SkillFamily = "ex-gaussian",
+    fit: FieldFit | None = None,
+) -> ShapeFit:
+    """Fit one shape of P(psi) to all scores of a board.
+
+    The tensors of ``bayes_sota.leaderboard.models`` take it: it has the grid, the tables of the
+    scores, merged spikes, starting values and the evidence at each value of rho.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With scores.
+    priors : Priors, optional
+    family : str or SkillFamily
+        One of ``bayes_sota.leaderboard.shapes.FAMILIES``, or a shape of one's own; its first two
+        parameters are a place and a width, all are standard normal a priori.
+    fit : FieldFit, optional
+        Fit of the same board and priors; made here where it is absent (about a second).
+
+    Returns
+    -------
+    ShapeFit
+
+    Raises
+    ------
+    InputError
+        Unknown family; only the maximum known; several submissions or own errors of entries; a fit
+        of another board.
+
+    Examples
+    --------
+    >>> board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
+    >>> fit_shape(board, family="normal").parameters
+    ('location', 'log_spread')
+    """
+    shape = family_of(family)
+    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
+        what = "entries have several submissions or standard errors of their own"
+        fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
+        raise InputError(what, fix=fix)
+    if fit is None:
+        known = board_priors(priors)
+        fit = fit_field(board_evidence(board, known), known, _fixed())
+    if fit.evidence.board.data_hash() != board.data_hash():
+        raise InputError("the fit is of another board")
+    name = shape.name
+    alone = {one.name: getattr(fit, one.name) for one in fields(FieldFit)}
+    if name in fit.families and fit.shapes[name] is shape:
+        return ShapeFit(**alone).of_family(name)
+    alone |= {"families": (name,), "shapes": {name: shape}}
+    return infer(ShapeFit(**alone), _fixed(), _POINTS)
+
+
+def family_of(family: str | SkillFamily) -> SkillFamily:
+    """The shape of that name, or a checked one of one's own."""
+    if isinstance(family, str):
+        if family not in FAMILIES:
+            raise InputError(f"unknown family {family!r}; allowed: {', '.join(FAMILIES)}")
+        return FAMILIES[family]
+    names = parameters_of(family)
+    if len(set(names)) < len(family.parameters) or _RESERVED & set(names[2:]):
+        raise InputError(
+            f"the parameters of {family.name} must be a place, a width, and others with names "
+            f"of their own, got {', '.join(family.parameters)}"
+        )
+    return family
+
+
+def _fixed() -> np.random.Generator:
+    """Random numbers that every call shares: the same board has the same model."""
+    return np.random.default_rng(0)

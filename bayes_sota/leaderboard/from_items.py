@@ -2,7 +2,7 @@ r"""Evidence of answers, or of numbers, that classifiers got for every item.
 
 The model of ``leaderboard.evidence`` with the dependence taken from the items. The loading
 :math:`\ell_j` is learnt (``items.correlation``), the shift is not: no number of classifiers can
-tell whether the items were easy, so an interval keeps rho times the width of a single score's. Each
+show whether the items were easy, so an interval keeps rho times the width of a single score's. Each
 score that is not an accuracy has the law of its metric (``score_laws``), widened or narrowed to the
 standard error that its own items show.
 
@@ -29,9 +29,8 @@ from bayes_sota.items.correlation import (
     no_correlation,
     response_correlation,
 )
-from bayes_sota.leaderboard.anchors import pull_of_items, with_shown_errors
-from bayes_sota.leaderboard.evidence import Evidence
-from bayes_sota.leaderboard.from_scores import MOST_CLASSIFIERS, modelled_entries, own_evidence
+from bayes_sota.leaderboard.anchors import carrying, pull_of_items, with_shown_errors
+from bayes_sota.leaderboard.evidence import MOST_CLASSIFIERS, Evidence, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
 
 _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay in .67 to 1.17
@@ -53,61 +52,55 @@ def items_evidence(data: Outcomes) -> Evidence:
     """
     data.check_several()
     if data.is_answers and data.n_classifiers > MOST_CLASSIFIERS:
-        raise InputError(
-            f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items: at most "
-            f"{MOST_CLASSIFIERS:,} are compared, every one with every other. Leave out the "
-            "weakest, or rank any number by their scores alone, a leaderboard of "
-            f"{data.n_items} items; rows are items and columns classifiers"
-        )
+        many = f"answers of {data.n_classifiers:,} classifiers to {data.n_items:,} items"
+        fix = "leave out the weakest, or give their scores alone; rows are items, not classifiers"
+        raise InputError(f"{many}: at most {MOST_CLASSIFIERS:,} are compared", fix=fix)
     correlation = correlation_of(data)
     if data.is_answers:
         return _of_answers(data, correlation)
     board, freedom = data.leaderboard(), np.inf if data.metric == "auc" else data.average.freedom
-    law, ratio = score_law(board), _ratios(data, score_law(board))
-    return _without_luck(data, board, law, correlation, ratio, freedom=freedom)
+    return _given_anchors(
+        data, board, correlation, _ratios(data, score_law(board)), freedom=freedom
+    )
 
 
-def _without_luck(
+def _given_anchors(
     data: Outcomes,
     board: Leaderboard,
-    law: ScoreLaw,
     correlation: ResponseCorrelation,
     ratio: FloatArray,
     **others: Any,
 ) -> Evidence:
-    """Evidence of scores, without what anchors say was luck where there are any."""
-    scores, anchors = data.scores, data.anchors
+    """Evidence of scores, without the errors that anchors show, if there are any."""
+    law, scores, anchors = score_law(board), data.scores, data.anchors
     if anchors is not None:
         influence = data.average.influence
         anchors = with_shown_errors(anchors, law)
-        pull = pull_of_items(anchors, law, scores, influence, correlation.leaders)
-        correlation = correlation_of(data, pull.influence)
+        moved, left, influence = pull_of_items(anchors, law, scores, influence, correlation.leaders)
+        correlation = correlation_of(data, influence)
         others.setdefault("new_ratio", ratio)
-        scores, ratio = law.remove_shift(scores, pull.moved * ratio), ratio * pull.left
+        scores, ratio = law.remove_shift(scores, moved * ratio), ratio * left
         board, others["adjusted"] = board.copy_with(anchors=anchors), scores
-        left = float(np.mean(pull.left[correlation.leaders] ** 2))
-        others["explained"] = max(0.0, 1 - left)  # anchors that disagree may leave more than was
-    entries = np.flatnonzero(modelled_entries(law, board))
-    values = scores * law.unit
-    return own_evidence(board, law, data.scores, values, correlation, ratio, entries, **others)
+        explained = 1 - float(np.mean(left[correlation.leaders] ** 2))
+        others["explained"] = max(0.0, explained)  # anchors that disagree may leave more than was
+    return own_evidence(board, law, scores * law.unit, correlation, ratio, **others)
 
 
 def correlation_of(data: Outcomes, influence: FloatArray | None = None) -> ResponseCorrelation:
-    """How far the classifiers share their luck; with new runs each has its own.
+    """Correlation of the errors of the classifiers; none with new runs.
 
-    ``influence`` is what anchors leave of that of items, clusters or tasks.
+    ``influence`` is that of items, clusters or tasks which anchors leave unexplained.
     """
     of_tasks = data.new == "tasks"
-    if influence is not None and not (data.is_plain and data.clusters is None):
-        return influence_correlation(influence * len(influence), data.scores, of_tasks=of_tasks)
-    if not data.is_answers:
+    if influence is None and not data.is_answers:
         return influence_correlation(data.influence, data.scores, data.clusters, of_tasks=of_tasks)
     if data.new == "runs":
         return no_correlation(data.scores)
-    if data.is_average:
+    if influence is None and data.is_average:
         influence = data.average.influence
-        return influence_correlation(influence * len(influence), data.scores, of_tasks=of_tasks)
-    return response_correlation(data, influence)
+    if influence is None or (data.is_plain and data.clusters is None):
+        return response_correlation(data, influence)
+    return influence_correlation(influence * len(influence), data.scores, of_tasks=of_tasks)
 
 
 def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
@@ -127,17 +120,9 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
     rounded = np.round(data.scores * n) / n
     board = Leaderboard(rounded, n_test=n, rounding="exact", percent=False, names=data.names)
     board = board.copy_with(scores=data.scores)
-    law = score_law(board)
-    return _without_luck(
-        data,
-        board,
-        law,
-        correlation,
-        np.sqrt(n / effective),
-        freedom=freedom,
-        new_ratio=np.sqrt(data.totals / effective),
-        answers=data.totals.astype(float),
-    )
+    new = {"new_ratio": np.sqrt(data.totals / effective), "answers": data.totals.astype(float)}
+    ratio = np.sqrt(n / effective)
+    return _given_anchors(data, board, correlation, ratio, freedom=freedom, **new)
 
 
 def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
@@ -151,20 +136,18 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     also too small on average (median ratio .64 for 15 of 300 positive and an AUC of .97). Of other
     scores the law has the error of the best, which says nothing of the others'.
     """
-    scores, carrying = data.scores, _carrying(data)
+    scores, of_score = data.scores, _carrying(data)
     if isinstance(law, AucScoreLaw):
         scores = np.clip(scores, 1 - law.table.largest, law.table.largest)
     shown = data.standard_errors / law.errors_at(scores)
-    known = (shown > 0) & (carrying > 1)
+    known = (shown > 0) & (of_score > 1)
     if not known.any():
         return np.ones(scores.size)
-    logs, weight = np.log(shown[known]), carrying[known]
-    centre = float(np.average(logs, weights=weight))
+    logs, weight = np.log(shown[known]), of_score[known]
+    middle = centre = float(np.average(logs, weights=weight))
     noise = 1 / (4 * weight)
-    middle = centre
     if isinstance(law, AucScoreLaw):
-        shared = 1 / float(np.median(weight))
-        middle = centre * _TYPICAL**2 / (_TYPICAL**2 + shared)
+        middle *= _TYPICAL**2 / (_TYPICAL**2 + 1 / float(np.median(weight)))
     true = max(0.0, float(np.average((logs - centre) ** 2 - noise, weights=weight)))
     ratio = np.full(scores.size, np.exp(middle))
     ratio[known] = np.exp(middle + true / (true + noise) * (logs - centre))
@@ -172,10 +155,7 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
 
 
 def _carrying(data: Outcomes) -> FloatArray:
-    """Number of items (or clusters) that carry the variance of each score, (m,)."""
-    influence = summed_by_cluster(data.influence, data.clusters)
-    squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
-    return squares**2 / np.maximum(fourths, 1e-300)
+    return carrying(summed_by_cluster(data.influence, data.clusters))
 
 
 def _design_effect(data: Outcomes, correlation: ResponseCorrelation) -> float:
@@ -197,11 +177,11 @@ def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     if not data.is_answers:
         if data.n_clusters is not None and data.n_clusters < _LEAST_CLUSTERS:
             yield f"items come in only {data.n_clusters} clusters: too few for standard errors"
-        carrying = float(np.median(_carrying(data)[leaders]))
-        if carrying < _LEAST_CARRYING:
+        few = float(np.median(_carrying(data)[leaders]))
+        if few < _LEAST_CARRYING:
             yield (
-                f"{carrying:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
-                "typical leader: too few to tell how much the classifiers share their luck"
+                f"{few:.0f} of {counted(data.n_items, data.unit)} make up the error of the "
+                "typical leader: too few to learn how far the classifiers' errors coincide"
             )
         return
     if data.new == "items" and data.is_average and data.average.freedom < _LEAST_CLUSTERS - 1:
@@ -213,13 +193,13 @@ def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     rare = int(np.median(np.minimum(data.totals - right, right)[leaders]))
     if rare < _LEAST_MISTAKES:
         yield (
-            f"the typical leader has {counted(rare, 'mistake')} (or right answers): too few to "
-            "tell how much the classifiers' mistakes coincide"
+            f"the typical leader has {counted(rare, 'mistake')} (or correct answers): too few to "
+            "learn how far the classifiers' mistakes coincide"
         )
 
 
 def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
-    """What was left out of the fit, clusters, and near-clones."""
+    """Notes on what was left out of the fit, on clusters, and on near-clones."""
     if data.has_missing:
         yield "answers are missing; taken to be missing at random"
     yield from data.notes
@@ -227,22 +207,15 @@ def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
         yield from notes_on_average(data)
     if data.clusters is not None and (data.is_plain or not data.is_answers):
         yield f"items come in clusters, {data.n_clusters} of them; each counts as a whole"
-    if evidence.entries.size < evidence.scores.size:
-        yield (
-            f"P(theta) is fitted to the best {evidence.entries.size} of {evidence.scores.size} "
-            "classifiers; the others are too far below to be the best"
-        )
+    yield from evidence.notes
     count = 0 if data.new != "tasks" or data.tasks is None else len(data.task_weights)
     if 0 < count < _MANY_TASKS:
         yield (
             f"with {count} tasks the estimate for the best tends to be too low, and is hardly more "
             "accurate than its score (docs/measured/responses.md)"
         )
-    modelled = (
-        [data.names[j] for j in one if evidence.modelled[j]] for one in evidence.loadings.families
-    )
-    if families := [", ".join(members) for members in modelled if len(members) > 1]:
-        yield (
-            "some classifiers are near-clones, which share their mistakes and count as fewer: "
-            f"{'; '.join(families)}"
-        )
+    each = [[j for j in one if evidence.modelled[j]] for one in evidence.loadings.families]
+    families = [", ".join(data.names[j] for j in members) for members in each if len(members) > 1]
+    if families:
+        what = "some classifiers are near-clones, which share their mistakes and count as fewer"
+        yield f"{what}: {'; '.join(families)}"

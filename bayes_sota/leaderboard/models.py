@@ -1,15 +1,14 @@
 r"""Model of a whole board as a plain ``pm.Model``, to sample and to extend.
 
 The skills are summed out on the grid of ``bayes_sota.leaderboard.fit``, with the tables, shapes,
-strangers and merged spikes of the exact route. Probabilities of scores are tabulated at equally
+outliers and merged spikes of the exact route. Probabilities of scores are tabulated at equally
 spaced values of ``sqrt(1 - rho^2)``; between two of them their logarithms are interpolated
 linearly, for accuracies, AUCs and scores with a standard error alike. A polynomial would overshoot
-where a shape explains no score. What linear interpolation of the log evidence lacks in the same
-cell cancels. ``tests/leaderboard/test_models.py`` holds the log density against the exact one for
-every shape.
+where a shape explains no score. Likelihood and evidence are interpolated on the same cells, so that
+their errors cancel. ``tests/leaderboard/test_models.py`` compares the log density with the exact
+one for every shape.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,16 +23,15 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals
-from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
-from bayes_sota.leaderboard.predictive import replicate_scores
+from bayes_sota.leaderboard.fit import FieldFit, ShapeFit, fit_shape
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
+from bayes_sota.leaderboard.skills import replicate_scores
 from bayes_sota.maximum.models import correlation_variable
 
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
 _EVIDENCE_NODES = 12
 _LARGEST_TABLE = 128 << 20  # bytes
-_RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is held constant in rho
+_RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is constant in rho
 _LARGEST_LOG = 600.0
 _LEAST_LOG = -500.0  # logarithm of the incomplete beta function, further out its first term
 _TINY = 1e-300
@@ -56,9 +54,9 @@ def build_model(
 
     with ``K`` the law of a score (``bayes_sota.maximum.score_laws``) and ``R`` the probability
     that a score is in the modelled top part; how many entries lie below it counts as in the exact
-    fit (``bayes_sota.leaderboard.fit.log_count_probability``). The shift ``z`` is in no score, and
-    of rho one board says nothing that can be trusted: both keep their priors, rho by a potential,
-    minus the log evidence at rho.
+    fit (``bayes_sota.leaderboard.fit.log_count_probability``). One board shows neither the shift
+    ``z`` nor, reliably, rho: both keep their priors, rho by a potential, minus the log evidence at
+    rho.
 
     Parameters
     ----------
@@ -88,13 +86,13 @@ def build_model(
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; entries with several submissions, which the exact
-        route takes.
+        Unknown family; only the maximum known; entries with several submissions or own errors,
+        which the exact route takes.
 
     Notes
     -----
-    Where a shape explains no entry its posterior is flat, and a chain stays there:
-    ``start_values`` says where chains should start. Draws of ``score`` lie within the grid of the
+    Where a shape explains no entry its posterior is flat, and a chain stays there: start chains at
+    ``start_values``. Draws of ``score`` lie within the grid of the
     fit, five standard errors beyond the best score: prior fields above it are cut there
     (``complete`` simulates the prior on a wide grid).
 
@@ -108,17 +106,16 @@ def build_model(
     ('classifier',)
     """
     shape_fit = fit_shape(board, priors, family=family, fit=fit)
-    prior = shape_fit.priors.correlation
-    if shape_fit.evidence.has_luck:
-        raise InputError(
-            "entries had several submissions, which only the exact route takes: "
-            "bs.estimate_sota(board)"
-        )
+    shape, prior = shape_fit.shape, shape_fit.priors.correlation
     names = np.array(board.names)[shape_fit.evidence.modelled]
     with pm.Model(coords={"classifier": list(names)}) as model:
         add_digest(board)
-        pm.Data("family", _index(shape_fit.shape))
-        parameters = _parameters(shape_fit)
+        named = FAMILIES.get(shape.name) is shape
+        pm.Data("family", list(FAMILIES).index(shape.name) if named else -1)
+        of_place, of_width = shape_fit.prior
+        parameters = [pm.Normal("location", *of_place), pm.Normal("log_spread", *of_width)]
+        pm.Deterministic("spread", pt.exp(parameters[1]))
+        parameters += [pm.Normal(name) for name in shape_fit.parameters[2:]]
         rho = correlation_variable(prior)
         shift = pm.Normal("shift")
         if board.anchors is not None:
@@ -131,7 +128,7 @@ def build_model(
 
 
 def _observe_anchors(fit: ShapeFit, rho: Any, shift: Any) -> None:
-    """Observe the residuals of anchors, which tell the shift; rho keeps its prior."""
+    """Observe the residuals of anchors, which show the shift; rho keeps its prior."""
     anchors, law = fit.evidence.board.anchors, fit.evidence.law
     residual, error = residuals(law, anchors)
     fall = loadings_at(1.0, law, anchors, fit.evidence.board.maximum)
@@ -145,19 +142,6 @@ def _observe_anchors(fit: ShapeFit, rho: Any, shift: Any) -> None:
     if not fit.priors.correlation.is_fixed:
         alone_likely = pm.logp(pm.MvNormal.dist(np.zeros(residual.size), every), residual)
         pm.Potential("anchors_leave_rho", -alone_likely)
-
-
-def _index(shape: SkillFamily) -> int:
-    return list(FAMILIES).index(shape.name) if FAMILIES.get(shape.name) is shape else -1
-
-
-def _parameters(fit: ShapeFit) -> Sequence[Any]:
-    """Variables of a shape."""
-    of_place, of_width = fit.prior
-    location = pm.Normal("location", *of_place)
-    log_spread = pm.Normal("log_spread", *of_width)
-    pm.Deterministic("spread", pt.exp(log_spread))
-    return [location, log_spread, *(pm.Normal(name) for name in fit.parameters[2:])]
 
 
 def start_values(fit: ShapeFit) -> dict[str, Any]:
@@ -191,11 +175,6 @@ def start_values(fit: ShapeFit) -> dict[str, Any]:
     return start | dict.fromkeys(("shift", *rho), "prior")
 
 
-def pytensor_operations() -> Any:
-    """The array functions of ``shapes``, from PyTensor."""
-    return operations_of(pt, _log_ndtr)
-
-
 def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any) -> Any:
     """Log density of a field at the grid of a fit: one for all entries, or one for each.
 
@@ -226,7 +205,7 @@ def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any
         )
     coordinates = fit.standardised(location, log_spread, *shape)
     columns = tuple(pt.as_tensor_variable(t)[..., None] for t in coordinates)
-    return fit.shape.log_density(pytensor_operations(), fit.scale, columns, fit.evidence.y)
+    return fit.shape.log_density(PYTENSOR, fit.scale, columns, fit.evidence.y)
 
 
 def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
@@ -234,9 +213,9 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
 
     .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
 
-    and an equal share of what the number of entries below the modelled part says; ``c`` is below 1
-    where a spike of equal scores is taken for fewer classifiers. A few strangers that follow the
-    prior of the place are part of P.
+    and an equal share of the log probability of the number of entries below the modelled part;
+    ``c`` is below 1 where a spike of equal scores is taken for fewer classifiers. A few outliers
+    that follow the prior of the place are part of P.
 
     Parameters
     ----------
@@ -254,34 +233,33 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     >>> total.eval(mode="FAST_COMPILE").shape
     (5,)
     """
-    evidence, entries, own = fit.evidence, fit.evidence.row, _own_errors(fit)
+    evidence, own = fit.evidence, _own_errors(fit)
     at = [evidence.at(float(np.sqrt(1 - x**2))) for x in own]
-    tables = np.stack([table.score for table in at]) * evidence.step
-    log_mass = np.stack([table.log_scale for table in at])
     log_density = pt.as_tensor_variable(log_density)
     if log_density.type.broadcastable[0] and log_density.ndim == 2:
         log_density = log_density[0]  # PyMC gives each parameter the dimensions of the scores
     top, density = relative_density(fit, log_density)
-    shared = density.ndim == 1
-    if not shared:
-        tables, log_mass = tables[:, entries], log_mass[:, entries]
-    near, weights = _neighbours(rho, own)
-    log_p = _log_sum(pt.as_tensor_variable(tables)[near], density)
-    log_p += pt.as_tensor_variable(log_mass)[near]
+    shared, (near, weights) = density.ndim == 1, _neighbours(rho, own)
+    rows = slice(None) if shared else evidence.row
+
+    def log_sums(tables: Any) -> Any:
+        """Logarithms of sums over the grid, (2, U): of one density, or of each of U."""
+        table = pt.as_tensor_variable(np.stack(tables) * evidence.step)[near]
+        mass = pt.dot(table, density) if shared else pt.sum(table * density, axis=-1)
+        return pt.log(pt.maximum(mass, _TINY))
+
+    log_p = log_sums([table.score[rows] for table in at])
+    log_p += pt.as_tensor_variable(np.stack([table.log_scale[rows] for table in at]))[near]
     if evidence.is_cut:
-        reach = np.stack([table.reach for table in at]) * evidence.step  # type: ignore[misc]
-        if reach.shape[1] > 1:  # each kind of entry has its own
-            reach = reach[:, evidence.kind if shared else evidence.kind[entries]]
-        log_p -= _log_sum(pt.as_tensor_variable(reach)[near], density)
-        typical = np.stack([table.typical[None] for table in at]) * evidence.step
-        log_reach = _log_sum(pt.as_tensor_variable(typical)[near], density) + top[..., 0]
+        log_reach = log_sums([table.typical[None] for table in at])
         n = float(fit.copies.sum())
-        log_p += log_count_probability(pt.minimum(log_reach, 0.0), n, evidence.n_below) / n
+        reach = pt.minimum(log_reach + top[..., 0], 0.0)
+        log_p += log_count_probability(reach, n, evidence.n_below) / n - log_reach
     else:
         log_p += top[..., 0]
     total = pt.sum(weights[:, None] * log_p, axis=0)
-    copies = (fit.copies / evidence.copies)[entries]
-    return copies * (total[entries] if shared else total)
+    copies = (fit.copies / evidence.copies)[evidence.row]
+    return copies * (total[evidence.row] if shared else total)
 
 
 def _own_errors(fit: FieldFit) -> FloatArray:
@@ -314,21 +292,15 @@ def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
 
     The highest is taken apart so that a field far from all scores still has a slope.
     """
-    top, strangers = pt.max(log_density, axis=-1, keepdims=True), fit.strangers
-    if strangers.reach is None:
+    top, outliers = pt.max(log_density, axis=-1, keepdims=True), fit.outliers
+    if outliers.reach is None:
         top = pt.maximum(top, -_LARGEST_LOG)
     shape = pt.exp(log_density - top)
-    if strangers.reach is None:
+    if outliers.reach is None:
         modelled = pt.exp(-top)
     else:
-        modelled = pt.sum(shape * strangers.reach, axis=-1, keepdims=True)
-    return top, (1 - strangers.share) * shape + modelled * strangers.profile
-
-
-def _log_sum(table: Any, density: Any) -> Any:
-    """Logarithm of the sum over the grid, (K, U): of one density, or of each of U."""
-    mass = pt.dot(table, density) if density.ndim == 1 else pt.sum(table * density, axis=-1)
-    return pt.log(pt.maximum(mass, _TINY))
+        modelled = pt.sum(shape * outliers.reach, axis=-1, keepdims=True)
+    return top, (1 - outliers.share) * shape + modelled * outliers.profile
 
 
 def log_count_probability(log_reach: Any, n: float, k: float) -> Any:
@@ -416,3 +388,7 @@ def _log_ndtr(x: Any) -> Any:
     low, high, root = pt.minimum(x, -1.0), pt.maximum(x, -1.0), np.sqrt(0.5)
     below = pt.log(0.5 * pt.erfcx(-low * root)) - 0.5 * low**2
     return pt.switch(pt.lt(x, -1.0), below, pt.log1p(-0.5 * pt.erfc(high * root)))
+
+
+PYTENSOR = operations_of(pt, _log_ndtr)
+"""The functions of ``shapes``, from PyTensor."""

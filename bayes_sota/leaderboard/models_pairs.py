@@ -14,10 +14,10 @@ from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import Priors
 from bayes_sota.data.observed import BOARDS, PairedBoards
-from bayes_sota.leaderboard.fit_shape import family_of
+from bayes_sota.leaderboard.fit import family_of
 from bayes_sota.leaderboard.models import (
+    PYTENSOR,
     log_count_probability,
-    pytensor_operations,
     relative_density,
 )
 from bayes_sota.leaderboard.pairs import Pairs
@@ -68,7 +68,7 @@ def build_paired(
         pm.Data("family", list(FAMILIES).index(family))
         t = pm.Normal("coordinates", dims="shape_parameter")
         columns = tuple(t[i] for i in range(shape.dimension))
-        log_density = shape.log_density(pytensor_operations(), fit.scale, columns, pairs.y)
+        log_density = shape.log_density(PYTENSOR, fit.scale, columns, pairs.y)
 
         def logp(value: Any, log_density: Any, _: Any) -> Any:
             total = _log_likelihood(fit, log_density.reshape((pairs.y.size,)))

@@ -29,8 +29,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import own_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
-from bayes_sota.leaderboard.evidence import Tables
-from bayes_sota.leaderboard.from_scores import skill_grid, submission_kinds
+from bayes_sota.leaderboard.evidence import Tables, skill_grid, submission_kinds
 from bayes_sota.maximum.score_laws import AccuracyLaw, NormalLaw, ScoreLaw
 
 WIDE = 5.0  # standard deviations of a wide residual

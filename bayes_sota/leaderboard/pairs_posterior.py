@@ -24,7 +24,7 @@ from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.evidence import Tables
-from bayes_sota.leaderboard.fit import FieldFit, Strangers, infer_enough, shape_density
+from bayes_sota.leaderboard.fit import FieldFit, Outliers, infer_enough, shape_density
 from bayes_sota.leaderboard.pairs import (
     Noise,
     Pairs,
@@ -215,12 +215,12 @@ class PairFit(FieldFit):
         prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
         scale = FieldScale(*prior, pairs.step)
         typical = table_at(pairs, noise.at(-1)).typical if pairs.is_cut else None
-        strangers = Strangers.of(pairs.n_counted, pairs.y, scale, typical)
+        outliers = Outliers.of(pairs.n_counted, pairs.y, scale, typical)
         each = [noise.at(r) for r in range(len(nodes.z))]
         told = [_log_differences(pairs, one, pairs.differences(one) - one.shift) for one in each]
         of_noise = pairs.priors.correlation, pairs.priors.submission_luck
         weighed = Nodes(*of_noise, np.nan_to_num(noise.rho), noise.luck)
-        known = pairs, board, np.ones(pairs.n_counted), scale, strangers, FAMILIES
+        known = pairs, board, np.ones(pairs.n_counted), scale, outliers, FAMILIES
         extra = nodes.log_prior - np.concatenate(told)
         return cls(weighed, families, (), "nodes", *known, nodes, extra)
 

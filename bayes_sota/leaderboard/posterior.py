@@ -1,10 +1,10 @@
 r"""Posterior of the true state of the art from all that is known of a board.
 
-``leaderboard.evidence`` has the model. ``z`` is what all scores of one board share, because they
-share the items. One leaderboard holds one draw of it and cannot tell it: ``z`` and ``rho`` keep
-their priors, and rho is the same number in both places; from answers to single items rho is learnt.
+``leaderboard.evidence`` has the model. ``z`` is the error that all scores of one board share,
+because they share the items. One leaderboard has one draw of it and cannot show it: ``z`` and
+``rho`` keep their priors; from answers to single items rho is learnt.
 P(psi) is an average over families weighted by their evidence, fitted to the top part of the board
-(``from_scores.modelled_entries``).
+(``evidence.modelled_entries``).
 
 Why not the textbook model: with skills normal and the shift learnt jointly, intervals of 95 %
 covered 52 to 100 % on real classifiers. ``docs/measured/calibration.md`` has what this model does
@@ -25,23 +25,14 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.anchors import (
-    IMPOSSIBLE,
-    UNLIKELY,
-    disagreement_of_items,
-    disagreement_of_scores,
-    notes_of_anchors,
-)
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
+from bayes_sota.leaderboard.evidence import board_evidence, learnt_priors
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
-from bayes_sota.leaderboard.from_scores import board_evidence, learnt_priors
-from bayes_sota.leaderboard.predictive import fresh_scores
 from bayes_sota.leaderboard.skills import Skills, draw_posterior
 from bayes_sota.maximum.score_laws import AucScoreLaw, score_law
 
-_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
-_GAPS = (1, 2, 5)
 _LEAST_EFFECTIVE = 75.0
 _LARGE_GAP = 8.0
 _AT_THE_END = 0.01  # share of draws of the leader in the lowest cells of the grid
@@ -62,7 +53,7 @@ class BoardPosterior:
     reasons : tuple of str
         Why the result cannot be trusted; empty where it can.
     notes : tuple of str
-        What a reader should know: what was left out, merged or unusual.
+        What was left out, merged or unusual.
     rng : Generator
         For entries below the modelled part.
     """
@@ -85,7 +76,7 @@ class BoardPosterior:
 
     @property
     def learns_rho(self) -> bool:
-        """Whether the items told rho; errors of new runs have none to tell, scores alone do not."""
+        """Whether rho is learnt from the items; not from scores alone, nor for new runs."""
         return self.fit.evidence.loadings.is_learnt
 
     @cached_property
@@ -155,48 +146,17 @@ def board_posterior(
         values["submission_luck"] = fit.nodes.draw_luck(skills.parameters.node, rng)
     if isinstance(data, Outcomes):
         reasons, notes = [*reasons_of_items(data, evidence)], [*notes_of_items(data, evidence)]
-        p, words = disagreement_of_items(data)
     else:
         reasons, notes = [], [*notes_of(fit)]
-        p, words = disagreement_of_scores(data, evidence.law)
-    notes += notes_of_anchors(evidence.board.anchors)
-    if p < UNLIKELY:
-        (reasons if p < IMPOSSIBLE else notes).append(words)
-    reasons += reasons_of(fit)
+    of_known, doubts = notes_of_anchors(data)
+    reasons += [*doubts, *reasons_of(fit)]
     if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
         reasons.append("the priors of the field's place and width hardly allow these scores")
-    return BoardPosterior(values, skills, tuple(reasons), tuple(notes), rng)
-
-
-type Check = tuple[list[str], FloatArray, FloatArray]
-"""Names of statistics; observed ones (K,) and those of replicates, (D, K)."""
-
-
-def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> Check:
-    """Statistics of the modelled part of the board, and of so many replicates of it.
-
-    Gaps and quantiles do not depend on the shift, which all entries share.
-    """
-    parameters = Parameters.of(fit, fit.choose(draws, rng))
-    observed = fit.evidence.seen[fit.evidence.entries]
-    return compare_boards(observed, fresh_scores(fit, parameters, rng))
-
-
-def compare_boards(observed: FloatArray, boards: FloatArray) -> Check:
-    """Quantiles of a board (n,) and gaps from its best to the k-th next; of replicates (D, n)."""
-    gaps = [k for k in _GAPS if k < observed.size]
-    names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
-
-    def statistics(scores: FloatArray) -> FloatArray:
-        ordered = np.sort(scores, axis=-1)[..., ::-1]
-        quantiles = np.moveaxis(np.quantile(ordered, _LEVELS, axis=-1), 0, -1)
-        return np.concatenate([quantiles, ordered[..., :1] - ordered[..., gaps]], axis=-1)
-
-    return names, statistics(observed), statistics(boards)
+    return BoardPosterior(values, skills, tuple(reasons), (*notes, *of_known), rng)
 
 
 def few_points(fit: FieldFit) -> Iterator[str]:
-    """Why the importance sample cannot be trusted."""
+    """Reason that the importance sample cannot be trusted, if any."""
     if fit.effective_size < _LEAST_EFFECTIVE:
         yield (
             "importance sample of the hyperparameters has an effective size of "
@@ -211,8 +171,8 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
     if perfect := _perfect_entries(board) if fit.evidence.shares_scores else 0:
         yield (
             f"{counted(perfect, 'perfect score')} among {board.n_entries:,} entries on "
-            f"{board.n_test:,} items, while no other comes near: the answers have probably leaked, "
-            "so leave out what is perfect and fit the rest"
+            f"{board.n_test:,} items, while no other comes near: the answers have probably leaked; "
+            "leave perfect scores out and fit the rest"
         )
 
 
@@ -232,7 +192,7 @@ def _perfect_entries(board: Leaderboard) -> int:
 
 
 def notes_of(fit: FieldFit) -> Iterator[str]:
-    """What a reader should know: what was left out, merged or unusual."""
+    """Notes for a reader: what was left out, merged or unusual."""
     evidence, board = fit.evidence, fit.evidence.board
     yield from board.notes
     if board.new == "tasks":
@@ -240,11 +200,7 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
     elif board.tasks:
         words = tasks_in_words(len(board.tasks), board.averaging)
         yield f"scores are averages of {words}, with errors of new items of these tasks"
-    if evidence.entries.size < board.n_entries:
-        yield (
-            f"P(theta) is fitted to the best {evidence.entries.size} of {board.n_entries} entries, "
-            "the others are too far below to be the best"
-        )
+    yield from evidence.notes
     if board.has_own_errors:
         return
     if evidence.has_luck:
@@ -253,8 +209,7 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
         luck = f"{middle:.2g}" if prior.is_fixed else f"{middle:.2f} ({low:.2f} to {high:.2f})"
         yield (
             f"every entry shows the best of its submissions, {np.median(board.submissions):,.0f} "
-            f"in the median: what luck of the choice is in the scores, by lambda {luck}, is taken "
-            "off"
+            f"in the median: the bias of this choice, with lambda {luck}, is subtracted"
         )
     if merged := int(evidence.copies.sum() - fit.copies.sum()):
         yield (

@@ -1,8 +1,8 @@
 """Posterior of a whole leaderboard, or of answers to every item, as one DataTree.
 
 The groups that ArviZ's checks need are drawn after the estimands, from the same generator.
-``tests/leaderboard/test_sample_trace.py`` holds the exact route and NUTS together,
-``tests/leaderboard/test_predictive.py`` each group against another route.
+``tests/leaderboard/test_sample_trace.py`` compares the exact route with NUTS,
+``tests/leaderboard/test_predictive.py`` each group with another route.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,13 +26,13 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.fit import FieldFit
-from bayes_sota.leaderboard.posterior import BoardPosterior, Check, board_posterior, check_board
-from bayes_sota.leaderboard.predictive import fresh_scores, own_scores, prior_boards
-from bayes_sota.leaderboard.skills import draw_skills
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.skills import draw_skills, fresh_scores, prior_boards
 
 NEW_SCORES = ("winner_new_score", "best_new_score")
 _OF_SCORES = {"theta_sota", "expected_sota", "winner_skill", "skill", "location", *NEW_SCORES}
 """Quantities in the units of the scores, which have the board's sign."""
+_LEVELS, _GAPS = (0.05, 0.25, 0.5, 0.75, 0.95), (1, 2, 5)
 _DIMS = {"shape": ("shape_parameter",), "sorted_score": ("place",)}
 _DIMS |= dict.fromkeys(("score", "skill"), ("classifier",))
 
@@ -57,9 +57,9 @@ def signed(board: Leaderboard, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def groups_of_board(
-    fit: FieldFit, chains: int, values: Mapping[str, Any], check: Check
+    fit: FieldFit, chains: int, values: Mapping[str, Any], check: xr.Dataset
 ) -> dict[str, xr.Dataset]:
-    """Estimands, scores on fresh items, the check, what was known, and the families."""
+    """Estimands, scores on fresh items, the check, the data, and the families."""
     evidence, board, sign = fit.evidence, fit.evidence.board, fit.evidence.board.sign
     shown = signed(board, values)
     new = {name: shown.pop(name) for name in NEW_SCORES}
@@ -88,7 +88,7 @@ def groups_of_board(
     return {
         "posterior": lay_out_board(fit, chains, shown),
         "predictions": lay_out_board(fit, chains, new),
-        "predictive_check": check_dataset(check),
+        "predictive_check": check,
         "observed_data": lay_out_board(fit, 1, observed).isel(chain=0, draw=0, drop=True),
         "constant_data": xr.Dataset(constants, labels),
         "sample_stats/families": weights.sortby("probability", ascending=False),
@@ -124,7 +124,7 @@ def sample_board(
         Draws per chain, and chains; all draws are independent given the importance sample.
     random_seed : int, SeedSequence, Generator or None
     groups : {"all", "estimands"}
-        "estimands" leaves out what only checks of the model need: replicated scores, prior,
+        "estimands" leaves out groups that only checks of the model need: replicated scores, prior,
         log likelihood and log prior. All other draws are the same.
     **provenance
         ``model_name`` and ``model_hash``, recorded as attributes.
@@ -156,10 +156,8 @@ def sample_board(
     notes = list(found.notes)
     if groups == "all":
         made |= _checks(fit, chains, parameters, values, rng)
-        if "log_likelihood" not in made:
-            notes.append(
-                f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
-            )
+        limit = f"there is no group log_likelihood: it would pass {LARGEST_GROUP >> 20} MiB"
+        notes += [limit] * ("log_likelihood" not in made)
     attributes = {
         **describe_provenance((data,), priors, method="exact", seed=seed, **provenance),
         **facts_of(fit, found.reasons, notes),
@@ -178,14 +176,34 @@ def field_values(fit: FieldFit, parameters: Parameters) -> dict[str, Any]:
     return shown | ({"shape": t[:, 2:]} if t.shape[1] > 2 else {})
 
 
-def check_dataset(check: Check) -> xr.Dataset:
-    """Group ``predictive_check``; p is the share of replicates at least as large, ties by half."""
-    names, observed, replicated = check
-    p = ((replicated > observed) + 0.5 * (replicated == observed)).mean(axis=0)
+def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> xr.Dataset:
+    """Group ``predictive_check``: statistics of the modelled part, and of ``draws`` replicates.
+
+    Gaps and quantiles do not depend on the shift, which all entries share.
+    """
+    parameters = Parameters.of(fit, fit.choose(draws, rng))
+    observed = fit.evidence.seen[fit.evidence.entries]
+    return compare_boards(observed, fresh_scores(fit, parameters, rng))
+
+
+def compare_boards(observed: FloatArray, boards: FloatArray) -> xr.Dataset:
+    """Quantiles of a board (n,), and gaps from its best to the k-th next; of replicates (D, n).
+
+    p is the share of replicates at least as large, ties by half.
+    """
+    gaps = [k for k in _GAPS if k < observed.size]
+    names = [*(f"quantile {q:g}" for q in _LEVELS), *(f"best minus next {k}" for k in gaps)]
+
+    def statistics(scores: FloatArray) -> FloatArray:
+        ordered = best_first(scores)
+        quantiles = np.moveaxis(np.quantile(ordered, _LEVELS, axis=-1), 0, -1)
+        return np.concatenate([quantiles, ordered[..., :1] - ordered[..., gaps]], axis=-1)
+
+    ours, theirs = statistics(observed), statistics(boards)
     values = {
-        "observed": ("statistic", observed),
-        "replicated": (("replicate", "statistic"), replicated),
-        "p_value": ("statistic", p),
+        "observed": ("statistic", ours),
+        "replicated": (("replicate", "statistic"), theirs),
+        "p_value": ("statistic", ((theirs > ours) + 0.5 * (theirs == ours)).mean(axis=0)),
     }
     return xr.Dataset(values, {"statistic": names})
 
@@ -213,24 +231,22 @@ def _checks(
     some = parameters[each[:, kept].ravel()]
     skills = draw_skills(fit, some, rng, every=True)
     replicates = {
-        "score": own_scores(fit, some, skills.psi[:, skills.classifier], rng),
+        "score": fresh_scores(fit, some, rng, skills.psi[:, skills.classifier]),
         "sorted_score": best_first(fresh_scores(fit, some, rng)),
     }
     before = _prior(fit, some.node.size, rng)
     boards = before.pop("score")
     predicted = {"score": boards, "sorted_score": best_first(boards)}
-    log_prior = {"coordinates": parameters.log_prior(fit)}
     priors = {"rho": fit.priors.correlation, "submission_luck": fit.priors.submission_luck}
-    for name, prior in priors.items():
-        if name in values and not prior.is_fixed:
-            log_prior[name] = prior.log_density(values[name])
+    free = {k: prior for k, prior in priors.items() if k in values and not prior.is_fixed}
+    log_prior = {k: prior.log_density(values[k]) for k, prior in free.items()}
+    log_prior |= {"coordinates": parameters.log_prior(fit)}
     made = {"prior": lay_out(before, kept), "log_prior": lay_out(log_prior)}
     scores = {"posterior_predictive": replicates, "prior_predictive": predicted}
     for group, drawn in scores.items():
         made[group] = lay_out({k: sign * v for k, v in drawn.items()}, kept)
     if 8 * size * evidence.entries.size <= LARGEST_GROUP:
-        log_likelihood = fit.log_likelihood_of_entries(parameters)
-        made["log_likelihood"] = lay_out({"score": log_likelihood})
+        made["log_likelihood"] = lay_out({"score": fit.log_likelihood_of_entries(parameters)})
     return made
 
 

@@ -19,7 +19,6 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard import pairs_posterior as drawing
-from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
 from bayes_sota.leaderboard.shapes import FAMILIES
@@ -105,7 +104,7 @@ def estimate_paired(
     (1, ('chain', 'draw', 'classifier'))
     """
     check_choice("groups", groups, Groups)
-    check_luck(priors, boards)
+
     spec = chosen_model(model, "paired", priors, domain=domain, field=field, data=boards)
     sizes = spec.sizes(draws, chains)
     rng, seed = sample.resolve_seed(random_seed)

@@ -2,8 +2,8 @@ r"""Result of a whole board from any trace of its model, whose shape is one.
 
 ``complete`` gives the estimands of a trace. Skills are drawn under the density that the model of
 the trace observes the scores with, at rho and the shift of each draw; the tables of the scores are
-those of the cell of rho that a draw lies in. ``tests/leaderboard/test_sample_trace.py`` holds NUTS
-against the exact route.
+those of the cell of rho that a draw lies in. ``tests/leaderboard/test_sample_trace.py`` compares
+NUTS with the exact route.
 """
 
 from collections.abc import Callable
@@ -27,9 +27,9 @@ from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.anchors import notes_of_anchors
-from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
-from bayes_sota.leaderboard.posterior import compare_boards, notes_of, reasons_of
-from bayes_sota.leaderboard.sample import best_first, facts_of, groups_of_board
+from bayes_sota.leaderboard.fit import ShapeFit, fit_shape
+from bayes_sota.leaderboard.posterior import notes_of, reasons_of
+from bayes_sota.leaderboard.sample import best_first, compare_boards, facts_of, groups_of_board
 from bayes_sota.leaderboard.sample_pairs import complete_paired
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import Skills, draw_skills, wider_grid
@@ -101,10 +101,8 @@ def complete(
     free = () if shape.priors.correlation.is_fixed else ("rho",)
     needed = [*shape.parameters, "shift", *free]
     if missing := [name for name in needed if name not in posterior]:
-        raise InputError(
-            f"the trace lacks {', '.join(missing)}: theta_sota is computed from "
-            f"{', '.join(needed)}, which an extended model keeps under these names"
-        )
+        fix = f"theta_sota needs {', '.join(needed)}; keep these names in an extended model"
+        raise InputError(f"the trace lacks {', '.join(missing)}", fix=fix)
     model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board)
     skills = skills_of_trace(shape, model, posterior, rng)
     groups = completed_groups(trace, model, rng)
@@ -114,17 +112,18 @@ def complete(
     check = compare_boards(observed, replicated.reshape(-1, replicated.shape[-1]))
     drawn = skills.estimands() | skills.new_scores(None, rng)
     ours = groups_of_board(shape, posterior.sizes["chain"], drawn, check)
+    place = ours["observed_data"]["place"]
     for name in ("prior_predictive", "posterior_predictive"):
-        scores = board.sign * groups[name]["score"].values
-        ordered = ("chain", "draw", "place"), board.sign * best_first(scores)
-        place = ours["observed_data"]["place"]
+        scores = best_first(board.sign * groups[name]["score"].values)
+        ordered = ("chain", "draw", "place"), board.sign * scores
         groups[name] = groups[name].assign(sorted_score=ordered).assign_coords(place=place)
     same = {dim: posterior[dim] for dim in ("chain", "draw")}
     ours["posterior"] = ours["posterior"].assign_coords(same)
     for name in ("posterior", "observed_data"):
         ours[name] = xr.merge([groups[name], ours[name]], compat="override", join="outer")
-    reasons = [*reasons_of(shape), described["diagnostics_reasons"]]
-    notes = [*notes_of(shape), *notes_of_anchors(board.anchors)]
+    of_known, doubts = notes_of_anchors(board)
+    reasons = [*doubts, *reasons_of(shape), described["diagnostics_reasons"]]
+    notes = [*notes_of(shape), *of_known]
     facts = facts_of(shape, reasons, notes) | {"rho_learnt": 0, "skill_family": shape.shape.name}
     return result_tree(groups | ours, described | facts)
 

@@ -1,6 +1,6 @@
 r"""Families for P(psi), the distribution of board-conditional skill over a field of classifiers.
 
-All scores of one board share the items, and with them one shift. What the scores can show is the
+All scores of one board share the items, and with them one shift. The scores can show the
 distribution of ``psi = theta + rho sd z``, skill on these items; the shift ``z`` itself is not in
 the data (``bayes_sota.leaderboard.posterior``). Real boards are left-skewed: a crowd near
 the top, and a tail of weaker entries. Each family is one such shape, on the log-odds scale:
@@ -13,8 +13,8 @@ the top, and a tail of weaker entries. Each family is one such shape, on the log
 The formulas use a handful of array functions (``Operations``), so that NumPy and PyTensor evaluate
 the same code. Every width is at least one grid step: a density narrower than the grid that
 integrates it would have no defined mass.
-``tests/leaderboard/test_shapes.py`` holds each density against its integral and, where SciPy has
-it, against SciPy.
+``tests/leaderboard/test_shapes.py`` compares each density with its integral and, where SciPy has
+it, with SciPy.
 """
 
 from collections.abc import Callable
@@ -26,19 +26,17 @@ _LOG_SQRT_2PI = 0.9189385332046727
 _LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal part is none
 
 
-_FUNCTIONS = ("exp", "log", "log1p", "logaddexp", "sqrt", "maximum", "minimum", "where")
 type Operations = Any
 
 
 def operations_of(library: Any, log_ndtr: Callable[[Any], Any]) -> Operations:
-    """The array functions that the families need; NumPy's and PyTensor's names agree."""
-    functions = {name: getattr(library, name) for name in _FUNCTIONS}
-    return SimpleNamespace(log_ndtr=log_ndtr, **functions)
+    """The functions of an array library, NumPy's or PyTensor's, and ``log_ndtr``."""
+    return SimpleNamespace(**vars(library), log_ndtr=log_ndtr)
 
 
 @dataclass(frozen=True)
 class FieldScale:
-    """What the prior says about the place and the width of a field, in log odds.
+    """Prior of the place and the width of a field, in log odds.
 
     Attributes
     ----------
@@ -47,7 +45,7 @@ class FieldScale:
     log_spread, log_spread_sd : float
         Normal prior of the logarithm of its width.
     step : float
-        Grid step, the smallest width that is told apart.
+        Grid step, the smallest width that the grid resolves.
     """
 
     location: float
@@ -55,13 +53,6 @@ class FieldScale:
     log_spread: float
     log_spread_sd: float
     step: float
-
-    def coordinates(self, place: Any, log_width: Any) -> tuple[Any, Any]:
-        """Standard normal coordinates of a place and of the logarithm of a width."""
-        return (
-            (place - self.location) / self.location_sd,
-            (log_width - self.log_spread) / self.log_spread_sd,
-        )
 
     def place(self, t: Any) -> Any:
         """Place for a standard normal coordinate."""
@@ -105,30 +96,22 @@ class SkillFamily:
 
 def _normal(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
     width = scale.resolved(ops, scale.width(ops, t[1]))
-    return _log_normal(ops, y - scale.place(t[0]), width)
+    distance = (y - scale.place(t[0])) / width
+    return -0.5 * distance**2 - ops.log(width) - _LOG_SQRT_2PI
 
 
 def _ex_gaussian(ops: Operations, scale: FieldScale, t: tuple[Any, ...], y: Any) -> Any:
+    """Exponential tail below an upper edge, convolved with a normal.
+
+    The edge lies half a prior standard deviation above the middle of the field.
+    """
     tail = scale.width(ops, t[1])
     soft = scale.resolved(ops, tail * ops.exp(-1.2 + t[2]))
-    below = scale.place(t[0]) + _edge(scale) - y
+    below = scale.place(t[0]) + 0.5 * scale.location_sd - y
     tail = ops.maximum(tail, _LEAST_RATIO * soft)
-    return _log_tail(ops, below, soft, tail) - ops.log(tail)
-
-
-def _edge(scale: FieldScale) -> float:
-    """The upper edge lies half a prior standard deviation above the middle of the field."""
-    return 0.5 * scale.location_sd
-
-
-def _log_normal(ops: Operations, distance: Any, width: Any) -> Any:
-    return -0.5 * (distance / width) ** 2 - ops.log(width) - _LOG_SQRT_2PI
-
-
-def _log_tail(ops: Operations, distance: Any, soft: Any, tail: Any) -> Any:
-    """Exponential tail to positive distances, convolved with a normal; not divided by ``tail``."""
     ratio = soft / tail
-    return -distance / tail + 0.5 * ratio**2 + ops.log_ndtr(distance / soft - ratio)
+    log_tail = -below / tail + 0.5 * ratio**2 + ops.log_ndtr(below / soft - ratio)
+    return log_tail - ops.log(tail)
 
 
 FAMILIES: dict[str, SkillFamily] = {

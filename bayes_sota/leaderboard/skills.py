@@ -7,12 +7,20 @@ that a joint draw is one of each by its inverse cdf, and one shift for all:
           \quad \theta_j = \psi_j - \ell_j q_j\, sd_j\, z
 
 From answers the normal scores of the draws have the correlation R of what is left of the errors:
-classifiers are taken to be as alike in skill as they are in what is left of their mistakes. With
+classifiers are assumed to resemble each other in skill as they do in their remaining mistakes. With
 normal skills and errors, both of covariances in proportion to R, this is exact; two that never
 disagree have one skill.
 
+A fresh board is simulated given that its scores are in the modelled part,
+
+.. math:: \psi_j \sim P(\psi \mid \phi)\, P(\text{modelled} \mid \psi), \quad
+          x_j \mid \psi_j \sim \text{variance } (1-\ell_j^2)\, q_j^2\, sd_j^2, \quad
+          x_j \text{ modelled}
+
+on the lattice of the scores. Entries that are not modelled have no law of their own.
+
 ``tests/leaderboard/test_entry_skills.py`` compares with quadrature, linear algebra and simulated
-boards.
+boards, ``tests/leaderboard/test_predictive.py`` replicates with quadrature and their own boards.
 """
 
 from collections.abc import Callable
@@ -29,15 +37,16 @@ from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
-from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit import FieldFit, Outliers
 
 REPEATS = 4  # draws per set of parameters
 LEADERS = 40  # classifiers that could get the best score on a fresh test set
-_NUMBERS, _ROWS = 4_000_000, 50  # of an array at a time
+_NUMBERS, _FEW, _ROWS = 4_000_000, 1_000_000, 50  # of an array at a time
 _TRIES = 60  # of the skill of an entry below the modelled part
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
+_NODES = 1000  # of the grid that covers the prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,27 +115,26 @@ class Skills:
 
     @cached_property
     def _leaders(self) -> FloatArray:
-        """True skills, with that of the best of all others, if any, (D, C) or (D, C + 1)."""
-        if np.isneginf(self.others).all():
-            return self.theta
-        others = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
-        return np.column_stack([self.theta, others])
+        """True skills behind the best scores, and of the best of all others, (D, 41) at most."""
+        others = self.theta[:, :-LEADERS].max(axis=1, initial=-np.inf)
+        if not np.isneginf(self.others).all():
+            hidden = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
+            others = np.maximum(others, hidden)
+        leaders = self.theta[:, -LEADERS:]
+        return leaders if np.isneginf(others).all() else np.column_stack([leaders, others])
 
     def with_known(self, rng: np.random.Generator) -> "Skills":
         """The same with known skills, of modelled entries that share no column with others."""
         evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
-        place = np.searchsorted(evidence.entries, anchors.entry)
-        place = np.minimum(place, evidence.entries.size - 1)
-        column = self.classifier[place]
-        alone = np.bincount(self.classifier[self.classifier >= 0], minlength=column.max() + 1) == 1
-        which = np.flatnonzero(
-            (evidence.entries[place] == anchors.entry) & (column >= 0) & alone[column]
-        )
+        column = np.full(evidence.scores.size + 1, -1)  # the last of anchors that do not compete
+        column[evidence.entries] = self.classifier
+        column = column[anchors.entry]
+        alone = np.bincount(self.classifier + 1)[column + 1] == 1
+        which = np.flatnonzero((column >= 0) & alone)
         columns, psi = column[which], self.psi.copy()
         variance = None if evidence.shift is None else psi[:, columns].var(axis=0)
         known = known_skills(anchors, evidence.law, which, self.theta[:, columns], variance, rng)
-        moved = evidence.moved(self.rho, self.shift, self.entry_of)
-        moved = moved if moved.shape[1] == 1 else moved[:, columns]
+        moved = evidence.moved(self.rho, self.shift, self.entry_of[columns])
         psi[:, columns] = evidence.law.add_shift(known, moved)
         return replace(self, psi=psi, known=(columns, known))
 
@@ -144,9 +152,7 @@ class Skills:
     def estimands(self) -> dict[str, FloatArray]:
         """Draws by the names of the schema, (D,) each."""
         evidence = self.fit.evidence
-        above = evidence.scores.size - np.searchsorted(
-            np.sort(evidence.scores), self.best, side="right"
-        )
+        at_most = np.searchsorted(np.sort(evidence.scores), self.best, side="right")
         expected = evidence.law.remove_shift(self.fresh_best, self.rho * self.shift)
         return {
             "theta_sota": self.best,
@@ -155,22 +161,26 @@ class Skills:
             "rho": self.rho,
             "shift": self.shift,
             "n_classifiers": self.tries,
-            "n_above_sota": above.astype(np.float64),
+            "n_above_sota": (evidence.scores.size - at_most).astype(np.float64),
         }
 
     def new_scores(self, n_test: int | None, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Scores of the winner, and the best score, on fresh items that all answer, (D,) each."""
         evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
         if evidence.shares_scores:
-            best = np.sort(self._leaders, axis=1)[:, -LEADERS:]
+            best = np.sort(self._leaders, axis=1)
             return {
                 "winner_new_score": evidence.law.new_score(self.winner, n_test, rng),
                 "best_new_score": evidence.law.best_new_score(best, self.rho, n_test, rng),
             }
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
-        loading, own = evidence.loading(self.rho[:, None], columns), self._own_normal(rng)
-        told = evidence.explained  # which fresh items share again
-        loading = np.sqrt(told + (1 - told) * loading**2)
+        loading = evidence.loading(self.rho[:, None], columns)
+        if evidence.factor is None:
+            own = rng.standard_normal(self.theta.shape)
+        else:
+            own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
+        again = evidence.explained  # which fresh items share again
+        loading = np.sqrt(again + (1 - again) * loading**2)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
         error *= evidence.wider((size, 1), rng)
         alone = rng.standard_normal(size) * evidence.wider((size,), rng)
@@ -180,13 +190,6 @@ class Skills:
             "winner_new_score": evidence.law.with_error(self.winner, alone, n_test, ratio[first]),
             "best_new_score": best.max(axis=1),
         }
-
-    def _own_normal(self, rng: np.random.Generator) -> FloatArray:
-        """Standard normals of the columns, with what relatives share, (D, C)."""
-        if self.fit.evidence.factor is None:
-            return rng.standard_normal(self.theta.shape)
-        normal = self.fit.evidence.draw_normal((len(self.theta),), rng)
-        return normal[:, self.fit.classifiers[2]]
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
@@ -199,18 +202,16 @@ class Skills:
         for r, f, draws in self.parameters.cells(self.fit, _ROWS) if below.size else ():
             psi = self._draw_below(below, draws, r, rng)
             if evidence.shares_scores:
-                held = self._held(f, draws)
-                left = rng.random(psi.shape) > np.interp(psi, evidence.psi, held)
+                falling, left = self._falling(f, draws), np.ones(psi.shape, bool)
                 for _ in range(_TRIES):
+                    left &= rng.random(psi.shape) > np.interp(psi, evidence.psi, falling)
                     if not left.any():
                         break
                     psi = np.where(left, self._draw_below(below, draws, r, rng), psi)
-                    left &= rng.random(psi.shape) > np.interp(psi, evidence.psi, held)
             moved = evidence.moved(self.rho[draws], self.shift[draws], below)
             skill[draws[:, None], below] = law.remove_shift(psi, moved)
         anchors = evidence.board.anchors
-        if anchors is not None and np.isin(below, anchors.entry).any():
-            which = np.flatnonzero(np.isin(anchors.entry, below))
+        if anchors is not None and (which := np.flatnonzero(np.isin(anchors.entry, below))).size:
             low = skill[:, anchors.entry[which]].astype(float)
             known = known_skills(anchors, law, which, low, low.var(axis=0), rng)
             skill[:, anchors.entry[which]] = known
@@ -232,30 +233,30 @@ class Skills:
         noise = evidence.noise(float(self.fit.luck[r])).draw_above(low, kinds, rng)
         return law.inside(scores - law.errors_at(law.inside(scores)) * np.sqrt(variance) * noise)
 
-    def _held(self, f: int, draws: IntArray) -> FloatArray:
+    def _falling(self, f: int, draws: IntArray) -> FloatArray:
         """The mean shape at the grid as far as it falls, relative to its greatest, (G,).
 
         It is not fitted to entries below the modelled part: below that, and below its mode, it is
-        held, so that nothing jumps there.
+        constant, so that nothing jumps there.
         """
         evidence, points = self.fit.evidence, self.parameters.points(self.fit, draws)
         shape = self.fit.shape_of(self.fit.families[f], np.unique(points, axis=0))[0]
-        held = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
+        falling = np.maximum.accumulate(shape[:, ::-1], axis=1)[:, ::-1]
         edge = int(np.searchsorted(evidence.y, evidence.law.places(evidence.values[:1])[0][0]))
-        held[:, :edge] = held[:, edge, None]
-        held = held.mean(axis=0)
-        return held / held[0]
+        falling[:, :edge] = falling[:, edge, None]
+        falling = falling.mean(axis=0)
+        return falling / falling[0]
 
 
 def draw_posterior(
     fit: FieldFit, draws: int, rng: np.random.Generator, *, every: bool = False
 ) -> Skills:
-    """So many draws from a fit; of every modelled entry, or of those that may be the best."""
+    """``draws`` draws from a fit; of every modelled entry, or of those that may be the best."""
     return draw_skills(fit, draw_parameters(fit, draws, rng), rng, every=every)
 
 
 def draw_parameters(fit: Fit, draws: int, rng: np.random.Generator) -> Parameters:
-    """So many posterior draws of parameters, each weighted point that is chosen four times."""
+    """``draws`` posterior draws of parameters, four of each weighted point that is chosen."""
     sets = -(-draws // REPEATS)
     parameters = Parameters.of(fit, fit.choose(sets, rng), REPEATS)
     return parameters[rng.permutation(sets * REPEATS)[:draws]]
@@ -307,7 +308,7 @@ def draw_skills(
             at = at.ravel()
             wider = fit.shape_of(fit.families[f], points, every_y)[0][:, None]
         alone = wider.shape[1] > 1  # an entry has a field of its own
-        density = fit.strangers.join(wider[:, :, : evidence.y.size])
+        density = fit.outliers.join(wider[:, :, : evidence.y.size])
         cdf = np.cumsum(density * (table.score[row] if alone else table.score), axis=2)
         level = _levels(evidence, draws.size, first, columns, rng)
         rows = at[:, None] * cdf.shape[1] + (np.arange(columns) if alone else row)
@@ -317,10 +318,8 @@ def draw_skills(
         fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
         if rest.any() or evidence.board.is_partial:
             if alone:
-                raise InputError(
-                    "the model observes the scores under densities of their own, and the board has "
-                    "classifiers that are not listed: theta_sota needs theirs as well"
-                )
+                what = "each score of the model has its own density, and classifiers are not listed"
+                raise InputError(f"{what}: theta_sota needs their densities as well")
             log_cdf = _log_cdf_of_best(cdf, rest)[at]
             log_cdf = log_cdf + log_hidden(fit, table, density[at, 0], tries[draws])
             y = invert_rows(np.exp(log_cdf), rng.random((draws.size, 1)), evidence.y)
@@ -341,7 +340,7 @@ def wider_grid(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 def draw_shared(
     fit: FieldFit, parameters: Parameters, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Rho within the cells of nodes, and the shift, from their priors or what anchors say.
+    """Rho within the cells of nodes, and the shift, from their priors or given anchors.
 
     Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
     """
@@ -419,3 +418,120 @@ def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray
     log_cdf = np.zeros(mass[:, 0].shape)
     log_cdf[:, :-1] = np.log1p(-np.minimum(beyond, 1 - 1e-12)).sum(axis=1)
     return np.diff(np.exp(count / mass.shape[1] * log_cdf), axis=1, prepend=0.0) @ psi
+
+
+@one_thread()
+def fresh_scores(
+    fit: FieldFit,
+    parameters: Parameters,
+    rng: np.random.Generator,
+    psi: FloatArray | None = None,
+) -> FloatArray:
+    """Scores of fresh boards with the design of this one, (D, E); of entries with psi, if given."""
+    scores = np.empty((parameters.node.size, fit.evidence.entries.size))
+    for r, f, draws in parameters.cells(fit, _block(fit.evidence)):
+        if psi is None:
+            density = fit.density(fit.families[f], parameters.points(fit, draws))
+            at = draw_fresh(fit, fit.tables[r], density, rng)
+        else:
+            at = psi[draws]
+        scores[draws] = _scores_at(fit, r, at, rng)
+    return scores
+
+
+def replicate_scores(
+    fit: FieldFit, log_density: FloatArray, rho: float, rng: np.random.Generator
+) -> FloatArray:
+    """Scores of a fresh modelled part of the board as they are printed, (n,).
+
+    The log density of the shape on the grid is one for all entries, (G,), or one for each, (n, G).
+    """
+    r = int(fit.nodes.find(np.array([rho]))[0])
+    if fit.evidence.is_cut:  # as in the fit: only relative densities matter
+        log_density = log_density - log_density.max(axis=-1, keepdims=True)
+    density = fit.outliers.join(np.exp(np.clip(log_density, -700.0, 50.0)))[None]
+    psi = draw_fresh(fit, fit.tables[r], density, rng)
+    return fit.evidence.board.sign * fit.evidence.draw_scores(psi, rho, 0.0, rng)[0]
+
+
+def _scores_at(fit: FieldFit, r: int, psi: FloatArray, rng: np.random.Generator) -> FloatArray:
+    scores = fit.evidence.draw_scores(psi, float(fit.rho[r]), float(fit.luck[r]), rng)
+    classifier, _, first = fit.classifiers
+    return scores[:, first][:, classifier]  # copies of a classifier have one score
+
+
+def draw_fresh(
+    fit: FieldFit, table: Tables, density: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Psi of new classifiers behind the modelled entries, (N, E), given that they are modelled.
+
+    From densities (N, G) of the field, or (N, E, G) of each entry.
+    """
+    evidence, kinds = fit.evidence, fit.evidence.kind[fit.evidence.row]
+    classifier, _, first = fit.classifiers
+    level = ndtr(evidence.draw_normal((len(density),), rng))[:, first][:, classifier]
+    reach = np.ones((1, evidence.y.size)) if table.reach is None else table.reach
+    kinds = kinds if len(reach) > 1 else np.zeros_like(kinds)
+    if density.ndim == 3:
+        mass, rows = density * reach[kinds], np.arange(level.size).reshape(level.shape)
+    else:
+        mass, rows = density[:, None] * reach, np.arange(len(density))[:, None] * len(reach) + kinds
+    cdf = np.cumsum(mass.reshape(-1, evidence.y.size), axis=1)
+    return evidence.law.skill_at(invert_rows(cdf, level, evidence.y, rows))
+
+
+def _block(evidence: Evidence) -> int:
+    """Draws at a time."""
+    rows = evidence.n_kinds if evidence.is_cut else 1
+    return int(np.clip(_FEW // max(evidence.entries.size, rows * evidence.y.size), 1, 256))
+
+
+@one_thread()
+def prior_boards(
+    fit: FieldFit,
+    parameters: Parameters,
+    rho: FloatArray,
+    shift: FloatArray,
+    rng: np.random.Generator,
+) -> dict[str, FloatArray]:
+    """Boards from the prior: scores (D, E), their best, and the skills of winner and best, (D,).
+
+    Parameters
+    ----------
+    fit : FieldFit
+        For the priors, and for the design that was observed: sizes, cut, correlation.
+    parameters : Parameters
+        Of D draws from the prior (``Parameters.from_prior``).
+    rho, shift : ndarray, shape (D,)
+        Prior draws of rho, in the cells of the nodes, and of the shift.
+    rng : Generator
+    """
+    wide = _widened(fit)
+    evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
+    psi, scores = np.empty((2, size, evidence.entries.size))
+    hidden, tries = np.full(size, evidence.psi[0]), draw_tries(fit, size, rng)
+    for r, f, draws in parameters.cells(wide, _block(evidence)):
+        density = wide.density(wide.families[f], parameters.points(wide, draws))
+        psi[draws] = draw_fresh(wide, wide.tables[r], density, rng)
+        scores[draws] = _scores_at(wide, r, psi[draws], rng)
+        if evidence.board.is_partial:
+            below = np.exp(log_hidden(wide, wide.tables[r], density, tries[draws]))
+            y = invert_rows(below, rng.random((draws.size, 1)), evidence.y)
+            hidden[draws] = law.skill_at(y[:, 0])
+    theta = law.remove_shift(psi, evidence.moved(rho, shift, evidence.entries))
+    return {
+        "score": scores,
+        "theta_sota": np.maximum(theta.max(axis=1), law.remove_shift(hidden, rho * shift)),
+        "winner_skill": theta[np.arange(size), np.argmax(scores, axis=1)],
+        "observed_maximum": scores.max(axis=1),
+    }
+
+
+def _widened(fit: FieldFit) -> FieldFit:
+    """The same on a grid that covers the fields of the prior."""
+    evidence, scale = fit.evidence, fit.scale
+    reach = 4 * scale.location_sd + 4 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
+    low = evidence.y[0] if evidence.is_cut else min(evidence.y[0], scale.location - reach)
+    high = max(evidence.y[-1], scale.location + reach)
+    wide = replace(evidence, y=np.linspace(low, high, _NODES))
+    return replace(fit, evidence=wide, outliers=Outliers.of_board(wide, scale, fit.nodes))

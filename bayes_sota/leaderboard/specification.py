@@ -1,4 +1,4 @@
-"""Which of the named models (``bayes_sota.core.specification``) an estimate takes."""
+"""Choice of a named model (``bayes_sota.core.specification``) for an estimate."""
 
 import os
 from dataclasses import replace
@@ -44,14 +44,13 @@ def chosen_model(
     field : str, optional
         One of ``KINDS_OF_FIELD``, whose prior of rho the default model takes.
     data : optional
-        What is observed: a download of a competition is a field of ensembles, where nothing else
-        says what rho may be.
+        Observed data: a download of a competition is by default a field of ensembles.
 
     Raises
     ------
     InputError
-        Priors beside a model, a domain or a kind of field beside what has a rho of its own, or a
-        model of another builder; the message has the right ones.
+        Priors beside a model, a domain or a kind of field beside another source of rho, or a model
+        of another builder; the message has the right ones.
 
     Examples
     --------
@@ -78,11 +77,9 @@ def chosen_model(
         implied = isinstance(data, Chosen) and data.is_competition
         spec = _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
     if spec.builder != builder:
-        right = [name for name in model_names() if load_model(name).builder == builder]
-        raise InputError(
-            f"the model {spec.name!r} is for {spec.kind.takes}; models for "
-            f"{BUILDERS[builder].takes}: {', '.join(right)}"
-        )
+        right = ", ".join(n for n in model_names() if load_model(n).builder == builder)
+        fix = f"models for {BUILDERS[builder].takes}: {right}"
+        raise InputError(f"the model {spec.name!r} is for {spec.kind.takes}", fix=fix)
     if correlation is None:
         return spec
     return replace(spec, priors=replace(spec.priors, correlation=FixedCorrelation(correlation)))
@@ -143,9 +140,9 @@ def source_of_rho(model: str) -> str:
 
 
 def notes_on_field(data: object, name: str, asked: Model = None) -> list[str]:
-    """That a download of a competition is taken for a field of ensembles, unless by a model."""
+    """Note that a download of a competition counts as a field of ensembles, unless by a model."""
     implied = isinstance(data, Chosen) and data.is_competition and asked is None
     return [
         "entries of a competition are taken for ensembles, which share members, notebooks or "
-        "parents and so more luck; --field single takes them for classifiers of their own"
+        "parents and so more of their errors; --field single takes them for single classifiers"
     ] * (implied and name.endswith(_ENSEMBLES))

@@ -27,7 +27,6 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets
-from bayes_sota.leaderboard.from_scores import check_luck
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 
@@ -113,7 +112,7 @@ def board_table(
         raise InputError("the scores of all entries, or their answers, are needed")
     board = words.board_of(data)
     spec = chosen_model(model, "leaderboard", priors, domain=domain, field=field, data=board)
-    check_luck(priors, data)
+
     rng, seed = resolve_seed(random_seed)
     m = len(board.names)
     count = min(max(draws, _DRAWS if m <= _LARGE else draws), max(100, _MOST_NUMBERS // m))

@@ -16,8 +16,14 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.anchors import narrowed_by_anchor
 from bayes_sota.leaderboard.posterior import BoardPosterior
-from bayes_sota.leaderboard.sample_estimate import Data, estimate, is_whole
-from bayes_sota.leaderboard.sample_sensitivity import rows_of_board, sota_sensitivity, tried
+from bayes_sota.leaderboard.sample_estimate import (
+    Data,
+    estimate,
+    is_whole,
+    rows_of_board,
+    sota_sensitivity,
+    tried,
+)
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 

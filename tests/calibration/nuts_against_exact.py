@@ -27,8 +27,7 @@ from bayes_sota.core.importance import sample_importance
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.fit_shape import ShapeFit, fit_shape
+from bayes_sota.leaderboard.fit import ShapeFit, fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
 from bayes_sota.leaderboard.sample_trace import skills_of_trace
 from bayes_sota.leaderboard.shapes import FAMILIES

@@ -12,8 +12,7 @@ from bayes_sota.core.sample import with_attributes
 from bayes_sota.core.sample_trace import run_nuts, sample_completed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.fit_shape import fit_shape
+from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
 from bayes_sota.leaderboard.sample_trace import complete
 from bayes_sota.leaderboard.specification import chosen_model

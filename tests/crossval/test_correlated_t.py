@@ -8,9 +8,9 @@ from scipy import integrate, stats
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import (
     correlated_t,
+    difference_tests,
     iterations_needed,
     other_seed_probability,
-    partition_share,
     running_posteriors,
     sensitivity_to_overlap,
 )
@@ -62,21 +62,6 @@ def test_it_is_the_integral_over_the_variance(rho: float) -> None:
     assert found.p_better(0.01) == pytest.approx(part / whole, rel=1e-7)
 
 
-def test_its_interval_holds_what_it_says() -> None:
-    found = correlated_t(runs())
-    low, high = found.interval(0.9)
-    law = stats.t(found.df, found.mean, found.scale)
-    assert [law.cdf(low), law.cdf(high)] == pytest.approx([0.05, 0.95])
-    assert found.scale**2 == pytest.approx(found.partition_variance + found.data_variance)
-
-
-def test_missing_folds_are_left_out() -> None:
-    given = runs()
-    scores = given.scores.copy()
-    scores[0, 0, 1, 2] = np.nan
-    assert correlated_t(FoldScores(scores)).n_scores == 14
-
-
 def test_one_value_per_iteration_has_the_mean_of_its_folds() -> None:
     given = runs(40, 5)
     means = FoldScores(given.iteration_means()[..., None], folds=5)
@@ -90,6 +75,10 @@ def test_learners_that_never_differ() -> None:
     same = FoldScores(np.full((1, 2, 2, 3), 0.8))
     assert correlated_t(same).rope(0.0)["a_better"] == 0.5
     assert correlated_t(same).rope(0.01) == {"a_better": 0, "equivalent": 1, "b_better": 0}
+    with pytest.raises(InputError, match="there is no learner '3'; there are 1, 2"):
+        correlated_t(same, "1", "3")
+    with pytest.raises(InputError, match="that both learners have are needed, got 1"):
+        correlated_t(FoldScores(np.ones((2, 1, 1)), folds=5))
 
 
 def test_a_stronger_overlap_leaves_more_doubt() -> None:
@@ -99,24 +88,6 @@ def test_a_stronger_overlap_leaves_more_doubt() -> None:
     assert table[2, 0] == pytest.approx(0.2)
     naive = stats.ttest_1samp(np.subtract(*runs(10, 5).scores[0].reshape(2, -1)), 0)
     assert 1 - table[0, 1] == pytest.approx(naive.pvalue / 2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: correlated_t(runs(), "a", "c"), "there is no learner 'c'; there are a, b"),
-        (lambda: correlated_t(runs(), task=2), "there is no data set 2"),
-        (lambda: correlated_t(runs(), correlation=1.0), "must be .* below 1, got 1.0"),
-        (
-            lambda: correlated_t(FoldScores(np.ones((2, 1, 1)), folds=5)),
-            "that both learners have are needed, got 1",
-        ),
-        (lambda: correlated_t(runs()).p_better(-1), "rope must be"),
-    ],
-)
-def test_what_is_refused(call, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        call()
 
 
 @pytest.mark.parametrize("probability", [0.9, 0.95, 0.99])
@@ -138,15 +109,6 @@ def test_the_size_of_the_data_can_leave_it_open() -> None:
     assert iterations_needed(0.01, np.nan, 0.0) is None  # of one iteration
     with pytest.raises(InputError, match="probability must be"):
         iterations_needed(0.01, 0.02, 0.01, 0.5)
-
-
-def test_the_share_of_partitions_is_that_of_simulated_runs() -> None:
-    """Means of iterations of many data sets, whose common part stays."""
-    rng = np.random.default_rng(0)
-    shared = rng.normal(0, 0.03, 40_000)
-    runs = shared + rng.normal(0, 0.05, (6, 40_000)).mean(axis=0)
-    expected = 1 - np.var(shared) / np.var(runs)
-    assert partition_share(0.05**2 / 6, 0.03**2) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize(("shape", "folds"), [((9, 5), 5), ((9, 1), 10)])
@@ -177,3 +139,39 @@ def test_another_seed_says_otherwise_as_often_as_in_simulated_runs(n: int, canon
     assert other_seed_probability(-mean, sd, n, canonical) == found
     assert other_seed_probability(0.0, 0.0, n, canonical) == 0.5
     assert np.isnan(other_seed_probability(0.1, 0.1, 1, 1))
+
+
+def test_each_test_has_its_published_formula() -> None:
+    """Of SciPy; of Bouckaert and Frank."""
+    a, b = np.random.default_rng(1).normal(0.9, 0.02, (2, 6, 2))
+    a[5, 1] = np.nan  # a fit that failed
+    naive, corrected = difference_tests(a, b, 2)
+    d = (a - b)[np.isfinite(a)]
+    paired = stats.ttest_rel(a.ravel(), b.ravel(), nan_policy="omit")
+    statistic = d.mean() / np.sqrt((1 / 11 + 0.5 / 0.5) * d.var(ddof=1))
+    for found, name, expected, p in (
+        (naive, "naive", paired.statistic, paired.pvalue),
+        (corrected, "corrected", statistic, 2 * stats.t.sf(abs(statistic), 10)),
+    ):
+        assert (found["name"], found["df"]) == (name, 10)
+        assert (found["statistic"], found["p_value"]) == pytest.approx((expected, p))
+
+
+@pytest.mark.slow
+def test_folds_that_share_an_error_are_what_the_correction_is_for() -> None:
+    """With the correlation 1/k of all differences the corrected test is exact, the naive is not."""
+    rng = np.random.default_rng(4)
+    shared = np.sqrt(0.1) * rng.standard_normal((1500, 1, 1))
+    d = shared + np.sqrt(0.9) * rng.standard_normal((1500, 10, 10))
+    zero = np.zeros((10, 10))
+    tests = [difference_tests(one, zero, 10) for one in d]
+    naive, corrected = np.mean([[test["p_value"] <= 0.05 for test in row] for row in tests], axis=0)
+    assert corrected == pytest.approx(0.05, abs=0.018)
+    assert naive > 0.4
+
+
+def test_learners_without_any_difference() -> None:
+    same = np.full((5, 2), 0.9)
+    assert [test["p_value"] for test in difference_tests(same, same, 2)] == [1.0] * 2
+    for test in difference_tests(same, same - 0.1, 2):
+        assert (test["p_value"], test["statistic"]) == (None, None)

@@ -1,12 +1,10 @@
 """Scores of repeated cross-validation: what is kept, read and refused."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from crossval_runs import write_scores
 from data.files import refused
 
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, read_test_scores
@@ -30,11 +28,8 @@ def test_means_of_iterations_need_every_fold() -> None:
     ("change", "settings", "message"),
     [
         (lambda s: s[0, 0], {}, "have the shape"),
-        (lambda s: s[:, :0], {}, "have the shape"),
         (lambda s: s[..., :1], {}, "got 1 for 1 folds; give their number with folds="),
         (lambda s: s, {"folds": 4}, "got 5 for 4 folds"),
-        (lambda s: s, {"learners": ["a", "a", "b"]}, "a"),
-        (lambda s: s, {"tasks": ["a"]}, "data set"),
         (lambda s: np.where(s == s[1, 2, 3, 4], np.inf, s), {}, "learner '3', iteration 3, fold 4"),
         (
             lambda s: np.where(np.arange(3)[:, None, None] == 1, np.nan, s),
@@ -110,25 +105,3 @@ def test_scores_of_true_test_sets() -> None:
     np.testing.assert_array_equal(read_test_scores(wide, runs, direction="lower"), -expected)
     frame["score"] = frame["score"].astype(float).where(frame["score"] != 2)
     refused("data set 'd0', learner 'm2': a score is needed", read_test_scores, frame, runs)
-
-
-ODD = ("-a", "=1+1", "+a", "@a", "'-a", "''=a", "'a", "-1", "＝a", "a,b;c;d;e;f;g", 'a "b"', "a\nb")
-
-
-def test_folds_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
-    holes = FOLDS.copy()
-    holes[0, 1, 3, 1] = np.nan
-    holes[1, :, 9:] = np.nan
-    for scores in (FOLDS, holes, holes[:1], holes.mean(axis=3, keepdims=True)):
-        folds = 2 if scores.shape[3] == 1 else None
-        for scorer in ("roc_auc", "-rmse"):
-            first = FoldScores(scores, learners=["nb", "tree", "=svm"], folds=folds, scorer=scorer)
-            write_scores(first, tmp_path / "x.csv")
-            assert read_fold_scores(tmp_path / "x.csv", folds=folds) == first
-
-
-def test_names_are_the_same_after_writing_and_reading(tmp_path: Path) -> None:
-    rng, path = np.random.default_rng(1), tmp_path / "x.csv"
-    first = FoldScores(rng.random((2, 12, 3, 2)), learners=ODD, tasks=["-x", "'=y"])
-    write_scores(first, path)
-    assert read_fold_scores(path) == first

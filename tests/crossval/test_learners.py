@@ -5,10 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
@@ -40,18 +36,6 @@ def test_labels_that_are_numbers_are_numbers() -> None:
     assert labels.tolist() == [10, 9, 9]
 
 
-def test_a_table_of_numbers_is_prepared_alike_without_categories() -> None:
-    """The short way gives the bits, in the same order in memory, of the general one."""
-    rows = np.random.default_rng(0).normal(size=(40, 5))
-    rows[::7, 1] = np.nan
-    short = named_learners(["nb"])["nb"][:-1].fit_transform(rows)
-    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
-    general = ColumnTransformer([("categories", OneHotEncoder(), [])], remainder=numbers)
-    found = general.fit_transform(rows)
-    assert found.tobytes() == short.tobytes()
-    assert found.flags.f_contiguous == short.flags.f_contiguous
-
-
 @pytest.mark.slow
 def test_every_learner_learns() -> None:
     attributes, labels, categories, _ = read_task(frame(), "class")
@@ -76,14 +60,3 @@ def test_every_learner_learns() -> None:
 def test_tables_that_cannot_be_meant_are_refused(cells: Any, target: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_task(pd.DataFrame(cells), target)
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["nb", "j48"], "learners are some of nb, 5nn, .*, got .j48"),
-    ],
-)
-def test_names_that_cannot_be_meant_are_refused(names: list[str], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        named_learners(names)

@@ -66,13 +66,6 @@ def test_relative_scores_are_those_of_completed_iterations() -> None:
     assert whole.unit == pytest.approx(0.05, rel=0.2)
 
 
-def test_what_all_learners_share_changes_nothing() -> None:
-    shared = RNG.normal(size=(2, 1, 4, 5))
-    found, usual = relative_scores(FoldScores(RUNS.scores + shared)), relative_scores(RUNS)
-    assert found.values == pytest.approx(usual.values, abs=1e-12)
-    assert found.unit == pytest.approx(usual.unit)
-
-
 @pytest.mark.slow
 def test_every_law_of_the_prior_comes_back_in_its_draws() -> None:
     """s - mu, integrated out of the model, has the variance and no correlation that it must."""
@@ -101,30 +94,14 @@ def test_every_law_of_the_prior_comes_back_in_its_draws() -> None:
     assert np.std(gap) == pytest.approx(1, abs=0.06)
 
 
-def test_two_learners_share_a_spread() -> None:
-    model = build_model(FoldScores(RUNS.scores[:, :2]))
-    for name in ("log_fold_sd", "log_partition_ratio"):
-        assert model.named_vars_to_dims[name] == ("task",)
-    assert model["overlap_correlation"].get_value() == pytest.approx(1 / 5)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: build_model(FoldScores(RUNS.scores[:, :1])), "at least 2 learners"),
         (lambda: build_model(FoldScores(np.ones((2, 3, 4)))), "never vary"),
         (lambda: build_model(RUNS, unit=0.0), "unit must be"),
-        (lambda: build_model(RUNS, "x"), "must be Priors or CrossValidationPriors, got str"),
-        (lambda: CrossValidationPriors(task_spread=0.0), "task_spread must be"),
     ],
 )
 def test_what_is_refused(call, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
-
-
-def test_a_data_set_that_no_iteration_completed_is_named() -> None:
-    scores = RUNS.scores.copy()
-    scores[1, 0, :2, 0] = scores[1, 1, 2:, 0] = np.nan
-    with pytest.raises(InputError, match="no iteration on data set 'y'"):
-        relative_scores(FoldScores(scores, tasks=["x", "y"]))

@@ -52,14 +52,6 @@ def test_bars_of_ranks_are_as_long_as_the_critical_difference() -> None:
     np.testing.assert_allclose(np.ptp(bars, axis=1), ranks.nemenyi)
 
 
-def test_ticks_of_few_iterations_are_whole_numbers() -> None:
-    scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 3, 5)))
-    figure = plot_running_means(scores).viz["figure"].item()
-    figure.canvas.draw()
-    labels = [text.get_text() for text in figure.axes[0].get_xticklabels()]
-    assert labels == ["1", "2", "3"]
-
-
 FIGURES: dict[str, Callable[..., Any]] = {
     "means": lambda **o: plot_running_means(simulated(5, name=LONG), **o),
     "ranks": lambda **o: plot_critical_differences(

@@ -32,16 +32,6 @@ def test_equal_learners_have_the_reproducibility_that_chance_gives(
     tolerance = 4 * np.std(found) / np.sqrt(1500) + 0.005
     expected = expected_by_chance(orderings, share)
     assert np.mean(found) == pytest.approx(expected, abs=tolerance)
-
-
-def test_equal_learners_on_real_orderings_of_one_pool() -> None:
-    """The whole path: 10 of 40 iterations of two learners of one distribution."""
-    rng = np.random.default_rng(5)
-    scores = FoldScores(rng.normal(0.9, 0.01, (200, 2, 40, 1)), folds=10)
-    (judged,) = judge_rules([fixed(10)], scores, orderings=50, random_seed=0)
-    found = judged.reproducibility()[:, 0, 1]
-    error = 4 * found.std() / np.sqrt(200)
-    assert found.mean() == pytest.approx(expected_by_chance(50, 0.25), abs=error + 0.01)
     assert expected_by_chance(10_000, 0.25) == pytest.approx(1 / 3, abs=0.002)
     assert expected_by_chance(50, 1.0) == 1
 

@@ -6,7 +6,6 @@ from calibration.crossval_coverage import Sampler, simulate_learners
 from schema_names import DIMENSIONS, GROUPS
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 
@@ -53,14 +52,3 @@ def test_intervals_hold_known_effects() -> None:
         true = truth.differences()["task_difference"]
         inside.append((low <= true) & (true <= high))
     assert 0.88 < np.mean(inside) <= 1
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match="a trace is the DataTree"):
-        bs.crossval.complete(None, runs())  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="at least 10 draws and 2 chains"):
-        bs.crossval.sample_comparison(runs(), draws=5)
-    with pytest.raises(InputError, match="priors or a model, not both"):
-        bs.crossval.sample_comparison(
-            runs(), model="crossval", priors=bs.core.CrossValidationPriors()
-        )

@@ -54,14 +54,6 @@ def test_canonical_runs_of_several_iterations_agree_with_all_subsets(folds: int)
 
 
 @pytest.mark.slow
-def test_normal_scores_are_rarely_called_skewed() -> None:
-    values = np.random.default_rng(3).standard_normal((1, 400, 40))
-    found = steady_state(iterations(values))
-    assert 0.02 < found.skewed.mean() < 0.08
-    assert 0.02 < np.mean(found.p_normal < 0.05) < 0.08
-
-
-@pytest.mark.slow
 def test_a_report_on_many_normal_learners_rarely_calls_one_skewed() -> None:
     """Of 120 learners two standard errors would call six."""
     called = []

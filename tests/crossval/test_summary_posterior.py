@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.summary_posterior import report_comparison
 
 RNG = np.random.default_rng(0)
@@ -82,21 +81,8 @@ def test_the_answer_comes_first_and_every_form_has_it() -> None:
     assert report.to_latex().count("set 0") >= 3
 
 
-def test_repetition_is_said_to_be_vain_where_it_is() -> None:
-    report = report_comparison(result())
-    row = next(p for p in report.content["pairs"] if p["task"] == "set 0" and p["b"] == "c")
-    assert (row["a"], row["decided"], row["iterations_needed"]) == ("a", False, None)
-    assert report.tables[0].rows[4][-1] == "data"
-    assert "which repetition cannot remove" in " ".join(report.sentences)
-
-
 def test_one_data_set_has_no_rows_over_all() -> None:
     report = report_comparison(result(1, dropped=2))
     assert {row["task"] for row in report.content["pairs"]} == {"set 0"}
     assert report.sentences[0].startswith("c is the best of 3 learners on set 0")
     assert report.notes == ["2 iterations that not all learners completed"]
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match="ci_prob"):
-        report_comparison(result(), ci_prob=1.0)

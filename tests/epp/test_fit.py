@@ -1,8 +1,5 @@
 """Skills and their uncertainty: published numbers, and another route to each."""
 
-from collections.abc import Iterator
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.linalg import eigh, null_space
@@ -88,50 +85,6 @@ def test_covariance_by_another_route(kind, missing, groups) -> None:
         np.testing.assert_allclose(fit.covariance, sandwich, rtol=1e-10)
 
 
-def tables_of_many_shapes() -> Iterator[BradleyTerryFit]:
-    """Two rounds and many, complete and with gaps, alone and in groups, apart, overlapping."""
-    shapes = product((2, 3, 5), (2, 3, 12), (0.0, 0.4), KINDS, ("rounds", "groups", "splits"))
-    for seed, (players, rounds, missing, kind, scheme) in enumerate(shapes):
-        skills = np.linspace(1.5, -1.5, players)
-        table = simulate_tournament(skills, rounds, missing=missing, random_seed=seed)
-        if scheme == "groups":
-            table = ScoreTable(
-                table.scores, groups=[str(r % max(2, rounds // 2)) for r in range(rounds)]
-            )
-        share = 0.1 if scheme == "splits" else None
-        yield fit_epp(table, kind, penalty=0.5, test_fraction=share)
-
-
-@pytest.mark.slow
-def test_every_standard_error_is_the_root_of_the_covariance_that_is_kept() -> None:
-    """Also of differences; the covariance is positive semi-definite and of mean zero."""
-    number = alone = 0
-    for fit in tables_of_many_shapes():
-        kept = fit.to_datatree()["point_estimate"]
-        covariance = kept["epp_covariance"].to_numpy()
-        known = np.isfinite(np.diagonal(covariance))
-        assert np.array_equal(known, fit.clusters_of_players > 1)
-        root = np.sqrt(np.diagonal(covariance))
-        np.testing.assert_allclose(fit.se, root, rtol=1e-12)
-        np.testing.assert_allclose(kept["epp_se"], root, rtol=1e-12)
-        np.testing.assert_allclose(epp_table(fit).frame["se"].sort_values(), np.sort(root))
-        number, alone = number + 1, alone + int((~known).sum())
-        inner = covariance[np.ix_(known, known)]
-        if not known.any():
-            continue
-        values = np.linalg.eigvalsh(inner)
-        assert values[0] > -1e-12 * values[-1]
-        if known.all():
-            np.testing.assert_allclose(inner.sum(axis=0), 0, atol=1e-12 * len(inner) * inner.max())
-        first, second = (fit.players[i] for i in (0, -1))
-        found = fit.test(first, second).se
-        (own, shared), (_, other) = covariance[np.ix_([0, -1], [0, -1])]
-        expected = np.sqrt(own + other - 2 * shared)
-        assert found == pytest.approx(expected, rel=1e-9)
-        assert found >= np.sqrt(fit.least_share) * fit.test(first, second).se_model * (1 - 1e-9)
-    assert (number, alone) == (108, 20)
-
-
 def test_two_players_in_closed_form() -> None:
     """The log odds of winning, by the delta method."""
     table = ScoreTable([[2, 1], [2, 1], [1, 2], [3, 1], [1, 1], [2, 0], [0, 2]])
@@ -163,13 +116,11 @@ def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
     assert found.se_model == pytest.approx(model)
     assert found.p_value_model == pytest.approx(2 * norm.sf(abs(found.difference) / model))
     assert found.paper_wald_p_value == pytest.approx(chi2.sf(2 * found.wald_chi2, 2))
-    played = fit.data.present[:, [1, 3]].sum(axis=0).min()
     assert found.se == pytest.approx(np.sqrt(contrast @ covariance_by_hand(fit, 0.25) @ contrast))
     met = (fit.data.present.sum(axis=1) - 1)[:, None] * fit.data.present
     weights = met if kind == "same-round" else fit.data.present.astype(float)
     effective = (weights.sum(axis=0) ** 2 / np.sum(weights**2, axis=0))[[1, 3]].min()
     assert found.df == pytest.approx(effective - 1)
-    assert played - 3 < found.df <= played - 1
     assert found.p_value == pytest.approx(2 * t.sf(abs(found.difference) / found.se, found.df))
     half = t.ppf(0.95, found.df) * found.se
     assert found.interval == pytest.approx([found.difference - half, found.difference + half])
@@ -191,40 +142,36 @@ def test_likelihood_ratios_by_scipy(kind: str, missing: float) -> None:
     def loss(skills: np.ndarray) -> float:
         return float(np.sum(wins * np.logaddexp(0, skills - skills[:, None])))
 
-    held = minimize(lambda x: loss(np.insert(x, 3, x[1])), np.zeros(4), options={"gtol": 1e-6})
+    equal = minimize(lambda x: loss(np.insert(x, 3, x[1])), np.zeros(4), options={"gtol": 1e-6})
     free = minimize(loss, np.zeros(5), options={"gtol": 1e-6})
     found = fit.test("b", "d")
-    assert found.lrt_chi2 == pytest.approx(2 * (held.fun - free.fun), abs=1e-5)
+    assert found.lrt_chi2 == pytest.approx(2 * (equal.fun - free.fun), abs=1e-5)
     assert found.lrt_p_value == pytest.approx(chi2.sf(found.lrt_chi2, 1), rel=1e-9)
     assert fit.deviance_df == np.count_nonzero(np.triu(wins + wins.T)) - 4
 
 
-def test_players_that_always_tie_are_never_told_apart() -> None:
+def test_players_that_always_tie_are_equal() -> None:
     """Their difference and its error are roundings."""
-    for seed in range(25):
+    for seed in range(5):
         scores = np.random.default_rng(seed).normal(size=(20, 6))
         scores[:, 1] = scores[:, 0]
         fit = fit_epp(scores)
-        found = fit.test("1", "2")
-        assert found.difference == pytest.approx(0, abs=1e-12)
-        assert found.p_value == 1
-        ranks = fit.rank_interval() if seed < 5 else np.ones((2, 2))
-        assert ranks[0].tolist() == ranks[1].tolist()
+        assert fit.test("1", "2").p_value == 1
+        assert fit.rank_interval()[0].tolist() == fit.rank_interval()[1].tolist()
         assert fit.rank[0] == fit.rank[1]
 
 
-def test_players_of_one_round_are_never_told_apart() -> None:
+def test_a_player_of_one_round_may_have_any_rank() -> None:
     scores = np.random.default_rng(0).normal(size=(20, 4))
     scores[1:, 0] = np.nan
     scores[0] = [0.5, 0.2, 0.9, 0.1]
     fit = fit_epp(ScoreTable(scores))
     assert fit.df[0] == 0
     assert (fit.df[1:] > 18).all()
-    assert fit.interval()[0].tolist() == [-np.inf, np.inf]
-    assert fit.interval(kind="simultaneous")[0].tolist() == [-np.inf, np.inf]
+    for kind in ("robust", "simultaneous"):
+        assert fit.interval(kind=kind)[0].tolist() == [-np.inf, np.inf]
     assert fit.test("1", "2").p_value == 1
     assert fit.rank_interval()[0].tolist() == [1, 4]
-    assert fit.tied_with_best()[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -280,9 +227,7 @@ def test_players_that_never_meet_are_equal_under_a_penalty() -> None:
     assert fit.epp.tolist() == [0, 0]
     assert fit.test("1", "2").p_value == 1
     for kind in ("robust", "simultaneous"):
-        low, high = fit.interval(kind=kind).T
-        assert (low < -5).all()
-        assert (high > 5).all()
+        assert (np.abs(fit.interval(kind=kind)) > 5).all()
 
 
 # Summaries
@@ -290,13 +235,10 @@ def test_players_that_never_meet_are_equal_under_a_penalty() -> None:
 
 def test_intervals_ranks_and_probabilities() -> None:
     fit = fit_epp(drawn(rounds=60))
-    low, high = fit.interval(0.9).T
+    high = fit.interval(0.9)[:, 1]
     np.testing.assert_allclose(high - fit.epp, t.ppf(0.95, 59) * fit.se, rtol=1e-9)
-    np.testing.assert_allclose(fit.epp - low, high - fit.epp, rtol=1e-9)
     width = np.diff(fit.interval(kind="model"))[:, 0] / 2
     np.testing.assert_allclose(width, norm.ppf(0.975) * fit.se_model, rtol=1e-9)
-    assert (np.diff(fit.interval(kind="simultaneous")) > np.diff(fit.interval())).all()
-    np.testing.assert_allclose(fit.p_beats_average, expit(fit.epp), rtol=1e-12)
     # Elo's own formula gives the same win probabilities
     frame = epp_table(fit).frame
     elo, epp = frame["elo"].to_numpy(), frame["epp"].to_numpy()
@@ -304,12 +246,7 @@ def test_intervals_ranks_and_probabilities() -> None:
     np.testing.assert_allclose(1 / (1 + 10 ** ((elo - elo[:, None]) / 400)), wins, rtol=1e-12)
     assert elo.mean() == pytest.approx(1500)
     np.testing.assert_allclose(frame["elo_se"] / frame["se"], 173.7177927613, rtol=1e-10)
-    ranks = fit.rank_interval()
-    assert (ranks[:, 0] <= fit.rank).all()
-    assert (ranks[:, 1] >= fit.rank).all()
-    np.testing.assert_array_equal(fit.tied_with_best(), ranks[:, 0] == 1)
-    assert 1 < fit.tied_with_best().sum() < 5
-    wide = fit.rank_interval(0.999)
+    ranks, wide = fit.rank_interval(), fit.rank_interval(0.999)
     assert (wide[:, 0] <= ranks[:, 0]).all()
     assert (wide[:, 1] >= ranks[:, 1]).all()
     assert repr(fit).endswith(f"'a' leads, EPP {fit.epp[0]:.3f}>")
@@ -325,13 +262,13 @@ def test_the_tree_holds_the_numbers() -> None:
     tree = fit.to_datatree()
     point = tree["point_estimate"]
     np.testing.assert_array_equal(point["epp"], fit.epp)
-    np.testing.assert_array_equal(point["epp_se"].sel(player="c"), fit.se[2])
-    assert point["epp_covariance"].dims == ("player", "player_other")
-    chance = point["win_probability"].sel(player="a", player_other="b")
-    assert float(chance) == pytest.approx(fit.win_probability("a", "b"))
-    assert tree.attrs["matches"] == "all-rounds"
-    assert tree.attrs["penalty"] == 0.5
-    assert tree["observed_data"]["score"].dims == ("round", "player")
+    root = np.sqrt(np.diagonal(point["epp_covariance"]))
+    np.testing.assert_allclose(point["epp_se"], root, rtol=1e-12)
+    np.testing.assert_allclose(epp_table(fit).frame["se"].sort_values(), np.sort(root))
+    (own, shared), (_, other) = point["epp_covariance"].values[np.ix_([0, -1], [0, -1])]
+    assert fit.test("a", "e").se == pytest.approx(np.sqrt(own + other - 2 * shared))
+    assert float(point["win_probability"][0, 1]) == fit.win_probability("a", "b")
+    assert (tree.attrs["matches"], tree.attrs["penalty"]) == ("all-rounds", 0.5)
 
 
 def test_matches_without_clusters_are_independent() -> None:
@@ -345,10 +282,8 @@ def test_matches_without_clusters_are_independent() -> None:
     found = fit.test("a", "b")
     assert found.df == np.inf
     assert found.p_value == pytest.approx(found.p_value_model)
-    np.testing.assert_allclose(fit.interval(), fit.interval(kind="model"), rtol=1e-12)
     own = Matches(first, (first + 1) % 3, outcomes, players=list("abc"), groups=np.arange(90))
     np.testing.assert_allclose(fit_epp(own).se, fit.se, rtol=0.1)  # each match its own cluster
-    assert fit.to_datatree()["observed_data"]["match_outcome"].sizes == {"match": 90}
 
 
 def test_players_apart_are_not_known_better_than_by_independent_matches() -> None:
@@ -365,21 +300,6 @@ def test_players_apart_are_not_known_better_than_by_independent_matches() -> Non
         covered += [low < 3.5 < high] * (not fit.connected)
     assert len(covered) > 5
     assert np.mean(covered) > 0.9
-
-
-def test_clusters_of_unequal_size_count_for_fewer() -> None:
-    table = simulate_tournament([0.5, 0, -0.5], 20, random_seed=0)
-    even = fit_epp(ScoreTable(table.scores, groups=[str(r // 2) for r in range(20)]))
-    assert even.df.tolist() == pytest.approx([9.0] * 3)
-    uneven = fit_epp(ScoreTable(table.scores, groups=[str(max(r - 9, 0)) for r in range(20)]))
-    assert uneven.df.tolist() == pytest.approx([20**2 / (10**2 + 10) - 1] * 3)
-
-
-def test_two_rounds_that_agree_by_chance_are_no_proof() -> None:
-    fit = fit_epp(ScoreTable([[3, 2, 1], [2, 1, 3]], players=list("abc")))
-    found = fit.test("a", "b")
-    assert found.se >= found.se_model > 0
-    assert found.p_value > 0.2
 
 
 def test_overlap_is_of_the_rounds_that_a_player_has() -> None:

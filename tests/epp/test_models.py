@@ -66,22 +66,19 @@ def test_rankings_of_one_tournament(table: ScoreTable) -> None:
 
 
 @pytest.mark.slow
-def test_tournaments_share_skills_and_rounds_have_slopes() -> None:
+def test_tournaments_share_skills_and_covariates_have_effects() -> None:
     model = build_model(
         [TABLE, OTHER],
         player_covariates={"size": [1, 2, 3, 4, 5], "family": list("xxyyz")},
-        round_covariates={"year": np.arange(10)},
     )
     assert model.coords["player"] == tuple("abcde")
     assert model.coords["round"][0] == "simulated: 1"
     point = some_point(model)
-    names = ("epp", "epp_tournament", "round_slope", "covariate_effect")
-    epp, own, slope, effect = values_at(model, point, *names)
+    epp, own, effect = values_at(model, point, "epp", "epp_tournament", "covariate_effect")
     assert effect.shape == (4,)
     assert epp.sum() == pytest.approx(0, abs=1e-12)
     assert own.sum(axis=1) == pytest.approx(np.zeros(2), abs=1e-12)
-    year = stats.zscore(np.arange(10.0))
-    skills = own[[0] * 6 + [1] * 4] + year[:, None] * slope
+    skills = own[[0] * 6 + [1] * 4]
     scores = np.full((10, 5), np.nan)
     scores[:6, :4], scores[6:, [0, 4, 1]] = TABLE.oriented, OTHER.oriented
     expected = [ranking(*row) for row in zip(scores, skills, strict=True)]
@@ -125,19 +122,12 @@ def test_groups_and_overlapping_splits_weigh_rankings() -> None:
     assert splits == pytest.approx([1 / (1 + 200 * 0.2 / 0.8)])
 
 
-def test_skills_are_centred_where_the_data_are_clear() -> None:
-    clear = simulate_tournament(np.linspace(-2, 2, 6), 40, random_seed=0)
-    equal = simulate_tournament(np.zeros(6), 40, random_seed=0)
-    assert "own_skill" in build_model(clear).named_vars
-    assert "skill_offset" in build_model(equal).named_vars
-
-
 NAMES = ["a", "b", "c", "d"]
 
 
 def test_columns_have_mean_zero_and_numbers_unit_spread() -> None:
     given = {"size": [1, 2, 3, 10], "deep": [True, False, True, True], "family": list("xyyx")}
-    columns, labels = build_design(given, NAMES, "player")
+    columns, labels = build_design(given, NAMES)
     assert labels == ["size", "deep", "family: x", "family: y"]
     assert columns.mean(axis=0) == pytest.approx(np.zeros(4), abs=1e-12)
     assert columns[:, :2].std(axis=0) == pytest.approx([1, 1])
@@ -146,5 +136,5 @@ def test_columns_have_mean_zero_and_numbers_unit_spread() -> None:
 
 def test_rows_of_a_frame_are_found_by_name() -> None:
     frame = pd.DataFrame({"size": [4.0, 3, 2, 1, 0]}, index=["d", "c", "b", "a", "unused"])
-    same = build_design({"size": [1, 2, 3, 4]}, NAMES, "player")[0]
-    assert np.array_equal(build_design(frame, NAMES, "player")[0], same)
+    same = build_design({"size": [1, 2, 3, 4]}, NAMES)[0]
+    assert np.array_equal(build_design(frame, NAMES)[0], same)

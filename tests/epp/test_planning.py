@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.core.errors import InputError
-from bayes_sota.data.tournaments import Matches
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.planning import plan_rounds
 from bayes_sota.epp.summary_report import report_plan
@@ -47,23 +45,3 @@ def test_overlapping_splits_have_a_least_error() -> None:
     assert np.isinf(plan.for_error).any()
     said = report_plan(fit, float(least.max()) / 2).sentences[0]
     assert "need infinitely many rounds" in said
-
-
-def test_the_report_has_the_numbers_of_the_plan() -> None:
-    fit = fit_epp(simulate_tournament(SKILLS, 40, players=list("abcd"), random_seed=0))
-    report = report_plan(fit, 0.2)
-    plan = plan_rounds(fit, 0.2)
-    assert report.content["rounds_for_standard_errors"] == int(np.ceil(plan.for_error.max()))
-    assert [row["player"] for row in report.content["players"]] == [
-        fit.players[k] for k in plan.order
-    ]
-    assert report.frame["rounds_for_se"].tolist() == np.ceil(plan.for_error[plan.order]).tolist()
-
-
-def test_refusals() -> None:
-    fit = fit_epp(simulate_tournament(SKILLS, 20, random_seed=0))
-    with pytest.raises(InputError, match="target_se"):
-        plan_rounds(fit, 0.0)
-    battles = fit_epp(Matches([0, 1, 0, 1], [1, 0, 1, 0], [1, 0, 0, 1], players=["a", "b"]))
-    with pytest.raises(InputError, match="matches without clusters have none"):
-        plan_rounds(battles, 0.2)

@@ -3,12 +3,9 @@
 from itertools import combinations, permutations
 
 import numpy as np
-import pymc as pm
-import pytensor.tensor as pt
 import pytest
-from scipy import stats
 
-from bayes_sota.epp.rankings import balanced_orders, order_rounds, ranking_log_likelihood
+from bayes_sota.epp.rankings import order_rounds, ranking_log_likelihood
 
 SKILLS = np.array([0.8, -0.3, 1.9, -2.4])
 
@@ -83,25 +80,3 @@ def test_orders_of_many_tied_players_come_close(tied: int, most: float) -> None:
         errors.append(log_likelihood(np.zeros((1, tied), int), skills)[0] - exact)
     assert np.max(np.abs(errors)) < most
     assert np.max(np.abs(errors)) > 0
-
-
-def test_first_places_of_balanced_orders_are_balanced() -> None:
-    for size in (2, 3, 4, 5, 7, 30):
-        orders = balanced_orders(size)
-        assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(size), (len(orders), 1)))
-        counts = np.bincount(orders[:, 0], minlength=size)
-        assert counts.max() <= counts[counts > 0].min()
-
-
-def test_the_formula_of_rankings_enters_another_model() -> None:
-    """Skills with a prior by hand: the density of the model, and its gradient, are finite."""
-    orders = order_rounds(np.array([[2, 1, 0], [0, 2, 1], [1, 1, 0]]))
-    rounds = np.zeros(3, int)
-    with pm.Model() as model:
-        skills = pm.StudentT("skills", 4, shape=3)
-        pm.Potential("rounds", ranking_log_likelihood(skills[None], rounds, orders, pt).sum())
-    point = {"skills": np.array([0.5, -0.2, 0.1])}
-    expected = ranking_log_likelihood(point["skills"][None], rounds, orders).sum()
-    prior = stats.t.logpdf(point["skills"], 4).sum()
-    assert model.compile_logp(mode="FAST_COMPILE")(point) == pytest.approx(expected + prior)
-    assert np.isfinite(model.compile_dlogp(mode="FAST_COMPILE")(point)).all()

@@ -11,7 +11,6 @@ import pytest
 from scipy.stats import norm, t
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.rounds import (
@@ -108,17 +107,9 @@ def test_ranks_are_those_of_some_order_that_the_statements_allow() -> None:
     errors = errors + errors.T
     difference = skills[:, None] - skills
     for critical in (1e-9, 1.0, 2.5, 1e9):
-        expected = [
-            [
-                1 + sum(difference[j, i] > critical * errors[j, i] for j in range(7) if j != i),
-                7 - sum(difference[i, j] > critical * errors[i, j] for j in range(7) if j != i),
-            ]
-            for i in range(7)
-        ]
-        assert rank_intervals(difference, errors, critical).tolist() == expected
-    exact = rank_intervals(difference, errors, 1e-9)
-    order = np.argsort(np.argsort(-skills)) + 1
-    np.testing.assert_array_equal(exact, np.column_stack([order, order]))
+        above = (difference > critical * errors) & ~np.eye(7, dtype=bool)
+        expected = np.column_stack([1 + above.sum(axis=0), 7 - above.sum(axis=1)])
+        assert np.array_equal(rank_intervals(difference, errors, critical), expected)
 
 
 SKILLS = np.array([0.8, 0.2, 0.2, -0.4, -0.8])
@@ -159,44 +150,6 @@ def test_simultaneous_statements_are_all_true_as_often_as_said(kind: str) -> Non
     assert together < 0.995  # and not by saying nothing
     assert single < 0.95 - 3 * error  # intervals of one player at a time are too few
     assert ranks > 0.95 - 3 * error
-
-
-@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
-def test_statements_about_all_are_never_bolder_than_about_one(kind: str) -> None:
-    """Also of a player who played two rounds of many."""
-    scores = np.random.default_rng(0).normal(size=(22, 4))
-    scores[2:, 0] = np.nan
-    fit = fit_epp(ScoreTable(scores), kind)
-    single, together = fit.interval(), fit.interval(kind="simultaneous")
-    assert (together[:, 0] <= single[:, 0] + 1e-9).all()
-    assert (together[:, 1] >= single[:, 1] - 1e-9).all()
-
-
-@pytest.mark.slow
-def test_a_player_of_few_rounds_is_rarely_placed_wrongly() -> None:
-    """Equal players, one of whom has two rounds: every rank is possible."""
-    wrong, replicates = 0, 40
-    for seed in range(replicates):
-        scores = np.random.default_rng([1, seed]).gumbel(size=(40, 3))
-        scores[2:, 0] = np.nan
-        fit = fit_epp(ScoreTable(scores), penalty=0.5)
-        wrong += not (fit.rank_interval() == [1, 3]).all()
-    assert wrong <= replicates * 0.05 + 3 * np.sqrt(replicates * 0.05 * 0.95)
-
-
-@pytest.mark.parametrize("size", [3, 4])
-def test_few_rounds_place_hardly_anyone(size: int) -> None:
-    """Equal players in three or four rounds: flips of so few clusters say too little."""
-    wrong, finite = 0, 0
-    for seed in range(60):
-        try:
-            fit = fit_epp(np.random.default_rng([size, seed]).normal(size=(size, 8)))
-        except InputError:
-            continue
-        finite += 1
-        wrong += not fit.tied_with_best().all()
-    assert finite > 25
-    assert wrong <= 0.05 * finite + 3 * np.sqrt(0.05 * 0.95 * finite)
 
 
 GROUPS = ["x", "y", "x", "z", "y", "x", "z"]

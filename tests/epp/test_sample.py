@@ -10,15 +10,13 @@ import pymc as pm
 import pytest
 import xarray as xr
 from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
-from scipy import optimize, stats
-from simulated_tournaments import simulate_tournament
+from scipy import stats
 
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import ranks_of_rounds
-from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.models import build_model
 from bayes_sota.epp.rankings import order_rounds, ranking_log_likelihood
 from bayes_sota.epp.sample import complete, sample_epp
@@ -96,13 +94,6 @@ def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
 
 
 @pytest.mark.slow
-def test_pit_values_of_ranks_are_drawn() -> None:
-    """ArviZ's default method takes observations of one dimension, this one those of two."""
-    figure = az.plot_ppc_pit(tree(), method="prit_c", backend="none")
-    assert "round_rank" in figure.viz["plot"].data_vars
-
-
-@pytest.mark.slow
 def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
     """Groups of the schema, numbers of quadrature, and a file."""
     found = tree()
@@ -146,10 +137,6 @@ def test_log_densities_are_those_of_the_formulas() -> None:
     np.testing.assert_allclose(
         prior["skill_offset"], stats.norm.logpdf(coordinates).sum(axis=-1), atol=1e-6
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # six rounds: each of them matters
-        loo = az.loo(found).elpd
-    assert loo == pytest.approx(float(likelihood.mean(("chain", "draw")).sum()), abs=4)
 
 
 @pytest.mark.slow
@@ -174,24 +161,6 @@ def test_prior_and_replicates_have_the_laws_of_theory() -> None:
 
 
 @pytest.mark.slow
-def test_replicated_tournaments_are_compared_with_the_observed_one() -> None:
-    check = tree()["predictive_check"]
-    assert check["replicated"].sizes == {"replicate": 200, "statistic": 1}
-    assert check["statistic"].values.tolist() == ["deviance"]
-    p = float(check["p_value"][0])
-    assert 0.02 < p < 0.98
-    assert p == np.mean(check["replicated"].values > check["observed"].values)
-
-
-@pytest.mark.slow
-def test_a_result_is_a_trace_too() -> None:
-    twice = complete(tree(), TABLE, model(), predictive=0, random_seed=1)
-    for name in ("posterior", "prior", "posterior_predictive", "log_likelihood"):
-        xr.testing.assert_allclose(twice[name].to_dataset(), tree()[name].to_dataset())
-    assert "predictive_check" not in twice.children
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_battles_are_checked_by_pairs(several: bool) -> None:
     first = Matches(list("aabbc"), list("bcccb"), [1, 0.5, 0, 1, 1])
@@ -213,12 +182,6 @@ def test_battles_are_checked_by_pairs(several: bool) -> None:
     if not several:
         deviance = 2 * (saturated - expected.sum())
         assert check["observed"].values[2, 0] == pytest.approx(deviance)
-
-
-@pytest.mark.slow
-def test_dependent_matches_are_not_replicated() -> None:
-    model = build_model(TABLE, likelihood="matches")
-    assert "predictive_check" not in complete(prior_of(model, 10), TABLE, model).children
 
 
 def extended() -> pm.Model:
@@ -255,39 +218,16 @@ def test_an_extended_model_gives_likelihood_predictions_and_checks() -> None:
 @pytest.mark.slow
 def test_a_trace_of_something_else_is_refused() -> None:
     other = ScoreTable(TABLE.scores[::-1], players=list("abc"))
-    alien = pm.Model()
-    old, short, uneven = (exact_draws(draws=20) for _ in range(3))
-    old.attrs["schema_version"] = "1"
-    del short["posterior"]["skill_offset"]
-    uneven["posterior"]["skill_sd"][1, 10:] = np.nan
     refused = [
         ("slope.* extended model", (prior_of(extended(), 5), TABLE)),
-        ("lacks slope", (exact_draws(draws=20), TABLE, extended())),
-        ("lacks skill_offset", (short, TABLE)),
         ("of other data than those given", (exact_draws(draws=20), other, model())),
         ("of other data: its", (tree(), None, build_model(other))),
-        ("schema", (old, TABLE)),
-        ("chains of different length", (uneven, TABLE)),
         ("data are ScoreTables or Matches", (exact_draws(draws=20), None)),
-        ("needs skills 'epp'", (exact_draws(draws=20), None, alien)),
-        ("draws in its group 'posterior'", (xr.DataTree(), TABLE)),
-        ("the DataTree that pm.sample returns, .* got dict", ({}, TABLE)),
+        ("needs skills 'epp'", (exact_draws(draws=20), None, pm.Model())),
     ]
     for message, given in refused:
-        with pytest.raises(InputError, match=message) as caught:
+        with pytest.raises(InputError, match=message):
             complete(*given)
-        assert "\n" not in str(caught.value)
-
-
-@pytest.mark.slow
-def test_what_is_too_large_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayes_sota.core.sample_trace.LARGEST_GROUP", 5_000)
-    found = complete(exact_draws(), TABLE, model(), random_seed=1)
-    assert "log_likelihood" not in found.children
-    assert 10 <= found["posterior_predictive"].sizes["draw"] < 40
-    assert found["posterior"].sizes["draw"] == 200
-    for said in ("one of ", "no log_likelihood of round_rank"):
-        assert said in found.attrs["notes"]
 
 
 @pytest.mark.slow
@@ -309,47 +249,3 @@ def test_rankings_agree_with_quadrature() -> None:
     assert abs(posterior["skill_sd"].mean() - spread) < 4 * error["skill_sd"] + 0.02
     assert np.abs(posterior["epp"].sum("player")).max() < 1e-9
     assert {"logp", "n_steps", "diverging", "energy"} <= set(tree["sample_stats"])
-
-
-@pytest.mark.slow
-def test_weighted_matches_agree_with_the_clustered_fit() -> None:
-    """Many rounds: modes and curvatures of the posterior give the sandwich's skills and errors.
-
-    One weight serves all players, whose own errors differ by up to 9 % from it; errors without
-    clusters are 8 to 23 % too small, 14 % on average.
-    """
-    table = simulate_tournament([1.2, 0.4, -0.2, -1.4], 120, step=0.6, random_seed=5)
-    fit = fit_epp(table)
-    model = build_model(table, likelihood="matches", priors=bs.core.EppPriors(5.0))
-    quick = {"mode": "FAST_COMPILE"}
-    skills = model.compile_fn(
-        model.replace_rvs_by_values([model["epp"]]), inputs=model.value_vars,
-        on_unused_input="ignore", **quick,
-    )  # fmt: skip
-    density, start = model.compile_logp(**quick), model.initial_point()
-
-    def point(x: np.ndarray) -> dict[str, np.ndarray]:
-        parts = np.split(x, np.cumsum([np.size(v) for v in start.values()])[:-1])
-        return {k: np.reshape(p, np.shape(start[k])) for k, p in zip(start, parts, strict=True)}
-
-    def minus_log(x: np.ndarray) -> float:
-        return -float(density(point(x)))
-
-    first = np.concatenate([np.ravel(v) for v in start.values()]).astype(float)
-    mode = optimize.minimize(minus_log, first, method="BFGS", options={"gtol": 1e-3}).x
-    steps = 1e-3 * np.eye(mode.size)
-    slopes = np.array([(skills(point(mode + h))[0] - skills(point(mode - h))[0]) for h in steps])
-    curvature = [
-        [
-            minus_log(mode + g + h) - minus_log(mode + g - h)
-            - minus_log(mode - g + h) + minus_log(mode - g - h)
-            for g in steps
-        ]
-        for h in steps
-    ]  # fmt: skip
-    covariance = slopes.T @ np.linalg.solve(curvature, slopes)  # steps cancel
-    ratio = skills(point(mode))[0] / fit.epp
-    assert ratio == pytest.approx(1, abs=0.03)  # the prior draws a little towards 0
-    errors = np.sqrt(np.diag(covariance)) / ratio.mean() / fit.se
-    assert errors == pytest.approx(1, abs=0.1)
-    assert errors.mean() == pytest.approx(1, abs=0.05)

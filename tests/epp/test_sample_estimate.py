@@ -58,10 +58,6 @@ def test_the_prior_and_predictions_follow_from_the_model() -> None:
     fresh = tree["posterior_predictive"]["epp_estimate"].values - tree["posterior"]["epp"].values
     covariance = np.cov(fresh.reshape(-1, 4).T)
     np.testing.assert_allclose(covariance, FIT.inflation * FIT.covariance_model, atol=0.01)
-    table = bs.summarize(tree)
-    assert table.loc[["p_best[1]", "p_best[2]", "p_best[3]", "p_best[4]"], "mean"].sum() == (
-        pytest.approx(1)
-    )
 
 
 def test_with_many_rounds_it_is_the_clustered_estimate() -> None:

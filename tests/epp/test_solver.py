@@ -41,33 +41,6 @@ def test_the_maximum_is_that_of_scipy(kind: str, missing: float) -> None:
     probabilities = expit(found[:, None] - found)
     expected = (counts.n_matches * probabilities).sum(axis=1)
     np.testing.assert_allclose(expected, counts.totals, rtol=0, atol=1e-9)
-    assert abs(found.mean()) < 1e-14
-
-
-def test_many_tournaments_are_one_batch() -> None:
-    counts = simulated("same-round", 0.0)
-    totals = np.stack([counts.totals, counts.totals[::-1], np.full(7, counts.totals.mean())])
-    found = solver.solve(totals, counts.n_matches)
-    alone = [solver.solve(one, counts.n_matches, start=np.arange(7.0)) for one in totals]
-    np.testing.assert_allclose(found, alone, rtol=0, atol=1e-10)
-
-
-def test_a_long_chain_of_players_is_solved() -> None:
-    """The graph hardly holds together, and every skill is known."""
-    m = 80
-    n_matches = np.zeros((m, m))
-    near = np.arange(m - 1)
-    n_matches[near, near + 1] = n_matches[near + 1, near] = 4
-    totals = np.full(m, 4.0)
-    totals[[0, -1]] = 2.5, 1.5
-    found = solver.solve(totals, n_matches)
-    np.testing.assert_allclose(np.diff(found), -np.log(2.5 / 1.5), rtol=0, atol=1e-9)
-
-
-def test_two_players_in_closed_form() -> None:
-    for won, of in ((0.5, 400), (3.0, 4), (399.5, 400), (1e-3, 1)):
-        found = solver.solve(np.array([won, of - won]), of * (1 - np.eye(2)))
-        np.testing.assert_allclose(found, [np.log(won / (of - won)) / 2] * np.array([1, -1]))
 
 
 def test_outlying_players_need_no_start() -> None:
@@ -95,8 +68,6 @@ def test_covariance_is_the_inverse_of_second_differences(kind: str, missing: flo
     found = solver.model_covariance(skills, counts.n_matches)
     expected = np.linalg.pinv(hessian, rcond=1e-4)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * found.max())
-    np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-14)
-    np.testing.assert_array_equal(found, found.T)
 
 
 @pytest.mark.parametrize(("kind", "missing"), SHAPES)

@@ -66,21 +66,6 @@ def test_the_sums_are_those_of_plain_loops() -> None:
     assert found == pytest.approx(by_loops(families, 15), rel=1e-6)
 
 
-def test_scale_and_place_change_nothing() -> None:
-    rng = np.random.default_rng(3)
-    skills, families = joined({name: law(rng, 20) for name, law in LAWS.items()})
-    found, moved = tuning_promise(skills, families), tuning_promise(50 + 7 * skills, families)
-    assert [one.p_beats_best for one in moved] == pytest.approx([one.p_beats_best for one in found])
-
-
-def test_more_configurations_promise_more() -> None:
-    skills = np.random.default_rng(4).normal(size=40)
-    chances = [tuning_promise(skills, ["a"] * 40, k)[0].p_beats_best for k in (1, 10, 100, 10**6)]
-    assert chances == sorted(chances)
-    assert chances[0] < 0.06
-    assert chances[-1] <= 1
-
-
 def test_a_best_that_several_reach_may_be_the_highest_there_is() -> None:
     rng = np.random.default_rng(6)
     ceiling = np.minimum(rng.normal(size=40), 0.5)
@@ -97,19 +82,6 @@ def test_a_family_that_leads_equals_by_luck_is_promised_too_much() -> None:
     families = [name for name in "abcde" for _ in range(30)]
     said = [tuning_promise(rng.normal(size=150), families, 30)[0].p_beats_best for _ in range(20)]
     assert 0.25 < np.mean(said) < 0.42
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LAWS)
-def test_the_only_family_beats_its_best_as_exchangeable_draws_do(name: str) -> None:
-    """Of n and k draws of one law the highest is among the k with probability k / (n + k)."""
-    rng = np.random.default_rng(5)
-    chances = [
-        tuning_promise(LAWS[name](rng, 30), ["a"] * 30, 30)[0].p_beats_best for _ in range(60)
-    ]
-    assert np.mean(chances) > 0.44
-    # The shape of a uniform law is the lowest of the grid, so that its tail is taken for longer.
-    assert np.mean(chances) < (0.62 if name == "uniform" else 0.56)
 
 
 @pytest.mark.slow
@@ -133,17 +105,3 @@ def test_probabilities_come_true(more: int) -> None:
         error = np.sqrt(np.sum(p[here] * (1 - p[here]))) / here.sum()
         assert here.sum() > 30
         assert abs(np.mean(p[here]) - np.mean(hit[here])) < 4 * error + 0.05
-
-
-@pytest.mark.parametrize(
-    ("skills", "families", "more", "message"),
-    [
-        (np.zeros(9), ["a"] * 9, 5, "no family has 10 configurations"),
-        (np.zeros(12), ["a"] * 11, 5, "12|11 finite numbers"),
-        (np.full(12, np.inf), ["a"] * 12, 5, "finite numbers"),
-        (np.zeros(12), ["a"] * 12, 0, "more"),
-    ],
-)
-def test_refusals(skills: Any, families: list[str], more: int, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        tuning_promise(skills, families, more)

@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from boards import draw_entries, evidence_of
+from boards import draw_entries
 from scipy.integrate import quad
 from scipy.special import betaln
 
-from bayes_sota.core.inference import Parameters
-from bayes_sota.core.priors import board_priors
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import fit_field, log_count_probability
-from bayes_sota.leaderboard.fit_shape import fit_shape
+from bayes_sota.leaderboard.fit import log_count_probability
 from bayes_sota.leaderboard.posterior import board_posterior
 
 CLOSE = np.round(np.arange(0.900, 0.877, -0.002), 3)
@@ -53,47 +50,3 @@ def test_one_hopeless_entry_moves_no_leader(scores, n_test, hopeless):
     assert np.abs(others[: scores.size] - p_best).max() < 0.02
     assert abs(theta_with.mean() - theta.mean()) < 0.1 * theta.std()
     assert abs(winner_with.mean() - winner.mean()) < 0.1 * winner.std()
-
-
-@pytest.mark.slow
-def test_skills_do_not_jump_where_the_modelled_part_ends():
-    rng = np.random.default_rng(3)
-    skill = 0.8 - 0.05 * rng.exponential(1, 500)
-    board = Leaderboard(rng.binomial(2000, skill) / 2000, n_test=2000)
-    posterior = board_posterior(board, random_seed=0)
-    entries = draw_entries(posterior.fit, 1000, np.random.default_rng(0))
-    moved = (entries.mean() - board.scores)[board.order]
-    edge = int(posterior.fit.evidence.modelled.sum())
-    assert 0 < edge < 500
-    error = 0.0097  # of one score
-    assert abs(moved[edge - 5 : edge].mean() - moved[edge : edge + 5].mean()) < 0.15 * error
-    assert entries.p_best[board.order][edge - 1] < 1e-3
-
-
-def test_the_likelihood_of_entries_adds_up_to_that_of_the_board():
-    board = Leaderboard(np.append(CLOSE, [0.5, 0.4]), n_test=500)
-    fit = fit_field(evidence_of(board), board_priors(None), np.random.default_rng(0))
-    points, r = fit.points[0].points[:50], 3
-    parameters = Parameters(np.zeros(50, np.int64), np.full(50, r), points)
-    each = fit.log_likelihood_of_entries(parameters).sum(axis=1)
-    assert each == pytest.approx(fit.log_likelihood(fit.families[0], points)[:, r], abs=1e-8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("family", ["normal", "ex-gaussian"])
-def test_the_model_counts_the_entries_below_as_the_exact_fit_does(family):
-    import pytensor
-
-    from bayes_sota.leaderboard.models import field_log_density, score_log_probability
-
-    board = Leaderboard(np.append(CLOSE, [0.5, 0.4, 0.45]), n_test=500)
-    fit = fit_shape(board, family=family)
-    rho = float(fit.rho[3])
-    variables = [pytensor.tensor.dscalar() for _ in fit.parameters]
-    total = score_log_probability(fit, field_log_density(fit, *variables), rho).sum()
-    compiled = pytensor.function(variables, total, mode="FAST_COMPILE")
-    points = fit.natural_points[:: len(fit.natural_points) // 8]
-    model = np.array([compiled(*point) for point in points])
-    exact = fit.log_likelihood(family, fit.points[0].points[:: len(fit.natural_points) // 8])[:, 3]
-    difference = model - exact
-    assert np.ptp(difference[exact > exact.max() - 20]) < 0.1

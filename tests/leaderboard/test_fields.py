@@ -1,8 +1,5 @@
 """Kinds of fields: downloads of competitions imply ensembles, and every route takes their prior."""
 
-import contextlib
-import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,117 +7,72 @@ import numpy as np
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.cli import main
-from bayes_sota.core.priors import board_priors
 
 SCORES = [f"0.{850 - 3 * place}" for place in range(12)]
 TAKEN = "entries of a competition are taken for ensembles"
-N_TEST = ("--n-test", "1000")
-SOTA = ("--quiet",)
+BOARD = bs.Leaderboard(SCORES, n_test=1000)
+FEW: dict[str, Any] = {"draws": 20, "chains": 2, "groups": "estimands"}
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same board as a download and as a table, and a private board of the same teams."""
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Downloads of the public and the private board of a competition."""
     place = tmp_path_factory.mktemp("fields")
-    header = "TeamId,TeamName,SubmissionDate,Score"
-    for name, scores in {"download": SCORES, "private": SCORES[::-1]}.items():
+    paths = place / "download.csv", place / "private.csv"
+    for path, scores in zip(paths, (SCORES, SCORES[::-1]), strict=True):
         rows = [f"{i},team {i},2024-03-02,{score}" for i, score in enumerate(scores)]
-        (place / f"{name}.csv").write_text("\n".join([header, *rows]))
-    rows = [f"team {i},{score}" for i, score in enumerate(SCORES)]
-    (place / "table.csv").write_text("\n".join(["team,score", *rows]))
-    return place
+        path.write_text("\n".join(["TeamId,TeamName,SubmissionDate,Score", *rows]))
+    return paths
 
 
-def answer(*arguments: object) -> dict[str, Any]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as stop:
-        main([*map(str, arguments), "--seed", "1", "--json"])
-    assert stop.value.code == 0
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["sota", "board"])
-def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(
-    folder: Path, command: str
-) -> None:
-    options = (*N_TEST, *(SOTA if command == "sota" else ()))
-    told = answer(command, folder / "download.csv", *options)
-    asked = answer(command, folder / "table.csv", *options, "--field", "ensembles")
-    single = answer(command, folder / "download.csv", *options, "--field", "single")
-    plain = answer(command, folder / "table.csv", *options)
-    notes = [
-        sum(TAKEN in note for note in found["notes"]) for found in (told, asked, single, plain)
-    ]
-    assert notes == [1, 0, 0, 0]
-    rho = [found["rho"] for found in (told, asked, single, plain)]
-    assert rho[0] == rho[1] != rho[2] == rho[3]
-    correlation = [("--correlation", "0.6")] * (command == "sota")
-    for given in (*correlation, ("--model", "ensembles")):
-        known = answer(command, folder / "download.csv", *options, *given)
-        assert not any(TAKEN in note for note in known["notes"])
+def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(files) -> None:
+    board, two = bs.read_leaderboard(files[0], n_test=1000), bs.read_paired_boards(*files)
+    for data, options, model in (
+        (board, {}, "ensembles"),
+        (board, {"field": "single"}, "leaderboard"),
+        (board, {"priors": bs.Priors()}, "unnamed"),
+        (board, {"domain": "tabular"}, "tabular-ensembles"),
+        (board.maximum_only(), {}, "observed-maximum-ensembles"),
+        (BOARD, {}, "leaderboard"),
+        (BOARD, {"field": "ensembles"}, "ensembles"),
+        (two, {}, "paired-boards-ensembles"),
+        (two, {"field": "single"}, "paired-boards"),
+    ):
+        assert bs.estimate_sota(data, **options, **FEW).attrs["model_name"] == model
 
 
 @pytest.mark.slow
-def test_two_downloads_of_one_competition_are_a_field_of_ensembles(folder: Path) -> None:
-    files = folder / "download.csv", folder / "private.csv"
-    boards = bs.read_paired_boards(*files)
-    assert boards.is_competition
-    tree = bs.estimate_sota(boards, draws=20, chains=2, groups="estimands")
-    assert tree.attrs["model_name"] == "paired-boards-ensembles"
-    assert any(TAKEN in note for note in bs.leaderboard.describe_paired(tree, boards).notes)
-    single = bs.estimate_sota(boards, field="single", draws=20, chains=2, groups="estimands")
-    assert single.attrs["model_name"] == "paired-boards"
+def test_reports_say_that_a_download_counts_as_ensembles(files) -> None:
+    board = bs.read_leaderboard(files[0], n_test=1000)
+    rho = []
+    for data, options, said in (
+        (board, {}, 1),
+        (board, {"model": "ensembles"}, 0),
+        (board, {"field": "single"}, 0),
+        (BOARD, {"field": "ensembles"}, 0),
+    ):
+        for report in (bs.board_table, bs.leaderboard.report_sota):
+            found = report(data, random_seed=1, **options)
+            assert sum(TAKEN in note for note in found.content["notes"]) == said
+            rho.append(found.content["rho"]["mean"])
+    assert rho[:2] == rho[2:4] == rho[6:] != rho[4:6]
 
 
 @pytest.mark.slow
-def test_python_takes_what_the_shell_takes(folder: Path) -> None:
-    board = bs.read_leaderboard(folder / "download.csv", n_test=1000)
-    names = []
-    for data in (board, board.maximum_only()):
-        tree = bs.estimate_sota(data, draws=50, chains=2, groups="estimands")
-        names.append(tree.attrs["model_name"])
-    assert names == ["ensembles", "observed-maximum-ensembles"]
-    own = bs.estimate_sota(board, priors=bs.Priors(), draws=50, chains=2, groups="estimands")
-    assert own.attrs["model_name"] == "unnamed"
-    report = bs.leaderboard.report_sota(board.maximum_only(), sensitivity=False)
-    assert TAKEN in report.notes[0]
-    assert TAKEN in report.content["notes"][0]
-    tabular = bs.estimate_sota(board, domain="tabular", draws=50, chains=2, groups="estimands")
-    assert tabular.attrs["model_name"] == "tabular-ensembles"
-
-
-OWN = bs.Leaderboard(SCORES, n_test=[1000, 800] * 6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "board",
-    [bs.Leaderboard(SCORES, n_test=1000), OWN, bs.Leaderboard(SCORES, n_test=1000).maximum_only()],
-    ids=["scores", "own errors", "maximum"],
-)
+@pytest.mark.parametrize("board", [BOARD, BOARD.maximum_only()], ids=["scores", "maximum"])
 def test_the_sensitivity_has_the_other_kind_of_field(board: Any) -> None:
-    """The second route: what is estimated where that kind is asked for."""
+    """The second route is an estimate with that kind."""
     rows = bs.sota_sensitivity(board, draws=4000).set_index("assumption")
     assert rows.loc["field", "value"] == "ensembles"
     tree = bs.estimate_sota(board, field="ensembles", draws=1000, chains=4, random_seed=2)
     theta, row = tree["posterior"]["theta_sota"].values, rows.loc["field"]
     error = 5 * np.sqrt(2) * 2 * row["mcse"]  # points are fewer than draws: mcse is up to twice
     assert row["mean"] == pytest.approx(theta.mean(), abs=error)
-    assert row["upper"] - row["lower"] == pytest.approx(
-        np.diff(np.quantile(theta, [0.025, 0.975]))[0], rel=0.15
-    )
-    ensembles = bs.load_model("ensembles").priors
-    back = bs.sota_sensitivity(
-        board, priors=bs.Priors(correlation=ensembles.correlation), draws=200
-    ).set_index("assumption")
-    assert back.loc["field", "value"] == "single"
-
-
-def test_a_prior_of_no_kind_has_no_other_kind() -> None:
-    board = bs.Leaderboard(SCORES, n_test=1000)
-    priors = bs.Priors(correlation=bs.core.BetaCorrelation(3.3, 1.1))
-    assert "field" not in set(bs.sota_sensitivity(board, priors=priors, draws=50)["assumption"])
-    assert board_priors(None).correlation == bs.load_model("leaderboard").priors.correlation
+    width = np.diff(np.quantile(theta, [0.025, 0.975]))[0]
+    assert row["upper"] - row["lower"] == pytest.approx(width, rel=0.15)
+    for prior, kinds in (
+        (bs.load_model("ensembles").priors.correlation, ["single"]),
+        (bs.core.BetaCorrelation(3.3, 1.1), []),
+    ):
+        frame = bs.sota_sensitivity(board, priors=bs.Priors(correlation=prior), draws=50)
+        assert frame.loc[frame["assumption"] == "field", "value"].tolist() == kinds

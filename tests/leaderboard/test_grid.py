@@ -8,7 +8,7 @@ import pytest
 
 import bayes_sota as bs
 from bayes_sota.core.summary import summarize
-from bayes_sota.leaderboard import from_scores
+from bayes_sota.leaderboard import evidence
 
 NAMES = ["theta_sota", "winner_skill", "expected_sota"]
 BOARDS = {
@@ -27,14 +27,14 @@ def test_finer_and_wider_grids_agree(monkeypatch, name):
         return summarize(tree).loc[NAMES, ["mean", "sd"]].to_numpy().T
 
     mean, sd = estimands()
-    grid_of = from_scores.skill_grid
+    grid_of = evidence.skill_grid
 
     def other_grid(*values, **settings):
         y = grid_of(*values, **settings)
         step, more = (y[1] - y[0]) / 3, y.size // 3
         return np.arange(y[0] - more * step, y[-1] + more * step, step)
 
-    monkeypatch.setattr(from_scores, "skill_grid", other_grid)
+    monkeypatch.setattr(evidence, "skill_grid", other_grid)
     other, other_sd = estimands()
     assert np.abs(mean - other) == pytest.approx(0, abs=0.1 * sd.min())
     assert sd == pytest.approx(other_sd, rel=0.1)

@@ -11,8 +11,7 @@ from scipy import special, stats
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.fit_shape import fit_shape
+from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import (
     _log_evidence,
     _log_ndtr,
@@ -20,10 +19,9 @@ from bayes_sota.leaderboard.models import (
     field_log_density,
     observe_scores,
     score_log_probability,
-    start_values,
 )
-from bayes_sota.leaderboard.predictive import replicate_scores
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
+from bayes_sota.leaderboard.skills import replicate_scores
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
@@ -79,7 +77,7 @@ def point_of(shape, t, rho):
     ("kind", "family"),
     [
         *(pytest.param("cut", family, marks=pytest.mark.slow) for family in FAMILIES),
-        pytest.param("complete", "normal", marks=pytest.mark.slow),
+        ("complete", "normal"),
         pytest.param("score", "ex-gaussian", marks=pytest.mark.slow),
         pytest.param("auc", "ex-gaussian", marks=pytest.mark.slow),
     ],
@@ -100,38 +98,6 @@ def test_log_density_is_the_exact_one_and_its_slope_is_finite(fits, family, kind
     gradient = model.compile_dlogp(**UNOPTIMISED)
     for far in (-4.0, 4.0):  # a sampler starts somewhere: no point may give NaN
         assert np.all(np.isfinite(gradient(point_of(shape, np.full(t.size, far), 0.8))))
-
-
-@pytest.mark.slow
-def test_the_posterior_of_the_model_is_that_of_the_exact_likelihood():
-    """Sums over a grid of place and width, also where the shape explains no score; no draws.
-
-    There the log likelihood bends at one value of rho: a polynomial of it overshoots by 24.
-    """
-    rng = np.random.default_rng(7)
-    skills = 1 / (1 + np.exp(-rng.normal(2.0, 0.4, 12)))
-    board = Leaderboard(rng.binomial(400, skills) / 400, n_test=400, rounding="exact")
-    priors = BoardPriors(families=("normal",))
-    shape = fit_shape(board, priors, family="normal")
-    side = np.linspace(-4, 3, 29)
-    t = np.stack([v.ravel() for v in np.meshgrid(side, side, indexing="ij")], axis=1)
-    rho = PRIOR.quantile(np.array([0.3, 0.7]))
-    exact = log_likelihood_at(shape, "normal", t, rho)
-    at, value = pt.dvector(), pt.dscalar()
-    (mean, sd), (log_mean, log_sd) = shape.prior
-    density = field_log_density(shape, mean + sd * at[0], log_mean + log_sd * at[1])
-    total = score_log_probability(shape, density, value).sum()
-    ours = pytensor.function([at, value], total, **UNOPTIMISED)
-    found = np.array([[ours(row, r) for r in rho] for row in t])
-    moments = []
-    for values in (exact, found):
-        weights = np.exp(values - values.max(axis=0) - 0.5 * np.sum(t**2, axis=1)[:, None])
-        weights /= weights.sum(axis=0)
-        centre = weights.T @ t
-        moments.append((centre, np.sqrt(weights.T @ t**2 - centre**2)))
-    (centre, spread), (our_centre, our_spread) = moments
-    np.testing.assert_allclose(our_centre, centre, atol=0.02 * spread.min())
-    np.testing.assert_allclose(our_spread, spread, rtol=0.02)
 
 
 @pytest.mark.slow
@@ -196,22 +162,6 @@ def test_pymc_draws_boards_and_no_score_but_the_observed_has_a_likelihood(fits):
 
 
 @pytest.mark.slow
-def test_variables_are_named_and_the_model_can_be_extended(fits):
-    fit = fits["cut"]
-    model = build_model(fit.evidence.board, family="ex-gaussian", fit=fit)
-    assert [v.name for v in model.free_RVs] == [
-        "location", "log_spread", "softness", "rho", "shift",
-    ]  # fmt: skip
-    assert model.named_vars_to_dims["score"] == ("classifier",)
-    before = model.compile_logp(**UNOPTIMISED)(model.initial_point())
-    with model:
-        pm.Normal("pilot", model["location"], 0.5, observed=2.0)
-    assert model.compile_logp(**UNOPTIMISED)(model.initial_point()) != before
-    start = start_values(fit_shape(fit.evidence.board, family="ex-gaussian", fit=fit))
-    assert set(start) == {v.name for v in model.free_RVs}
-
-
-@pytest.mark.slow
 def test_a_shape_of_ones_own_is_fitted(fits):
     """The normal shape under another name: the same evidence and the same density."""
     fit = fits["complete"]
@@ -247,51 +197,6 @@ def test_log_normal_cdf_and_its_slope():
 
 
 @pytest.mark.slow
-def test_without_a_fit_one_is_made():
-    board = Leaderboard([0.90, 0.91, 0.915, 0.88, 0.93], n_test=1000)
-    model = build_model(board, KNOWN, family="normal")
-    assert "rho" not in {v.name for v in model.free_RVs}
-    assert float(model["rho"].eval()) == pytest.approx(0.7)
-    assert np.isfinite(model.compile_logp(**UNOPTIMISED)(model.initial_point()))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"family": "gamma"}, r"unknown family 'gamma'.*ex-gaussian"),
-    ],
-)
-def test_what_cannot_be_built_is_refused(options, message):
-    with pytest.raises(InputError, match=message):
-        build_model(simulated_board("complete"), **options)
-
-
-def test_several_submissions_are_refused():
-    board = Leaderboard([0.9, 0.91, 0.93, 0.88], n_test=400, submissions=9)
-    with pytest.raises(InputError, match="only the exact route"):
-        build_model(board, family="normal")
-
-
-def test_a_fit_of_another_board_is_refused(fits):
-    with pytest.raises(InputError, match="another board"):
-        build_model(simulated_board("complete"), fit=fits["cut"])
-
-
-@pytest.mark.slow
-def test_scores_can_be_observed_in_another_model(fits):
-    shape = fit_shape(fits["cut"].evidence.board, family="normal", fit=fits["cut"])
-    names = np.array(shape.evidence.board.names)[shape.evidence.modelled]
-    with pm.Model(coords={"classifier": list(names)}) as model:
-        slope = pm.Normal("slope")
-        place = 2.2 + slope * np.linspace(-1, 1, names.size)
-        observe_scores(shape, field_log_density(shape, place, -1.0), pm.Beta("rho", 16, 4), "seen")
-    density = model.compile_logp(vars=model.observed_RVs, **UNOPTIMISED)
-    found = [float(density({"slope": s, "rho_logodds__": 1.4})) for s in (0.0, 0.2)]
-    assert np.all(np.isfinite(found))
-    assert found[0] != found[1]
-
-
-@pytest.mark.slow
 def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
     """With rho known there is no potential; a second board has a dimension of its own."""
     board = fits["cut"].evidence.board
@@ -313,6 +218,15 @@ def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
     assert float(other.compile_logp(**UNOPTIMISED)(point)) != float(values[0])
 
 
-def test_without_a_potential_rho_is_not_kept(fits):
-    model = build_model(fits["cut"].evidence.board, family="normal", fit=fits["cut"], observe=False)
-    assert not model.potentials
+def test_what_cannot_be_built_is_refused(fits):
+    board = simulated_board("complete")
+    chosen = Leaderboard([0.9, 0.91, 0.93, 0.88], n_test=400, submissions=9)
+    own = Leaderboard([0.9, 0.91, 0.93, 0.88], n_test=[400, 300, 400, 500])
+    for data, options, message in (
+        (board, {"family": "gamma"}, "unknown family 'gamma'.*ex-gaussian"),
+        (board, {"fit": fits["cut"]}, "another board"),
+        (chosen, {}, "exact route"),
+        (own, {}, "exact route"),
+    ):
+        with pytest.raises(InputError, match=message):
+            build_model(data, **options)

@@ -10,7 +10,7 @@ from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_prio
 from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import influence_correlation
-from bayes_sota.leaderboard.from_scores import OF_TASKS, learnt_priors
+from bayes_sota.leaderboard.evidence import OF_TASKS, learnt_priors
 from bayes_sota.leaderboard.posterior import board_posterior
 
 M = 10
@@ -59,20 +59,6 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
     assert both[0].rho == pytest.approx(both[1].rho, abs=1e-9)
     assert of_averages.learns_rho
     assert of_averages.fit.evidence.freedom == of_answers.fit.evidence.freedom == 5
-
-
-def test_few_tasks_tell_no_near_clones() -> None:
-    """Rows in which two classifiers are near each other: of items, and many tasks, it is told."""
-    rng = np.random.default_rng(2)
-    for rows, apart, of_tasks, families in (
-        (5, 0.15, True, 0),
-        (8, 0.05, False, 1),
-        (1000, 0.15, True, 1),
-    ):
-        influence = rng.standard_normal((rows, 1)) + rng.standard_normal((rows, 6))
-        influence[:, 1] = influence[:, 0] + apart * rng.standard_normal(rows)
-        told = influence_correlation(influence, np.arange(6.0), of_tasks=of_tasks)
-        assert len(told.families) == families, (rows, apart, of_tasks)
 
 
 def test_tasks_that_tell_nothing_leave_the_prior() -> None:

@@ -6,12 +6,10 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
-from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.posterior import board_posterior
 
-SAME = ("theta_sota", "winner_skill", "expected_sota")
+SAME = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
 
 
 def scores_of(m, n, seed=0):
@@ -20,30 +18,34 @@ def scores_of(m, n, seed=0):
     return [f"{x:.4f}" for x in rng.binomial(n, skills) / n]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("m", "n"), [(3, 200), (20, 500), (60, 1000)])
-def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(m, n):
-    scores = scores_of(m, n)
-    plain = board_posterior(Leaderboard(scores, n_test=n), random_seed=0).draws
-    own = board_posterior(Leaderboard(scores, n_test=[n] * m), random_seed=0).draws
+LOSS = {"metric": "score", "lower_is_better": True}
+LOSSES = np.random.default_rng(1).normal(3, 1, 15)
+
+
+@pytest.mark.parametrize(
+    ("common", "each"),
+    [
+        pytest.param(
+            Leaderboard(scores_of(m, n), n_test=n),
+            Leaderboard(scores_of(m, n), n_test=[n] * m),
+            marks=[pytest.mark.slow] * (m > 3),
+        )
+        for m, n in [(3, 200), (60, 1000)]
+    ]
+    + [
+        (
+            Leaderboard(LOSSES, standard_error=0.3, **LOSS),
+            Leaderboard(LOSSES, standard_error=[0.3] * 15, **LOSS),
+        )
+    ],
+)
+def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(common, each):
+    assert each.has_own_errors
+    plain, own = (board_posterior(board, random_seed=0).draws for board in (common, each))
     for name in SAME:
         sd = plain[name].std()
         assert own[name].mean() == pytest.approx(plain[name].mean(), abs=0.1 * sd), name
         assert own[name].std() == pytest.approx(sd, rel=0.1), name
-
-
-def test_errors_of_scores_that_are_the_same_are_a_plain_board():
-    scores = np.random.default_rng(1).normal(3, 1, 15)
-    about = {"metric": "score", "lower_is_better": True}
-    plain = Leaderboard(scores, standard_error=0.3, **about)
-    own = Leaderboard(scores, standard_error=[0.3] * 15, **about)
-    assert own.has_own_errors
-    first = board_posterior(plain, random_seed=0).draws
-    other = board_posterior(own, random_seed=0).draws
-    for name in SAME:
-        sd = first[name].std()
-        assert other[name].mean() == pytest.approx(first[name].mean(), abs=0.1 * sd), name
-        assert other[name].std() == pytest.approx(sd, rel=0.1), name
 
 
 COUNTS, SIZES = np.array([86, 160, 29]), np.array([100, 200, 30])
@@ -78,44 +80,12 @@ def test_agrees_with_likelihood_weighting():
     np.testing.assert_allclose(found.entries.p_best, share, atol=0.04)
 
 
-def test_table_of_scores_agrees_with_the_answers_that_it_was_made_from():
-    """Independent answers: rho is known to be 0."""
-    rng = np.random.default_rng(3)
-    tasks = np.repeat(["law", "art"], [60, 240])
-    answers = (rng.random((300, 6)) < np.linspace(0.7, 0.82, 6)).astype(int)
-    shares = [[answers[tasks == t, j].mean() for t in ("law", "art")] for j in range(6)]
-    table = average_tasks(shares, n_test=[60, 240], tasks=["law", "art"])
-    own = board_posterior(table, PRIORS, random_seed=0)
-    of_answers = board_posterior(
-        Outcomes(answers, tasks=tasks), BoardPriors(families=("normal",)), random_seed=0
-    )
-    sd = of_answers.draws["theta_sota"].std()
-    difference = own.draws["theta_sota"].mean() - of_answers.draws["theta_sota"].mean()
-    assert abs(difference) < 0.25 * sd  # correlation of answers is estimated there
-    assert own.draws["theta_sota"].std() == pytest.approx(sd, rel=0.15)
-
-
-def test_order_of_entries_does_not_matter():
-    turned = Leaderboard((COUNTS / SIZES)[::-1], n_test=SIZES[::-1].tolist(), rounding="exact")
-    first = board_posterior(SMALL, PRIORS, draws=20_000, random_seed=0)
-    other = board_posterior(turned, PRIORS, draws=20_000, random_seed=1)
-    np.testing.assert_allclose(
-        first.entries.skill.mean(axis=0), other.entries.skill.mean(axis=0)[::-1], atol=3e-3
-    )
-    np.testing.assert_allclose(first.entries.p_best, other.entries.p_best[::-1], atol=0.02)
-
-
-@pytest.mark.slow
-def test_a_wide_error_is_shrunk_more():
-    scores = ["0.800", "0.810", "0.790", "0.805", "0.795", "0.900"]
-    means = []
-    for size in (1000, 100, 20):
-        board = Leaderboard(scores, n_test=[1000] * 5 + [size])
-        found = board_posterior(board, random_seed=0)
-        means.append(found.draws["winner_skill"].mean())
-        assert (
-            np.abs(found.entries.skill[:, :5].mean(axis=0) - np.array(scores[:5], float)).max()
-            < 0.01
-        )
-    assert means[0] > means[1] > means[2]
-    assert means[2] < 0.9 - 0.02
+@pytest.mark.parametrize("n_test", [400, [400, 300]])
+def test_new_scores_of_a_lone_leader_have_the_binomial_error(n_test):
+    board = Leaderboard([0.9, 0.5], n_test=n_test)
+    draws = board_posterior(board, random_seed=0).draws
+    theta = draws["theta_sota"]
+    for name in ("winner_new_score", "best_new_score"):
+        z = (draws[name] - theta) / np.sqrt(theta * (1 - theta) / board.n_test)
+        assert z.mean() == pytest.approx(0, abs=0.06), name
+        assert z.std() == pytest.approx(1, abs=0.05), name

@@ -6,11 +6,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from boards import evidence_of
-from calibration.judged_boards import (
-    coverage,
-    interval_score,
-    wilson_interval,
-)
 from schema_names import ATTRIBUTES, GROUPS
 
 import bayes_sota as bs
@@ -18,8 +13,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.importance import WeightedPoints
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.summary import observed_maximum_of
-from bayes_sota.core.text import steady_decimals
-from bayes_sota.data.examples import load_responses_example
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.skills import draw_posterior
 
@@ -42,22 +35,13 @@ def test_results_have_the_groups_and_attributes_of_the_schema(tree: xr.DataTree)
     assert bs.diagnose(tree)["ok"]
     maximum = float(observed_maximum_of(tree).values.ravel()[0])
     assert bs.summarize(tree).loc["theta_sota", "mean"] < maximum
+    board = BOARD if "score" in tree["observed_data"] else MAXIMUM
+    again = bs.estimate_sota(board, random_seed=7, draws=50)
+    assert tree["posterior"].to_dataset().equals(again["posterior"].to_dataset())
     if "/sample_stats/families" in tree.groups:
         assert float(tree["sample_stats/families"]["probability"].sum()) == pytest.approx(1)
         assert tree["constant_data"]["all_score"].sizes == {"classifier": 40}
         assert tree["observed_data"]["score"].size == tree["constant_data"]["modelled"].sum() < 40
-
-
-@pytest.mark.slow
-def test_a_result_is_the_same_again_and_survives_netcdf(tree: xr.DataTree, tmp_path) -> None:
-    board = BOARD if "score" in tree["observed_data"] else MAXIMUM
-    again = bs.estimate_sota(board, random_seed=7, draws=50)
-    assert tree["posterior"].to_dataset().equals(again["posterior"].to_dataset())
-    stored = bs.read_result(bs.save_result(tree, tmp_path / "result.nc"))
-    assert set(stored.groups) == set(tree.groups)
-    for group in tree.groups:
-        assert stored[group].to_dataset().identical(tree[group].to_dataset())
-    assert dict(stored.attrs) == dict(tree.attrs)
 
 
 @pytest.mark.slow
@@ -83,22 +67,6 @@ def test_sensitivity_of_a_board() -> None:
     assert (rows["assumption"] == "rho learnt from the scores").sum() == 1
     known = bs.sota_sensitivity(BOARD, priors=ONE, draws=200)
     assert set(known["assumption"]) == {"as given", "n_classifiers"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("board", [MAXIMUM, BOARD], ids=["maximum", "board"])
-def test_another_seed_moves_the_printed_means_by_one_unit_at_most(board: bs.Leaderboard) -> None:
-    first, second = (
-        [row for rows in report.content["sensitivity"].values() for row in rows]
-        for report in (bs.leaderboard.report_sota(board, random_seed=seed) for seed in (1, 2))
-    )
-    other = bs.sota_sensitivity(
-        board, random_seed=5, draws=1000 if board is MAXIMUM else 4000
-    ).iloc[1:]
-    for one, another, (_, third) in zip(first, second, other.iterrows(), strict=True):
-        digits = steady_decimals(np.diff(one["interval"])[0] / 4, one["mcse"])
-        for mean in (another["mean"], third["mean"]):
-            assert abs(one["mean"] - mean) < 1.5 * 10.0**-digits
 
 
 @pytest.mark.slow
@@ -173,41 +141,3 @@ def test_models_and_reference_skills_reach_the_result() -> None:
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         bs.estimate_sota(board, **options)
-
-
-@pytest.fixture(scope="module")
-def digits() -> bs.Outcomes:
-    return load_responses_example("digits").held_out
-
-
-def test_interval_score() -> None:
-    for truth, missed in ((0.2, 0.0), (0.35, 0.05), (0.0, 0.1)):
-        assert interval_score(0.1, 0.3, truth) == pytest.approx(0.2 + 40 * missed)
-
-
-def test_wilson_interval_solves_its_equation() -> None:
-    for end in wilson_interval(0.95, 200):
-        assert abs(0.95 - end) == pytest.approx(1.959963984540054 * np.sqrt(end * (1 - end) / 200))
-
-
-@pytest.mark.slow
-def test_a_wrong_model_is_found(digits: bs.Outcomes) -> None:
-    """Told that all is shared, the model cannot correct independent luck."""
-    found = [
-        coverage(
-            digits, n_test=200, boards=9, draws=300,
-            priors=BoardPriors(correlation=FixedCorrelation(rho), families=("normal",)),
-        ).loc[(200, "theta_sota")]
-        for rho in (0.98, 0.7)
-    ]  # fmt: skip
-    assert found[0]["bias"] > found[1]["bias"] + 0.003
-    assert found[1]["rmse_ratio"] < found[0]["rmse_ratio"]
-
-
-def test_answers_are_judged_as_well(digits: bs.Outcomes) -> None:
-    few = digits.subset(classifiers=list(range(0, 300, 25)))
-    options = {"n_test": 150, "boards": 2, "route": "responses", "draws": 50, "random_seed": 3}
-    frame = coverage(few, **options)
-    assert frame.index.tolist() == [(150, "theta_sota"), (150, "winner_skill")]
-    with pytest.raises(InputError, match="unknown route 'guess'"):
-        coverage(few, route="guess")

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from bayes_sota.core.priors import BOARD_FAMILIES
-from bayes_sota.leaderboard.fit import numpy_operations
-from bayes_sota.leaderboard.models import pytensor_operations
+from bayes_sota.leaderboard.fit import NUMPY
+from bayes_sota.leaderboard.models import PYTENSOR
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 
 SCALE = FieldScale(1.6, 1.5, np.log(0.3), 0.9, 0.004)
@@ -15,7 +15,7 @@ Y = np.linspace(-14, 18, 40_001)
 
 def density(name: str, t: np.ndarray, scale: FieldScale = SCALE, y: np.ndarray = Y) -> np.ndarray:
     columns = tuple(t[:, i, None] for i in range(FAMILIES[name].dimension))
-    return np.exp(FAMILIES[name].log_density(numpy_operations(), scale, columns, y))
+    return np.exp(FAMILIES[name].log_density(NUMPY, scale, columns, y))
 
 
 def test_the_families_are_those_of_the_prior() -> None:
@@ -50,11 +50,10 @@ def test_pytensor_evaluates_the_same_formula(name: str) -> None:
     import pytensor
     import pytensor.tensor as pt
 
-    ops = pytensor_operations()
     t = np.array([0.2, -0.3, 0.4, 0.1, -0.5])[: FAMILIES[name].dimension]
     y = np.linspace(0, 3, 61)
     columns = tuple(pt.constant(v) for v in t)
-    symbolic = FAMILIES[name].log_density(ops, SCALE, columns, pt.constant(y))
+    symbolic = FAMILIES[name].log_density(PYTENSOR, SCALE, columns, pt.constant(y))
     values = pytensor.function([], symbolic, mode="FAST_COMPILE")()
     kept = values > -200
     np.testing.assert_allclose(

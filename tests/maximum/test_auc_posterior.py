@@ -15,8 +15,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.leaderboard.sample_sensitivity import sota_sensitivity
+from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
 from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.score_laws import score_law
 
