@@ -141,11 +141,6 @@ class Fit(ABC):
         """Log probability of what was observed at points (N, d) of a family, (N, R)."""
 
     @property
-    def searches(self) -> int:
-        """Searches for the modes of each shape, from points far apart."""
-        return 4
-
-    @property
     def rho(self) -> FloatArray:
         """Values of rho, (R,)."""
         return self.nodes.rho
@@ -249,9 +244,7 @@ def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | No
         for f, family in enumerate(fit.families):
             target, dimension = partial(fit.log_likelihood, family), fit.dimension(family)
             similar = None if start is None else start.points[f]
-            samples.append(
-                sample_importance(target, dimension, rng, points * dimension, similar, fit.searches)
-            )
+            samples.append(sample_importance(target, dimension, rng, points * dimension, similar))
             advance()
     return replace(fit, points=tuple(samples))
 

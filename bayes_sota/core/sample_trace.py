@@ -177,45 +177,28 @@ def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observ
             raise InputError(f"the trace is of other data: its {quoted(name)} differ")
 
 
-def completed_groups(
-    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator, *, predictive: bool = True
-) -> "dict[str, xr.Dataset]":
-    """What a trace recorded and, with ``predictive``, what its model gives for it."""
-    recorded = ("posterior", "observed_data", "constant_data")
-    groups = {name: dataset_of(trace, name) for name in recorded}
-    groups["sample_stats"] = sampler_stats(trace)
-    if predictive:
-        groups |= model_groups(model, trace, rng)
-    return {name: group.drop_attrs() for name, group in groups.items()}
-
-
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
     """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
     stats = dataset_of(trace, "sample_stats").drop_attrs()
     return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
 
-def model_groups(
-    model: "pm.Model",
-    trace: "xr.DataTree",
-    rng: np.random.Generator,
-    replicated: Collection[str] = (),
+def completed_groups(
+    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator
 ) -> "dict[str, xr.Dataset]":
-    """Groups that a model gives for a trace: prior, predictions, log likelihood and log prior.
+    """What a trace recorded, and what its model gives for it.
 
     Parameters
     ----------
-    model : pm.Model
     trace : DataTree
         With the variables of the model.
+    model : pm.Model
     rng : Generator
-    replicated : collection of str
-        Observed variables whose replicates the caller draws, because it can draw them at once;
-        PyMC calls a function per draw. They are left out of the predictions.
 
     Returns
     -------
     dict of str to Dataset
+        ``posterior``, ``observed_data``, ``constant_data`` and ``sample_stats`` as recorded,
         ``prior`` of the variables of the posterior, ``prior_predictive`` (of at most 1,000 draws)
         and ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
         ``LARGEST_GROUP``), ``log_likelihood`` (left out of a variable where it would pass
@@ -225,41 +208,44 @@ def model_groups(
     import pymc as pm
     from pymc.stats.log_density import compute_log_density
 
-    posterior = trace["posterior"].to_dataset()
+    recorded = ("posterior", "observed_data", "constant_data")
+    groups = {name: dataset_of(trace, name) for name in recorded}
+    groups["sample_stats"] = sampler_stats(trace)
+    posterior = groups["posterior"]
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-    shapes = {v: model.rvs_to_values[v].shape.eval() for v in model.observed_RVs}
-    sizes = {v.name: int(np.prod(shape)) for v, shape in shapes.items()}
-    observed = [name for name in sizes if name not in replicated]
-    every = max(1, -(-8 * draws * sum(sizes[name] for name in observed) // LARGEST_GROUP))
-    named = [str(name) for name in posterior if name in model.named_vars]
-    seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
-    few = []
-    for v, shape in shapes.items():
-        own = getattr(v.owner.op, "ndim_supp", 0)  # dimensions of one observation
+    size, few = 0, []
+    for variable in model.observed_RVs:
+        shape = model.rvs_to_values[variable].shape.eval()
+        size += int(np.prod(shape))
+        own = getattr(variable.owner.op, "ndim_supp", 0)  # dimensions of one observation
         if 8 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
-            few.append(v.name)
+            few.append(variable.name)
+    every = max(1, -(-8 * draws * size // LARGEST_GROUP))
+    named = [str(name) for name in posterior if name in model.named_vars]
+    observed = [variable.name for variable in model.observed_RVs]
+    seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
     quick: Any = {"model": model, "compile_kwargs": _QUICK}
     once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
+        count = min(-(-draws // every), _PRIOR_DRAWS)
         drawn = pm.sample_prior_predictive(
-            min(-(-draws // every), _PRIOR_DRAWS),
-            var_names=[*named, *observed],
-            random_seed=seeds[0],
+            count, var_names=[*named, *observed], random_seed=seeds[0], **quick
+        )
+        fresh = pm.sample_posterior_predictive(
+            posterior.isel(draw=slice(None, None, every)),
+            var_names=observed,
+            random_seed=seeds[1],
+            progressbar=False,
             **quick,
         )
-        groups = {
+        groups |= {
             "prior": drawn["prior"].to_dataset()[named],
+            "prior_predictive": drawn["prior_predictive"].to_dataset(),
+            "posterior_predictive": fresh["posterior_predictive"].to_dataset(),
             "log_likelihood": compute_log_density(trace, var_names=few, kind="likelihood", **once),
             "log_prior": compute_log_density(trace, kind="prior", **once),
         }
-        if observed:
-            kept = posterior.isel(draw=slice(None, None, every))
-            fresh = pm.sample_posterior_predictive(
-                kept, var_names=observed, random_seed=seeds[1], progressbar=False, **quick
-            )
-            groups["prior_predictive"] = drawn["prior_predictive"].to_dataset()
-            groups["posterior_predictive"] = fresh["posterior_predictive"].to_dataset()
-    return {name: data.drop_attrs() for name, data in groups.items()}
+    return {name: group.drop_attrs() for name, group in groups.items()}
 
 
 @contextmanager

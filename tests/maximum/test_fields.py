@@ -203,7 +203,7 @@ def test_cell_law_agrees_with_numerical_inversion(distribution, factor):
     law = CellLaw(arrays, np.atleast_2d(tail), factor(nodes)[None])
 
     def mass_above(skill):
-        grid = np.linspace(skill, 1 - 1e-9, 8_001)
+        grid = np.linspace(skill, 1 - 1e-9, 20_001)
         shares = -np.diff(distribution.sf(distribution.from_skill(grid)))
         return shares @ factor((grid[1:] + grid[:-1]) / 2)
 
