@@ -95,7 +95,9 @@ class InputError(BayesSotaError, ValueError):
         """One line for a person: place, problem, fix; in words of the shell, given its options."""
         column = "" if self.column is None else f"column {quoted(self.column)}"
         place = ", ".join(filter(None, (self.line, column)))
-        problem = self.problem.replace("{name}", _named(self.parameter, options or ()))
+        option = _OPTIONS.get(self.parameter, f"--{self.parameter.replace('_', '-')}")
+        name = option if option in (options or ()) else self.parameter
+        problem = self.problem.replace("{name}", name)
         text = ": ".join(filter(None, (self.where, place, problem)))
         if self.fix:
             text += "; " + self.fix.replace("{option}", _spelled(self.parameter, options))
@@ -156,12 +158,6 @@ def listed(values: Iterable[object]) -> str:
     shown = ", ".join(map(quoted, every[:MOST_LISTED]))
     rest = len(every) - MOST_LISTED
     return f"{shown} and {rest} other{'s' * (rest > 1)}" if rest > 0 else shown
-
-
-def _named(parameter: str, options: Collection[str]) -> str:
-    """A parameter, or the option for it where there is one."""
-    option = _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
-    return option if option in options else parameter
 
 
 def _spelled(parameter: str, options: Collection[str] | None) -> str:

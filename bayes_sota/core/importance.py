@@ -41,8 +41,7 @@ class WeightedPoints:
     @property
     def log_evidence(self) -> FloatArray:
         """Logarithm of the integral of each target, shape (R,)."""
-        top = self.log_weights.max(axis=0)
-        return top + np.log(np.mean(np.exp(self.log_weights - top), axis=0))
+        return np.logaddexp.reduce(self.log_weights) - np.log(len(self.points))
 
     @property
     def weights(self) -> FloatArray:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import log
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -158,8 +159,9 @@ class Fit(ABC):
     @cached_property
     def log_evidence_of_all(self) -> float:
         """Log probability of what was observed under the priors."""
-        top = self.log_evidence.max()
-        return float(top + np.log(np.mean(np.exp(self.log_evidence - top))))
+        return float(
+            np.logaddexp.reduce(self.log_evidence, axis=None) - log(self.log_evidence.size)
+        )
 
     @cached_property
     def family_weights(self) -> FloatArray:

@@ -86,10 +86,6 @@ class Panel:
         """Vertical line."""
         self.draw(visuals.vline, label, xr.DataArray(x), color=color, width=1.4)
 
-    def span(self, label: str, ends: Sequence[float], color: str, alpha: float) -> None:
-        """Vertical band between two ends."""
-        self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
-
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``; ``size`` in square points."""
         self.draw(visuals.scatter_x, label, x, y=y, color=color, **{"size": 36} | look)
@@ -126,12 +122,11 @@ class Panel:
         ylim: tuple[float, float],
         yticks: Ticks | None = None,
         xticks: Ticks | None = None,
-        turned: bool = False,
     ) -> None:
         """Label and range of the axes; no box.
 
         Without ``yticks`` the vertical axis is taken away: the height of a density is not read.
-        ``xticks`` default to round numbers; ``turned`` writes them upwards.
+        ``xticks`` default to round numbers.
         """
         library, target = _library(self.collection.backend), self._target
         low, high = map(float, xlim)
@@ -139,8 +134,7 @@ class Panel:
         library.xlabel(plain_text(xlabel), target, size=_LABEL)
         library.xlim((low, high), target)
         places, texts = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
-        look = {"rotation": 90} if turned else {}
-        library.xticks(places, [*map(plain_text, texts)], target, size=_NOTE, **look)
+        library.xticks(places, [*map(plain_text, texts)], target, size=_NOTE)
         library.ylim(ylim, target)
         if yticks is not None:
             library.yticks(yticks[0], [*map(plain_text, yticks[1])], target, size=_LABEL)

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -195,16 +195,13 @@ class Report:
         """
         path = check_ending(Path(path), "table")
         label = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
-        match path.suffix.lower():
-            case ".csv":
-                text = self.to_csv()
-            case ".md":
-                text = self.to_markdown()
-            case ".tex":
-                text = self.to_latex(label)
-            case _:
-                text = self.to_json()
-        write_text(text, path)
+        writers: dict[str, Callable[[], str]] = {
+            ".csv": self.to_csv,
+            ".md": self.to_markdown,
+            ".tex": partial(self.to_latex, label),
+            ".json": self.to_json,
+        }
+        write_text(writers[path.suffix.lower()](), path)
 
 
 def table_of(
