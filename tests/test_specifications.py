@@ -13,10 +13,10 @@ from scipy import stats
 import bayes_sota as bs
 from bayes_sota.core.builders import BUILDERS
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, MaximumPriors
+from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.core.specification import ModelSpecification, parse_specification
+from bayes_sota.core.specification import parse_specification
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.data.examples import load_example
 from bayes_sota.leaderboard.specification import (
@@ -224,23 +224,6 @@ def test_a_model_of_another_builder_is_refused_with_the_right_ones(place):
         assert told.endswith(f"{BUILDERS[builder].takes}: {', '.join(right)}")
 
 
-@pytest.mark.parametrize(
-    ("builder", "priors", "message"),
-    [
-        ("leaderboard", MaximumPriors(), "must be Priors or .*, got MaximumPriors"),
-        ("observed_maximum", BoardPriors(), "must be Priors or .*, got BoardPriors"),
-        (
-            "items",
-            bs.Priors(correlation=FixedCorrelation(0)),
-            "correlation has no effect on Item",
-        ),
-    ],
-)
-def test_priors_must_belong_to_the_builder(builder, priors, message):
-    with pytest.raises(InputError, match=message):
-        ModelSpecification("x", builder=builder, priors=priors)
-
-
 VALID = """
 name = "valid"
 description = "one"
@@ -280,13 +263,6 @@ def test_a_wrong_file_is_one_line(line):
     assert message in told
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("absent.toml", "there is no such file"),
-        ("observed-maximun", 'did you mean "observed-maximum"'),
-    ],
-)
-def test_an_unknown_name(name, message):
-    with pytest.raises(InputError, match=message):
-        load_model(name)
+def test_an_unknown_name():
+    with pytest.raises(InputError, match='did you mean "observed-maximum"'):
+        load_model("observed-maximun")
