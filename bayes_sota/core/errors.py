@@ -109,7 +109,7 @@ class InputError(BayesSotaError, ValueError):
 
 
 class ImpossibleAccuracyError(InputError):
-    """A printed accuracy that no whole number of right answers gives."""
+    """A printed accuracy that no whole number of correct answers gives."""
 
 
 class InfeasibleCorrelationError(InputError):
@@ -117,12 +117,12 @@ class InfeasibleCorrelationError(InputError):
 
 
 class InfiniteEstimateError(InputError):
-    """Matches that no finite skills explain best: some players never lose to the others."""
+    """Matches without a finite maximum-likelihood fit: some players never lose to the others."""
 
 
 @contextmanager
 def located(where: str, fix: str = "") -> Iterator[None]:
-    """Put the place before the message of what cannot know it, and a fix after one without."""
+    """Add the place, and a fix where there is none, to errors raised inside the block."""
     try:
         yield
     except InputError as error:
@@ -133,7 +133,7 @@ def located(where: str, fix: str = "") -> Iterator[None]:
 
 
 def quoted(value: object) -> str:
-    """A text in quotation marks, on one line and not too long; a number as it is.
+    """Text in quotation marks, on one line and shortened; a number as it is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and files that can be read.
+"""Check that files can be read or written, and write them atomically.
 
 ``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` ends a run in the middle.
 """

@@ -24,7 +24,7 @@ _MOST_TIMES = 1e4  # as many items as there are, beyond which nothing is promise
 
 
 def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
-    """How often each index is drawn, with one uniform: the least variance."""
+    """Number of draws of each index by systematic resampling, with one uniform number."""
     edges = np.cumsum(weights)
     edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
     edges[-1] = total

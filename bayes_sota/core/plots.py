@@ -1,7 +1,7 @@
-"""Colours, named panels side by side, and the two figures that most rooms draw.
+"""Colours, named panels side by side, forests and lines.
 
 A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back from ``.viz``.
-Colours are of the Okabe-Ito set, which readers who do not see all colours can tell apart.
+Colours are of the Okabe-Ito set, which colour-blind readers can distinguish.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -170,7 +170,7 @@ def plot_forest(
     xticks: Ticks | None = None,
     **where: Any,
 ) -> Panel:
-    """Estimates with their intervals, one row each from the top; callers give the title.
+    """Draw estimates with their intervals, one row each from the top, without a title.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def plot_forest(
     score : str
         What the mark is, for the label.
     holds : sequence of float
-        Other numbers within the axis, which leave room above the first row for a text.
+        Other numbers within the axis; they make space above the first row for a text.
     beside : sequence of str
         Other panels, to the right.
     xticks : (places, texts), optional
@@ -250,7 +250,7 @@ def plot_lines(
     ylim: tuple[float, float] | None = None,
     **where: Any,
 ) -> Panel:
-    """Lines with their names at the right end, in their colours; callers give titles.
+    """Draw lines with their names at the right end, in their colours, without a title.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def make_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
-    """Round numbers in a range and their labels, few enough not to touch; or ``whole`` ones only.
+    """Round numbers in a range, or ``whole`` ones only, and their labels, which do not overlap.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def title_figure(collection: PlotCollection, text: str) -> None:
 
 
 def plain_text(text: str) -> str:
-    """Text as it is: nothing in names from files is mathematics.
+    """Text without mathematics: dollar signs are escaped.
 
     Examples
     --------
@@ -360,12 +360,12 @@ def plain_text(text: str) -> str:
 
 
 def word_of_skill(tree: xr.DataTree) -> str:
-    """What a skill is, by the metric of the board."""
+    """Word for a skill: AUC, score or accuracy, by the metric of the board."""
     return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
 
 
 def rounded(value: float, sd: float) -> str:
-    """Digits that a standard deviation supports: two significant ones of it.
+    """Number rounded to the second significant digit of its standard deviation.
 
     Examples
     --------

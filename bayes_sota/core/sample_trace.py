@@ -1,4 +1,4 @@
-"""Traces of models of PyMC: how they are drawn, checked and completed with what the model gives."""
+"""Draw, check and complete traces of PyMC models."""
 
 import logging
 import warnings
@@ -31,7 +31,7 @@ _PRIOR_DRAWS = 1000
 
 
 def describe_model(model: "pm.Model") -> dict[str, str]:
-    """Attributes that say what a model of PyMC assumes: ``priors`` and ``model_hash``."""
+    """Attributes that describe a PyMC model: ``priors`` and ``model_hash``."""
     import pytensor
 
     graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
@@ -42,7 +42,7 @@ def describe_model(model: "pm.Model") -> dict[str, str]:
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Attributes that say how NUTS fared; draws of another sampler have no divergences."""
+    """Diagnostics of NUTS as attributes; draws of another sampler have no divergences."""
     divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
     return {
         "divergences": divergences,
@@ -54,7 +54,7 @@ def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
 def describe_completed(
     trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, Any]:
-    """Attributes of a result of a trace: its model and data, what drew it, and how that fared."""
+    """Attributes of a completed trace: its model, data and sampler, with diagnostics."""
     data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
     digest, of_model = digest_of(*(group.to_dict() for group in data)), describe_model(model)
     method = "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown"
@@ -111,8 +111,8 @@ def model_of(
 ) -> "pm.Model":
     """The model that a trace is of: the given one, that of the ``with`` block, or a built one.
 
-    ``data`` are those that the result is asked for. Trace and model must be of them, as far as
-    they say so.
+    ``data`` are those that the result is about. Trace and model must be of the same data, as far as
+    they record it.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def model_of(
 
 
 def check_trace(trace: "xr.DataTree") -> None:
-    """Refuse what is no trace, has chains of different length, or is of another schema."""
+    """Refuse anything but a trace with complete chains and this schema."""
     if not dataset_of(trace, "posterior"):
         raise InputError(
             "a trace is the DataTree that pm.sample returns, with draws in its group 'posterior', "
@@ -178,7 +178,7 @@ def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observ
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
-    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
+    """Statistics of the sampler without texts, of which NUTS writes one per divergence."""
     stats = dataset_of(trace, "sample_stats").drop_attrs()
     return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
@@ -186,7 +186,7 @@ def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
 def completed_groups(
     trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator
 ) -> "dict[str, xr.Dataset]":
-    """What a trace recorded, and what its model gives for it.
+    """Groups that a trace recorded, and those that its model adds.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def _without_starts(model: "pm.Model") -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without PyMC's lines on what it draws, on potentials and on libraries it does without."""
+    """Silence PyMC's messages on variables, potentials and missing libraries."""
     logger = logging.getLogger("pymc.sampling.forward")
     level = logger.level
     logger.setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""From a result to tables of estimands; reports of few numbers and lists; no model and no plot.
+"""Summaries of results: tables of estimands, probabilities, diagnostics, small reports.
 
 Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the mean: for independent
 draws ``sd / sqrt(number of draws)``, for draws from weighted points their effective number is
@@ -69,7 +69,7 @@ def mcse_of(values: FloatArray, attributes: Mapping[Any, Any], points: Points | 
 
 
 def error_of_mean(values: FloatArray, points: Points | None) -> float:
-    """Of draws that are independent, or of which several share a point."""
+    """Error of the mean of draws that are independent, or of which several share a point."""
     if values.size < 2:
         return float("nan")
     if points is None:
@@ -202,7 +202,7 @@ def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
-    """Method, number of draws and seed of a result, as a paper names them.
+    """Method, number of draws and seed of a result, for a paper.
 
     Examples
     --------
@@ -223,12 +223,12 @@ def how_drawn(tree: "xr.DataTree") -> str:
 
 
 def seed_of(tree: "xr.DataTree") -> int | str:
-    """Seed of a result, or what stood in its place."""
+    """Seed of a result, or a description of its generator."""
     return seed_number(str(tree.attrs["random_seed"]))
 
 
 def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
-    """Whether the result can be trusted, and why not.
+    """Check whether a result can be trusted.
 
     Returns
     -------
@@ -356,7 +356,7 @@ def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
 def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
     """Best observed score, by board where there are several.
 
-    It is an observation where it alone is known, else a constant that the scores say.
+    It is an observation where it alone is known, else a constant computed from the scores.
     """
     group = "observed_data" if "observed_maximum" in tree["observed_data"] else "constant_data"
     observed = tree[group].to_dataset()["observed_maximum"]
@@ -372,7 +372,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
-    """Report of a few numbers, given their names, values and texts, and what else a report has."""
+    """Report of a few numbers: their names, values and texts; ``described`` as in ``Report``."""
 
     def make_frame() -> "pd.DataFrame":
         import pandas as pd
@@ -389,7 +389,7 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
 def list_report(
     kind: str, records: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **described: Any
 ) -> Report:
-    """Report of things of one kind that a command lists.
+    """Report of a list.
 
     Parameters
     ----------
@@ -398,9 +398,9 @@ def list_report(
     records : sequence of mapping
         One for each thing, as plain Python objects; the rows of a CSV file.
     columns : mapping of str to str
-        What people see: headings, and the keys of the records below them.
+        Columns of the printed table: headings, and the keys of the records below them.
     **described
-        What else a report has; ``content`` is what ``--json`` has beside the list.
+        As in ``Report``; ``content`` is added to the list in ``--json``.
     """
     rows = [[cell_of(record[key]) for key in columns.values()] for record in records]
     content = {kind: list(records)} | described.pop("content", {})
@@ -413,10 +413,10 @@ def list_report(
 
 
 def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
-    """One row per record; whole numbers stay what they are though others lack them.
+    """Data frame with a row per record; whole numbers stay exact where other records lack them.
 
-    Floats would hold no whole number above 2**53 exactly, such as a seed; only a column that has
-    other floats is one of floats.
+    Floats cannot represent a whole number above 2**53, such as a seed; only a column that has
+    other floats becomes one of floats.
 
     Examples
     --------
@@ -431,7 +431,7 @@ def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def cell_of(value: Any) -> str:
-    """Value of a record as a cell of a printed table; nothing for None."""
+    """Value of a record as a cell of a printed table; empty for None."""
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,9 +1,9 @@
 """Reports: tables of results with the words around them, and the paragraph for a paper.
 
 A table is written as CSV, Markdown, LaTeX or JSON, as the ending of a file says. Markdown and LaTeX
-are for readers: their numbers have the digits that they support. CSV and JSON are for programs,
-which round last: they have all digits, and the Monte Carlo error where there is one.
-``tests/cli/test_reports.py`` tries what all reports can do.
+are for readers: numbers are rounded to the digits that they support. CSV and JSON are for programs:
+they have all digits, and the Monte Carlo error where there is one.
+``tests/cli/test_reports.py`` writes every report in every format.
 """
 
 import json
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?", re.IGNORECASE)
 _BOOKTABS = r"needs \usepackage{booktabs}"
 SOFTWARE = f"bayes_sota {__version__}"
-"""What a paragraph for a paper names."""
+"""Name and version of the software, for a paper."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts that people read; names in them are as they came, the caller escapes them.
+    """Rows of text for people; names are as in the data, and escaped on output.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Report:
     content : dict
         Everything as plain Python objects, with the keys that ``--json`` prints.
     make_frame : callable
-        Makes ``frame``, all numbers as a CSV file has them, when it is asked for.
+        Makes ``frame``, all numbers as a CSV file has them, on first use.
     tables : sequence of Table
         What people read.
     sentences : sequence of str
