@@ -182,8 +182,14 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        """``to_dict`` with the schema version first, as text."""
-        return json_text(self.to_dict()) + "\n"
+        """One JSON object: ``to_dict`` with the schema version first.
+
+        JSON knows neither infinity nor NaN: they are null, and ``null_reasons`` says which.
+        """
+        reasons: dict[str, str] = {}
+        document = {"schema_version": SCHEMA_VERSION, **_jsonable(self.to_dict(), "", reasons)}
+        document |= {"null_reasons": reasons} if reasons else {}
+        return json.dumps(document, indent=2) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
@@ -247,21 +253,6 @@ def _harmless(value: Any) -> Any:
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
     return marked_cell(plain_text(value))
-
-
-def json_text(content: dict[str, Any]) -> str:
-    """One JSON object with the schema version first.
-
-    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says which.
-
-    Examples
-    --------
-    >>> json.loads(json_text({"sd": float("inf")}))["null_reasons"]
-    {'sd': 'inf'}
-    """
-    reasons: dict[str, str] = {}
-    document = {"schema_version": SCHEMA_VERSION, **_jsonable(content, "", reasons)}
-    return json.dumps(document | ({"null_reasons": reasons} if reasons else {}), indent=2)
 
 
 def _jsonable(value: Any, place: str, reasons: dict[str, str]) -> Any:
