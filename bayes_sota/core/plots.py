@@ -77,9 +77,11 @@ class Panel:
     collection: PlotCollection
     name: str
 
-    def draw(self, visual: Callable[..., Any], label: str, values: Any, **options: Any) -> None:
+    def draw(
+        self, visual: Callable[..., Any], label: str, values: xr.DataArray, **options: Any
+    ) -> None:
         """Call one of ArviZ's visuals."""
-        data = _points(values).rename(self.name).to_dataset()
+        data = values.rename(self.name).to_dataset()
         self.collection.map(visual, label, data=data, ignore_aes="all", **options)
 
     def vline(self, label: str, x: float, color: str) -> None:
@@ -88,7 +90,8 @@ class Panel:
 
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``; ``size`` in square points."""
-        self.draw(visuals.scatter_x, label, x, y=y, color=color, **{"size": 36} | look)
+        places = xr.DataArray(np.atleast_1d(x).astype(np.float64), dims="point")
+        self.draw(visuals.scatter_x, label, places, y=y, color=color, **{"size": 36} | look)
 
     def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Line through points, broken where one is NaN."""
@@ -108,11 +111,9 @@ class Panel:
         band = xr.DataArray(parts, coords, ("kwarg", "point"))
         self.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
 
-    def text(
-        self, label: str, x: float, y: float, text: str, side: str = "center", color: str = "black"
-    ) -> None:
-        """Text at a point."""
-        look: Any = {"color": color, "size": _NOTE, "horizontal_align": side}
+    def text(self, label: str, x: float, y: float, text: str, color: str = "black") -> None:
+        """Text to the right of a point."""
+        look: Any = {"color": color, "size": _NOTE, "horizontal_align": "left"}
         self.draw(visuals.annotate_xy, label, xr.DataArray(x), x=x, y=y, text=text, **look)
 
     def set_axes(
@@ -151,12 +152,6 @@ class Panel:
 
 def _library(backend: str) -> Any:
     return import_module(f"arviz_plots.backend.{backend}")
-
-
-def _points(values: Any) -> xr.DataArray:
-    if isinstance(values, xr.DataArray):
-        return values
-    return xr.DataArray(np.atleast_1d(values).astype(np.float64), dims="point")
 
 
 def plot_forest(
@@ -303,7 +298,7 @@ def plot_lines(
     apart = 0.055 * (high - low)
     heights = spread_out([height for _, height, _ in texts], apart)
     for (label, _, color), name, height in zip(texts, names, heights, strict=True):
-        panel.text(label, last + 0.02 * (last - first), height, name, side="left", color=color)
+        panel.text(label, last + 0.02 * (last - first), height, name, color=color)
     low, high = min(low, min(heights) - apart / 2), max(high, max(heights) + apart / 2)
     panel.set_axes(
         xlabel,

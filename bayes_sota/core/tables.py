@@ -46,11 +46,6 @@ class Table:
     rows: Sequence[Sequence[str]]
     title: str = ""
 
-    @classmethod
-    def of(cls, rows: Sequence[dict[str, str]], title: str = "") -> "Table":
-        """Table of rows that name their cells, all alike, at least one."""
-        return cls([*rows[0]], [[*row.values()] for row in rows], title)
-
     @property
     def numeric(self) -> list[bool]:
         """Whether each column holds numbers alone."""
