@@ -166,10 +166,9 @@ def summarize(
             rows[label]["lower"], rows[label]["upper"] = rows[label].pop("interval")
     if var_names is None:
         for name, p, error in _chances(tree):
+            errors = dict(_places(name, error))
             for label, mean in _places(name, p):
-                rows[label] = {"mean": float(mean)}
-            for label, mcse in _places(name, error):
-                rows[label]["mcse"] = float(mcse)
+                rows[label] = {"mean": float(mean), "mcse": float(errors[label])}
         for name in _AGAINST_WINNER:  # who is not compared with itself
             rows.pop(f"{name}[{tree.attrs.get('winner')}]", None)
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)
