@@ -213,12 +213,12 @@ def how_drawn(tree: "xr.DataTree") -> str:
     sizes, method = tree["posterior"].sizes, str(tree.attrs.get("method", "exact"))
     chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
     draws = f"{sizes['chain'] * sizes['draw']:,}"
-    said = f"{draws} independent draws of the exact posterior"
+    route = f"{draws} independent draws of the exact posterior"
     if method == "nuts":
-        said = f"NUTS with {chains} of {each}"
+        route = f"NUTS with {chains} of {each}"
     elif method != "exact":
-        said = f"{draws} draws by {_METHODS.get(method, method)}"
-    return f"{said}, seed {seed_of(tree)}"
+        route = f"{draws} draws by {_METHODS.get(method, method)}"
+    return f"{route}, seed {seed_of(tree)}"
 
 
 def seed_of(tree: "xr.DataTree") -> int | str:
@@ -380,8 +380,8 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
         return pd.DataFrame(values, columns=["quantity", "value"], dtype=object)
 
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
-    said = [*described["sentences"], *as_sentences(described["notes"])]
-    facts: dict[str, Any] = {"in_words": True, "paragraph": said} | described
+    paragraph = [*described["sentences"], *as_sentences(described["notes"])]
+    facts: dict[str, Any] = {"in_words": True, "paragraph": paragraph} | described
     return Report(make_frame=make_frame, tables=[table], **facts)
 
 

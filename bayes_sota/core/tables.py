@@ -127,8 +127,8 @@ class Report:
     @property
     def text(self) -> str:
         """Paragraph that a paper can use, on one line that cannot steer a terminal."""
-        said = self.paragraph or self.sentences
-        return plain_text(" ".join([*self._doubts, *said, f"({'; '.join(self.basis)})"]))
+        sentences = self.paragraph or self.sentences
+        return plain_text(" ".join([*self._doubts, *sentences, f"({'; '.join(self.basis)})"]))
 
     @property
     def _doubts(self) -> list[str]:

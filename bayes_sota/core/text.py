@@ -338,10 +338,10 @@ def as_sentences(notes: Iterable[str]) -> list[str]:
     ['Rounds overlap.', 'One is missing.']
     """
     kept = (_CLAUSE.split(note) for note in notes)
-    said = ("".join(part for part in parts if "--" not in part).rstrip(" ;:.") for parts in kept)
+    cut = ("".join(part for part in parts if "--" not in part).rstrip(" ;:.") for parts in kept)
     return [
         f"{note[0].upper() if note.split()[0].isalpha() else note[0]}{note[1:]}."  # or a name
-        for note in said
+        for note in cut
         if note
     ]
 
