@@ -12,6 +12,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import checked_number
 
 _PANEL_NODES, _PANEL_WIDTH = 14, 3.0  # standard errors
+_PANEL_LENGTH = 4.0  # of the integration axis; its poles are pi away
 
 
 class BestLaw:
@@ -78,12 +79,13 @@ def quadrature(
     """Skills, increasing, and probabilities of Gauss-Legendre panels on a distribution.
 
     Panels are equally wide in units of the finer of the standard error (one unit of
-    ``stabilized``) and the density, and cut at the kinks, skills that no smooth rule may cross.
+    ``stabilized``) and the integration axis, and cut at the kinks, skills that no smooth rule may
+    cross.
     """
     low, high = distribution.axis_support()
     u = np.linspace(low, high, 2001)
     root = stabilized(distribution.axis_skill(u))
-    load = (root - root[0]) / _PANEL_WIDTH + (u - low) / distribution.axis_resolution()
+    load = (root - root[0]) / _PANEL_WIDTH + (u - low) / _PANEL_LENGTH
     edges = np.interp(np.linspace(0, load[-1], max(1, int(np.ceil(load[-1]))) + 1), load, u)
     cuts = distribution.axis_from_skill(kinks)
     edges = np.sort(np.append(edges, cuts[(cuts > low) & (cuts < high)]))

@@ -222,4 +222,4 @@ def _title(panel: Panel, text: str) -> None:
 def _mark(panel: Panel, place: float, text: str, color: str = "dark", height: float = 0.75) -> None:
     """A vertical line with its text above the first row."""
     panel.vline(f"line_{text.split()[0]}", place, COLORS[color])
-    panel.text(f"text_{text.split()[0]}", place, height, f" {text}", side="left")
+    panel.text(f"text_{text.split()[0]}", place, height, f" {text}")

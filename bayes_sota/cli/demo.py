@@ -9,9 +9,10 @@ from bayes_sota.cli.output import Answer
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import shown_progress
 from bayes_sota.core.summary import frame_of, list_report
-from bayes_sota.core.tables import Report, Table
+from bayes_sota.core.tables import Report, table_of
 
 CASSAVA_SECOND = 0.9043  # score of the second on its private leaderboard
+_TITLE = "Skill of the best classifier (theta_sota) and of the winner"
 _LEAD = "obesity-risk"
 _LABELS = {
     _LEAD: "obesity risk, as it was",
@@ -76,7 +77,7 @@ def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Repor
         lead,
         make_frame=lambda: frame_of(rows),
         content={"results": results, "files": [str(path) for path in files], "seed": seed},
-        tables=[Table.of(rows, "Skill of the best classifier (theta_sota) and of the winner")],
+        tables=[table_of(rows, {head: head for head in rows[0]}, _TITLE)],
         sentences=lead.sentences[:2],
         legend=(
             f"Cassava's winner stood {gap:.4f} above the second ({CASSAVA_SECOND}): a maximum "

@@ -1,4 +1,4 @@
-"""What every room stands on, and nothing about any subject."""
+"""Shared foundations: priors, sampling, summaries, reports, figures, errors."""
 
 from lazy_loader import attach_stub
 

@@ -17,7 +17,7 @@ from .priors import UniformTries as UniformTries
 from .sample import read_result as read_result
 from .sample import save_result as save_result
 from .summary import diagnose as diagnose
+from .summary import probability_above as probability_above
 from .summary import summarize as summarize
-from .summary_chances import probability_above as probability_above
 from .tables import Report as Report
 from .tables import Table as Table

@@ -1,6 +1,6 @@
 """Ranges of the numbers that functions and commands take, and their seeds.
 
-One object says a range, checks it, and names it in errors. ``tests/core/test_arguments.py`` tries
+A ``Range`` checks a number and describes itself in errors. ``tests/core/test_arguments.py`` tries
 the ends.
 """
 
@@ -18,7 +18,7 @@ _HUGE = 1e50  # and its inverse: an end so that what follows from the numbers is
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from ``low`` to ``high``; an open end is not among them."""
+    """Numbers from ``low`` to ``high``; an open end is excluded."""
 
     low: float
     high: float
@@ -27,7 +27,7 @@ class Range:
     whole: bool = False
 
     def __str__(self) -> str:
-        """The range in words, without ends that nobody meets."""
+        """The range in words; ends that no real input reaches are left out."""
         tiny = 0 < self.low < 1 / _HUGE
         low, high = (f"{x:,.15g}" for x in (0 if tiny else self.low, self.high))
         kind = "a whole number" if self.whole else "a number"
@@ -39,19 +39,19 @@ class Range:
         return f"{kind}{first} and {'below' if self.open_high else 'at most'} {high}"
 
     def holds(self, value: Any) -> bool:
-        """Whether a number is among them; not-a-number never is."""
+        """Whether a number lies in the range; NaN never does."""
         above = value > self.low if self.open_low else value >= self.low
         return bool(above and (value < self.high if self.open_high else value <= self.high))
 
     def check(self, value: Any, name: str) -> Any:
-        """The number itself, or ``InputError`` with its name, the range and the value."""
+        """Return the number, or raise ``InputError`` with its name, the range and the value."""
         kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, kinds) or not self.holds(value):
             raise self.refusal(name, value, value)
         return value
 
     def refusal(self, name: str, shown: object, number: Any) -> InputError:
-        """Name, range and value; a share in percent is the usual mistake."""
+        """Error with name, range and value; a share in percent is the usual mistake."""
         percent = not self.whole and self.high <= 1 and isinstance(number, float | int)
         hint = f"; in percent? then write {number / 100:g}" if percent and 1 < number <= 100 else ""
         problem = f"{{name}} must be {self}, got {plain_text(shown, 40)}{hint}"
@@ -62,7 +62,7 @@ ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
 CLASSES = Range(2, 10**9, whole=True)
 CORRELATION = Range(0, 1, open_high=True)  # rho
 COUNT = Range(1, 10**9, whole=True)  # items, classifiers
-COUNT_OR_NONE = Range(0, 10**9, whole=True)  # right answers
+COUNT_OR_NONE = Range(0, 10**9, whole=True)  # correct answers
 DRAWS = Range(1, 2_000_000, whole=True)
 LEVEL = Range(1e-9, 0.5, open_high=True)
 NOT_NEGATIVE = Range(0, 1e100)
@@ -78,7 +78,7 @@ SKILL = Range(1e-6, 0.999999)  # of a reference classifier
 TRIES = Range(1, 1e6)
 
 DEFAULT_SEED = 0
-"""Of whatever draws where nothing else is asked for: what is printed is what others get too."""
+"""Default of every ``random_seed``, so that everybody gets the numbers that are printed."""
 
 
 class Points(float):
@@ -86,7 +86,7 @@ class Points(float):
 
 
 def checked_width(value: Any, name: str, *, shares: bool) -> float:
-    """A half-width or a gap in the unit of the data: of shares below 1, of others not in points.
+    """Check a half-width or a gap: below 1 for shares, in the unit of the data for other numbers.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:
-    """``InputError`` unless a value is one of those of a ``Literal``, or of a collection."""
+    """Raise ``InputError`` unless a value is one of a ``Literal`` or of a collection."""
     known = get_args(choices) or list(choices)
     if value not in known:
         allowed = f"{', '.join(known)}, got {value!r}{nearest(value, known)}"
@@ -118,9 +118,9 @@ def check_choice(name: str, value: object, choices: Any) -> None:
 
 
 def generator_of(random_seed: Any) -> np.random.Generator:
-    """Generator of a seed, a seed sequence or a generator; ``InputError`` for a bad seed.
+    """Generator for a seed, a seed sequence or a generator; ``InputError`` for a bad seed.
 
-    None stands for a fresh one, as in NumPy.
+    None gives a fresh one, as in NumPy.
     """
     if isinstance(random_seed, int | float):
         SEED.check(random_seed, "random_seed")
@@ -128,7 +128,7 @@ def generator_of(random_seed: Any) -> np.random.Generator:
 
 
 def refuse_unused(what: str, values: dict[str, Any]) -> None:
-    """``InputError`` for the first argument that was given though it changes nothing here."""
+    """Raise ``InputError`` for the first argument that was given but has no effect."""
     for name, value in values.items():
         if value is not None and value is not False and np.size(value):
             problem = f"{{name}} has no effect on {what}: leave it out"

@@ -1,8 +1,8 @@
-"""Builders of models by name: what each assumes, and how its model is sampled.
+"""Builders of models by name, with their default priors and samplers.
 
 A specification (``bayes_sota.core.specification``) is of one of ``BUILDERS``. Priors of a maximum
-and of a whole board are in ``bayes_sota.core.priors``. ``tests/test_specifications.py`` holds that
-the default priors of every builder are those of a file in ``models/``, which has its sampler.
+and of a whole board are in ``bayes_sota.core.priors``. ``tests/test_specifications.py`` checks
+that the default priors of every builder are those of a file in ``models/``.
 """
 
 import math
@@ -30,7 +30,7 @@ from bayes_sota.core.priors import (
 
 
 def _check_positive(priors: Any, **others: Range) -> None:
-    """``InputError`` unless all numbers are positive, or those of some fields in other ranges."""
+    """Raise ``InputError`` unless all numbers are positive, or in the range given for a field."""
     for one in fields(priors):
         value = getattr(priors, one.name)
         for number in value if isinstance(value, tuple | list) else (value,):
@@ -69,9 +69,9 @@ class SamplerSettings:
 
 @dataclass(frozen=True)
 class ItemPriors(FieldPriors):
-    """What is assumed before answers to items are seen; all in log odds.
+    """Priors of the model of answers to items, all on the log-odds scale.
 
-    Those of fields, tasks and interactions are log odds of shares of the items of a task.
+    Fields, tasks and interactions refer to log odds of the share correct in a task.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ class ItemPriors(FieldPriors):
     task_scale, cluster_scale : float
         Scale of the half-normal prior of the sd of tasks, and of clusters of items.
     interaction_scale : float
-        The same of what a task, or a cluster, adds to one classifier.
+        The same for what a task, or a cluster, adds to one classifier.
     log_concentration : (float, float)
-        Mean and sd of the logarithm of phi: two runs of a classifier on one item, whose chance is
-        known as far as classifier and item tell it, have the correlation 1 / (1 + phi).
+        Mean and sd of the logarithm of phi: given classifier and item, two runs have the
+        correlation 1 / (1 + phi).
 
     Examples
     --------
@@ -111,7 +111,7 @@ class ItemPriors(FieldPriors):
 
 @dataclass(frozen=True)
 class PairedPriors:
-    """What is assumed before the public and the private board of the same teams are seen.
+    """Priors of the model of a public and a private board of the same teams.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class PairedPriors:
 
 @dataclass(frozen=True)
 class EppPriors:
-    """What is assumed of the players before their rounds are seen; all on the logit scale.
+    """Priors of the skills of players, all on the logit scale.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class EppPriors:
         below 1.35, where the better of two players at random wins 78 % of the rounds in the
         median, and 2.5 % above 4.5, where it wins 99 %: from coins to certainty.
     tournament_scale : float
-        The same of deviations in a tournament.
+        The same for deviations in a tournament.
     effect_scale : float
         Sd of the effect of a covariate of players: of a number per standard deviation, of each
         level of a category.
@@ -174,17 +174,17 @@ class EppPriors:
 
 @dataclass(frozen=True)
 class CrossValidationPriors:
-    r"""What is assumed of learners before their cross-validation is seen.
+    r"""Priors of learners compared by cross-validation.
 
-    The unit of scores is the typical standard deviation of what is a learner's own in a fold score
-    (as Corani et al. 2017 standardise theirs): the same priors serve every scorer.
+    The unit of scores is the typical standard deviation of a learner's own part of a fold score
+    (Corani et al. 2017 standardise alike), so that the same priors serve every scorer.
 
     Parameters
     ----------
     learner_scale : float
         Scale of the half-normal prior of the sd of learners over all data sets, in units.
     interaction_scale : float
-        The same of what a data set adds to a learner.
+        The same for what a data set adds to a learner.
     interaction_tails : float
         Degrees of freedom of the Student law of what a data set adds.
     learner_spread : float
@@ -197,7 +197,7 @@ class CrossValidationPriors:
         it smaller than 1; unstable learners make it larger.
     overlap : float
         Odds of rho, the correlation of two fold scores, as a multiple of n_test / n_train: 1 is
-        Nadeau & Bengio's. Scores cannot tell it.
+        Nadeau & Bengio's. Scores do not identify it.
 
     Examples
     --------

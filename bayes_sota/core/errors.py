@@ -95,7 +95,9 @@ class InputError(BayesSotaError, ValueError):
         """One line for a person: place, problem, fix; in words of the shell, given its options."""
         column = "" if self.column is None else f"column {quoted(self.column)}"
         place = ", ".join(filter(None, (self.line, column)))
-        problem = self.problem.replace("{name}", _named(self.parameter, options or ()))
+        option = _OPTIONS.get(self.parameter, f"--{self.parameter.replace('_', '-')}")
+        name = option if option in (options or ()) else self.parameter
+        problem = self.problem.replace("{name}", name)
         text = ": ".join(filter(None, (self.where, place, problem)))
         if self.fix:
             text += "; " + self.fix.replace("{option}", _spelled(self.parameter, options))
@@ -107,7 +109,7 @@ class InputError(BayesSotaError, ValueError):
 
 
 class ImpossibleAccuracyError(InputError):
-    """A printed accuracy that no whole number of right answers gives."""
+    """A printed accuracy that no whole number of correct answers gives."""
 
 
 class InfeasibleCorrelationError(InputError):
@@ -115,12 +117,12 @@ class InfeasibleCorrelationError(InputError):
 
 
 class InfiniteEstimateError(InputError):
-    """Matches that no finite skills explain best: some players never lose to the others."""
+    """Matches without a finite maximum-likelihood fit: some players never lose to the others."""
 
 
 @contextmanager
 def located(where: str, fix: str = "") -> Iterator[None]:
-    """Put the place before the message of what cannot know it, and a fix after one without."""
+    """Add the place, and a fix where there is none, to errors raised inside the block."""
     try:
         yield
     except InputError as error:
@@ -131,7 +133,7 @@ def located(where: str, fix: str = "") -> Iterator[None]:
 
 
 def quoted(value: object) -> str:
-    """A text in quotation marks, on one line and not too long; a number as it is.
+    """Text in quotation marks, on one line and shortened; a number as it is.
 
     Examples
     --------
@@ -156,12 +158,6 @@ def listed(values: Iterable[object]) -> str:
     shown = ", ".join(map(quoted, every[:MOST_LISTED]))
     rest = len(every) - MOST_LISTED
     return f"{shown} and {rest} other{'s' * (rest > 1)}" if rest > 0 else shown
-
-
-def _named(parameter: str, options: Collection[str]) -> str:
-    """A parameter, or the option for it where there is one."""
-    option = _OPTIONS.get(parameter, f"--{parameter.replace('_', '-')}")
-    return option if option in options else parameter
 
 
 def _spelled(parameter: str, options: Collection[str] | None) -> str:

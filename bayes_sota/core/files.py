@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and files that can be read.
+"""Check that files can be read or written, and write them atomically.
 
 ``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` ends a run in the middle.
 """
@@ -51,10 +51,9 @@ def check_writable(path: Path) -> None:
         real = Path(os.path.realpath(path))
         folder, there = real.parent, real.exists()
         if there and not real.is_file():
-            problem = "it is a directory" if real.is_dir() else "it is not a regular file"
+            problem = "it is not a regular file"
         elif not folder.is_dir():
-            missing = "is not a directory" if folder.exists() else "does not exist"
-            problem = f"the directory {shown_path(folder)} {missing}"
+            problem = f"the directory {shown_path(folder)} does not exist"
         elif os.access(folder, os.W_OK) and (not there or os.access(real, os.W_OK)):
             return
         else:

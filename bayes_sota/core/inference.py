@@ -1,17 +1,18 @@
 r"""One engine for every posterior: weighted points of the parameters of a field.
 
-What was observed - a best score, all scores of a board, answers to its items, two boards of the
-same teams - says how likely it is under the parameters t of a shape of P(theta), which are standard
-normal a priori. A ``Fit`` says so for a few equally likely values of rho (and of the luck of chosen
-submissions) at once; ``infer`` adds weighted points for every shape. Weights of shapes, evidence,
-what the data say of rho, draws of parameters and their Monte Carlo errors follow here, once.
-``tests/core/test_inference.py`` holds all of them against closed forms.
+A ``Fit`` computes the likelihood of a best score, of all scores of a board, of answers to its
+items, or of two boards of the same teams, given the parameters t of a shape of P(theta), which are
+standard normal a priori. It does so for a few equally likely values of rho (and of the luck of
+chosen submissions) at once; ``infer`` adds weighted points for every shape. Weights of shapes,
+evidence, the posterior of rho, draws of parameters and their Monte Carlo errors follow from these.
+``tests/core/test_inference.py`` compares all of them with closed forms.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import log
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -54,7 +55,7 @@ class Nodes:
         *,
         has_luck: bool,
     ) -> "Nodes":
-        """So many values of rho, or the known one, with a few of the luck where there is any.
+        """Nodes at ``count`` values of rho, or at the known one, and at a few of the luck if any.
 
         Examples
         --------
@@ -98,13 +99,13 @@ class Nodes:
 
 
 def _middles(prior: CorrelationPrior, count: int) -> FloatArray:
-    """Middles of so many equally likely cells of a prior, or the known value."""
+    """Middles of ``count`` equally likely cells of a prior, or the known value."""
     cells = 1 if prior.is_fixed else count
     return prior.quantile((np.arange(cells) + 0.5) / cells)
 
 
 def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
-    """Which of so many equally likely cells of a prior each value lies in."""
+    """Index of the equally likely cell of a prior in which each value lies."""
     return np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values)
 
 
@@ -113,7 +114,7 @@ type Chosen = Sequence[tuple[int, int, FloatArray]]
 
 @dataclass(frozen=True, eq=False)
 class Fit(ABC):
-    """What was observed, and weighted parameters of every family at every node of rho.
+    """Observations, with weighted parameters of every family at every node of rho.
 
     Attributes
     ----------
@@ -123,8 +124,8 @@ class Fit(ABC):
     points : tuple of WeightedPoints
         One per family; empty before ``infer``.
     learns : {"nothing", "rho", "nodes"}
-        What the data weigh: neither rho nor the luck of submissions, which keep their priors; rho;
-        or both.
+        Whether the data update neither rho nor the luck of submissions, which then keep their
+        priors; rho; or both.
     """
 
     nodes: Nodes
@@ -139,11 +140,6 @@ class Fit(ABC):
     @abstractmethod
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of what was observed at points (N, d) of a family, (N, R)."""
-
-    @property
-    def searches(self) -> int:
-        """Searches for the modes of each shape, from points far apart."""
-        return 4
 
     @property
     def rho(self) -> FloatArray:
@@ -163,8 +159,9 @@ class Fit(ABC):
     @cached_property
     def log_evidence_of_all(self) -> float:
         """Log probability of what was observed under the priors."""
-        top = self.log_evidence.max()
-        return float(top + np.log(np.mean(np.exp(self.log_evidence - top))))
+        return float(
+            np.logaddexp.reduce(self.log_evidence, axis=None) - log(self.log_evidence.size)
+        )
 
     @cached_property
     def family_weights(self) -> FloatArray:
@@ -190,11 +187,11 @@ class Fit(ABC):
         return evidence / evidence.sum()
 
     def learning(self, what: Literal["nothing", "rho", "nodes"]) -> Self:
-        """The same where the data weigh something else."""
+        """The same fit where the data update something else."""
         return replace(self, learns=what)
 
     def of_family(self, name: str) -> Self:
-        """The same with one family only."""
+        """The same fit with one family only."""
         index = self.families.index(name)
         return replace(self, families=(name,), points=(self.points[index],))
 
@@ -237,21 +234,19 @@ def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | No
     Parameters
     ----------
     fit : Fit
-        What was observed, without points.
+        Observations, without points.
     rng : Generator
     points : int
         Importance sample per family, for each of its coordinates.
     start : Fit, optional
-        Of similar data and the same families, where the search for the modes starts.
+        Fit of similar data with the same families; the search for the modes starts there.
     """
     samples = []
     with shown_progress(len(fit.families), "shapes of skills") as advance:
         for f, family in enumerate(fit.families):
             target, dimension = partial(fit.log_likelihood, family), fit.dimension(family)
             similar = None if start is None else start.points[f]
-            samples.append(
-                sample_importance(target, dimension, rng, points * dimension, similar, fit.searches)
-            )
+            samples.append(sample_importance(target, dimension, rng, points * dimension, similar))
             advance()
     return replace(fit, points=tuple(samples))
 
@@ -280,7 +275,7 @@ class Parameters:
 
     @classmethod
     def of(cls, fit: Fit, chosen: Chosen, repeats: int = 1) -> "Parameters":
-        """Those that ``Fit.choose`` gave, each repeated, in their order."""
+        """Parameters that ``Fit.choose`` gave, each repeated, in their order."""
         sizes = np.array([len(points) for _, _, points in chosen])
         nodes, families = np.array([(r, f) for r, f, _ in chosen]).T
         coordinates = np.zeros((sizes.sum(), most_coordinates(fit)))
@@ -346,7 +341,7 @@ class Parameters:
     def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
         """Monte Carlo standard errors of shares of draws, (D, k): as of ``cluster_mcse``.
 
-        Where all draws agree, that of a share that they could not show.
+        Where all draws agree, the error of a share too small to show.
         """
         shared = cluster_mcse(holds, *self.behind)
         return np.where(shared > 0, shared, share_mcse(holds.mean(axis=0), len(holds)))

@@ -1,6 +1,6 @@
-"""Models of every room say which data they are of, and so do their traces.
+"""Models record which data they were built on, and so do their traces.
 
-A trace of other data is refused where it is completed (``core.sample_trace.model_of``).
+``core.sample_trace.model_of`` refuses to complete a trace of other data.
 """
 
 import hashlib
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 DIGEST = "data_digest"
-"""Data of a model, and so of its traces: what was observed, as one whole number."""
+"""Name of the variable that identifies the data of a model, and of its traces."""
 
 
 class Observed(Protocol):
@@ -19,7 +19,7 @@ class Observed(Protocol):
 
 
 def add_digest(*data: Observed) -> None:
-    """Let the model of the ``with`` block and its traces say which data they are of."""
+    """Record in the model of the ``with`` block, and so in its traces, which data it is of."""
     import pymc as pm  # results that are not sampled never need it
 
     if DIGEST not in pm.modelcontext(None).named_vars:
@@ -27,6 +27,6 @@ def add_digest(*data: Observed) -> None:
 
 
 def digest_of_data(data: Iterable[Observed]) -> int:
-    """Six bytes of a hash, which any kind of number holds exactly."""
+    """Six bytes of a hash: a whole number that every dtype represents exactly."""
     text = "".join(one.data_hash() for one in data)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

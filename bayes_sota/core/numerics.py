@@ -1,6 +1,7 @@
-"""Numerics that several rooms share: interpolation, Monte Carlo errors, threads of BLAS.
+"""Numerics that several folders share: interpolation, Monte Carlo errors, threads of BLAS.
 
-*Interpolation* is barycentric; its transpose moves weights from many points onto few nodes.
+*Interpolation* by Chebyshev polynomials; its transpose moves weights from many points onto few
+nodes.
 
 *One thread* for small linear algebra: BLAS starts as many threads as there are processors for
 matrices of a few hundred rows too, which wait for each other by spinning, so that beside another
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
 
 from bayes_sota.core.types import FloatArray, IntArray
@@ -19,11 +21,10 @@ from bayes_sota.core.types import FloatArray, IntArray
 CERTAIN = 45.0  # events with log probability below -45 are left out
 _TINY = 1e-290
 _MOST_TIMES = 1e4  # as many items as there are, beyond which nothing is promised
-_SAME = 1e-14  # a point this near a node is the node
 
 
 def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any:
-    """How often each index is drawn, with one uniform: the least variance."""
+    """Number of draws of each index by systematic resampling, with one uniform number."""
     edges = np.cumsum(weights)
     edges = np.floor(edges / edges[-1] * total + rng.random()).astype(int)
     edges[-1] = total
@@ -89,16 +90,10 @@ def condensed(
         return points, weights
     low, high = points[0], points[-1]
     x = -np.cos(np.arange(size) * np.pi / (size - 1))
+    moments = weights @ chebvander(2 * (points - low) / (high - low) - 1, size - 1)
     nodes = low + (x + 1) / 2 * (high - low)
     nodes[-1] = high
-    barycentric = (-1.0) ** np.arange(size)
-    barycentric[[0, -1]] /= 2
-    apart = 2 * (points[:, None] - low) / (high - low) - 1 - x
-    near = np.abs(apart) < _SAME
-    cardinal = barycentric / np.where(near, 1.0, apart)
-    cardinal /= cardinal.sum(axis=1, keepdims=True)
-    cardinal[near.any(axis=1)] = near[near.any(axis=1)]
-    return nodes, weights @ cardinal
+    return nodes, np.linalg.solve(chebvander(x, size - 1).T, moments)
 
 
 def surely_drawn(values: FloatArray, counts: NDArray[Any], n_drawn: int) -> float:

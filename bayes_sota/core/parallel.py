@@ -1,4 +1,4 @@
-"""The same pieces of work in this process or in many, with the same results, and progress bars.
+"""Run pieces of work in this process or in many, with the same results, and show progress.
 
 joblib runs the pieces: by processes, or by the workers of a Dask cluster inside
 ``joblib.parallel_config("dask")``. A piece of work gets the same input everywhere and runs with one
@@ -67,7 +67,7 @@ def _run_one[T, R](work: Callable[[T], R], item: T) -> R:
 
 @contextmanager
 def watched(show: bool) -> Iterator[None]:
-    """Whether loops that do not say so themselves show a person how much of them is left."""
+    """Decide whether the loops inside show progress bars unless they decide themselves."""
     token = _WATCHED.set(show)
     try:
         yield
@@ -79,7 +79,7 @@ def watched(show: bool) -> Iterator[None]:
 def shown_progress(
     total: int, what: str, *, show: bool | None = None
 ) -> Iterator[Callable[[], None]]:
-    """A function to be called after each of so many steps; it moves a bar with the time left.
+    """Progress bar with the time left; yields a function to call after each of ``total`` steps.
 
     Parameters
     ----------

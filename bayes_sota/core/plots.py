@@ -1,7 +1,7 @@
-"""Colours, named panels side by side, and the two figures that most rooms draw.
+"""Colours, named panels side by side, forests and lines.
 
 A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back from ``.viz``.
-Colours are of the Okabe-Ito set, which readers who do not see all colours can tell apart.
+Colours are of the Okabe-Ito set, which colour-blind readers can distinguish.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -77,22 +77,21 @@ class Panel:
     collection: PlotCollection
     name: str
 
-    def draw(self, visual: Callable[..., Any], label: str, values: Any, **options: Any) -> None:
+    def draw(
+        self, visual: Callable[..., Any], label: str, values: xr.DataArray, **options: Any
+    ) -> None:
         """Call one of ArviZ's visuals."""
-        data = _points(values).rename(self.name).to_dataset()
+        data = values.rename(self.name).to_dataset()
         self.collection.map(visual, label, data=data, ignore_aes="all", **options)
 
     def vline(self, label: str, x: float, color: str) -> None:
         """Vertical line."""
         self.draw(visuals.vline, label, xr.DataArray(x), color=color, width=1.4)
 
-    def span(self, label: str, ends: Sequence[float], color: str, alpha: float) -> None:
-        """Vertical band between two ends."""
-        self.draw(visuals.vspan, label, ends, color=color, alpha=alpha)
-
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Points at ``x`` and ``y``; ``size`` in square points."""
-        self.draw(visuals.scatter_x, label, x, y=y, color=color, **{"size": 36} | look)
+        places = xr.DataArray(np.atleast_1d(x).astype(np.float64), dims="point")
+        self.draw(visuals.scatter_x, label, places, y=y, color=color, **{"size": 36} | look)
 
     def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
         """Line through points, broken where one is NaN."""
@@ -112,11 +111,9 @@ class Panel:
         band = xr.DataArray(parts, coords, ("kwarg", "point"))
         self.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
 
-    def text(
-        self, label: str, x: float, y: float, text: str, side: str = "center", color: str = "black"
-    ) -> None:
-        """Text at a point."""
-        look: Any = {"color": color, "size": _NOTE, "horizontal_align": side}
+    def text(self, label: str, x: float, y: float, text: str, color: str = "black") -> None:
+        """Text to the right of a point."""
+        look: Any = {"color": color, "size": _NOTE, "horizontal_align": "left"}
         self.draw(visuals.annotate_xy, label, xr.DataArray(x), x=x, y=y, text=text, **look)
 
     def set_axes(
@@ -126,12 +123,11 @@ class Panel:
         ylim: tuple[float, float],
         yticks: Ticks | None = None,
         xticks: Ticks | None = None,
-        turned: bool = False,
     ) -> None:
         """Label and range of the axes; no box.
 
         Without ``yticks`` the vertical axis is taken away: the height of a density is not read.
-        ``xticks`` default to round numbers; ``turned`` writes them upwards.
+        ``xticks`` default to round numbers.
         """
         library, target = _library(self.collection.backend), self._target
         low, high = map(float, xlim)
@@ -139,8 +135,7 @@ class Panel:
         library.xlabel(plain_text(xlabel), target, size=_LABEL)
         library.xlim((low, high), target)
         places, texts = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)
-        look = {"rotation": 90} if turned else {}
-        library.xticks(places, [*map(plain_text, texts)], target, size=_NOTE, **look)
+        library.xticks(places, [*map(plain_text, texts)], target, size=_NOTE)
         library.ylim(ylim, target)
         if yticks is not None:
             library.yticks(yticks[0], [*map(plain_text, yticks[1])], target, size=_LABEL)
@@ -159,12 +154,6 @@ def _library(backend: str) -> Any:
     return import_module(f"arviz_plots.backend.{backend}")
 
 
-def _points(values: Any) -> xr.DataArray:
-    if isinstance(values, xr.DataArray):
-        return values
-    return xr.DataArray(np.atleast_1d(values).astype(np.float64), dims="point")
-
-
 def plot_forest(
     rows: Sequence[Mapping[str, Any]],
     label: str,
@@ -176,7 +165,7 @@ def plot_forest(
     xticks: Ticks | None = None,
     **where: Any,
 ) -> Panel:
-    """Estimates with their intervals, one row each from the top; callers give the title.
+    """Draw estimates with their intervals, one row each from the top, without a title.
 
     Parameters
     ----------
@@ -191,7 +180,7 @@ def plot_forest(
     score : str
         What the mark is, for the label.
     holds : sequence of float
-        Other numbers within the axis, which leave room above the first row for a text.
+        Other numbers within the axis; they make space above the first row for a text.
     beside : sequence of str
         Other panels, to the right.
     xticks : (places, texts), optional
@@ -256,7 +245,7 @@ def plot_lines(
     ylim: tuple[float, float] | None = None,
     **where: Any,
 ) -> Panel:
-    """Lines with their names at the right end, in their colours; callers give titles.
+    """Draw lines with their names at the right end, in their colours, without a title.
 
     Parameters
     ----------
@@ -309,7 +298,7 @@ def plot_lines(
     apart = 0.055 * (high - low)
     heights = spread_out([height for _, height, _ in texts], apart)
     for (label, _, color), name, height in zip(texts, names, heights, strict=True):
-        panel.text(label, last + 0.02 * (last - first), height, name, side="left", color=color)
+        panel.text(label, last + 0.02 * (last - first), height, name, color=color)
     low, high = min(low, min(heights) - apart / 2), max(high, max(heights) + apart / 2)
     panel.set_axes(
         xlabel,
@@ -331,7 +320,7 @@ def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def make_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
-    """Round numbers in a range and their labels, few enough not to touch; or ``whole`` ones only.
+    """Round numbers in a range, or ``whole`` ones only, and their labels, which do not overlap.
 
     Examples
     --------
@@ -355,7 +344,7 @@ def title_figure(collection: PlotCollection, text: str) -> None:
 
 
 def plain_text(text: str) -> str:
-    """Text as it is: nothing in names from files is mathematics.
+    """Text without mathematics: dollar signs are escaped.
 
     Examples
     --------
@@ -366,12 +355,12 @@ def plain_text(text: str) -> str:
 
 
 def word_of_skill(tree: xr.DataTree) -> str:
-    """What a skill is, by the metric of the board."""
+    """Word for a skill: AUC, score or accuracy, by the metric of the board."""
     return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
 
 
 def rounded(value: float, sd: float) -> str:
-    """Digits that a standard deviation supports: two significant ones of it.
+    """Number rounded to the second significant digit of its standard deviation.
 
     Examples
     --------

@@ -175,7 +175,7 @@ class CorrelationPrior(ABC):
 class BetaCorrelation(CorrelationPrior):
     """Beta prior on rho; the default has mean 0.69 and a 95 % interval from 0.36 to 0.93.
 
-    The default is what response matrices of three domains say of a field of a new one
+    The default predicts rho in a new domain from response matrices of three domains
     (``tests/calibration/correlation_by_domain.py``); ``--domain`` has narrower ones. Møllersen &
     Holsbø take rho = 0.6 from the similarity of ImageNet models of Mania et al. 2019; their formula
     gives 0.77.
@@ -286,7 +286,7 @@ def wide_luck() -> CorrelationPrior:
 
 @dataclass(frozen=True)
 class MaximumPriors:
-    """What is assumed before an observed maximum is seen.
+    """Priors of the model of an observed maximum.
 
     The number of classifiers belongs to the data (``Leaderboard``), even where it is a prior.
     """
@@ -298,7 +298,7 @@ class MaximumPriors:
 
 @dataclass(frozen=True)
 class BoardPriors(FieldPriors):
-    """What is assumed about a whole leaderboard before its scores are seen.
+    """Priors of the model of a whole leaderboard.
 
     Parameters
     ----------
@@ -306,13 +306,14 @@ class BoardPriors(FieldPriors):
         As in ``FieldPriors``; the width is narrower by default, because its lower end decides how
         far scores are shrunk (docs/measured/calibration.md).
     correlation : CorrelationPrior
-        rho of one classifier with what all share: of the leaders, as theta_sota is about them.
+        Correlation of a classifier with the reference; that of the leaders, which decide
+        theta_sota.
     families : tuple of str
         Shapes of P(psi) to average over, equally likely a priori
         (``bayes_sota.leaderboard.shapes``).
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
-        its ``submissions`` the board shows. One board hardly says it: it keeps its prior.
+        its ``submissions`` the board shows. One board barely identifies it: it keeps its prior.
     """
 
     spread: Range | float = (0.11, 0.8)
@@ -331,7 +332,7 @@ class BoardPriors(FieldPriors):
 
 @dataclass(frozen=True)
 class Priors:
-    """What is assumed before anything is observed.
+    """Priors for any kind of data.
 
     What is left out has the default of ``MaximumPriors``, ``BoardPriors``, ...
 
@@ -341,7 +342,7 @@ class Priors:
         P(theta). A whole board, which averages over shapes, takes the ranges of
         ``LogitNormalSkill``.
     correlation : CorrelationPrior, optional
-        rho of a classifier with what all share.
+        Correlation of a classifier with the reference.
     families : tuple of str, optional
         Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.shapes``).
     submission_luck : CorrelationPrior, optional
@@ -355,7 +356,7 @@ class Priors:
 
 
 def own_priors[T](kind: type[T], priors: "Priors | T | None") -> T:
-    """Priors of a kind: the given ones, or the default with what ``Priors`` say of it."""
+    """Priors of a kind: the given ones, or the defaults updated by a ``Priors``."""
     if isinstance(priors, kind):
         return priors
     if not isinstance(priors, Priors | None):

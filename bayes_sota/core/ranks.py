@@ -1,4 +1,4 @@
-r"""Sets of ranks that hold for all entries at once, and what follows from them.
+r"""Simultaneous sets of ranks, and tiers.
 
 ``joint_rank_sets`` are of a posterior: with :math:`F_j` the distribution of entry j's rank, a draw
 d of all ranks :math:`r_{dj}` has the depth
@@ -9,12 +9,12 @@ and the set of an entry reaches from its least to its largest rank among the dra
 as deep as the 1 - p quantile of depths: all ranks at once lie in their sets with probability p.
 
 ``stepwise_rank_sets`` are confidence sets (Mogstad, Romano, Shaikh & Wilhelm 2024, doi
-10.1093/restud/rdad006): an entry is told from another where the difference of their scores, in
-standard errors, exceeds the p quantile of the largest simulated one among all pairs that are not
-yet told apart; this is repeated with what is left. The best rank that an entry may have counts
-those who are surely better, the worst one those who are surely worse. They hold with probability p
-also where entries are exactly equal. ``tests/core/test_ranks.py`` compares both with enumeration;
-docs/measured/ranks.md has their coverage on boards of real classifiers.
+10.1093/restud/rdad006): two entries are distinguished where the difference of their scores, in
+standard errors, exceeds the p quantile of the largest simulated difference among all pairs that
+are not yet distinguished; this is repeated with the remaining pairs. The best rank that an entry
+may have counts the entries that are surely better, the worst one those that are surely worse. They
+hold with probability p also where entries are exactly equal. ``tests/core/test_ranks.py`` compares
+both with enumeration; docs/measured/ranks.md has their coverage on boards of real classifiers.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _BLOCK = 128  # entries
 def joint_rank_sets(
     rank: NDArray[np.integer], prob: float, alike: Sequence[IntArray] = ()
 ) -> IntArray:
-    """Least and largest rank of each entry, (m, 2), that hold for all at once in a posterior.
+    """Smallest and largest rank of each entry, (m, 2), simultaneous in a posterior.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def joint_rank_sets(
     prob : float
         Posterior probability that all ranks lie in their sets, at least.
     alike : sequence of ndarray
-        Entries with the same posterior, whose draws are pooled; by default none are.
+        Groups of entries with the same posterior, whose draws are pooled; default none.
 
     Examples
     --------
@@ -65,14 +65,14 @@ def joint_rank_sets(
 def stepwise_rank_sets(
     scores: FloatArray, errors: FloatArray, deviations: FloatArray, prob: float
 ) -> IntArray:
-    """Least and largest rank of each entry, (m, 2), that hold for all at once whatever is true.
+    """Simultaneous confidence sets of ranks: smallest and largest of each entry, (m, 2).
 
     Parameters
     ----------
     scores : ndarray, shape (m,)
         Larger is better.
     errors : ndarray, shape (m, m)
-        Standard error of each difference of two scores; two of which it is 0 are not told apart.
+        Standard error of each difference of two scores; a pair with 0 is never distinguished.
     deviations : ndarray, shape (B, m)
         Simulated errors of all scores, with their dependence.
     prob : float
@@ -90,15 +90,15 @@ def stepwise_rank_sets(
     weight = np.divide(1, errors, out=np.zeros((m, m)), where=errors > 0).astype(np.float32)
     statistic = (ordered - ordered[:, None]) * weight
     noise = np.ascontiguousarray(deviations[:, order].T, np.float32)
-    left = np.triu(np.ones((m, m), bool), 1)  # a worse and a better entry, not yet told apart
+    left = np.triu(np.ones((m, m), bool), 1)  # a worse and a better entry, not yet distinguished
     never = np.zeros(noise.shape[1], np.float32)  # over the same pairs, the worse one above
     while True:
         largest, opposite = _largest_differences(noise, weight, left)
         np.maximum(never, opposite, out=never)
-        told = left & (statistic > np.quantile(np.maximum(largest, never), prob))
-        if not told.any():
+        separated = left & (statistic > np.quantile(np.maximum(largest, never), prob))
+        if not separated.any():
             break
-        left &= ~told
+        left &= ~separated
     apart = np.triu(~left, 1)
     sets = np.empty((m, 2), np.int64)
     sets[order] = np.column_stack([1 + apart.sum(axis=1), m - apart.sum(axis=0)])
@@ -131,8 +131,8 @@ def stepwise_rank_sets_of_equal_errors(
 ) -> IntArray:
     """``stepwise_rank_sets`` of independent errors of one size, in O(m) a draw.
 
-    Pairs that are not told apart are neighbours in the order of the scores: the largest difference
-    over them subtracts the least error from some place of that order on.
+    Pairs that are not distinguished are neighbours in the order of the scores: the largest
+    difference over them subtracts the least error among the entries from some rank upwards.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def stepwise_rank_sets_of_equal_errors(
     ordered, m = scores[order], scores.size
     noise = np.ascontiguousarray(deviations[:, order], np.float32)
     least = np.minimum.accumulate(noise[:, ::-1], axis=1)[:, ::-1]
-    first = np.zeros(m, np.int64)  # of those that an entry is not told from
+    first = np.zeros(m, np.int64)  # of the entries that are not distinguished from each
     while True:
         reach = np.quantile((noise - least[:, first]).max(axis=1), prob)
         below = np.searchsorted(ordered, ordered - reach, side="left")

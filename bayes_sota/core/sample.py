@@ -26,8 +26,6 @@ from bayes_sota.core.types import Seed
 if TYPE_CHECKING:
     import xarray as xr
 
-CHECKING = ("prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior")
-"""Groups that the estimands do without."""
 LARGEST_GROUP = 64 << 20
 """Bytes of a group of predictions; larger ones keep every k-th draw."""
 _PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
@@ -175,11 +173,6 @@ def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any
 
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
     return with_attributes(tree, attributes)
-
-
-def without_checks(tree: "xr.DataTree") -> "xr.DataTree":
-    """The same result without the groups that only checks of its model need."""
-    return tree.filter(lambda node: node.name not in CHECKING)
 
 
 def with_attributes(tree: "xr.DataTree", attributes: Mapping[str, Any]) -> "xr.DataTree":

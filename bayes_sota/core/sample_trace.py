@@ -1,4 +1,4 @@
-"""Traces of models of PyMC: how they are drawn, checked and completed with what the model gives."""
+"""Draw, check and complete traces of PyMC models."""
 
 import logging
 import warnings
@@ -31,7 +31,7 @@ _PRIOR_DRAWS = 1000
 
 
 def describe_model(model: "pm.Model") -> dict[str, str]:
-    """Attributes that say what a model of PyMC assumes: ``priors`` and ``model_hash``."""
+    """Attributes that describe a PyMC model: ``priors`` and ``model_hash``."""
     import pytensor
 
     graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
@@ -42,7 +42,7 @@ def describe_model(model: "pm.Model") -> dict[str, str]:
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Attributes that say how NUTS fared; draws of another sampler have no divergences."""
+    """Diagnostics of NUTS as attributes; draws of another sampler have no divergences."""
     divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
     return {
         "divergences": divergences,
@@ -54,7 +54,7 @@ def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
 def describe_completed(
     trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, Any]:
-    """Attributes of a result of a trace: its model and data, what drew it, and how that fared."""
+    """Attributes of a completed trace: its model, data and sampler, with diagnostics."""
     data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
     digest, of_model = digest_of(*(group.to_dict() for group in data)), describe_model(model)
     method = "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown"
@@ -111,8 +111,8 @@ def model_of(
 ) -> "pm.Model":
     """The model that a trace is of: the given one, that of the ``with`` block, or a built one.
 
-    ``data`` are those that the result is asked for. Trace and model must be of them, as far as
-    they say so.
+    ``data`` are those that the result is about. Trace and model must be of the same data, as far as
+    they record it.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def model_of(
 
 
 def check_trace(trace: "xr.DataTree") -> None:
-    """Refuse what is no trace, has chains of different length, or is of another schema."""
+    """Refuse anything but a trace with complete chains and this schema."""
     if not dataset_of(trace, "posterior"):
         raise InputError(
             "a trace is the DataTree that pm.sample returns, with draws in its group 'posterior', "
@@ -160,62 +160,38 @@ def check_trace(trace: "xr.DataTree") -> None:
 
 
 def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observed]) -> None:
-    """Refuse a trace of other data than its model's, and either of others than those given."""
-    stored = {
-        name: variable.values
-        for group in ("constant_data", "observed_data")
-        for name, variable in dataset_of(trace, group).data_vars.items()
+    """Refuse a trace or a model of other data, as far as they record theirs (``add_digest``)."""
+    digests = {
+        "trace": dataset_of(trace, "constant_data").get(DIGEST),
+        "model": {v.name: v.get_value() for v in model.data_vars}.get(DIGEST),
     }
-    known = {v.name: v.get_value() for v in model.data_vars}
-    for what, numbers in (("trace", stored), ("model", known)):
-        if data and DIGEST in numbers and int(numbers[DIGEST]) != digest_of_data(data):
+    for what, digest in digests.items():
+        if data and digest is not None and int(digest) != digest_of_data(data):
             raise InputError(f"the {what} is of other data than those given: sample theirs")
-    known |= {v.name: model.rvs_to_values[v].eval() for v in model.observed_RVs}
-    for name in known.keys() & stored.keys():
-        here, there = np.asarray(known[name]), stored[name]
-        if here.shape != there.shape or not np.allclose(here, there, equal_nan=True):
-            raise InputError(f"the trace is of other data: its {quoted(name)} differ")
-
-
-def completed_groups(
-    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator, *, predictive: bool = True
-) -> "dict[str, xr.Dataset]":
-    """What a trace recorded and, with ``predictive``, what its model gives for it."""
-    recorded = ("posterior", "observed_data", "constant_data")
-    groups = {name: dataset_of(trace, name) for name in recorded}
-    groups["sample_stats"] = sampler_stats(trace)
-    if predictive:
-        groups |= model_groups(model, trace, rng)
-    return {name: group.drop_attrs() for name, group in groups.items()}
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
-    """Statistics of the sampler, but for texts, of which NUTS writes one per divergence."""
+    """Statistics of the sampler without texts, of which NUTS writes one per divergence."""
     stats = dataset_of(trace, "sample_stats").drop_attrs()
     return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
 
-def model_groups(
-    model: "pm.Model",
-    trace: "xr.DataTree",
-    rng: np.random.Generator,
-    replicated: Collection[str] = (),
+def completed_groups(
+    trace: "xr.DataTree", model: "pm.Model", rng: np.random.Generator
 ) -> "dict[str, xr.Dataset]":
-    """Groups that a model gives for a trace: prior, predictions, log likelihood and log prior.
+    """Groups that a trace recorded, and those that its model adds.
 
     Parameters
     ----------
-    model : pm.Model
     trace : DataTree
         With the variables of the model.
+    model : pm.Model
     rng : Generator
-    replicated : collection of str
-        Observed variables whose replicates the caller draws, because it can draw them at once;
-        PyMC calls a function per draw. They are left out of the predictions.
 
     Returns
     -------
     dict of str to Dataset
+        ``posterior``, ``observed_data``, ``constant_data`` and ``sample_stats`` as recorded,
         ``prior`` of the variables of the posterior, ``prior_predictive`` (of at most 1,000 draws)
         and ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
         ``LARGEST_GROUP``), ``log_likelihood`` (left out of a variable where it would pass
@@ -225,41 +201,44 @@ def model_groups(
     import pymc as pm
     from pymc.stats.log_density import compute_log_density
 
-    posterior = trace["posterior"].to_dataset()
+    recorded = ("posterior", "observed_data", "constant_data")
+    groups = {name: dataset_of(trace, name) for name in recorded}
+    groups["sample_stats"] = sampler_stats(trace)
+    posterior = groups["posterior"]
     draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-    shapes = {v: model.rvs_to_values[v].shape.eval() for v in model.observed_RVs}
-    sizes = {v.name: int(np.prod(shape)) for v, shape in shapes.items()}
-    observed = [name for name in sizes if name not in replicated]
-    every = max(1, -(-8 * draws * sum(sizes[name] for name in observed) // LARGEST_GROUP))
-    named = [str(name) for name in posterior if name in model.named_vars]
-    seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
-    few = []
-    for v, shape in shapes.items():
-        own = getattr(v.owner.op, "ndim_supp", 0)  # dimensions of one observation
+    size, few = 0, []
+    for variable in model.observed_RVs:
+        shape = model.rvs_to_values[variable].shape.eval()
+        size += int(np.prod(shape))
+        own = getattr(variable.owner.op, "ndim_supp", 0)  # dimensions of one observation
         if 8 * draws * np.prod(shape[: shape.size - own]) <= LARGEST_GROUP:
-            few.append(v.name)
+            few.append(variable.name)
+    every = max(1, -(-8 * draws * size // LARGEST_GROUP))
+    named = [str(name) for name in posterior if name in model.named_vars]
+    observed = [variable.name for variable in model.observed_RVs]
+    seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
     quick: Any = {"model": model, "compile_kwargs": _QUICK}
     once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
+        count = min(-(-draws // every), _PRIOR_DRAWS)
         drawn = pm.sample_prior_predictive(
-            min(-(-draws // every), _PRIOR_DRAWS),
-            var_names=[*named, *observed],
-            random_seed=seeds[0],
+            count, var_names=[*named, *observed], random_seed=seeds[0], **quick
+        )
+        fresh = pm.sample_posterior_predictive(
+            posterior.isel(draw=slice(None, None, every)),
+            var_names=observed,
+            random_seed=seeds[1],
+            progressbar=False,
             **quick,
         )
-        groups = {
+        groups |= {
             "prior": drawn["prior"].to_dataset()[named],
+            "prior_predictive": drawn["prior_predictive"].to_dataset(),
+            "posterior_predictive": fresh["posterior_predictive"].to_dataset(),
             "log_likelihood": compute_log_density(trace, var_names=few, kind="likelihood", **once),
             "log_prior": compute_log_density(trace, kind="prior", **once),
         }
-        if observed:
-            kept = posterior.isel(draw=slice(None, None, every))
-            fresh = pm.sample_posterior_predictive(
-                kept, var_names=observed, random_seed=seeds[1], progressbar=False, **quick
-            )
-            groups["prior_predictive"] = drawn["prior_predictive"].to_dataset()
-            groups["posterior_predictive"] = fresh["posterior_predictive"].to_dataset()
-    return {name: data.drop_attrs() for name, data in groups.items()}
+    return {name: group.drop_attrs() for name, group in groups.items()}
 
 
 @contextmanager
@@ -275,7 +254,7 @@ def _without_starts(model: "pm.Model") -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without PyMC's lines on what it draws, on potentials and on libraries it does without."""
+    """Silence PyMC's messages on variables, potentials and missing libraries."""
     logger = logging.getLogger("pymc.sampling.forward")
     level = logger.level
     logger.setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""From a result to tables of estimands; reports of few numbers and lists; no model and no plot.
+"""Summaries of results: tables of estimands, probabilities, diagnostics, small reports.
 
 Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the mean: for independent
 draws ``sd / sqrt(number of draws)``, for draws from weighted points their effective number is
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.sample import seed_number, share_of_draws
@@ -69,7 +69,7 @@ def mcse_of(values: FloatArray, attributes: Mapping[Any, Any], points: Points | 
 
 
 def error_of_mean(values: FloatArray, points: Points | None) -> float:
-    """Of draws that are independent, or of which several share a point."""
+    """Error of the mean of draws that are independent, or of which several share a point."""
     if values.size < 2:
         return float("nan")
     if points is None:
@@ -166,10 +166,9 @@ def summarize(
             rows[label]["lower"], rows[label]["upper"] = rows[label].pop("interval")
     if var_names is None:
         for name, p, error in _chances(tree):
+            errors = dict(_places(name, error))
             for label, mean in _places(name, p):
-                rows[label] = {"mean": float(mean)}
-            for label, mcse in _places(name, error):
-                rows[label]["mcse"] = float(mcse)
+                rows[label] = {"mean": float(mean), "mcse": float(errors[label])}
         for name in _AGAINST_WINNER:  # who is not compared with itself
             rows.pop(f"{name}[{tree.attrs.get('winner')}]", None)
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)
@@ -202,7 +201,7 @@ def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
-    """Method, number of draws and seed of a result, as a paper names them.
+    """Method, number of draws and seed of a result, for a paper.
 
     Examples
     --------
@@ -214,21 +213,21 @@ def how_drawn(tree: "xr.DataTree") -> str:
     sizes, method = tree["posterior"].sizes, str(tree.attrs.get("method", "exact"))
     chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
     draws = f"{sizes['chain'] * sizes['draw']:,}"
-    said = f"{draws} independent draws of the exact posterior"
+    route = f"{draws} independent draws of the exact posterior"
     if method == "nuts":
-        said = f"NUTS with {chains} of {each}"
+        route = f"NUTS with {chains} of {each}"
     elif method != "exact":
-        said = f"{draws} draws by {_METHODS.get(method, method)}"
-    return f"{said}, seed {seed_of(tree)}"
+        route = f"{draws} draws by {_METHODS.get(method, method)}"
+    return f"{route}, seed {seed_of(tree)}"
 
 
 def seed_of(tree: "xr.DataTree") -> int | str:
-    """Seed of a result, or what stood in its place."""
+    """Seed of a result, or a description of its generator."""
     return seed_number(str(tree.attrs["random_seed"]))
 
 
 def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
-    """Whether the result can be trusted, and why not.
+    """Check whether a result can be trusted.
 
     Returns
     -------
@@ -257,6 +256,96 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     return {"ok": not reasons, "reasons": reasons, **result}
 
 
+def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> dict[str, float]:
+    r"""Probability that the best skill exceeds a threshold.
+
+    .. math:: P(\theta_{sota} > t \mid data) \approx \frac1D \sum_d 1[\theta_{sota, d} > t]
+
+    Where lower scores are better it is still the probability of a larger number.
+
+    Parameters
+    ----------
+    tree : DataTree
+        A result with draws of theta_sota.
+    threshold : float
+        The skill t, in the units of theta_sota.
+    board : int
+        Which board's theta_sota, where there are several.
+
+    Returns
+    -------
+    dict
+        ``threshold``, ``probability`` and its Monte Carlo standard error ``mcse``.
+
+    Examples
+    --------
+    >>> import bayes_sota as bs
+    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
+    >>> chance = probability_above(bs.estimate_sota(board, random_seed=0), 0.95)
+    >>> 0.8 < chance["probability"] < 1
+    True
+    """
+    NUMBER.check(threshold, "above")
+    above = draws_of(tree, "theta_sota", checked_board(tree, board)) > threshold
+    chance = weighted_chance(above.astype(np.float64), tree.attrs, points=points_behind(tree))
+    return {"threshold": float(threshold)} | chance
+
+
+def weighted_chance(
+    chances: FloatArray,
+    attributes: Mapping[Any, Any],
+    log_weights: FloatArray | None = None,
+    points: Points | None = None,
+) -> dict[str, float]:
+    r"""Mean of a probability over draws, with its Monte Carlo error.
+
+    .. math:: \hat p = \sum_d w_d p_d, \quad
+              \mathrm{mcse}^2 = \sum_d w_d^2 (p_d - \hat p)^2, \quad \sum_d w_d = 1
+
+    More, by the ratio of their mcse, where the draws depend on each other or come from weighted
+    points. The largest variance of a probability with this mean counts as one more draw, as a few
+    draws that agree are not certain. Where all say 0, or all say 1, it is that of a share
+    (``share_mcse``).
+
+    Parameters
+    ----------
+    chances : ndarray, shape (chain, draw)
+        The probability given each draw.
+    attributes : mapping
+        Of the result: whether draws are independent, and behind how many points.
+    log_weights : ndarray, shape (chain, draw), optional
+        Log likelihood of what was learnt after the draws were made; default equal.
+    points : (ndarray, ndarray), optional
+        As of ``points_behind``.
+
+    Returns
+    -------
+    dict
+        ``probability``, ``mcse`` and with weights ``effective_draws``, :math:`1 / \sum_d w_d^2`.
+    """
+    weights = np.ones(chances.shape)
+    if log_weights is not None:
+        weights = np.exp(log_weights - log_weights.max())
+    weights = weights / weights.sum()
+    mean = float(np.sum(weights * chances))
+    variance = float(np.sum(weights**2 * (chances - mean) ** 2))
+    spread, inflation = error_of_mean(chances, None) if np.ptp(chances) else 0.0, 1.0
+    if spread:
+        inflation = max(1.0, (mcse_of(chances, attributes, points) / spread) ** 2)
+    p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
+    counted = share_mcse(p, draws / inflation)
+    variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)
+    answer = {"probability": p, "mcse": (variance * inflation) ** 0.5 if 0 < p < 1 else counted}
+    return answer if log_weights is None else answer | {"effective_draws": draws}
+
+
+def checked_board(tree: "xr.DataTree", board: int) -> int:
+    """Number of a board that the result has."""
+    shape = group_of(tree, "theta_sota")["theta_sota"].shape
+    Range(0, (shape[2] if len(shape) == 3 else 1) - 1, whole=True).check(board, "board")
+    return board
+
+
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
     """Draws of a variable, shape (chain, draw)."""
     values = np.asarray(group_of(tree, name)[name].values, dtype=np.float64)
@@ -266,7 +355,7 @@ def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
 def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
     """Best observed score, by board where there are several.
 
-    It is an observation where it alone is known, else a constant that the scores say.
+    It is an observation where it alone is known, else a constant computed from the scores.
     """
     group = "observed_data" if "observed_maximum" in tree["observed_data"] else "constant_data"
     observed = tree[group].to_dataset()["observed_maximum"]
@@ -282,7 +371,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
-    """Report of a few numbers, given their names, values and texts, and what else a report has."""
+    """Report of a few numbers: their names, values and texts; ``described`` as in ``Report``."""
 
     def make_frame() -> "pd.DataFrame":
         import pandas as pd
@@ -291,15 +380,15 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
         return pd.DataFrame(values, columns=["quantity", "value"], dtype=object)
 
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
-    said = [*described["sentences"], *as_sentences(described["notes"])]
-    facts: dict[str, Any] = {"in_words": True, "paragraph": said} | described
+    paragraph = [*described["sentences"], *as_sentences(described["notes"])]
+    facts: dict[str, Any] = {"in_words": True, "paragraph": paragraph} | described
     return Report(make_frame=make_frame, tables=[table], **facts)
 
 
 def list_report(
     kind: str, records: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **described: Any
 ) -> Report:
-    """Report of things of one kind that a command lists.
+    """Report of a list.
 
     Parameters
     ----------
@@ -308,9 +397,9 @@ def list_report(
     records : sequence of mapping
         One for each thing, as plain Python objects; the rows of a CSV file.
     columns : mapping of str to str
-        What people see: headings, and the keys of the records below them.
+        Columns of the printed table: headings, and the keys of the records below them.
     **described
-        What else a report has; ``content`` is what ``--json`` has beside the list.
+        As in ``Report``; ``content`` is added to the list in ``--json``.
     """
     rows = [[cell_of(record[key]) for key in columns.values()] for record in records]
     content = {kind: list(records)} | described.pop("content", {})
@@ -323,10 +412,10 @@ def list_report(
 
 
 def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
-    """One row per record; whole numbers stay what they are though others lack them.
+    """Data frame with a row per record; whole numbers stay exact where other records lack them.
 
-    Floats would hold no whole number above 2**53 exactly, such as a seed; only a column that has
-    other floats is one of floats.
+    Floats cannot represent a whole number above 2**53, such as a seed; only a column that has
+    other floats becomes one of floats.
 
     Examples
     --------
@@ -341,7 +430,7 @@ def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def cell_of(value: Any) -> str:
-    """Value of a record as a cell of a printed table; nothing for None."""
+    """Value of a record as a cell of a printed table; empty for None."""
     if value is None:
         return ""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,9 +1,9 @@
 """Reports: tables of results with the words around them, and the paragraph for a paper.
 
 A table is written as CSV, Markdown, LaTeX or JSON, as the ending of a file says. Markdown and LaTeX
-are for readers: their numbers have the digits that they support. CSV and JSON are for programs,
-which round last: they have all digits, and the Monte Carlo error where there is one.
-``tests/cli/test_reports.py`` tries what all reports can do.
+are for readers: numbers are rounded to the digits that they support. CSV and JSON are for programs:
+they have all digits, and the Monte Carlo error where there is one.
+``tests/cli/test_reports.py`` writes every report in every format.
 """
 
 import json
@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?", re.IGNORECASE)
 _BOOKTABS = r"needs \usepackage{booktabs}"
 SOFTWARE = f"bayes_sota {__version__}"
-"""What a paragraph for a paper names."""
+"""Name and version of the software, for a paper."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts that people read; names in them are as they came, the caller escapes them.
+    """Rows of text for people; names are as in the data, and escaped on output.
 
     Attributes
     ----------
@@ -45,11 +45,6 @@ class Table:
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     title: str = ""
-
-    @classmethod
-    def of(cls, rows: Sequence[dict[str, str]], title: str = "") -> "Table":
-        """Table of rows that name their cells, all alike, at least one."""
-        return cls([*rows[0]], [[*row.values()] for row in rows], title)
 
     @property
     def numeric(self) -> list[bool]:
@@ -81,7 +76,7 @@ class Report:
     content : dict
         Everything as plain Python objects, with the keys that ``--json`` prints.
     make_frame : callable
-        Makes ``frame``, all numbers as a CSV file has them, when it is asked for.
+        Makes ``frame``, all numbers as a CSV file has them, on first use.
     tables : sequence of Table
         What people read.
     sentences : sequence of str
@@ -132,8 +127,8 @@ class Report:
     @property
     def text(self) -> str:
         """Paragraph that a paper can use, on one line that cannot steer a terminal."""
-        said = self.paragraph or self.sentences
-        return plain_text(" ".join([*self._doubts, *said, f"({'; '.join(self.basis)})"]))
+        sentences = self.paragraph or self.sentences
+        return plain_text(" ".join([*self._doubts, *sentences, f"({'; '.join(self.basis)})"]))
 
     @property
     def _doubts(self) -> list[str]:
@@ -182,8 +177,14 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        """``to_dict`` with the schema version first, as text."""
-        return json_text(self.to_dict()) + "\n"
+        """One JSON object: ``to_dict`` with the schema version first.
+
+        JSON knows neither infinity nor NaN: they are null, and ``null_reasons`` says which.
+        """
+        reasons: dict[str, str] = {}
+        document = {"schema_version": SCHEMA_VERSION, **_jsonable(self.to_dict(), "", reasons)}
+        document |= {"null_reasons": reasons} if reasons else {}
+        return json.dumps(document, indent=2) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
@@ -195,16 +196,13 @@ class Report:
         """
         path = check_ending(Path(path), "table")
         label = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
-        match path.suffix.lower():
-            case ".csv":
-                text = self.to_csv()
-            case ".md":
-                text = self.to_markdown()
-            case ".tex":
-                text = self.to_latex(label)
-            case _:
-                text = self.to_json()
-        write_text(text, path)
+        writers: dict[str, Callable[[], str]] = {
+            ".csv": self.to_csv,
+            ".md": self.to_markdown,
+            ".tex": partial(self.to_latex, label),
+            ".json": self.to_json,
+        }
+        write_text(writers[path.suffix.lower()](), path)
 
 
 def table_of(
@@ -250,21 +248,6 @@ def _harmless(value: Any) -> Any:
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
         return value
     return marked_cell(plain_text(value))
-
-
-def json_text(content: dict[str, Any]) -> str:
-    """One JSON object with the schema version first.
-
-    JSON knows neither infinity nor not-a-number: they are null, and ``null_reasons`` says which.
-
-    Examples
-    --------
-    >>> json.loads(json_text({"sd": float("inf")}))["null_reasons"]
-    {'sd': 'inf'}
-    """
-    reasons: dict[str, str] = {}
-    document = {"schema_version": SCHEMA_VERSION, **_jsonable(content, "", reasons)}
-    return json.dumps(document | ({"null_reasons": reasons} if reasons else {}), indent=2)
 
 
 def _jsonable(value: Any, place: str, reasons: dict[str, str]) -> Any:

@@ -1,7 +1,7 @@
 """Text in messages and results.
 
-Text from strangers, such as the names of teams, is shown as what it is in every format: a name must
-not become a formula in a spreadsheet, a link, HTML or a new cell in Markdown, nor steer a terminal
+Untrusted text, such as the name of a team, is shown literally in every format: it must not become a
+formula in a spreadsheet, a link, HTML or a new cell in Markdown, nor control a terminal
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
@@ -36,7 +36,7 @@ _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
 
 
 def marked_cell(text: str) -> str:
-    """Text of a cell that no spreadsheet takes for a formula; ``unmarked_cell`` undoes it.
+    """Cell text that no spreadsheet reads as a formula; ``unmarked_cell`` undoes it.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def _is_formula(text: str) -> bool:
 
 
 def markdown_text(text: str) -> str:
-    r"""Text that Markdown shows as it is: no table cells, code, links, emphasis or HTML.
+    r"""Text escaped for Markdown: no table cells, code, links, emphasis or HTML.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def markdown_text(text: str) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""Text that LaTeX sets as it is: no commands, columns, comments, mathematics or options.
+    r"""Text escaped for LaTeX: no commands, columns, comments, mathematics or options.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def latex_text(text: str) -> str:
 
 
 def plain_text(text: object, longest: int | None = None) -> str:
-    r"""Text on one line whose control and formatting characters are visible, cut where asked.
+    r"""Text on one line with visible control characters, cut to ``longest`` characters.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def plain_text(text: object, longest: int | None = None) -> str:
 
 
 def shown_name(name: str, longest: int = 36) -> str:
-    """Name on one line, without its middle where it is long: long names differ at their ends.
+    """Name on one line; a long one loses its middle, because long names differ at their ends.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def _visible(c: str) -> str:
 
 
 def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
-    """The known names that are most like one, as the end of a message; nothing where none is.
+    """Suggestion of the most similar known names, as the end of a message; empty if none is.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
 
 
 def in_points(width: float, shares: bool = True) -> str:
-    """A half-width or a gap for people: of shares in points, of other numbers as it is.
+    """A half-width or a gap as text: in points for shares, else the number.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def in_points(width: float, shares: bool = True) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Number with its noun.
+    """Number with its noun in singular or plural.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def as_score(value: float, decimals: int, metric: str) -> str:
 
 
 def decimals_for(sd: float, mcse: float = 0.0) -> int:
-    """Decimals that a number supports: two digits of its sd, and those that draws support.
+    """Decimals to print: two digits of the sd, and no more than the Monte Carlo error allows.
 
     The last decimal is at least that of the first digit of twice the Monte Carlo standard error,
     within which the number of another seed is to be expected: the rule of ``az.summary``, after
@@ -296,7 +296,7 @@ def estimate(summary: Mapping[str, Any], ci_prob: float, decimals: int | None = 
 
 
 def steady_decimals(sd: float, mcse: float) -> int:
-    """Decimals that another seed leaves as they are, or moves by one unit of the last.
+    """Decimals that change by at most one unit of the last with another seed.
 
     Rows that are to be compared need them: four Monte Carlo standard errors are at most one unit.
 
@@ -330,7 +330,7 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def as_sentences(notes: Iterable[str]) -> list[str]:
-    """Notes with a capital and a full stop, for a paper: clauses that name an option are left out.
+    """Notes as sentences for a paper; clauses that name an option are left out.
 
     Examples
     --------
@@ -338,22 +338,22 @@ def as_sentences(notes: Iterable[str]) -> list[str]:
     ['Rounds overlap.', 'One is missing.']
     """
     kept = (_CLAUSE.split(note) for note in notes)
-    said = ("".join(part for part in parts if "--" not in part).rstrip(" ;:.") for parts in kept)
+    cut = ("".join(part for part in parts if "--" not in part).rstrip(" ;:.") for parts in kept)
     return [
         f"{note[0].upper() if note.split()[0].isalpha() else note[0]}{note[1:]}."  # or a name
-        for note in said
+        for note in cut
         if note
     ]
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:
-    """Path as it may stand in a message: its end, which names the file."""
+    """Path for a message, shortened to its end, which names the file."""
     text = plain_text(os.fspath(path))
     return text if len(text) <= 120 else f"…{text[-119:]}"
 
 
 def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:
-    """Names as strings, as many as needed and each once; numbers from 1 where there are none."""
+    """Check that there are ``size`` distinct names; numbers from 1 where none are given."""
     if isinstance(labels, str):
         raise InputError(f"names of {kind}s must be a sequence of names, got {labels!r}")
     names = () if labels is None else tuple(str(label) for label in labels)
@@ -380,7 +380,7 @@ def checked_clusters(
 
 
 def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
-    """Different names in alphabetical order, and which one each is.
+    """Distinct names in alphabetical order, and the index of each name among them.
 
     As ``numpy.unique``, for which every name would take as much memory as the longest.
 

@@ -80,7 +80,7 @@ def plot_entries(
         color = COLORS["theta_sota" if row["tied_with_best"] else "prior"]
         panel.bars(f"ranks_{index}", [(low - wider, high + wider)], -index, color, 5)
         tier = f"tier {row['tier']}"
-        panel.text(f"tier_{index}", high + 0.04 * last, -index, tier, side="left")
+        panel.text(f"tier_{index}", high + 0.04 * last, -index, tier)
     together = "" if table.content["ranks"] == "each" else ", all at once"
     limits = 1, 1.3 * last  # a tier's number stands behind its bar
     panel.set_axes(f"ranks by skill{together}", limits, (0.4 - len(entries), 0.6))

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core import summary, summary_chances
+from bayes_sota.core import summary
 from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
@@ -158,7 +158,7 @@ class Newcomer:
             chances[rows] = [1 - np.interp(at, edges, row) for at, row in pairs]
             log_weights[rows] = (largest + np.log(total))[:, 0]
         chances, log_weights = (x.reshape(self.best.shape) for x in (chances, log_weights))
-        answer = summary_chances.weighted_chance(
+        answer = summary.weighted_chance(
             np.clip(chances, 0, 1), log_weights=log_weights, **self.known
         )
         return {"score": float(score), **answer}
@@ -172,7 +172,7 @@ class Newcomer:
         chances = self.law.reach(
             np.clip(psi, *ends), self._value(self.maximum - self.luck), self.own
         )
-        answer = summary_chances.weighted_chance(np.asarray(chances), **self.known)
+        answer = summary.weighted_chance(np.asarray(chances), **self.known)
         return {"gap": float(gap), "best_score": self.sign * self.maximum, **answer}
 
     def _value(self, score: float) -> float:
@@ -208,7 +208,7 @@ def _on_grid(found: BoardPosterior, _score: float) -> Cells:
 
 def of_maximum(tree: "xr.DataTree", board: int = 0) -> Newcomer:
     """One more beside a best score, of a result of ``estimate_sota`` by any route."""
-    best = summary.draws_of(tree, "theta_sota", summary_chances.checked_board(tree, board))
+    best = summary.draws_of(tree, "theta_sota", summary.checked_board(tree, board))
     constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
     if str(tree.attrs.get("skill_family", "")) not in SKILL_FAMILIES:
         raise InputError(

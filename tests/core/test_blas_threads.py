@@ -5,15 +5,12 @@ import contextlib
 import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401 - its own BLAS, loaded before threads are counted
-from simulated_tournaments import simulate_tournament
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bayes_sota as bs
 from bayes_sota.core.numerics import one_thread
-from bayes_sota.epp.simulate import leaderboard_quality
 from bayes_sota.leaderboard.posterior import board_posterior
 
-TOURNAMENT = bs.fit_epp(simulate_tournament([1.0, 0.5, 0.0, -1.0], 20, random_seed=1))
 BOARD = bs.Leaderboard(np.arange(300, 400, 5) / 500, n_test=500)
 
 
@@ -30,14 +27,7 @@ def test_the_number_of_threads_is_restored_even_after_an_error():
         assert blas_threads() == {2}
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        lambda: leaderboard_quality(TOURNAMENT, repetitions=3),
-        lambda: board_posterior(BOARD, draws=20),
-    ],
-)
-def test_hot_loops_ask_for_one_thread(run, monkeypatch):
+def test_hot_loops_ask_for_one_thread(monkeypatch):
     asked = []
 
     def limits(**given):
@@ -45,5 +35,5 @@ def test_hot_loops_ask_for_one_thread(run, monkeypatch):
         return contextlib.nullcontext()
 
     monkeypatch.setattr("threadpoolctl.threadpool_limits", limits)
-    run()
+    board_posterior(BOARD, draws=20)
     assert {"limits": 1, "user_api": "blas"} in asked

@@ -8,7 +8,7 @@ from arviz_stats.base.stats_utils import get_decimal_places_from_se
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
-from bayes_sota.core.summary_chances import weighted_chance
+from bayes_sota.core.summary import weighted_chance
 from bayes_sota.core.text import chance, decimals_for
 
 NAMES = (

@@ -11,8 +11,8 @@ from scipy import stats
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample_trace import (
     check_trace,
+    completed_groups,
     describe_nuts,
-    model_groups,
     model_of,
     sampler_stats,
 )
@@ -38,15 +38,13 @@ def trace(**more):
     return xr.DataTree.from_dict({"posterior": posterior})
 
 
-def groups(**options):
-    return model_groups(model(), trace(), np.random.default_rng(1), **options)
+def groups():
+    return completed_groups(trace(), model(), np.random.default_rng(1))
 
 
 def test_densities_are_those_of_the_formulas_and_potentials_warn_nobody():
     """A warning would be an error."""
     found, centre = groups(), trace()["posterior"]["centre"].values
-    names = {"prior", "prior_predictive", "posterior_predictive", "log_likelihood", "log_prior"}
-    assert set(found) == names
     np.testing.assert_allclose(found["log_prior"]["centre"], stats.norm(0, 2).logpdf(centre))
     likelihood, replicated = found["log_likelihood"], found["posterior_predictive"]
     expected = stats.norm.logpdf(SEEN, centre[..., None], 0.5)
@@ -62,14 +60,6 @@ def test_large_likelihoods_are_left_out(monkeypatch, limit, kept):
     """Of 300 numbers in "seen" and 100 observations in "pair"."""
     monkeypatch.setattr("bayes_sota.core.sample_trace.LARGEST_GROUP", limit)
     assert set(groups()["log_likelihood"]) == kept
-
-
-@pytest.mark.slow
-def test_replicates_that_the_caller_draws_are_left_out():
-    found = groups(replicated=("seen",))
-    for group in ("prior_predictive", "posterior_predictive"):
-        assert set(found[group].data_vars) == {"pair"}
-    assert set(found["log_likelihood"].data_vars) == {"seen", "pair"}
 
 
 def test_the_model_is_the_given_one_that_of_the_block_or_built():

@@ -65,8 +65,6 @@ def _boards(rng):
     for command in (board, sota):
         yield Case("board", "board.csv", table_text(rows), command, score_columns=(1,))
     yield Case("board", "board.json", json.dumps(records).encode(), board)
-    named = {r["team"]: r["score"] for r in records}
-    yield Case("board", "names.json", json.dumps(named).encode(), board)
     columns = {key: [r[key] for r in records] for key in rows[0]}
     yield Case("board", "board.parquet", _parquet(columns), board)
     name = "slug-publicleaderboard.csv"
@@ -89,8 +87,7 @@ def _answers(rng):
     for command in read:
         text = table_text(rows)
         yield Case("answers", "answers.csv", text, command, score_columns=(1, 2, 3, 4))
-    for command in (read[0], read[2], read[4]):
-        yield Case("answers", "answers.parquet", packed, command)
+    yield Case("answers", "answers.parquet", packed, read[2])
     dice = [["case", "unet", "vit"]]
     dice += [[f"c{i}", f"{a:.3f}", f"{b:.3f}"] for i, (a, b) in enumerate(rng.beta(8, 2, (30, 2)))]
     yield Case("item-scores", "dice.csv", table_text(dice), read[2], score_columns=(1, 2))
@@ -135,8 +132,6 @@ def _rounds(rng):
     ]
     pairs = [(rng.choice(players, 2, replace=False), rng.random()) for _ in range(60)]
     battles = [["winner", "loser", "tie"], *([*pair, str(int(u < 0.1))] for pair, u in pairs)]
-    outcomes = [["player_a", "player_b", "outcome"]]
-    outcomes += [[*pair, "0" if u < 0.4 else "1" if u < 0.9 else "0.5"] for pair, u in pairs]
     folds = {f"split{i}_test_score": row.tolist() for i, row in enumerate(scores)}
     parts = [["learner", "iteration", "fold", "accuracy"]]
     parts += [[p, str(r), fold, f"{x + int(fold) / 100:.4f}"] for r, row in enumerate(scores)
@@ -147,11 +142,8 @@ def _rounds(rng):
           "mean_test_score": scores.mean(axis=0).tolist()}  # fmt: skip
     read = ("epp", "{file}", "--penalty", "0.5", *_EXACT)
     yield Case("rounds", "wide.csv", table_text(wide), read, score_columns=(1, 2, 3, 4))
-    inspect = ("inspect", "{file}", "--json")
-    yield Case("rounds", "wide.csv", table_text(wide), inspect, score_columns=(1, 2, 3, 4))
     yield Case("rounds", "long.csv", table_text(long), read, score_columns=(2,))
     yield Case("battles", "battles.csv", table_text(battles), read, score_columns=(2,))
-    yield Case("battles", "outcomes.csv", table_text(outcomes), read, score_columns=(2,))
     yield Case("rounds", "cv.json", json.dumps(cv).encode(), read)
     frame = {"task": [row[0] for row in wide[1:]],
              **{p: scores[:, j].tolist() for j, p in enumerate(players)}}  # fmt: skip

@@ -188,19 +188,14 @@ def run(arguments):
     return json.loads(out.getvalue())
 
 
-def run_case(case, name, content, *more):
-    """Numbers of a case whose file is another one."""
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        for file, text in {**case.others, name: content}.items():
-            Path(file).write_bytes(text)
-        return numbers_of(run([*_arguments(case, name), *more]))
-
-
 @cache
 def numbers(case):
     """Numbers of the case itself, computed once."""
-    return run_case(case, case.name, case.content)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for file, text in {**case.others, case.name: case.content}.items():
+            Path(file).write_bytes(text)
+        return numbers_of(run(_arguments(case, case.name)))
 
 
 def numbers_of(found):

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform, logit
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import maximum_law
 
@@ -24,11 +24,11 @@ PAPER_FIELD = Uniform(TOP - 0.025, TOP)
 SLOW = pytest.mark.slow
 
 
-def quadrature(distribution, correlation, reference_skill, panels=12, nodes=12):
+def quadrature(distribution, correlation, reference_skill, panels=24, nodes=16):
     """Brute-force nodes: equal panels, cut where the correlation starts to be cut."""
     low, high = distribution.axis_support()
     kinks = np.array(feasible_skills(correlation, reference_skill)) if correlation else np.empty(0)
-    kinks = kinks if isinstance(distribution, Uniform) else logit(kinks)
+    kinks = distribution.axis_from_skill(kinks)
     inside = kinks[(kinks > low) & (kinks < high)]
     edges = np.sort(np.concatenate([np.linspace(low, high, panels + 1), inside]))
     u, w = np.polynomial.legendre.leggauss(nodes)
