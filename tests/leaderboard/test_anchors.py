@@ -73,7 +73,7 @@ def test_a_table_of_known_skills(tmp_path):
         ({"aa": 0.9}, {}, 'no entry is called "aa"; did you mean "a"?'),
         ({"a": 1.2}, {}, 'the skill of "a" must be'),
         ({"a": "ninety"}, {}, "a known skill is written 0.7613"),
-        ({"a": Known(0.9, se=0.0, n_test=100)}, {}, "from fewer items than the board"),
+        ({"a": Known(0.9, se=0.0, n_test=100)}, {}, "fewer items than the board has"),
         (dict.fromkeys("abcdefg", 0.9), {}, "nothing to estimate"),
         ({"a": 0.9}, {"only": ["b"]}, "its skill is not known"),
         ({"a": "0.9±-1"}, {}, "standard error of a known skill"),
