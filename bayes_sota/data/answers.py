@@ -104,7 +104,7 @@ def read_weights(source: Any) -> dict[str, float]:
     table = read_table(source)
     names = table.names(next(iter(table.columns))).tolist()
     if len(table.columns) != 2 or len(set(names)) < len(names):
-        raise table.error("weights are two columns, of tasks, each once, and their weights")
+        raise table.error("weights are two columns: every task once, and its weight")
     return dict(zip(names, table.numbers(list(table.columns)[1]).tolist(), strict=True))
 
 
@@ -160,10 +160,10 @@ def _is_of_folds(tidy: Tidy) -> bool:
 
 def _rows_of_metric(table: Table, metric: str) -> Table:
     """Rows that a column of metrics says are of one."""
-    columns = [name for name in table.columns if place_in("metric", name) is not None][:1]
-    return table.take(
-        [row for name in columns for row, of in enumerate(table.columns[name]) if of == metric]
+    columns = (
+        cells for name, cells in table.columns.items() if place_in("metric", name) is not None
     )
+    return table.take([row for row, name in enumerate(next(columns, [])) if name == metric])
 
 
 def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
@@ -187,14 +187,14 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
 
 
 def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
-    """Shares of right answers, of which the numbers are printed beside the numbers of runs."""
+    """Shares of correct answers, of which the numbers are printed beside the numbers of runs."""
     shares = tidy.value / runs if np.nanmax(tidy.value) > 1 else tidy.value
     is_count = np.abs(shares * runs % 1 - 0.5) >= 0.49  # but for rounding
     is_right = (shares >= 0) & (shares <= 1) & (runs % 1 == 0) & is_count
     wrong = np.flatnonzero(~(is_right | np.isnan(shares)))
     if wrong.size:
         row = wrong[0]
-        problem = f"{tidy.texts[row]} is no number or share of right answers in {runs[row]:g} runs"
+        problem = f"{tidy.texts[row]} correct answers, or a share, cannot be of {runs[row]:g} runs"
         raise tidy.error(problem, line=tidy.lines[row])
     return replace(tidy, value=shares)
 

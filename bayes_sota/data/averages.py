@@ -90,7 +90,7 @@ def averaged(
     Parameters
     ----------
     values : ndarray, shape (n, m)
-        Right answers (0 or 1) or shares of them.
+        Correct answers (0 or 1) or shares of them.
     tasks : ndarray of int, shape (n,)
         Task of each item, 0 to T - 1.
     clusters : ndarray of int, shape (n,), optional
@@ -250,7 +250,7 @@ def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
 
 
 def shrinkage(sizes: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What the variance of an average takes from each task, which borrows from all.
+    """Factors of the variance of an average in each task, which borrows from all.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def task_weights(
 
 
 def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) -> list[Any]:
-    """What is given for each task, and for no other."""
+    """Numbers of the tasks in their order; each task has one, and no other name occurs."""
     named = {str(task): value for task, value in given.items()}
     for task in sorted(named.keys() ^ set(tasks)):
         known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
@@ -134,7 +134,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArr
     Parameters
     ----------
     shares : ndarray
-        Share of right answers in the runs of each item.
+        Share of correct answers in the runs of each item.
     n_runs : ndarray of int, shape () or that of the shares
     passes : (int, bool)
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K: Chen and others
@@ -156,7 +156,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArr
 def variance_of_runs(
     shares: FloatArray, n_runs: IntArray, passes: Passes | None = None
 ) -> FloatArray:
-    """Variance over new runs of the share of right answers, or of the passes, of each item.
+    """Variance over new runs of the share of correct answers, or of the passes, of each item.
 
     That of passes is the jackknife's: what leaving out one run changes.
 

@@ -198,7 +198,7 @@ def _rows_of_entries(header: Header) -> Layout:
     if "n" in roles:
         scores, n = (table.numbers(roles[role]) for role in ("score", "n"))
         if np.nanmax(scores) > 1 and np.all((scores % 1 == 0) & (scores <= n)):
-            problem = "beside numbers of items, {} holds numbers of right answers, or percent"
+            problem = "beside numbers of items, {} holds numbers of correct answers, or percent"
             fix = "write accuracies between 0 and 1 or with a percent sign"
             header.refuse(columns, problem, "score", fix)
     kept = {role: roles[role] for role in roles if role not in (*UNITS, "label")}

@@ -1,4 +1,4 @@
-"""What tools write becomes tables whose columns have the usual names.
+"""Logs of evaluation tools become tables whose columns have the usual names.
 
 lm-evaluation-harness writes samples (a line per document, or per document and filter) and results
 (scores per task); inspect_ai a JSON file, or an archive ``.eval`` with a file per sample; Every
@@ -97,7 +97,7 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
 
 
 def _get(record: Any, key: str, place: str) -> Any:
-    """What a record has to have."""
+    """Value of a key that every record needs."""
     if not isinstance(record, dict) or record.get(key) is None:
         raise InputError(f"needs {quoted(key)}", line=place)
     return record[key]
@@ -109,7 +109,7 @@ def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _names_in(sample: Mapping[str, Any], key: str) -> Row:
-    """What a log says of an item, as far as it may name a task or a cluster."""
+    """Properties of an item that may name its task or cluster."""
     return {
         f"{key}.{name}": cell
         for name, cell in _object(sample, key).items()
@@ -240,7 +240,7 @@ def is_kaggle(table: Table) -> bool:
 
 
 def clean(table: Table, score: str, lower_is_better: bool) -> Table:
-    """Row of the best score of every team; teams of one name are told apart by their id.
+    """Row of the best score of every team; teams of one name get their id as well.
 
     Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
     """

@@ -1,6 +1,7 @@
-"""What all containers have in common, and the two leaderboards of a competition.
+"""Base of all containers, and the two leaderboards of a competition.
 
-They are checked once, never changed, and equal where all is alike (``tests/data/test_observed.py``,
+Containers are checked once, never changed, and equal where all that was observed is equal
+(``tests/data/test_observed.py``,
 ``tests/data/test_paired.py``).
 """
 
@@ -27,7 +28,7 @@ _SAID = ("notes", "n_test_source")
 
 
 class Observed:
-    """What was observed; a frozen dataclass whose constructor checks everything.
+    """Observed data, checked once by the constructor and never changed.
 
     ``anchors`` are entries whose skill is known (``data.known``), if any.
     """

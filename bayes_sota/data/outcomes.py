@@ -1,4 +1,4 @@
-"""What classifiers got for the same test items: the matrix that every comparison is made of.
+"""Answers or numbers of classifiers for the same test items: the matrix behind all comparisons.
 
 Right and wrong answers, shares of right ones in several runs, or numbers: outputs for positive and
 negative items (AUC), the Dice of every case (mean), the error of every prediction (root mean
@@ -50,7 +50,7 @@ class Outcomes(Observed):
         of several runs become shares of right ones. For other metrics numbers, none missing. A data
         frame brings the names of its columns.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
-        What a score is: the share of right answers, or made of numbers. Default: "auc" with labels,
+        A score is the share of correct answers, or made of numbers. Default: "auc" with labels,
         else "accuracy".
     labels : array-like, shape (n_items,), optional
         1 for positive and 0 for negative items, for AUC.
@@ -64,7 +64,7 @@ class Outcomes(Observed):
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score: items, tasks (default), or tasks by these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
-        Runs behind each value, which then is the share of right answers among them, in [0, 1].
+        Runs behind each value, which then is the share of correct answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
         What skill is about: new items of these tasks, new runs on these very items, or new tasks;
         for numbers each item then is a task (``about`` makes it so).
@@ -160,7 +160,9 @@ class Outcomes(Observed):
         self.sign = -1 if self.lower_is_better else 1
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
-        self.measured = f"pass{'@^'[passes[1]]}{passes[0]}" if passes else "shares of right answers"
+        self.measured = "shares of correct answers"
+        if passes:
+            self.measured = f"pass{'@^'[passes[1]]}{passes[0]}"
         self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
@@ -337,7 +339,7 @@ class Outcomes(Observed):
         return self._with(values, **known)
 
     def leaderboard(self) -> Leaderboard:
-        """What a leaderboard shows: scores, with sizes or the standard error of the best.
+        """Leaderboard of the scores, with sizes or the standard error of the best.
 
         Examples
         --------

@@ -61,11 +61,9 @@ def parse_cell(cell: Any) -> Printed | None:
     found = _PRINTED.fullmatch(_ANSWERS.get(text.lower(), text)) if len(text) < _LONGEST else None
     if not found:
         return None
-    number, percent, error, of_error, bare_error = (
-        part.replace(",", "") for part in found.groups("")
-    )
-    error = error or bare_error or "nan"
-    if percent or of_error:
+    parts = [part.replace(",", "") for part in found.groups("")]
+    number, percent, error = parts[0], parts[1] or parts[3], parts[2] or parts[4] or "nan"
+    if percent:
         number, error = (str(Decimal(of) / 100) for of in (number, error))
     printed = Printed(float(number), float(error), number)
     return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
@@ -154,8 +152,8 @@ class Table(Source):
         alike = [name for name in self.columns if key(name) == key(wanted)]
         if wanted in self.columns or len(alike) == 1:
             return wanted if wanted in self.columns else alike[0]
-        problem = f"there is no column {quoted(wanted)}; the columns are {listed(self.columns)}"
-        problem += nearest(wanted, self.columns)
+        there = f"{listed(self.columns)}{nearest(wanted, self.columns)}"
+        problem = f"there is no column {quoted(wanted)}; the columns are {there}"
         raise InputError(problem, where=self.where, parameter=parameter)
 
     def names(self, column: str, may_miss: bool = False) -> Any:
@@ -291,7 +289,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
             columns, values = list(map(str, frame.columns)), frame.to_numpy()
         numbers = as_numbers(values)
     except (TypeError, ValueError):
-        raise InputError(f"{meaning}; got what is no number, or rows of several lengths") from None
+        raise InputError(f"{meaning}; got text, or rows of several lengths") from None
     if numbers.ndim != 2:
         raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
     return numbers, columns, rows

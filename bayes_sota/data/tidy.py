@@ -83,16 +83,16 @@ class Tidy(Source):
 
     @property
     def units(self) -> list[str]:
-        """Roles that may tell scores of an entry apart; an error where there are none."""
+        """Roles that may distinguish scores of an entry; an error where there are none."""
         there = [role for role in UNITS if role in self.labels]
         if self.layout in _WITHOUT_UNITS or not there:
-            what = "its rows are no scores of items, tasks or rounds"
+            what = "its rows are not scores of items, tasks or rounds"
             raise self.error(_WITHOUT_UNITS.get(self.layout, what))
         return there
 
     @property
     def unit(self) -> str:
-        """Role that tells scores of an entry apart: the first with several names."""
+        """Role that distinguishes scores of an entry: the first with several names."""
         there = self.units
         return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
 
@@ -323,4 +323,4 @@ def _describe(table: Table, layout: Layout) -> str:
 
 
 def _plural(role: str) -> str:
-    return PLURALS.get(role, role if role.endswith("s") else role + "s")
+    return PLURALS.get(role, role + "s")

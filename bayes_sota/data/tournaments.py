@@ -37,7 +37,7 @@ _MOST_BATTLES = 20_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tournament(Observed):
-    """What score tables and matches have in common.
+    """Base of score tables and matches.
 
     Attributes
     ----------
@@ -239,8 +239,8 @@ def read_scores(
     ----------
     source : path, list of paths, or data frame
         A table of scores, wide or long; battles; or results of lm-evaluation-harness, one file per
-        model. Whatever tells rounds apart names them: the rounds "1" of data set d and of data set
-        e are "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
+        model. All roles that distinguish rounds name them: the rounds "1" of data sets d and e are
+        "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
     players : {"rows", "columns"}, optional
         Where the players of a wide table are; the first column of text then names the rows.
         Default: by the names of columns.
@@ -363,7 +363,7 @@ def _count(tidy: Tidy, *roles: str) -> int:
 
 
 def _groups(tidy: Tidy, rows: Any) -> list[str] | None:
-    """What dependent rounds have in common, by one row of each."""
+    """Groups of dependent rounds, by one row of each round."""
     for role in _SHARED:
         if role in tidy.labels:
             shared = tidy.labels[role][rows].tolist()

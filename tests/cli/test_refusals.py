@@ -82,7 +82,7 @@ sota pair.csv | holds two boards, which bayes-sota paired reads
 sota battles.csv | holds battles, which bayes-sota epp reads
 sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
 board teams.csv | --n-test is missing
-board teams.csv --n-test 7 | no number of right answers
+board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --n-test many | --n-test takes a whole number or infer; of tasks 100,200
 board teams.csv --metric score | need --standard-error,
 board {TEAMS} --top 0 | --top must be a whole number from 1

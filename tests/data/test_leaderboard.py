@@ -161,7 +161,7 @@ def test_scores_that_are_no_accuracies():
     assert (b.maximum, b.n_test, b.count_bounds, b.decimals) == (12.5, None, None, None)
     assert (b.metric, b.standard_error, b.order.tolist()) == ("score", 0.01, [2, 0, 1])
     assert b.scores.tolist() == [0.31, -0.2, 12.5]
-    refused("no number of right answers", getattr, b, "counts")
+    refused("no number of correct answers", getattr, b, "counts")
 
 
 def test_submissions_are_a_number_a_range_a_prior_or_one_for_each():
