@@ -160,9 +160,8 @@ class Outcomes(Observed):
         self.sign = -1 if self.lower_is_better else 1
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
-        self.measured = "shares of correct answers"
-        if passes:
-            self.measured = f"pass{'@^'[passes[1]]}{passes[0]}"
+        k, every = passes or (0, False)
+        self.measured = f"pass{'@^'[every]}{k}" if k else "shares of correct answers"
         self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words

@@ -7,7 +7,7 @@ from data.files import refused
 from scipy.special import stdtrit
 
 from bayes_sota.data.averages import korn_graubard
-from bayes_sota.data.boards import average_tasks
+from bayes_sota.data.boards import average_tasks, read_leaderboard
 from bayes_sota.data.outcomes import Outcomes
 
 TASKS = ("law", "art", "chess")
@@ -118,6 +118,25 @@ def test_standard_errors_of_accuracies_say_the_items():
     assert by_error.n_items == by_size.n_items == SIZES.sum()
 
 
+@pytest.mark.parametrize(
+    ("rows", "known"),
+    [
+        ([("a", 90, 50, 50, 200), ("b", 80, 50, 70, 100)], {"n_test": [[50, 200], [50, 100]]}),
+        (
+            [("a", 90, 3, 50, 5), ("b", 80, 4, 70, 2)],
+            {"standard_errors": [[0.03, 0.05], [0.04, 0.02]]},
+        ),
+    ],
+)
+def test_sizes_and_errors_beside_tasks(rows, known):
+    end = "n" if "n_test" in known else "stderr"
+    columns = ["model", "law", f"law_{end}", "art", f"art_{end}"]
+    exam = read_leaderboard(pd.DataFrame(rows, columns=columns))
+    given = average_tasks([[0.9, 0.5], [0.8, 0.7]], **known)
+    np.testing.assert_allclose(exam.sizes, given.sizes)
+    assert exam.notes[0].startswith('Read: entries from "model", scores of 2 tasks')
+
+
 def test_ways_to_say_the_items_agree():
     scores = pd.DataFrame([[0.9, 0.5, 0.7], [0.8, 0.6, 0.6]], columns=TASKS, index=["x", "y"])
     listed = average_tasks(scores, n_test=SIZES)
@@ -159,7 +178,7 @@ def test_order_of_tasks_and_entries_does_not_matter():
         ({"n_test": 9, "new": "runs"}, "new"),
         ({"scores": [[0.9, 1.2], [0.8, 0.6]]}, ".1 in task art..* 1.2"),
         ({"scores": [[0.9, np.nan], [0.8, 0.6]]}, ".1 in task art. is missing"),
-        ({"scores": [["x", 0.1], [0.8, 0.6]]}, "number"),
+        ({"scores": [["x", 0.1], [0.8, 0.6]]}, "got text"),
     ],
 )
 def test_what_cannot_be_is_refused(known, message):
