@@ -280,48 +280,46 @@ def test_evaluations_are_tasks_and_repeats_are_runs(tmp_path: Path) -> None:
 
 # --- all of them
 
-GOOD = {
-    "jsonl": lines(sample(0, 1), sample(1, 0)), "json": log_of("b", "C", "I"),
-}  # fmt: skip
-ROWS = quiz({"a": [1, 0], "b": [0, 1]})
+GOOD = {"a.jsonl": lines(sample(0, 1), sample(1, 0)), "a.json": log_of("b", "C", "I")}
+
+
+def log(**change: Any) -> dict[str, Any]:
+    return log_of("a", "C", "I") | change
 
 
 def changed(**change: Any) -> str:
-    return lines(ROWS[0], ROWS[1] | change, *ROWS[2:])
+    first, second, *others = quiz({"a": [1, 0], "b": [0, 1]})
+    return lines(first, second | change, *others)
 
 
 @pytest.mark.parametrize(
-    ("kind", "content", "message"),
+    ("name", "content", "message"),
     [
-        ("jsonl", lines(sample(0, 1)) + "{oops\n", "a.jsonl: line 2: is not JSON"),
-        ("jsonl", lines(sample(0, 1)) + "[1]\n", 'a.jsonl: line 2: .*needs "doc_id"'),
-        ("jsonl", lines(sample(0, 1), sample(0, 1)), 'line 2: .*"0".* has a score already on'),
-        ("jsonl", lines(sample(0, 1), sample(1, "?")), 'a number is needed, got "\\?"'),
-        ("jsonl", lines({"doc_id": 0, "doc": {}}, {"doc_id": 1}), "a.jsonl: has no scores"),
-        ("jsonl", lines(sample(0, 1, doc_hash="x"), sample(1, 1)), 'column "doc_hash"'),
-        ("jsonl", lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "15 of 15 items"),
-        ("json", {"samples": []}, "a.* has no "),
-        ("json", {"samples": [{"scores": {}}]}, 'needs "id"'),
-        ("json", {"samples": [{"id": 1, "scores": {"m": 1}}]}, "value"),
-        ("json", {"samples": log_of("a", "C", "C")["samples"] * 2}, "has a score already on"),
-        ("json", {"samples": log_of("a", "C", [1])["samples"]}, "a number is needed"),
-        ("json", {"eval": {"task": "quiz"}}, "eval.*model"),
-        ("", changed(evaluation=1), "line 2: .*score"),
-        ("", changed(evaluation_name=None), 'line 2: .*needs "evaluation_name"'),
-        ("", changed(evaluation={"score": "good"}), 'line 2, column "score": a number is needed'),
-        ("", changed(sample_id=""), 'line 2, column "item": a name is needed'),
+        ("a.jsonl", lines(sample(0, 1)) + "{oops\n", "a.jsonl: line 2: is not JSON"),
+        ("a.jsonl", lines(sample(0, 1)) + "[1]\n", 'a.jsonl: line 2: .*needs "doc_id"'),
+        ("a.jsonl", lines(sample(0, 1), sample(0, 1)), 'line 2: .*"0".* has a score already on'),
+        ("a.jsonl", lines(sample(0, 1), sample(1, "?")), 'a number is needed, got "\\?"'),
+        ("a.jsonl", lines({"doc_id": 0, "doc": {}}, {"doc_id": 1}), "a.jsonl: has no scores"),
+        ("a.jsonl", lines(sample(0, 1, doc_hash="x"), sample(1, 1)), 'column "doc_hash"'),
+        ("a.jsonl", lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "15 of 15 items"),
+        ("a.json", log(samples=[]), "a.* has no "),
+        ("a.json", log(samples=[{"scores": {}}]), 'needs "id"'),
+        ("a.json", log(samples=[{"id": 1, "scores": {"m": 1}}]), "value"),
+        ("a.json", log(samples=log_of("a", "C", "C")["samples"] * 2), "has a score already on"),
+        ("a.json", log(samples=log_of("a", "C", [1])["samples"]), "a number is needed"),
+        ("a.json", log(eval={"task": "quiz"}), "eval.*model"),
+        ("x_samples.jsonl", changed(evaluation=1), "line 2: .*score"),
+        ("x_samples.jsonl", changed(evaluation_name=None), 'line 2: .*needs "evaluation_name"'),
+        ("x_samples.jsonl", changed(evaluation={"score": "x"}), 'line 2, column "score": a number'),
+        ("x_samples.jsonl", changed(sample_id=""), 'line 2, column "item": a name is needed'),
     ],
 )  # fmt: skip
-def test_logs_that_are_refused(tmp_path: Path, kind: str, content: Any, message: str) -> None:
-    if not kind:
-        refused(message, read_outcomes, records(tmp_path, *map(json.loads, content.splitlines())))
-        return
-    good = written(tmp_path, GOOD[kind], f"b.{kind}")
-    bad = content if kind == "jsonl" else log_of("a", "C", "I") | content
-    paths = [written(tmp_path, bad, f"a.{kind}")]
-    paths += [archive_of(tmp_path / "a.eval", bad)] if kind == "json" else []
+def test_logs_that_are_refused(tmp_path: Path, name: str, content: Any, message: str) -> None:
+    good = [written(tmp_path, GOOD[name], name.replace("a", "b"))] if name in GOOD else []
+    paths = [written(tmp_path, content, name)]
+    paths += [archive_of(tmp_path / "a.eval", content)] if name == "a.json" else []
     for path in paths:
-        refused(message, read_outcomes, path, good)
+        refused(message, read_outcomes, path, *good)
 
 
 def test_folders_of_logs(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from data.files import refused, run, written
+from data.files import refused, written
 
 from bayes_sota.cli.options import SHARED
 from bayes_sota.crossval.fold_scores import read_fold_scores
@@ -132,6 +132,12 @@ def test_cells_of_a_frame_stay_what_they_are(kind: Any) -> None:
     assert read_table(frame).columns["n"] == [2**60 + 1, None]
 
 
+def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
+    files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
+    tidy = read_tidy(files)
+    assert (names(tidy), tidy.lines[2]) == (["a", "b"], f"{files[1]}, line 2")
+
+
 def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> None:
     sheet = [["team", "n", "when", "right"], ["A", 2e3, datetime(2024, 1, 2), True],
              [None, 5, "#N/A", "  "]]  # fmt: skip
@@ -141,52 +147,7 @@ def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> No
     assert table.lines == ["row 2", "row 3"]
 
 
-def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
-    files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
-    tidy = read_tidy(files)
-    assert (names(tidy), tidy.n_files) == (["a", "b"], 2)
-    assert tidy.lines[2] == f"{files[1]}, line 2"
-    folders = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}/x.csv") for name in "cd"]
-    assert names(read_tidy(folders)) == ["c", "d"]
-    text = "model,task,acc,n\na,{0},.9,50\nb,{0},.8,50\n"  # a board by itself, in each file
-    tasks = [written(tmp_path, text.format(task), f"{task}.csv") for task in ("law", "art")]
-    tidy = read_tidy(tasks)
-    assert (names(tidy), names(tidy, "task")) == (["a", "b"], ["law", "art"])
-    assert tidy.numbers["n"].tolist() == [50] * 4
-    battles = [
-        written(tmp_path, f"winner,loser\n{pair}\n", f"{pair}.csv") for pair in ("x,y", "z,x")
-    ]
-    assert set(read_scores(battles).players) == {"x", "y", "z"}
-    refused("one file is needed", read_table, battles)
-
-
 # --- names choose
-
-
-def test_a_row_or_a_column_that_does_not_count_is_told(read: Read) -> None:
-    tidy = read("model,iris,size,wine\na,.9,3,.8\nb,.8,4,.7\nmean,.8,3.5,.7\nTotal,1,7,1\n")
-    assert tidy.sentence.endswith('not used: "size".')
-    assert 'dropped summary rows "mean", "Total"' in tidy.notes
-
-
-def test_empty_clusters_are_clusters_of_their_own(read: Read) -> None:
-    alone = read("item,passage,a,b\n1,p,1,0\n2,,1,0\n3,,1,1\n", cluster="passage")
-    assert len(names(alone, "cluster")) == 3
-    assert "2 rows without a cluster are clusters of their own" in alone.notes
-
-
-def test_numbers_as_people_print_them(read: Read) -> None:
-    assert read("m,acc\na,0.95 (0.02)\nb,0.9 ± 0.01\n").numbers["se"].tolist() == [0.02, 0.01]
-    assert read('{"a": 0.9110, "b": 0.9}', "b.json").texts == ["0.9110", "0.9"]
-    assert read("m,acc\na,91.2%\nb,**90 %**\n").value.tolist() == pytest.approx([0.912, 0.9])
-    grid = read("dataset,a,b\nx,-,.9\ny,.8,n/a\n").pivot("task", "entry")[0]
-    np.testing.assert_array_equal(grid, [[np.nan, 0.9], [0.8, np.nan]])
-    tidy = read("m,acc\na,0.9\nb,\nc,0.7\n")
-    assert (names(tidy), tidy.notes) == (["a", "c"], ("dropped 1 row without a score",))
-    tidy = read("team,score\n1,-0.0\n2.0,0.5\n03,1e-400\n")
-    assert names(tidy) == ["1", "2.0", "03"]
-    assert np.copysign(1, tidy.value).tolist() == [1, 1, 1]
-    assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
 
 
 # --- wrong files
@@ -211,6 +172,8 @@ def sources(folder: Path, case: dict[str, Any]) -> list[Any]:
 
 def plain(value: Any) -> Any:
     """Value as JSON has it: lists, numbers with nine digits, and null where there is none."""
+    if isinstance(value, dict):
+        return {name: plain(cells) for name, cells in value.items()}
     if isinstance(value, np.ndarray | tuple | list):
         return [plain(cell) for cell in value]
     if isinstance(value, float):
@@ -331,14 +294,10 @@ def test_names_that_a_terminal_must_not_see(read: Read) -> None:
     assert names(read(r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")) == ["?", "😀"]
 
 
-@pytest.mark.parametrize("command", [
-    "sota", "board", "paired", "epp", "score", "inspect", "claim batch", "claim responses",
-    "sota --standard-error 0.1", "paired --private-file",
-])  # fmt: skip
-def test_every_command_names_a_missing_file(command: str, tmp_path: Path, capsys: Any) -> None:
-    path = tmp_path / "none.csv"
-    code, _, error = run(capsys, *command.split(), str(path))
-    assert (code, error) == (2, f"error: {path}: there is no such file\n")
+def test_names_and_zeros_of_numbers(read: Read) -> None:
+    tidy = read("team,score\n1,-0.0\n2.0,0.5\n03,1e-400\n")
+    assert np.copysign(1, tidy.value).tolist() == [1, 1, 1]
+    assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
 
 
 @pytest.mark.parametrize(("cell", "value"), [

@@ -7,7 +7,7 @@ from data.files import refused
 from scipy.special import stdtrit
 
 from bayes_sota.data.averages import korn_graubard
-from bayes_sota.data.boards import average_tasks, read_leaderboard
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
 
 TASKS = ("law", "art", "chess")
@@ -116,25 +116,6 @@ def test_standard_errors_of_accuracies_say_the_items():
     by_size = average_tasks(scores, n_test=SIZES, tasks=TASKS)
     np.testing.assert_allclose(by_error.sizes, by_size.sizes)
     assert by_error.n_items == by_size.n_items == SIZES.sum()
-
-
-@pytest.mark.parametrize(
-    ("rows", "known"),
-    [
-        ([("a", 90, 50, 50, 200), ("b", 80, 50, 70, 100)], {"n_test": [[50, 200], [50, 100]]}),
-        (
-            [("a", 90, 3, 50, 5), ("b", 80, 4, 70, 2)],
-            {"standard_errors": [[0.03, 0.05], [0.04, 0.02]]},
-        ),
-    ],
-)
-def test_sizes_and_errors_beside_tasks(rows, known):
-    end = "n" if "n_test" in known else "stderr"
-    columns = ["model", "law", f"law_{end}", "art", f"art_{end}"]
-    exam = read_leaderboard(pd.DataFrame(rows, columns=columns))
-    given = average_tasks([[0.9, 0.5], [0.8, 0.7]], **known)
-    np.testing.assert_allclose(exam.sizes, given.sizes)
-    assert exam.notes[0].startswith('Read: entries from "model", scores of 2 tasks')
 
 
 def test_ways_to_say_the_items_agree():
