@@ -129,6 +129,7 @@ def test_numbers_of_classifiers_and_submissions_are_known_a_range_or_a_prior():
     refused("n_classifiers", board().with_tries, 0)
     for partial in (full(n_classifiers=10), full(n_classifiers=(4, 40)), full().with_tries(8)):
         assert partial.is_partial
+    refused("1 <= low < high, got 9:2", full, submissions=(9, 2))
     assert full(submissions=7).submissions.tolist() == [[7]] * 4
     ranged = full(submissions=(1, 100)).submissions
     np.testing.assert_array_equal(ranged, [UniformTries(1, 100).nodes()[0]] * 4)
@@ -163,40 +164,3 @@ def test_standard_errors_of_accuracies_say_the_number_of_items():
     np.testing.assert_allclose(in_percent.sizes, SIZES)
     perfect = Leaderboard([1.0, 0.9, 0.0], standard_error=[0, 0.03, 0], n_test=60)
     np.testing.assert_allclose(perfect.sizes, [60, 101, 60])
-
-
-OTHER = {"n_test": None, "metric": "score"}
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        ([], {}, "there are no scores"),
-        (["0.9", "n/a"], {}, "the score of .entry 2. must be a number.* got .?n/a"),
-        (["0.9", "90 %"], {}, ".entry 2. must be a number.* got .?90 %"),
-        (["0.9", True], {}, "must be a number.* got True"),
-        (["0.9", "0.8", "87"], {"names": [*"abc"]}, "the score of .c., .*got .?87.?; in percent"),
-        (np.ones((2, 2)), {}, "the score of .entry 1. must be a number.* got .1. 1"),
-        (["0.5", "0.123", "0.456"], {"n_test": [2, 7, 9]}, '"entry 2", "entry 3".*0.123 of 7 is'),
-        (SCORES, {"submissions": (9, 2)}, "1 <= low < high, got 9:2"),
-        (SCORES, {"submissions": [1, 2, 3, 1.5]}, ".entry 4. must be a whole number .*got 1.5"),
-        (SCORES, {"submissions": [1, 2, 3]}, "3 values of submissions for 4 scores"),
-        (SCORES, {"n_test": None}, "n_test is missing"),
-        (SCORES, {"metric": "f1"}, "metric must be one of accuracy, auc, score"),
-        (SCORES, {"metric": "auc", "n_positive": 1}, "n_positive must be .* 2 to 98, got 1"),
-        ([0.2, 0.5], {"metric": "auc", "n_positive": 20}, "the best AUC .* above 0.5 .* got 0.5"),
-        (SCORES, {"lower_is_better": True}, "lower_is_better has no effect"),
-        (SCORES, {**OTHER, "standard_error": 0}, "standard_error must be a number.* got 0"),
-        (["0.9", "1e999"], OTHER, "must be a number, got .?1e999"),
-        (["0.9", "0.8"], {"n_test": [10, 2.5]}, "of .entry 2. must be a whole number .*got 2.5"),
-        ([0.9, 1.0], {"standard_error": [0.1, 0]}, "1, has the standard error 0,.* n_test"),
-        ([0.9, 0.8], {"standard_error": [0.1, 1.2]}, "0.8, has the standard error 1.2"),
-        ([0.9, 0.8], {"standard_error": [0.1, "x"]}, ".entry 2. must be a number .*got .?x"),
-        ([2.0, 1.0], {**OTHER, "standard_error": [None, 0.1]}, "is missing"),
-        ([0.9, 0.8], {"metric": "auc", "n_test": [9, 9], "n_positive": 4}, "n_test must be"),
-        ([0.9, 0.8], {"n_test": [10, 20], "n_classifiers": 5}, "leave their number"),
-    ],
-)
-def test_what_is_wrong_with_a_full_board_is_named(scores, options, message):
-    known = {} if "standard_error" in options else {"n_test": 100}
-    refused(message, Leaderboard, scores, **{**known, **options})

@@ -40,43 +40,6 @@ def test_answers_in_every_dress(correct: Any) -> None:
     assert answers.items == ("1", "2", "3", "4")
 
 
-TWO = [[1, 2], [3, 4]]
-
-
-@pytest.mark.parametrize(
-    ("values", "options", "message"),
-    [
-        (SMALL, {"metric": "auc", "labels": [1, 0, 1, 0]}, "classifier .2. has nan for item .4."),
-        ([[1, 0], [1, 2]], {"names": ["a", "b"]}, "classifier .b. has 2 for item .2."),
-        ([["x" * 99, 0], [0, 1]], {}, "got text"),
-        ([[1, 0]], {}, "at least 2 items and a classifier, got 1"),
-        ([[1, None], [0, None]], {}, "classifier .2. has nan"),
-        (np.full((2, 2, 2), 0.5), {}, "several runs are 0 or 1"),
-        ([[1, 0], [0, 1]], {"names": ["a", "a"]}, "classifier needs its own name: 'a' occurs more"),
-        ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items need one cluster each"),
-        (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
-        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "average is one of tasks, items"),
-        (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
-        (SMALL, {"tasks": list("xxyy")}, "classifier .2. has nan for item .4."),
-        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "classifier .2. has 2 for item .1.; .* 0 to 1"),
-        ([[0.5, 1], [0, 1]], {"n_runs": 1.5}, "n_runs is a whole number"),
-        (np.ones((2, 2, 3)), {"n_runs": 3}, "got 3 dimensions"),
-        (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, not 1"),
-        (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2, new runs: 3 runs"),
-        (ANSWERS, {"lower_is_better": True}, "larger is better"),
-        ([[1, 2], [3, np.nan]], {"metric": "mean"}, "classifier .2. has nan for item .2."),
-        (TWO, {"metric": "f1"}, "metric must be one of accuracy, auc, mean, rmse"),
-        (TWO, {"labels": [0, 1]}, "2 of each class; got 1 positive"),
-        (TWO, {"metric": "mean", "clusters": ["a", "a"]}, "items are in a cluster"),
-        (TWO, {"metric": "mean", "tasks": ["a", "b"]}, "task .a. has one item"),
-        (TWO, {"metric": "rmse", "tasks": ["a", "a"]}, 'only numbers of the metric "mean"'),
-        (TWO, {"metric": "mean", "new": "runs"}, "these are numbers"),
-    ],
-)
-def test_what_is_refused(values: Any, options: dict[str, Any], message: str) -> None:
-    refused(message, Outcomes, values, **options)
-
-
 def test_subset_by_number_name_and_mask() -> None:
     answers = Outcomes(SMALL, names=["a", "b", "c"], clusters=["x", "x", "y", "y"], name="n")
     chosen = answers.subset(["c", "a"], [3, 0])

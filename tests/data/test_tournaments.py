@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pytest
-from data.files import refused
 
 from bayes_sota.data.tournaments import Matches, ScoreTable
 
@@ -31,22 +29,6 @@ def test_what_is_kept():
     assert (found.players, found.rounds) == (TABLE.players, TABLE.rounds)
 
 
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        ([[1], [2]], {}, "at least 2 players and 2 independent rounds, got 1 and 2"),
-        ([1, 2], {}, "rounds x players, .*; got 1 dimension"),
-        ([[1, np.inf], [2, 3]], {}, "round '1', player '2': a score is needed, at most 1e50"),
-        ([[1, 2], [np.nan, np.nan]], {}, "round '2': a score is needed"),
-        ([[1, np.nan], [2, np.nan]], {}, "player '2': a score is needed"),
-        (SCORES, {"lower_is_better": [True, False]}, "a bool, or one for each of 3 rounds"),
-        (SCORES, {"groups": ["p", "p", "p"]}, "2 independent rounds, got 3 and 1"),
-    ],
-)
-def test_what_is_refused(scores, options, message):
-    refused(message, ScoreTable, scores, **options)
-
-
 def test_names_and_places_agree():
     named = Matches(["b", "a", "b"], ["a", "c", "c"], [1, 0, 0.5], groups=[*"ppq"])
     placed = Matches([0, 1, 0], [1, 2, 2], [1, 0, 0.5], players=["b", "a", "c"], groups=[*"ppq"])
@@ -56,18 +38,3 @@ def test_names_and_places_agree():
     assert (found.clusters.tolist(), found.groups, found.n_clusters) == ([0, 1], None, 2)
     assert found.players == ("1", "2")
     assert repr(found) == "<Matches 'arena': 2 players, 2 matches>"
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "outcomes", "options", "message"),
-    [
-        ([0, 1], [1, 0], [1, 2], {}, "match 2, 1 against 0, 2: .* 1, 0 or 0.5"),
-        ([0, 1], [1, 1], [1, 0], {}, "match 2, 1 against 1, 0: .* that differ"),
-        ([0, 2], [1, 1], [1, 0], {}, "match 2, 2 against 1, 0: .* two places among 2 players"),
-        (["a", "b"], ["b", "a"], [1, 0], {}, "match 1, a against b, .*give no players beside"),
-        ([0], [1], [1], {}, "2 players and 2 independent matches, got 2 and 1"),
-        ([0, 1], [1], [1, 0], {}, "got .2, 1, 2. of them"),
-    ],
-)
-def test_what_matches_refuse(first, second, outcomes, options, message):
-    refused(message, Matches, first, second, outcomes, **({"players": [*"ab"]} | options))
