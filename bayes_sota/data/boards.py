@@ -111,7 +111,7 @@ def read_leaderboard(
 
 
 def _taken(known: dict[str, Any], options: Sequence[str]) -> dict[str, Any]:
-    """Options among what was given, without the rest, which are columns by their roles."""
+    """Remove the options from ``known``, which then has columns by their roles, and return them."""
     taken = {name: known.pop(name, None) for name in options}
     return {name: value for name, value in taken.items() if value is not None}
 
@@ -161,7 +161,7 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
 
 
 def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores in each task, (m, T), of the entries that have all, with what is beside them."""
+    """Scores of complete entries in each task, (m, T), with the numbers beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is not a leaderboard: rows are neither entries nor scores of entries in tasks"
         raise tidy.error(problem, "score", "name the column of the scores of entries with {option}")
@@ -315,14 +315,14 @@ def average_tasks(
     if is_share:  # without errors, by their numbers of items
         known = {"standard_error": np.zeros(x.size)} | (given or {"n_test": np.ones(x.size)})
     else:
-        refuse_unused("scores that are no accuracies", {"n_test": n_test})
+        refuse_unused("scores that are not accuracies", {"n_test": n_test})
     each = Leaderboard(x.ravel(), names=places, metric=metric, **known, **options)
     x = each.scores.reshape(x.shape)
     sizes = each.sizes.reshape(x.shape) if is_share and given else None
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
     if not given and new == "items":
-        what = "n_test, the number of items" if is_share else "standard_errors, that of the score"
-        raise InputError(f"{what} of every task, is missing; new tasks do without")
+        what = "n_test, the number of items" if is_share else "standard_errors, those of the scores"
+        raise InputError(f"{what} of every task, is missing; new tasks do not need it")
     averages = np.sum(weights * x, axis=1)
     how: Any = "weights" if isinstance(average, Mapping) else average or "tasks"
     found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new, "decimals": None}
@@ -346,7 +346,7 @@ def average_tasks(
 
 
 def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ...]) -> Any:
-    """Numbers of each score, (m T,), of one for all, one for each task, or one for each score."""
+    """Number of each score, (m T,), from one for all, one per task, or one per score."""
     if isinstance(given, Mapping):
         given = numbers_of_tasks(given, tasks, what)
     each = np.asarray(given, object)

@@ -178,21 +178,21 @@ def with_known[D: (Leaderboard, Outcomes)](
     if not skills:
         return data
     if data.anchors is not None:
-        raise InputError("some skills are known already: give all of them at once")
+        raise InputError("this board has anchors already; give all known skills at once")
     names = list(data.names)
     for name in [*skills, *only]:
         if name not in names:
             more = nearest(name, names) or "; an anchor was scored on these items too: add its row"
             raise InputError(f"no entry is called {quoted(name)}{more}")
         if name not in skills:
-            raise InputError(f"{quoted(name)} is not to compete, and its skill is not known")
+            raise InputError(f"{quoted(name)} can only serve as an anchor if its skill is given")
     if not set(names) - skills.keys():
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if data.new == "runs":
         raise InputError("new runs of these items share no error that a known skill could show")
     _ERRORS.check(offset, "offset")
     if data.metric in ("accuracy", "auc") and offset >= _MOST_OFF:
-        raise InputError(f"known skills do not lie off by {offset:g}: a point is 1pt or 0.01")
+        raise InputError(f"offset {offset:g} is too large for shares; a point is 1pt or 0.01")
     parsed = (Known.parse(k) if isinstance(k, str) else k for k in skills.values())
     each = [k if isinstance(k, Known) else Known(k) for k in parsed]
     where = np.array([names.index(name) for name in skills])
@@ -234,12 +234,14 @@ def with_known[D: (Leaderboard, Outcomes)](
 def _share_of(
     data: Leaderboard | Outcomes, name: str, known: Known, size: int, contains: bool | None
 ) -> float:
-    """Items of the board over those of a known skill, which is checked; 0 where not known."""
+    """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
         _SHARES.check(known.skill, f"the skill of {quoted(name)}")
         if (known.se or 0.0) >= _MOST_OFF:
             fix = f"a point is 1% or 0.01, got {known.se:g}"
-            raise InputError(f"no share has such a standard error as that of {quoted(name)}: {fix}")
+            raise InputError(
+                f"the standard error of {quoted(name)} is too large for a share; {fix}"
+            )
     if known.n_test and known.se is None and (data.new == "tasks" or not size):
         why = "items of these tasks say little of new ones" if size else "the board has no n_test"
         raise InputError(f"give the error of the skill of {quoted(name)}, 0.76±0.01: {why}")

@@ -149,14 +149,14 @@ class BestScore(Chosen):
         return self.copy_with(n_classifiers=known)._checked()
 
     def _checked(self) -> Self:
-        """Itself, unless more is asked of its scores than they can say."""
+        """The board itself; ``InputError`` if its scores do not identify what is needed."""
         alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.has_own_errors and not alone:
-            problem = "entries have own errors, which hidden classifiers and submissions lack"
-            fix = "give the whole board and leave their number and submissions out"
+            problem = "entries have their own errors; hidden ones and submissions have unknown ones"
+            fix = "give the whole board, and leave their number and submissions out"
             raise InputError(problem, fix=f"{fix}, or give one error for all")
         if self.n_entries is None and self.metric == "score":
-            what = "the score, whose scale a best score alone has to tell,"
+            what = "the score, which has no scale without other scores,"
             checked_number(self.maximum, what, OPEN_SHARE)
             checked_number(self.standard_error, "standard_error", OPEN_SHARE)
         return self

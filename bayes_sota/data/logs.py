@@ -214,7 +214,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
 
 
 def _choose(names: list[str], metric: str, table: Table) -> str:
-    """Name of one metric of a task, the usual one where it has not what was asked for."""
+    """Metric of a task: the one that was asked for if the task has it, else the usual one."""
     if metric in names:
         return metric
     usual = ([name for name in names if name.partition(",")[0] == word] for word in _USUAL)
@@ -230,7 +230,7 @@ def _check_documents(table: Table, tasks: Sequence[str]) -> None:
     columns = [table.columns.get(name, ()) for name in ("item", "doc_hash")]
     for row, (task, item, found) in enumerate(zip(tasks, *columns, strict=False)):
         if found is not None and first.setdefault((task, str(item)), found) != found:
-            problem = f"item {quoted(item)} is another document than in a row before"
+            problem = f"item {quoted(item)} is a different document in an earlier row"
             raise table.bad_cells("doc_hash", [row], problem)
 
 

@@ -209,10 +209,10 @@ class Outcomes(Observed):
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
             one = f"task {quoted(alone[0])} has one item" if alone else "all items are in a cluster"
-            raise InputError(f"{one}, which does not tell how numbers vary: leave it out")
+            raise InputError(f"{one}, which does not show how numbers vary; leave it out")
 
     def __repr__(self) -> str:
-        """Size, and what is not plain."""
+        """Size, and whatever is not plain answers."""
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         missing = f"{np.isnan(self.values).sum():,} missing" if self.has_missing else ""
         tasks = f"{len(self.task_weights):,} tasks" if self.tasks else ""
@@ -224,12 +224,12 @@ class Outcomes(Observed):
     def correct(self) -> NDArray[np.int8]:
         """Single answers, 1, 0, or -1 where one is missing, (n, m)."""
         if not self.is_answers or self.runs_in_words:
-            raise InputError("single answers, right or wrong, are needed; these are none")
+            raise InputError("single answers, right or wrong, are needed")
         return np.where(np.isnan(self.values), MISSING, self.values).astype(np.int8)
 
     @cached_property
     def average(self) -> Average:
-        """Scores, larger is better (negative if lower is), with what says how they vary."""
+        """Scores, larger is better (negative if lower is), with their influence values."""
         tasks, weights = self.task_codes
         if self.is_average and self.new == "runs":
             noise = item_values.variance_of_runs(self._given, self.run_numbers, self.passes)
@@ -309,7 +309,7 @@ class Outcomes(Observed):
         return self.subset(items=~np.isnan(self.values).any(axis=1)) if self.has_missing else self
 
     def about(self, new: New, passes: Passes | None = None) -> "Outcomes":
-        """The same outcomes, whose skills are about something else.
+        """The same outcomes, with skills that refer to new items, runs or tasks.
 
         Of numbers and new tasks the result has one item for each task, with the mean of its
         numbers.
@@ -363,6 +363,6 @@ class Outcomes(Observed):
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
 
     def check_several(self) -> None:
-        """Raise ``InputError`` where there is nobody to compare with."""
+        """Raise ``InputError`` if there is only one classifier."""
         if self.n_classifiers < 2:
-            raise InputError("one classifier has no rival: bayes-sota score says how good it is")
+            raise InputError("one classifier has no rival; bayes-sota score says how good it is")

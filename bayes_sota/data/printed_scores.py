@@ -89,7 +89,7 @@ def parse_number(raw: object) -> Decimal | None:
 
 
 def is_blank(value: object) -> bool:
-    """Whether there is nothing where a number could be.
+    """Whether a cell is empty.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def parse_scores(
         percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
     if bounded:
         allowed = Range(0, 100) if percent else SHARE
-        fix = "write percent with its sign, and name the metric of scores that are no accuracies"
+        fix = "write percent with its sign, and name the metric of scores that are not accuracies"
         with located("", fix):
             for place in np.flatnonzero((values < 0) | (values > allowed.high)).tolist():
                 number_in(numbers[place], f"{of[place]}, an accuracy,", allowed)

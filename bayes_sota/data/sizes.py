@@ -184,7 +184,7 @@ def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str
 
 
 def leaders(scores: FloatArray) -> IntArray:
-    """Entries that say what is typical: the best ``max(5, 2 sqrt(m))``, best first.
+    """Entries that count as typical: the best ``max(5, 2 sqrt(m))``, best first.
 
     Examples
     --------

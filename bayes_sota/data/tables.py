@@ -108,7 +108,7 @@ def first_seen(values: Sequence[Any]) -> tuple[list[Any], IntArray]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """Where something was read, what it is called, and what was noted.
+    """Place, name and notes of data that were read.
 
     ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many were read.
     """
@@ -125,7 +125,7 @@ class Source:
         return {one.name: getattr(self, one.name) for one in fields(Source)}
 
     def error(self, problem: str, parameter: str = "", fix: str = "", line: str = "") -> InputError:
-        """Error with its place; by default, a user is to say which column has a role."""
+        """Error with its place; the default fix asks for the column of a role."""
         fix = fix or "say which with {option}" * bool(parameter)
         return InputError(problem, where=self.where, line=line, parameter=parameter, fix=fix)
 
@@ -207,7 +207,7 @@ def of_several(parts: Sequence[Any]) -> dict[str, Any]:
 
 
 def _name_of(cell: Any) -> str:
-    """Name in a cell; 1.0 is called 1, and nothing has an empty name."""
+    """Name in a cell; 1.0 becomes "1", an empty cell ""."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -217,7 +217,7 @@ def _name_of(cell: Any) -> str:
 
 
 def _plain(text: object) -> str:
-    """Text without spaces around it; half of a character, of which JSON knows, becomes "?"."""
+    """Text without surrounding spaces; a lone surrogate, which JSON allows, becomes "?"."""
     return str(text).strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -248,7 +248,7 @@ def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> s
 
 
 def is_frame(source: object) -> bool:
-    """Whether something is a data frame, and no path, list, array or lazy query."""
+    """Whether something is a data frame, not a path, list, array or lazy query."""
     if not hasattr(type(source), "columns"):
         return False
     import narwhals as nw

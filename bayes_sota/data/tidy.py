@@ -175,7 +175,7 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
         return parts[0]
     kinds = sorted({of.layout for of in parts})
     if len(kinds) > 1 and {"board", "pair", "battles"} & set(kinds):
-        raise InputError(f"files of one kind can be joined, not {listed(kinds)}")
+        raise InputError(f"files of one kind can be joined, got {listed(kinds)}")
     return replace(
         parts[0],
         value=np.concatenate([of.value for of in parts]),
@@ -189,7 +189,7 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
 
 
 def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Arrays that all have, one after the other."""
+    """Concatenated arrays of the roles that all parts have."""
     roles = [role for role in every[0] if all(role in of for of in every)]
     return {role: np.concatenate([of[role] for of in every]) for role in roles}
 
@@ -264,7 +264,7 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
     if empty.size:
         labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
-        notes.append(f"{empty.size} rows without a cluster are clusters of their own")
+        notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
     if {"task", "fold"} <= labels.keys() and len(set(labels["fold"])) > 1:
         labels.setdefault("unit", labels["task"] + "/" + labels["fold"])
     for role in ("task", "cluster"):  # where units are numbered anew in each
@@ -295,8 +295,8 @@ def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
         if share < 1 and set(truth) <= {"0.0", "1.0"}:
             return table, layout
         if share <= 0.5:
-            problem = f"column {quoted(column)} seldom names one of the true classes"
-            fix = "if it holds no predictions, leave it out with {option}"
+            problem = f"column {quoted(column)} rarely contains a true class"
+            fix = "if it does not contain predictions, leave it out with {option}"
             raise table.error(problem, "leave_out", fix)
         right[column] = np.where(missing, np.nan, guess == truth).tolist()
     note = f"predictions are right where they equal {quoted(label)}"
@@ -306,7 +306,7 @@ def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
 
 
 def _classes(table: Table, column: str, may_miss: bool = False) -> Labels:
-    """Classes in a column, of which numbers are alike however they are written."""
+    """Classes in a column; equal numbers are the same class however they are written."""
     names, values = table.names(column, may_miss), table.parsed(column).value
     return np.where(np.isnan(values), names, np.array(list(map(str, values)), object))
 

@@ -316,12 +316,12 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
 
 
 def _matches(tidy: Tidy) -> Matches:
-    """Battles, each as often as it was counted."""
+    """Matches, each repeated by its count."""
     number = tidy.numbers["count"]
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
     if not is_right.all():
         row = is_right.argmin()
-        problem = f"numbers of battles are whole, no shares, and at most {_MOST_BATTLES:,} in all"
+        problem = f"numbers of battles are whole, not shares, and at most {_MOST_BATTLES:,} in all"
         raise InputError(f"{problem}; got {number[row]:g}", line=tidy.lines[row])
     played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
     return Matches(
@@ -342,7 +342,7 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     if used[0] == "cluster" and len(used) > 1 and of_players:
         used.pop(0)
         del labels["cluster"]
-        notes.append("clusters say something of players, not of rounds")
+        notes.append("clusters are groups of players, not of rounds")
     for role in reversed(used):
         others = [other for other in used if other != role]
         if others and _count(tidy, *others) == _count(tidy, *used):

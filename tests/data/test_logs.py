@@ -92,7 +92,7 @@ def test_one_of_several_metrics_and_filters_counts(tmp_path: Path) -> None:
     found = read_outcomes(path)
     assert scores_of(found) == {"a": [0, 1, 0]}
     assert 'scores are "acc"; there are also "acc_norm", "perplexity"' in found.notes
-    refused('"perplexity" sounds like losses', read_outcomes, path, metric="perplexity")
+    refused('"perplexity" looks like losses', read_outcomes, path, metric="perplexity")
     numbers = read_outcomes(path, metric="perplexity", direction="lower")
     assert (numbers.metric, numbers.scores.tolist()) == ("mean", [-4])
     other = written(tmp_path, lines(*(sample(i, None, bleu=1) for i in range(3))), "c.jsonl")
