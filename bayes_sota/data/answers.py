@@ -151,11 +151,10 @@ def outcomes_of(
 
 def _is_of_folds(tidy: Tidy) -> bool:
     """Whether every fold has one score of each entry, instead of scores of items."""
-    folds = [tidy.labels[role] for role in ("task", "fold") if role in tidy.labels]
     if "fold" not in tidy.labels:
         return tidy.unit == "iteration"
-    with_units = set(zip(*folds, tidy.labels[tidy.unit], strict=True))
-    return len(with_units) == len(set(zip(*folds, strict=True)))
+    folds = tidy.labels.keys() & {"task", "fold"}
+    return tidy.count(*folds, tidy.unit) == tidy.count(*folds)
 
 
 def _rows_of_metric(table: Table, metric: str) -> Table:

@@ -4,7 +4,6 @@ A baseline that was evaluated on the whole benchmark and also on the items of th
 how much the board overstates, or understates, every score on these items.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tables import NOTHING, parse_cell
+from bayes_sota.data.tables import parse_cell
 
 _SHARES = Range(0.0, 1.0)
 _ERRORS = Range(0.0, np.inf)
@@ -64,13 +63,17 @@ class Known:
     def parse(cls, text: str) -> "Known":
         """A skill as people write it: 0.7613, 76.13%, 0.7613±0.002, 0.7613/50000."""
         number, slash, items = text.replace("+/-", "±").replace("+-", "±").partition("/")
-        printed, size = parse_cell(number), items.replace(",", "").strip() if slash else "0"
-        is_number = printed != NOTHING and re.search(r"\d", number)  # "yes" is an answer
-        if printed is None or not is_number or not size.isdecimal():
+        number, sign, error = number.partition("±")
+        if number.rstrip().endswith("%"):
+            error = error.rstrip("% ") + "%"
+        found = [parse_cell(part) for part in (number, *[error] * bool(sign))]
+        values = [one.value for one in found if one is not None and not np.isnan(one.value)]
+        size = items.replace(",", "").strip() if slash else "0"
+        is_plain = len(values) == len(found) and "(" not in text and "±" not in error
+        if not is_plain or number.strip().isalpha() or not size.isdecimal():
             forms = "0.7613, 76.13%, 0.7613±0.002 or 0.7613/50000"
             raise InputError(f"a known skill is written {forms}, got {quoted(text)}")
-        se = None if np.isnan(printed.error) else printed.error
-        return cls(printed.value, se, int(size) if slash else None)
+        return cls(values[0], values[1] if sign else None, int(size) if slash else None)
 
 
 def read_known(path: str | Path) -> dict[str, Known]:

@@ -22,7 +22,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data import formats
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import is_loss, key
+from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\d(T\d\d[-:]\d\d[-:]\d\d(\.\d+)?)?)\.jsonl?(\.gz|\.zip)?"
@@ -234,13 +234,8 @@ def _check_documents(table: Table, tasks: Sequence[str]) -> None:
             raise table.bad_cells("doc_hash", [row], problem)
 
 
-def is_kaggle(table: Table) -> bool:
-    """Whether the header is that of a download."""
-    return {"teamid", "teamname", "score"} <= set(map(key, table.columns))
-
-
 def clean(table: Table, score: str, lower_is_better: bool) -> Table:
-    """Row of the best score of every team; teams of one name get their id as well.
+    """Row of the best score of every team on Kaggle; teams of one name get their id as well.
 
     Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
     """

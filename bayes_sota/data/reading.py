@@ -92,7 +92,7 @@ def _scores_of(
     battles = None if use else _battles_of(table, roles)
     if battles is not None:
         return battles
-    is_competition = logs.is_kaggle(table)
+    is_competition = {"teamid", "teamname", "score"} <= set(map(key, table.columns))  # Kaggle
     if is_competition:
         table = logs.clean(table, roles.get("score", "score"), direction == "lower")
     layout = find_layout(table, roles, use)
@@ -132,8 +132,7 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
 def _check_one_metric(tidy: Tidy) -> None:
     """Raise ``InputError`` if an entry has scores of several metrics for one unit."""
     metrics = sorted(set(tidy.labels.get("metric", ())))
-    others = zip(*(of for role, of in tidy.labels.items() if role != "metric"), strict=True)
-    if len(metrics) > 1 and len(set(others)) < len(tidy):
+    if len(metrics) > 1 and tidy.count(*(tidy.labels.keys() - {"metric"})) < len(tidy):
         problem = f"scores are of several metrics: {listed(metrics)}"
         raise tidy.error(problem, "leave_out", "leave out all but one with {option}")
 

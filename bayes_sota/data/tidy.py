@@ -94,18 +94,21 @@ class Tidy(Source):
     def unit(self) -> str:
         """Role that distinguishes scores of an entry: the first with several names."""
         there = self.units
-        return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
+        return next((role for role in there if self.count(role) > 1), there[0])
 
     def with_items(self) -> "Tidy":
         """The same, with numbers for items that nothing but their task or cluster names."""
         if self.layout != "wide" or not self.labels.keys() & set(UNITS) <= {"task", "cluster"}:
             return self
-        groups = [self.labels[role] for role in ("task", "cluster") if role in self.labels]
         number = numbered(self.labels["entry"])
-        if len(set(zip(*groups, strict=True))) * 2 > max(number):
+        if self.count(*(self.labels.keys() & {"task", "cluster"})) * 2 > max(number):
             return self  # rows are tasks
         units = np.array(list(map(str, number)), object)
         return replace(self, labels=self.labels | {"unit": units})
+
+    def count(self, *roles: str) -> int:
+        """Number of different combinations of names in some roles."""
+        return len(set(zip(*(self.labels[role] for role in roles), strict=True)))
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""

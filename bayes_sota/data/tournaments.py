@@ -338,28 +338,23 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     """Scores with the label ``round``, and the roles that it is made of."""
     labels, notes = dict(tidy.labels), list(tidy.notes)
     used = sorted(tidy.units, key=_COARSE_TO_FINE.index)
-    of_players = _count(tidy, "entry", used[0]) == _count(tidy, "entry") < len(tidy)
+    of_players = tidy.count("entry", used[0]) == tidy.count("entry") < len(tidy)
     if used[0] == "cluster" and len(used) > 1 and of_players:
         used.pop(0)
         del labels["cluster"]
         notes.append("clusters are groups of players, not of rounds")
     for role in reversed(used):
         others = [other for other in used if other != role]
-        if others and _count(tidy, *others) == _count(tidy, *used):
+        if others and tidy.count(*others) == tidy.count(*used):
             used = others
     names = ["/".join(parts) for parts in zip(*(labels[role] for role in used), strict=True)]
-    if tidy.layout == "wide" and _count(tidy, "entry", *used) < len(tidy):
+    if tidy.layout == "wide" and tidy.count("entry", *used) < len(tidy):
         number = numbered(zip(names, labels["entry"], strict=True))
         names = [f"{name}/{i}" for name, i in zip(names, number, strict=True)]
         labels["cluster"] = labels[used[0]]
         notes.append("rows of one name are numbered, and depend on each other")
     labels["round"] = np.array(names, object)
     return replace(tidy, labels=labels, notes=tuple(notes)), used
-
-
-def _count(tidy: Tidy, *roles: str) -> int:
-    """How many combinations of names there are."""
-    return len(set(zip(*(tidy.labels[role] for role in roles), strict=True)))
 
 
 def _groups(tidy: Tidy, rows: Any) -> list[str] | None:
