@@ -1,8 +1,7 @@
 """Base of all containers, and the two leaderboards of a competition.
 
 Containers are checked once, never changed, and equal where all that was observed is equal
-(``tests/data/test_observed.py``,
-``tests/data/test_paired.py``).
+(``tests/data/test_observed.py``).
 """
 
 from collections.abc import Iterable, Sequence

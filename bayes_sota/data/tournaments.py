@@ -4,8 +4,7 @@ A *player* gets a *score* in a *round*; a *match* compares two players' scores, 
 known, as in arenas of language models; the rounds or matches that belong together are a
 *tournament*; the *scheme* says what players and rounds stand for (Tables 1 and 2 of Gosiewska,
 Woźnica & Biecek 2022). Only the order of the scores of one round matters, so that rounds may have
-different metrics, some of them lower is better. ``tests/data/test_tournaments.py`` checks what is
-refused.
+different metrics, some of them lower is better. ``tests/data/refused.json`` has what is refused.
 """
 
 from collections.abc import Sequence
