@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, NUMBER, Range
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
@@ -21,8 +21,6 @@ from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tables import parse_cell
 
-_SHARES = Range(0.0, 1.0)
-_ERRORS = Range(0.0, np.inf)
 _MOST_OFF = 0.3  # of a share
 _NAME = ("name", "model", "entry", "team", "classifier", "method", "player")
 _SKILL = ("skill", "accuracy", "acc", "auc", "score", "mean")
@@ -55,7 +53,7 @@ class Known:
         """Check everything that does not depend on the board."""
         NUMBER.check(self.skill, "a known skill")
         if self.se is not None:
-            _ERRORS.check(self.se, "the standard error of a known skill")
+            NOT_NEGATIVE.check(self.se, "the standard error of a known skill")
         if self.n_test is not None:
             COUNT.check(self.n_test, "the number of items of a known skill")
 
@@ -193,7 +191,7 @@ def with_known[D: (Leaderboard, Outcomes)](
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if data.new == "runs":
         raise InputError("new runs of these items share no error that a known skill could show")
-    _ERRORS.check(offset, "offset")
+    NOT_NEGATIVE.check(offset, "offset")
     if data.metric in ("accuracy", "auc") and offset >= _MOST_OFF:
         raise InputError(f"offset {offset:g} is too large for shares; a point is 1pt or 0.01")
     parsed = (Known.parse(k) if isinstance(k, str) else k for k in skills.values())
@@ -217,11 +215,10 @@ def with_known[D: (Leaderboard, Outcomes)](
         ratio = np.ones(len(names)) if data.error_ratios is None else data.error_ratios
         if data.submissions is not None and np.any(data.submissions[where] != 1):
             raise InputError("an entry whose skill is known shows the best of several submissions")
-    position = {int(j): i for i, j in enumerate(kept)}
     sign = -1 if data.lower_is_better else 1
     anchors = Anchors(
         tuple(skills),
-        np.array([position.get(int(j), -1) for j in where]),
+        np.array([board.names.index(name) if name in board.names else -1 for name in skills]),
         sign * np.array([k.skill for k in each], float),
         np.array([k.se or 0.0 for k in each]),
         np.where([k.se is not None for k in each], 0.0, share),
@@ -239,7 +236,7 @@ def _share_of(
 ) -> float:
     """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
-        _SHARES.check(known.skill, f"the skill of {quoted(name)}")
+        SHARE.check(known.skill, f"the skill of {quoted(name)}")
         if (known.se or 0.0) >= _MOST_OFF:
             fix = f"a point is 1% or 0.01, got {known.se:g}"
             raise InputError(
