@@ -1,7 +1,7 @@
-"""Answers and numbers of items: what each model got for each item, from tables and logs.
+"""Answers and numbers of models for items, from tables and logs.
 
-They are answers where every score is right or wrong, or a share of right runs, else numbers
-(``tests/data/test_answers.py`` has the shapes, and compares with pivots by pandas).
+Scores are answers where each is right, wrong or a share of right runs, else numbers.
+``tests/data/right.json`` has the shapes, ``tests/data/test_answers.py`` pivots by pandas.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def read_outcomes(
     direction: Direction = None,
     **roles: str,
 ) -> Outcomes:
-    """Which model got which item right, or how well.
+    """Answers or numbers of models for items, from tables and logs.
 
     Parameters
     ----------
@@ -104,17 +104,17 @@ def read_weights(source: Any) -> dict[str, float]:
     table = read_table(source)
     names = table.names(next(iter(table.columns))).tolist()
     if len(table.columns) != 2 or len(set(names)) < len(names):
-        raise table.error("weights are two columns, of tasks, each once, and their weights")
+        raise table.error("weights are two columns: every task once, and its weight")
     return dict(zip(names, table.numbers(list(table.columns)[1]).tolist(), strict=True))
 
 
 def outcomes_of(
     tidy: Tidy, metric: str | None = None, average: Averaging | None = None, new: New | None = None
 ) -> Outcomes:
-    """Container of scores that are read already; parameters are those of ``read_outcomes``."""
+    """Container of scores that were read before; parameters are those of ``read_outcomes``."""
     if _is_of_folds(tidy) and "unit" not in tidy.asked:
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
-        raise tidy.error(problem, "unit", "{option} takes them for independent items")
+        raise tidy.error(problem, "unit", "{option} treats them as independent items")
     tidy, are_answers = _checked(tidy.with_items(), metric)
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
@@ -151,19 +151,18 @@ def outcomes_of(
 
 def _is_of_folds(tidy: Tidy) -> bool:
     """Whether every fold has one score of each entry, instead of scores of items."""
-    folds = [tidy.labels[role] for role in ("task", "fold") if role in tidy.labels]
     if "fold" not in tidy.labels:
         return tidy.unit == "iteration"
-    with_units = set(zip(*folds, tidy.labels[tidy.unit], strict=True))
-    return len(with_units) == len(set(zip(*folds, strict=True)))
+    folds = tidy.labels.keys() & {"task", "fold"}
+    return tidy.count(*folds, tidy.unit) == tidy.count(*folds)
 
 
 def _rows_of_metric(table: Table, metric: str) -> Table:
     """Rows that a column of metrics says are of one."""
-    columns = [name for name in table.columns if place_in("metric", name) is not None][:1]
-    return table.take(
-        [row for name in columns for row, of in enumerate(table.columns[name]) if of == metric]
+    columns = (
+        cells for name, cells in table.columns.items() if place_in("metric", name) is not None
     )
+    return table.take([row for row, name in enumerate(next(columns, [])) if name == metric])
 
 
 def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
@@ -180,21 +179,21 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     odd = np.flatnonzero((value != MISSING) & ((value < 0) | (value > 1)))
     if answers.mean() >= 1 - _MOST_SLIPS and odd.size:
         row = odd[0]
-        problem = f"{quoted(tidy.texts[row])} is no answer, as nearly all others are"
+        problem = f"{quoted(tidy.texts[row])} is not an answer, and nearly all other cells are"
         fix = 'write 1 (right), 0 (wrong) or nothing (missing); metric "mean" takes numbers'
         raise tidy.error(problem, "metric", fix, tidy.lines[row])
     return tidy, False
 
 
 def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
-    """Shares of right answers, of which the numbers are printed beside the numbers of runs."""
+    """Shares of correct answers, given shares or counts beside numbers of runs."""
     shares = tidy.value / runs if np.nanmax(tidy.value) > 1 else tidy.value
     is_count = np.abs(shares * runs % 1 - 0.5) >= 0.49  # but for rounding
     is_right = (shares >= 0) & (shares <= 1) & (runs % 1 == 0) & is_count
     wrong = np.flatnonzero(~(is_right | np.isnan(shares)))
     if wrong.size:
         row = wrong[0]
-        problem = f"{tidy.texts[row]} is no number or share of right answers in {runs[row]:g} runs"
+        problem = f"{tidy.texts[row]} correct answers, or a share, cannot be of {runs[row]:g} runs"
         raise tidy.error(problem, line=tidy.lines[row])
     return replace(tidy, value=shares)
 

@@ -65,7 +65,7 @@ class Average:
 
     @classmethod
     def plain(cls, scores: FloatArray, influence: FloatArray, n_tasks: int) -> "Average":
-        """Average whose errors are those that its influence values show."""
+        """Average whose errors follow from its influence values."""
         freedom = float(max(len(influence) - n_tasks, 1))
         return cls(scores, np.full(scores.size, np.nan), np.nan, freedom, influence)
 
@@ -90,7 +90,7 @@ def averaged(
     Parameters
     ----------
     values : ndarray, shape (n, m)
-        Right answers (0 or 1) or shares of them.
+        Correct answers (0 or 1) or shares of them.
     tasks : ndarray of int, shape (n,)
         Task of each item, 0 to T - 1.
     clusters : ndarray of int, shape (n,), optional
@@ -114,7 +114,7 @@ def averaged(
     counts = np.bincount(of_task)
     freedom = float(len(of_task) - counts.size)
     if freedom < 1 and clusters is not None:
-        raise InputError("every task is in one cluster: nothing says how clusters differ")
+        raise InputError("every task is in one cluster, so nothing shows how clusters differ")
     widened = np.sqrt(counts / np.maximum(counts - 1, 1))
     influence = group_sums(away, places) * (weights * widened / sizes)[of_task][:, None]
     of = means, group_means(away**2, tasks), sizes[:, None], weights[:, None]
@@ -132,7 +132,7 @@ def averaged(
 def averaged_over_runs(
     values: FloatArray, of_items: FloatArray, tasks: IntArray, weights: FloatArray, n_runs: IntArray
 ) -> Average:
-    """Averages with their errors on new runs of these very items, which entries do not share.
+    """Averages with their errors on new runs of these items; entries do not share these errors.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def averaged_over_runs(
 def averaged_over_tasks(
     values: FloatArray, tasks: IntArray, clusters: IntArray | None, weights: FloatArray
 ) -> Average:
-    """Averages with their errors on new tasks like these, of which there are three at least.
+    """Averages with their errors on new tasks like these; at least three tasks are needed.
 
     Parameters are those of ``averaged``.
 
@@ -190,7 +190,7 @@ def averaged_over_tasks(
 def worth_of_means(
     means: FloatArray, within: FloatArray, sizes: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    r"""Averages over tasks by the means of each, and what they are worth.
+    r"""Averages over tasks from the mean of each, and their effective numbers of items.
 
     The variance of an average, :math:`\sum_t w_t^2 v_t / n_t`, is smoothed and shrunk.
 
@@ -224,10 +224,10 @@ def worth_of_means(
 
 
 def check_enough_tasks(count: int) -> None:
-    """Raise ``InputError`` where nothing can be said of new tasks, given those that there are."""
+    """Raise ``InputError`` if there are too few tasks to generalise to new ones."""
     if count < FEWEST_TASKS:
-        need = f"{FEWEST_TASKS} tasks at least to tell how tasks differ, got {max(count, 1)}"
-        raise InputError(f"new tasks need {need}; new items of these need none")
+        need = f"at least {FEWEST_TASKS} tasks, to show how tasks differ, got {max(count, 1)}"
+        raise InputError(f"new tasks need {need}; new items of these tasks do not")
 
 
 def of_new_tasks(means: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -250,7 +250,7 @@ def _chance(scores: FloatArray, items: FloatArray | float) -> FloatArray:
 
 
 def shrinkage(sizes: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """What the variance of an average takes from each task, which borrows from all.
+    """Factors of the variance of an average in each task, which borrows from all.
 
     Parameters
     ----------

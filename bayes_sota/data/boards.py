@@ -64,7 +64,7 @@ def read_leaderboard(
           needs ``metric`` or a standard error;
         - ``standard_error`` (of every score, in every task) is the column beside the scores, or
           those beside tasks (``law_stderr``), where the number of items is not known; a column that
-          is asked for (``se="..."``) always counts;
+          you name (``se="..."``) always counts;
         - ``submissions`` is the column that is called so, but not of a private board: what it shows
           was chosen on other items. 1 for none;
         - ``rounding`` of a Kaggle download is "kaggle";
@@ -111,13 +111,13 @@ def read_leaderboard(
 
 
 def _taken(known: dict[str, Any], options: Sequence[str]) -> dict[str, Any]:
-    """Options among what was given, without the rest, which are columns by their roles."""
+    """Remove the options from ``known``, which then has columns by their roles, and return them."""
     taken = {name: known.pop(name, None) for name in options}
     return {name: value for name, value in taken.items() if value is not None}
 
 
 def _add_errors(tidy: Tidy, numbers: Mapping[str, Any], options: dict[str, Any]) -> str:
-    """Add the numbers of items or the errors that the table has; what kind of scores these are."""
+    """Add the table's numbers of items or errors to the options; return the kind of the scores."""
     kinds = {measure(title) for title in tidy.titles}
     kind = "score" if tidy.lower_is_better or len(kinds) > 1 else kinds.pop()
     kind = options.get("metric", kind)
@@ -127,9 +127,8 @@ def _add_errors(tidy: Tidy, numbers: Mapping[str, Any], options: dict[str, Any])
         options.setdefault("n_test", numbers["n"])
     follow = kind == "auc" or (kind == "accuracy" and "n_test" in options)
     if "se" in numbers and follow and "se" not in tidy.asked:
-        options["notes"].append(
-            "standard errors are not used: they follow from the number of items"
-        )
+        note = "standard errors are not used: they follow from the number of items"
+        options["notes"].append(note)
     elif "se" in numbers:
         options["standard_error"] = numbers["se"]
     return kind
@@ -143,13 +142,12 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
         kind = "score" if is_typed else kind
         if kind == "score" and "standard_error" not in options:
             problem = f"column {quoted(tidy.titles[0])} does not look like accuracies"
-            fix = "give {option}, or metric accuracy if scores are shares of right answers"
+            fix = "give {option}, or metric accuracy if scores are shares of correct answers"
             raise tidy.error(problem, "standard_error", fix)
     if "submissions" not in options and "submissions" in tidy.numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]
         if any("private" in text and "public" not in text for text in texts):
-            note = "submissions are not used: a private board was chosen elsewhere"
-            options["notes"].append(note)
+            options["notes"].append("submissions are not used: a private board did not select")
         else:
             options["submissions"] = tidy.numbers["submissions"]
     if tidy.is_competition and options.get("rounding", "auto") == "auto":
@@ -163,9 +161,9 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
 
 
 def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores in each task, (m, T), of the entries that have all, with what is beside them."""
+    """Scores of complete entries in each task, (m, T), with the numbers beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
-        problem = "is no leaderboard: rows are neither entries nor scores of entries in tasks"
+        problem = "is not a leaderboard: rows are neither entries nor scores of entries in tasks"
         raise tidy.error(problem, "score", "name the column of the scores of entries with {option}")
     if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
         problem = "lower is better in some tasks, higher in others"
@@ -317,14 +315,14 @@ def average_tasks(
     if is_share:  # without errors, by their numbers of items
         known = {"standard_error": np.zeros(x.size)} | (given or {"n_test": np.ones(x.size)})
     else:
-        refuse_unused("scores that are no accuracies", {"n_test": n_test})
+        refuse_unused("scores that are not accuracies", {"n_test": n_test})
     each = Leaderboard(x.ravel(), names=places, metric=metric, **known, **options)
     x = each.scores.reshape(x.shape)
     sizes = each.sizes.reshape(x.shape) if is_share and given else None
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
     if not given and new == "items":
-        what = "n_test, the number of items" if is_share else "standard_errors, that of the score"
-        raise InputError(f"{what} of every task, is missing; new tasks do without")
+        what = "n_test, the number of items" if is_share else "standard_errors, those of the scores"
+        raise InputError(f"{what} of every task, is missing; new tasks do not need it")
     averages = np.sum(weights * x, axis=1)
     how: Any = "weights" if isinstance(average, Mapping) else average or "tasks"
     found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new, "decimals": None}
@@ -336,10 +334,8 @@ def average_tasks(
         worth = middle * (1 - middle) / variance + 1
     if sizes is not None:
         of_items = worth_of_means(x.T, (x * (1 - x)).T, sizes.T, weights.T)[1]
-        worth, found["n_items"] = (
-            np.minimum(worth, of_items),
-            round(float(np.median(sizes.sum(axis=1)))),
-        )
+        worth = np.minimum(worth, of_items)
+        found["n_items"] = round(float(np.median(sizes.sum(axis=1))))
     if is_share:
         found |= of_sizes(worth, averages, tasks_in_words(len(labels), how)) | {"rounding": "exact"}
     else:
@@ -350,7 +346,7 @@ def average_tasks(
 
 
 def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ...]) -> Any:
-    """Numbers of each score, (m T,), of one for all, one for each task, or one for each score."""
+    """Number of each score, (m T,), from one for all, one per task, or one per score."""
     if isinstance(given, Mapping):
         given = numbers_of_tasks(given, tasks, what)
     each = np.asarray(given, object)

@@ -126,9 +126,8 @@ def write_examples(directory: str | Path) -> list[Path]:
     """
     source, folder = _HERE / "example_files", Path(directory)
     files = {folder / path.relative_to(source): path for path in source.rglob("*.*")}
-    for target in files:
-        if target.exists():
-            raise InputError(f"{shown_path(target)} exists: name another directory")
+    if there := [target for target in files if target.exists()]:
+        raise InputError(f"{shown_path(there[0])} exists: name another directory")
     for target, path in files.items():
         make_directory(target.parent)
         with whole_file(target) as draft:

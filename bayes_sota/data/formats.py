@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
@@ -159,12 +159,6 @@ def rows_of_records(records: Sequence[Record]) -> list[list[Any]]:
     return [header, *(list(map(row.get, header)) for row in records)]
 
 
-def rows_of_columns(columns: Mapping[Any, Any]) -> list[list[Any]]:
-    """Header and rows; a column is a sequence, or a mapping to its cells."""
-    cells = [of.values() if isinstance(of, Mapping) else of for of in columns.values()]
-    return [list(columns), *map(list, zip(*cells, strict=True))]
-
-
 def _rows(value: Any) -> list[list[Any]]:
     """Header and rows of whatever shape people and pandas write; none where there are none."""
     if isinstance(value, list):
@@ -187,7 +181,7 @@ def _rows(value: Any) -> list[list[Any]]:
         return _of_records(tables[0])
     are_columns = _all_are(list, inner) and len(set(map(len, inner))) == 1
     if are_columns and any(map(is_role_word, value)):
-        return rows_of_columns(value)
+        return [list(value), *map(list, zip(*inner, strict=True))]
     if any(isinstance(part, dict | list) for part in inner):
         return []
     return [["name", "score"], *map(list, value.items())]

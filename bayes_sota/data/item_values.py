@@ -53,7 +53,7 @@ def task_weights(
     if isinstance(average, Mapping):
         weights = np.array(numbers_of_tasks(average, tasks, "average"), np.float64)
         if not np.all((weights > 0) & (weights < np.inf)):
-            raise InputError("weights of tasks are positive numbers: leave out a task of weight 0")
+            raise InputError("weights of tasks are positive numbers; leave out a task of weight 0")
     elif average == "items" and sizes is not None:
         weights = sizes
     elif average in (None, "tasks"):
@@ -65,7 +65,7 @@ def task_weights(
 
 
 def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) -> list[Any]:
-    """What is given for each task, and for no other."""
+    """Numbers of the tasks in their order; each task has one, and no other name occurs."""
     named = {str(task): value for task, value in given.items()}
     for task in sorted(named.keys() ^ set(tasks)):
         known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
@@ -80,7 +80,7 @@ def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[
         there = ~np.isnan(cells)
         n_runs = there.sum(axis=2)
         if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:
-            raise InputError("answers of several runs are 0 or 1, one at least")
+            raise InputError("answers of several runs are 0 or 1, at least one for each item")
         cells = np.nansum(cells, axis=2) / n_runs
     values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
     n, m = values.shape
@@ -113,7 +113,7 @@ def positions_of(wanted: Which, labels: Sequence[str], kind: str) -> IntArray:
         return every[[places[of] if isinstance(of, str) else of for of in wanted]]
     except (KeyError, IndexError) as error:
         hint = nearest(error.args[0], labels)
-        raise InputError(f"there is no such {kind}: {error}{hint}") from None
+        raise InputError(f"no such {kind}: {error}{hint}") from None
 
 
 def parse_passes(metric: str | None) -> Passes | None:
@@ -134,7 +134,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArr
     Parameters
     ----------
     shares : ndarray
-        Share of right answers in the runs of each item.
+        Share of correct answers in the runs of each item.
     n_runs : ndarray of int, shape () or that of the shares
     passes : (int, bool)
         K, and whether all of K runs must be right (pass^K) or one of them (pass@K: Chen and others
@@ -156,7 +156,7 @@ def pass_rates(shares: FloatArray, n_runs: IntArray, passes: Passes) -> FloatArr
 def variance_of_runs(
     shares: FloatArray, n_runs: IntArray, passes: Passes | None = None
 ) -> FloatArray:
-    """Variance over new runs of the share of right answers, or of the passes, of each item.
+    """Variance over new runs of the share of correct answers, or of the passes, of each item.
 
     That of passes is the jackknife's: what leaving out one run changes.
 

@@ -1,10 +1,9 @@
-"""Entries whose skill is known from elsewhere: anchors, which tell how easy the items are.
+"""Anchors: entries whose skill is known from elsewhere, which show how easy the items are.
 
-A baseline that was evaluated on the whole benchmark, and also on the items of this board, shows by
-how much this board flatters, or harms, all that were scored on the same items.
+A baseline that was evaluated on the whole benchmark and also on the items of this board shows by
+how much the board overstates, or understates, every score on these items.
 """
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, NUMBER, Range
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE
 from bayes_sota.core.errors import InputError, listed, located, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
@@ -20,11 +19,8 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.tables import parse_cell
 
-_NUMBER = r"(-?[\d.]+(?:e-?\d+)?\s*%?)"
-_WRITTEN = re.compile(rf"{_NUMBER}(?:\s*(?:±|\+/?-)\s*{_NUMBER})?(?:\s*/\s*([\d,]+))?")
-_SHARES = Range(0.0, 1.0)
-_ERRORS = Range(0.0, np.inf)
 _MOST_OFF = 0.3  # of a share
 _NAME = ("name", "model", "entry", "team", "classifier", "method", "player")
 _SKILL = ("skill", "accuracy", "acc", "auc", "score", "mean")
@@ -54,32 +50,28 @@ class Known:
     n_test: int | None = None
 
     def __post_init__(self) -> None:
-        """Check what does not hang on the board."""
+        """Check everything that does not depend on the board."""
         NUMBER.check(self.skill, "a known skill")
         if self.se is not None:
-            _ERRORS.check(self.se, "the standard error of a known skill")
+            NOT_NEGATIVE.check(self.se, "the standard error of a known skill")
         if self.n_test is not None:
             COUNT.check(self.n_test, "the number of items of a known skill")
 
     @classmethod
     def parse(cls, text: str) -> "Known":
         """A skill as people write it: 0.7613, 76.13%, 0.7613±0.002, 0.7613/50000."""
-        found = _WRITTEN.fullmatch(text.strip())
-        try:
-            typed, more = found.groups()[:2]  # type: ignore[union-attr]
-            if more and typed.endswith("%"):
-                more = more.rstrip("% ") + "%"
-            skill, se = (None if x is None else _share(x) for x in (typed, more))
-            size = None if found[3] is None else int(found[3].replace(",", ""))  # type: ignore[index]
-        except (AttributeError, ValueError):
+        number, slash, items = text.replace("+/-", "±").replace("+-", "±").partition("/")
+        number, sign, error = number.partition("±")
+        if number.rstrip().endswith("%"):
+            error = error.rstrip("% ") + "%"
+        found = [parse_cell(part) for part in (number, *[error] * bool(sign))]
+        values = [one.value for one in found if one is not None and not np.isnan(one.value)]
+        size = items.replace(",", "").strip() if slash else "0"
+        is_plain = len(values) == len(found) and "(" not in text and "±" not in error
+        if not is_plain or number.strip().isalpha() or not size.isdecimal():
             forms = "0.7613, 76.13%, 0.7613±0.002 or 0.7613/50000"
-            raise InputError(f"a known skill is written {forms}, got {quoted(text)}") from None
-        return cls(skill, se, size)  # type: ignore[arg-type]
-
-
-def _share(text: str) -> float:
-    """A number, of percent the share, with no more digits than were written."""
-    return round(float(text.rstrip("% ")) / 100, 15) if text.endswith("%") else float(text)
+            raise InputError(f"a known skill is written {forms}, got {quoted(text)}")
+        return cls(values[0], values[1] if sign else None, int(size) if slash else None)
 
 
 def read_known(path: str | Path) -> dict[str, Known]:
@@ -152,7 +144,7 @@ def with_known[D: (Leaderboard, Outcomes)](
     contains: bool | None = None,
     offset: float = 0.0,
 ) -> D:
-    """The same board, or answers, with entries whose skill is known.
+    """The same board or answers, with anchors: entries whose skill is known.
 
     Parameters
     ----------
@@ -187,31 +179,33 @@ def with_known[D: (Leaderboard, Outcomes)](
     if not skills:
         return data
     if data.anchors is not None:
-        raise InputError("some skills are known already: give all of them at once")
+        raise InputError("this board has anchors already; give all known skills at once")
     names = list(data.names)
     for name in [*skills, *only]:
         if name not in names:
             more = nearest(name, names) or "; an anchor was scored on these items too: add its row"
             raise InputError(f"no entry is called {quoted(name)}{more}")
         if name not in skills:
-            raise InputError(f"{quoted(name)} is not to compete, and its skill is not known")
+            raise InputError(f"{quoted(name)} can only serve as an anchor if its skill is given")
     if not set(names) - skills.keys():
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if data.new == "runs":
-        raise InputError("new runs of the same items share no luck that a known skill could tell")
-    _ERRORS.check(offset, "offset")
+        raise InputError("new runs of these items share no error that a known skill could show")
+    NOT_NEGATIVE.check(offset, "offset")
     if data.metric in ("accuracy", "auc") and offset >= _MOST_OFF:
-        raise InputError(f"known skills do not lie off by {offset:g}: a point is 1pt or 0.01")
-    each = [k if isinstance(k, Known) else _known(k) for k in skills.values()]
+        raise InputError(f"offset {offset:g} is too large for shares; a point is 1pt or 0.01")
+    parsed = (Known.parse(k) if isinstance(k, str) else k for k in skills.values())
+    each = [k if isinstance(k, Known) else Known(k) for k in parsed]
     where = np.array([names.index(name) for name in skills])
-    sizes = np.full(len(names), _items_of(data))
+    n_items = data.n_items or (0 if isinstance(data, Outcomes) else data.n_test or 0)
+    sizes = np.full(len(names), n_items)
     if isinstance(data, Leaderboard) and data.metric == "accuracy" and not data.tasks:
         sizes = np.rint(data.sizes).astype(int)
     of = zip(skills, each, sizes[where].tolist(), strict=True)
     share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
     kept = np.array([j for j, name in enumerate(names) if name not in only])
     if kept.size < (2 if isinstance(data, Leaderboard) else 1):
-        raise InputError("fewer than two entries compete: leave fewer out")
+        raise InputError("fewer than two entries compete: let more of them compete")
     if isinstance(data, Outcomes):
         board, influence, ratio = data.subset(kept), data.average.influence, np.ones(len(names))
         if data.has_missing and np.isnan(data.values[:, where]).any():
@@ -221,11 +215,10 @@ def with_known[D: (Leaderboard, Outcomes)](
         ratio = np.ones(len(names)) if data.error_ratios is None else data.error_ratios
         if data.submissions is not None and np.any(data.submissions[where] != 1):
             raise InputError("an entry whose skill is known shows the best of several submissions")
-    position = {int(j): i for i, j in enumerate(kept)}
     sign = -1 if data.lower_is_better else 1
     anchors = Anchors(
         tuple(skills),
-        np.array([position.get(int(j), -1) for j in where]),
+        np.array([board.names.index(name) if name in board.names else -1 for name in skills]),
         sign * np.array([k.skill for k in each], float),
         np.array([k.se or 0.0 for k in each]),
         np.where([k.se is not None for k in each], 0.0, share),
@@ -238,39 +231,26 @@ def with_known[D: (Leaderboard, Outcomes)](
     return board.copy_with(anchors=anchors)
 
 
-def _items_of(data: Leaderboard | Outcomes) -> int:
-    """Items of all tasks; 0 where they are not known."""
-    if isinstance(data, Outcomes):
-        return data.n_items
-    return data.n_items or data.n_test or 0
-
-
-def _known(given: Any) -> Known:
-    return Known.parse(given) if isinstance(given, str) else Known(given)
-
-
 def _share_of(
     data: Leaderboard | Outcomes, name: str, known: Known, size: int, contains: bool | None
 ) -> float:
-    """Items of the board over those of a known skill, which is checked; 0 where not known."""
+    """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
-        _SHARES.check(known.skill, f"the skill of {quoted(name)}")
+        SHARE.check(known.skill, f"the skill of {quoted(name)}")
         if (known.se or 0.0) >= _MOST_OFF:
             fix = f"a point is 1% or 0.01, got {known.se:g}"
-            raise InputError(f"no share has such a standard error as that of {quoted(name)}: {fix}")
+            raise InputError(
+                f"the standard error of {quoted(name)} is too large for a share; {fix}"
+            )
     if known.n_test and known.se is None and (data.new == "tasks" or not size):
         why = "items of these tasks say little of new ones" if size else "the board has no n_test"
         raise InputError(f"give the error of the skill of {quoted(name)}, 0.76±0.01: {why}")
     share = size / known.n_test if known.n_test else 0.0
+    problem = f"the skill of {quoted(name)} was measured on fewer items than the board has"
     if contains and share >= 1:
-        raise InputError(
-            f"the skill of {quoted(name)} is of {known.n_test:,} items, which cannot contain the "
-            f"{size:,} of the board and others"
-        )
+        raise InputError(f"{problem}, or as many, which cannot contain them")
     if known.se == 0 and share > 1:
-        raise InputError(
-            f"the skill of {quoted(name)} is said to have no error, from fewer items than the board"
-        )
+        raise InputError(f"{problem}, and cannot be without error")
     return share
 
 

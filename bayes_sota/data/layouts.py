@@ -1,6 +1,6 @@
 """Which column has which role, by its name, and how a table holds its scores.
 
-The only thing that is asked of cells is whether a column holds numbers, and whether names repeat.
+Cells only decide whether a column is numeric and whether names repeat.
 A *board* has an entry and a score in every row; a *long* table repeats the entries over units;
 *tasks* are columns beside an entry; a *wide* table has a unit in every row and a column for each
 entry; a *pair* has a public and a private score.
@@ -75,7 +75,7 @@ class Header:
         return [name for name in names if numeric in (None, name in self.numeric)]
 
     def named(self, role: str, numeric: bool | None = None) -> list[str]:
-        """Free columns that are called so, the best name first."""
+        """Free columns whose names fit a role, the best name first."""
         found = {name: words.place_in(role, name) for name in self.free(numeric)}
         known = {name: place for name, place in found.items() if place is not None}
         return sorted(known, key=lambda name: (known[name], not key(name).endswith("id")))
@@ -114,15 +114,15 @@ class Header:
         return [of for of in free if key(of) in NAMELESS or not words.is_attribute(of)]
 
     def refuse(self, names: Sequence[str], problem: str, parameter: str, fix: str = "") -> None:
-        """Raise ``InputError`` if there are names of which something is wrong."""
+        """Raise ``InputError`` if there are names to which a problem applies."""
         if names:
             raise self.table.error(problem.format(listed(names)), parameter, fix)
 
     def check_some(self, columns: Sequence[str]) -> None:
-        """Raise ``InputError`` with what could be meant, unless there are columns of scores."""
+        """Raise ``InputError`` with the possible columns if none was found."""
         if not columns:
             names = self.free(numeric=True) or list(self.table.columns)
-            self.refuse(names, "no column holds scores by its name; there are {}", "score")
+            self.refuse(names, "no column name looks like scores; the columns are {}", "score")
 
     def _name_roles(self) -> None:
         entry, *others = words.LABELS
@@ -198,7 +198,7 @@ def _rows_of_entries(header: Header) -> Layout:
     if "n" in roles:
         scores, n = (table.numbers(roles[role]) for role in ("score", "n"))
         if np.nanmax(scores) > 1 and np.all((scores % 1 == 0) & (scores <= n)):
-            problem = "beside numbers of items, {} holds numbers of right answers, or percent"
+            problem = "beside numbers of items, {} holds numbers of correct answers, or percent"
             fix = "write accuracies between 0 and 1 or with a percent sign"
             header.refuse(columns, problem, "score", fix)
     kept = {role: roles[role] for role in roles if role not in (*UNITS, "label")}
@@ -220,11 +220,11 @@ def _rows_of_units(header: Header) -> Layout:
     header.refuse([score, *others] if score and others else [], problem, "use")
     stems = {column.rstrip("0123456789") for column in columns}
     numbered = len(stems) == 1 < len(columns) and words.is_role_word(*stems, *UNITS)
-    problem = "columns {} look like numbered units, and nothing names entries"
+    problem = "columns {} look like numbered units, and no column names the entries"
     header.refuse(columns if numbered and not header.use else [], problem, "entry")
     steps = [name for name in header.table.columns if key(name) in SETS["steps"]]
     runs = [roles["run"]] if units == {"run"} and len(columns) == 1 else []
-    problem = "rows may be entries or units: nothing says what column {} names"
+    problem = "rows may be entries or units; the name of column {} does not show which"
     unclear = runs if units else (texts or steps)[:1]
-    header.refuse(unclear, problem + ", whose NAME is empty" * (unclear == [""]), "rows")
+    header.refuse(unclear, problem + " (its NAME is empty)" * (unclear == [""]), "rows")
     return Layout("wide", roles, columns, "entry")

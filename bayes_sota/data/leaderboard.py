@@ -1,4 +1,4 @@
-"""What a leaderboard says: all its scores, or the best one, and how many stand behind it.
+"""Scores of a leaderboard: all of them, or the best one and how many stand behind it.
 
 A printed score is an interval of success counts, not a point: 0.9116 on 13,840 items is any count
 that prints as 0.9116. Everything is checked here, at construction, and never again.
@@ -109,15 +109,15 @@ class BestScore(Chosen):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Smallest and largest number of right answers that prints as the best score."""
+        """Smallest and largest number of correct answers that prints as the best score."""
         if self.count_bounds is None:
-            raise InputError(f'no number of right answers is behind the metric "{self.metric}"')
+            raise InputError(f'no number of correct answers is behind the metric "{self.metric}"')
         low, high = self.count_bounds[np.argmax(self.scores)]
         return int(low), int(high)
 
     @property
     def sign(self) -> int:
-        """What scores are multiplied by to be as they were given: -1 if lower is better."""
+        """Factor that gives scores the sign with which they came: -1 if lower is better."""
         return -1 if self.lower_is_better else 1
 
     @property
@@ -149,14 +149,14 @@ class BestScore(Chosen):
         return self.copy_with(n_classifiers=known)._checked()
 
     def _checked(self) -> Self:
-        """Itself, unless more is asked of its scores than they can say."""
+        """The board itself; ``InputError`` if its scores do not identify what is needed."""
         alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.has_own_errors and not alone:
-            problem = "entries have own errors, which hidden classifiers and submissions lack"
-            fix = "give the whole board and leave their number and submissions out"
+            problem = "entries have their own errors; hidden ones and submissions have unknown ones"
+            fix = "give the whole board, and leave their number and submissions out"
             raise InputError(problem, fix=f"{fix}, or give one error for all")
         if self.n_entries is None and self.metric == "score":
-            what = "the score, whose scale a best score alone has to tell,"
+            what = "the score, which has no scale without other scores,"
             checked_number(self.maximum, what, OPEN_SHARE)
             checked_number(self.standard_error, "standard_error", OPEN_SHARE)
         return self
@@ -196,7 +196,7 @@ class Leaderboard(BestScore):
         (a tuple; log-uniform, every entry has its own number), a prior, or one number for each.
         Default: one each, or none was chosen for its score.
     metric : {"accuracy", "auc", "score"}
-        "accuracy" is a number of right answers divided by ``n_test``, "auc" an area under the ROC
+        "accuracy" is a number of correct answers divided by ``n_test``, "auc" an area under the ROC
         curve; "score" anything else.
     standard_error : float or (m,) sequence of float, optional
         Standard error of one score, in its units, for the metric "score"; or one for each entry,
@@ -221,7 +221,7 @@ class Leaderboard(BestScore):
     scores : (m,) array of float
         In the order given, larger is better: with the opposite sign if ``lower_is_better``.
     count_bounds : (m, 2) array of int, or None
-        Smallest and largest number of right answers that prints as each accuracy.
+        Smallest and largest number of correct answers that prints as each accuracy.
     n_test : int
         Of the typical leading entry where each has its own; None possible for the metric "score".
     n_test_source : str
@@ -263,28 +263,23 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {of: vars(self)[of] for of, metrics in _USED.items() if self.metric not in metrics}
         refuse_unused(f'metric "{self.metric}"', unused)
-        listed = list(self.scores)
+        listed, bounded = list(self.scores), self.metric != "score"
         m = len(listed)
         names = entry_names(self.names, m)
-        printed = parse_scores(
-            listed,
-            rounding=self.rounding,
-            percent=percent,
-            bounded=self.metric != "score",
-            subjects=[f"the score of {quoted(name)}" for name in names],
-        )
+        subjects = [f"the score of {quoted(name)}" for name in names]
+        how: Any = {"rounding": self.rounding, "percent": percent, "bounded": bounded}
+        printed = parse_scores(listed, subjects=subjects, **how)
         tries = m if self.n_classifiers is None else self.n_classifiers
         if tries == m == 1:
-            raise InputError(
-                "one entry has no rival: bayes-sota score --right K --n-test N says how good it is"
-            )
+            problem = "one entry has no rival: bayes-sota score --right K --n-test N judges it"
+            raise InputError(problem)
         self._set(
             scores=-printed.values if self.lower_is_better else printed.values,
             names=names,
             n_classifiers=number_or_prior(tries, "n_classifiers", max(m, 2)),
             submissions=submission_numbers(self.submissions, names),
             rounding=printed.roundings[0],
-            decimals=None if self.metric == "score" else printed.decimals,
+            decimals=printed.decimals if bounded else None,
             notes=(*map(str, self.notes), *[PERCENT] * printed.in_percent),
         )
         if self.metric == "accuracy":
@@ -298,7 +293,7 @@ class Leaderboard(BestScore):
         self._checked()
 
     def _set_counts(self, printed: PrintedScores) -> None:
-        """Number of items of accuracies, with their counts of right answers or own errors."""
+        """Number of items of accuracies, with their counts of correct answers or own errors."""
         n_test, names = self.n_test, self.names
         if self.standard_error is not None:
             unit = 0.01 if printed.in_percent else 1.0

@@ -1,4 +1,4 @@
-"""What tools write becomes tables whose columns have the usual names.
+"""Logs of evaluation tools become tables whose columns have the usual names.
 
 lm-evaluation-harness writes samples (a line per document, or per document and filter) and results
 (scores per task); inspect_ai a JSON file, or an archive ``.eval`` with a file per sample; Every
@@ -22,7 +22,7 @@ from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data import formats
 from bayes_sota.data.tables import Table
-from bayes_sota.data.words import is_loss, key
+from bayes_sota.data.words import is_loss
 
 _SAMPLES = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\d(T\d\d[-:]\d\d[-:]\d\d(\.\d+)?)?)\.jsonl?(\.gz|\.zip)?"
@@ -97,7 +97,7 @@ def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:
 
 
 def _get(record: Any, key: str, place: str) -> Any:
-    """What a record has to have."""
+    """Value of a key that every record needs."""
     if not isinstance(record, dict) or record.get(key) is None:
         raise InputError(f"needs {quoted(key)}", line=place)
     return record[key]
@@ -109,7 +109,7 @@ def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _names_in(sample: Mapping[str, Any], key: str) -> Row:
-    """What a log says of an item, as far as it may name a task or a cluster."""
+    """Properties of an item that may name its task or cluster."""
     return {
         f"{key}.{name}": cell
         for name, cell in _object(sample, key).items()
@@ -214,7 +214,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
 
 
 def _choose(names: list[str], metric: str, table: Table) -> str:
-    """Name of one metric of a task, the usual one where it has not what was asked for."""
+    """Metric of a task: the one that was asked for if the task has it, else the usual one."""
     if metric in names:
         return metric
     usual = ([name for name in names if name.partition(",")[0] == word] for word in _USUAL)
@@ -230,17 +230,12 @@ def _check_documents(table: Table, tasks: Sequence[str]) -> None:
     columns = [table.columns.get(name, ()) for name in ("item", "doc_hash")]
     for row, (task, item, found) in enumerate(zip(tasks, *columns, strict=False)):
         if found is not None and first.setdefault((task, str(item)), found) != found:
-            problem = f"item {quoted(item)} is another document than in a row before"
+            problem = f"item {quoted(item)} is a different document in an earlier row"
             raise table.bad_cells("doc_hash", [row], problem)
 
 
-def is_kaggle(table: Table) -> bool:
-    """Whether the header is that of a download."""
-    return {"teamid", "teamname", "score"} <= set(map(key, table.columns))
-
-
 def clean(table: Table, score: str, lower_is_better: bool) -> Table:
-    """Row of the best score of every team; teams of one name are told apart by their id.
+    """Row of the best score of every team on Kaggle; teams of one name get their id as well.
 
     Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
     """

@@ -1,7 +1,7 @@
-"""What all containers have in common, and the two leaderboards of a competition.
+"""Base of all containers, and the two leaderboards of a competition.
 
-They are checked once, never changed, and equal where all is alike (``tests/data/test_observed.py``,
-``tests/data/test_paired.py``).
+Containers are checked once, never changed, and equal where all that was observed is equal
+(``tests/data/test_observed.py``).
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ _SAID = ("notes", "n_test_source")
 
 
 class Observed:
-    """What was observed; a frozen dataclass whose constructor checks everything.
+    """Observed data, checked once by the constructor and never changed.
 
     ``anchors`` are entries whose skill is known (``data.known``), if any.
     """
@@ -202,7 +202,9 @@ class PairedBoards(Chosen):
             subjects = [f"the {which} score of {quoted(name)}" for name in names]
             scores = parse_scores(printed, percent=False, bounded=bounded, subjects=subjects).values
             if np.ptp(scores) == 0:
-                raise InputError(f"every {which} score is the same: they tell no team from another")
+                raise InputError(
+                    f"every {which} score is the same, so the scores do not rank the teams"
+                )
             first = sorted(np.array(names)[scores == scores.max()])
             if len(first) > 1:
                 share = f"{len(first):,} teams share the best {which} score"

@@ -3,8 +3,7 @@
 import gzip
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from os import PathLike
@@ -18,7 +17,6 @@ from bayes_sota.data.tables import Table, is_frame, make_table, of_several
 from bayes_sota.data.words import place_in
 
 MOST_BYTES = 200_000_000
-_ARCHIVE = b"PK\3\4"
 _WHOLE = logs.MARKS | {"[Content_Types].xml"}  # a log, a workbook
 
 
@@ -31,7 +29,9 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """
     tables = read_all(source, metric)
     if len(tables) > 1:
-        raise InputError("one file is needed, or files that name entries", where=tables[1].where)
+        raise InputError(
+            "one file is needed, or files with a column of entries", where=tables[1].where
+        )
     return tables[0]
 
 
@@ -52,7 +52,7 @@ def _below_each_other(tables: Sequence[Table]) -> Table:
         return tables[0]
     origins = sorted({table.origin or "table" for table in tables})
     if len(origins) > 1:
-        raise InputError(f"files of one format can be joined, not {listed(origins)}")
+        raise InputError(f"files of one format can be joined, got {listed(origins)}")
     titles = dict.fromkeys(name for table in tables for name in table.columns)
     cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in tables]
     return replace(
@@ -70,17 +70,25 @@ def file_names(tables: Sequence[Table]) -> list[str]:
 
 
 def _opened(source: Any) -> Table:
-    """Table of one source, whatever it is."""
+    """Table of one source; whatever a decoder raises becomes an error with its place."""
     if isinstance(source, Table):
         return source
     is_path = isinstance(source, str | PathLike)
+    if not (is_path or is_frame(source)):
+        raise InputError(f"paths and data frames are read, got {type(source).__name__}")
     where = str(source) if is_path else "the data frame"
-    with _reading(where):
+    try:
         if is_path:
             return _table_of_path(Path(source), where)
-        if is_frame(source):
-            return _table_of_frame(source, where=where, name="table")
-    raise InputError(f"paths and data frames are read, got {type(source).__name__}")
+        return _table_of_frame(source, where=where, name="table")
+    except Exception as error:
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
+        extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
+        fix = extras if isinstance(error, ImportError) else ""
+        problem = InputError(f"cannot be read ({reason})", fix=fix)
+        raised = error if isinstance(error, InputError) else problem
+        raised.where, raised.is_unreadable = raised.where or where, True
+        raise raised from None
 
 
 def _table_of_path(path: Path, where: str) -> Table:
@@ -163,38 +171,18 @@ def _content(path: Path) -> tuple[bytes, str, dict[str, bytes]]:
     if data[:2] == b"\x1f\x8b":
         with gzip.open(io.BytesIO(data)) as packed:
             data, name = packed.read(MOST_BYTES + 1), name.removesuffix(".gz")
-    members = _members(data)
-    if members and _WHOLE.isdisjoint(members):
-        raise InputError(f"is an archive of {listed(members)}", fix="unpack it")
-    return data, name, members
-
-
-def _members(data: bytes) -> dict[str, bytes]:
-    """Members of a zip archive, together below the limit; none where bytes are something else."""
     _check_size(len(data))
-    if not data.startswith(_ARCHIVE):
-        return {}
+    if not data.startswith(b"PK\3\4"):
+        return data, name, {}
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         _check_size(sum(member.file_size for member in archive.infolist()))
-        return {name: archive.read(name) for name in archive.namelist()}
+        members = {name: archive.read(name) for name in archive.namelist()}
+    if _WHOLE.isdisjoint(members):
+        raise InputError(f"is an archive of {listed(members)}", fix="unpack it")
+    return data, name, members
 
 
 def _check_size(size: int) -> None:
     """Raise ``InputError`` above the limit."""
     if size > MOST_BYTES:
         raise InputError(f"holds more than {MOST_BYTES:,} bytes")
-
-
-@contextmanager
-def _reading(where: str) -> Iterator[None]:
-    """Whatever is wrong with a file, and whatever a decoder raises, is an error with its place."""
-    try:
-        yield
-    except Exception as error:
-        reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        extras = "pip install 'bayes-sota[excel]' 'bayes-sota[parquet]'"
-        fix = extras if isinstance(error, ImportError) else ""
-        problem = InputError(f"cannot be read ({reason})", fix=fix)
-        told = error if isinstance(error, InputError) else problem
-        told.where, told.is_unreadable = told.where or where, True
-        raise told from None

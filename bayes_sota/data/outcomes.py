@@ -1,4 +1,4 @@
-"""What classifiers got for the same test items: the matrix that every comparison is made of.
+"""Answers or numbers of classifiers for the same test items: the matrix behind all comparisons.
 
 Right and wrong answers, shares of right ones in several runs, or numbers: outputs for positive and
 negative items (AUC), the Dice of every case (mean), the error of every prediction (root mean
@@ -50,7 +50,7 @@ class Outcomes(Observed):
         of several runs become shares of right ones. For other metrics numbers, none missing. A data
         frame brings the names of its columns.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
-        What a score is: the share of right answers, or made of numbers. Default: "auc" with labels,
+        A score is the share of correct answers, or made of numbers. Default: "auc" with labels,
         else "accuracy".
     labels : array-like, shape (n_items,), optional
         1 for positive and 0 for negative items, for AUC.
@@ -64,7 +64,7 @@ class Outcomes(Observed):
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score: items, tasks (default), or tasks by these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
-        Runs behind each value, which then is the share of right answers among them, in [0, 1].
+        Runs behind each value, which then is the share of correct answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
         What skill is about: new items of these tasks, new runs on these very items, or new tasks;
         for numbers each item then is a task (``about`` makes it so).
@@ -160,7 +160,8 @@ class Outcomes(Observed):
         self.sign = -1 if self.lower_is_better else 1
         self.new: New = new
         self.passes, self.unit, self.name = passes, str(unit), str(name)
-        self.measured = f"pass{'@^'[passes[1]]}{passes[0]}" if passes else "shares of right answers"
+        k, every = passes or (0, False)
+        self.measured = f"pass{'@^'[every]}{k}" if k else "shares of correct answers"
         self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
@@ -208,10 +209,10 @@ class Outcomes(Observed):
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
             one = f"task {quoted(alone[0])} has one item" if alone else "all items are in a cluster"
-            raise InputError(f"{one}, which does not tell how numbers vary: leave it out")
+            raise InputError(f"{one}, which does not show how numbers vary; leave it out")
 
     def __repr__(self) -> str:
-        """Size, and what is not plain."""
+        """Size, and whatever is not plain answers."""
         size = f"{self.n_items:,} items x {self.n_classifiers:,} classifiers"
         missing = f"{np.isnan(self.values).sum():,} missing" if self.has_missing else ""
         tasks = f"{len(self.task_weights):,} tasks" if self.tasks else ""
@@ -223,12 +224,12 @@ class Outcomes(Observed):
     def correct(self) -> NDArray[np.int8]:
         """Single answers, 1, 0, or -1 where one is missing, (n, m)."""
         if not self.is_answers or self.runs_in_words:
-            raise InputError("single answers, right or wrong, are needed; these are none")
+            raise InputError("single answers, right or wrong, are needed")
         return np.where(np.isnan(self.values), MISSING, self.values).astype(np.int8)
 
     @cached_property
     def average(self) -> Average:
-        """Scores, larger is better (negative if lower is), with what says how they vary."""
+        """Scores, larger is better (negative if lower is), with their influence values."""
         tasks, weights = self.task_codes
         if self.is_average and self.new == "runs":
             noise = item_values.variance_of_runs(self._given, self.run_numbers, self.passes)
@@ -308,7 +309,7 @@ class Outcomes(Observed):
         return self.subset(items=~np.isnan(self.values).any(axis=1)) if self.has_missing else self
 
     def about(self, new: New, passes: Passes | None = None) -> "Outcomes":
-        """The same outcomes, whose skills are about something else.
+        """The same outcomes, with skills that refer to new items, runs or tasks.
 
         Of numbers and new tasks the result has one item for each task, with the mean of its
         numbers.
@@ -337,7 +338,7 @@ class Outcomes(Observed):
         return self._with(values, **known)
 
     def leaderboard(self) -> Leaderboard:
-        """What a leaderboard shows: scores, with sizes or the standard error of the best.
+        """Leaderboard of the scores, with sizes or the standard error of the best.
 
         Examples
         --------
@@ -362,6 +363,6 @@ class Outcomes(Observed):
         return Leaderboard(self.sign * self.scores, standard_error=error, **known)
 
     def check_several(self) -> None:
-        """Raise ``InputError`` where there is nobody to compare with."""
+        """Raise ``InputError`` if there is only one classifier."""
         if self.n_classifiers < 2:
-            raise InputError("one classifier has no rival: bayes-sota score says how good it is")
+            raise InputError("one classifier has no rival; bayes-sota score says how good it is")

@@ -1,8 +1,8 @@
-"""Printed numbers: their digits, and the counts of right answers that print so.
+"""Printed numbers: their digits, and the counts of correct answers that print so.
 
-Scores are held as whole multiples of 10^-decimals and compared in whole-number arithmetic, so that
-no answer depends on how a float was rounded. ``tests/data/test_leaderboard.py`` compares the counts
-with brute force over all counts.
+Scores are stored as whole multiples of 10^-decimals and compared in whole-number arithmetic, so
+that no answer depends on how a float was rounded. ``tests/data/test_leaderboard.py`` compares the
+counts with brute force over all counts.
 """
 
 import re
@@ -60,7 +60,7 @@ class PrintedScores:
     roundings: tuple[Rounding, ...]
 
     def count_bounds(self, n_test: Any, rounding: Rounding) -> tuple[IntArray, IntArray]:
-        """Smallest and largest number of right answers that prints as each score, both (m,).
+        """Smallest and largest number of correct answers that prints as each score, both (m,).
 
         ``n_test`` is one number, or one for each score; or there is one score, and several sizes.
         The first exceeds the second where no number prints so.
@@ -89,7 +89,7 @@ def parse_number(raw: object) -> Decimal | None:
 
 
 def is_blank(value: object) -> bool:
-    """Whether there is nothing where a number could be.
+    """Whether a cell is empty.
 
     Examples
     --------
@@ -122,22 +122,6 @@ def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range
         raise InputError(f"there are {len(values):,} values of {what} for {len(names):,} scores")
     pairs = zip(values, (f"{what} of {quoted(name)}" for name in names), strict=True)
     return np.array([checked_number(value, of, allowed) for value, of in pairs])
-
-
-def has_percent_sign(cell: object) -> bool:
-    """Whether a number is written with a percent sign.
-
-    Examples
-    --------
-    >>> has_percent_sign("91.1 %"), has_percent_sign(91.1)
-    (True, False)
-    """
-    return isinstance(cell, str) and cell.rstrip().endswith("%")
-
-
-def digits_of(number: Decimal) -> int:
-    """Digits after the point."""
-    return max(0, -int(number.as_tuple().exponent))
 
 
 def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: int = 1) -> None:
@@ -195,7 +179,7 @@ def parse_scores(
     if not cells:
         raise InputError("there are no scores; a leaderboard needs at least one")
     of = subjects or [f"the score of entry {place}" for place in range(1, len(cells) + 1)]
-    if bounded and all(map(has_percent_sign, cells)):
+    if bounded and all(isinstance(cell, str) and cell.rstrip().endswith("%") for cell in cells):
         cells, percent = [cell.rstrip().removesuffix("%") for cell in cells], True
     numbers = [number_in(cell, what, _SCORES) for cell, what in zip(cells, of, strict=True)]
     values = np.array(numbers, np.float64)
@@ -204,7 +188,7 @@ def parse_scores(
         percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
     if bounded:
         allowed = Range(0, 100) if percent else SHARE
-        fix = "write percent with its sign, and name the metric of scores that are no accuracies"
+        fix = "write percent with its sign, and name the metric of scores that are not accuracies"
         with located("", fix):
             for place in np.flatnonzero((values < 0) | (values > allowed.high)).tolist():
                 number_in(numbers[place], f"{of[place]}, an accuracy,", allowed)
@@ -213,7 +197,7 @@ def parse_scores(
         numbers = [number.scaleb(-2) for number in numbers]
     values = scaled = np.array(numbers, np.float64)
     # Without a single digit after the point, 0 and 1 are exact.
-    digits = max(map(digits_of, numbers)) or EXACT_DECIMALS
+    digits = max(0, *(-int(of.as_tuple().exponent) for of in numbers)) or EXACT_DECIMALS
     roundings, unit = _ORDERS.get(rounding, (rounding,)), None
     if bounded and rounding != "exact" and digits < EXACT_DECIMALS:
         unit = 10**digits

@@ -66,7 +66,9 @@ def read_tidy(
     'Read: entries from "model", scores from "acc"; not used: "size".'
     """
     for role in roles.keys() - set(COLUMNS):
-        problem = f"{role} is no role; the roles are {', '.join(COLUMNS)}{nearest(role, COLUMNS)}"
+        problem = (
+            f"{role} is not a role; the roles are {', '.join(COLUMNS)}{nearest(role, COLUMNS)}"
+        )
         raise InputError(problem)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
@@ -90,7 +92,7 @@ def _scores_of(
     battles = None if use else _battles_of(table, roles)
     if battles is not None:
         return battles
-    is_competition = logs.is_kaggle(table)
+    is_competition = {"teamid", "teamname", "score"} <= set(map(key, table.columns))  # Kaggle
     if is_competition:
         table = logs.clean(table, roles.get("score", "score"), direction == "lower")
     layout = find_layout(table, roles, use)
@@ -128,16 +130,15 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
 
 
 def _check_one_metric(tidy: Tidy) -> None:
-    """No entry has scores of several metrics for the same unit."""
+    """Raise ``InputError`` if an entry has scores of several metrics for one unit."""
     metrics = sorted(set(tidy.labels.get("metric", ())))
-    others = zip(*(of for role, of in tidy.labels.items() if role != "metric"), strict=True)
-    if len(metrics) > 1 and len(set(others)) < len(tidy):
+    if len(metrics) > 1 and tidy.count(*(tidy.labels.keys() - {"metric"})) < len(tidy):
         problem = f"scores are of several metrics: {listed(metrics)}"
         raise tidy.error(problem, "leave_out", "leave out all but one with {option}")
 
 
 def _check_one_scale(tidy: Tidy) -> None:
-    """No columns are from 0 to 1, or 100, while others are twice that in the median, or count."""
+    """Raise ``InputError`` if columns differ in scale: shares or percent beside larger numbers."""
     columns = tidy.value.reshape(len(tidy.titles), -1)
     known = [cells for of in columns if (cells := np.sort(of[~np.isnan(of)])).size]
     counts = {cells.size > _MOST_IN_A_ROW and bool((np.diff(cells) == 1).all()) for cells in known}
@@ -149,7 +150,7 @@ def _check_one_scale(tidy: Tidy) -> None:
 
 
 def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
-    """Direction that was asked for or that the table says; no name may speak against it.
+    """Direction that the user or the table gives; a name of a loss asks for one.
 
     Raises
     ------
@@ -170,8 +171,8 @@ def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
     names += [note for note in tidy.notes if note.startswith("dropped line")]  # a title, in words
     losses = list(dict.fromkeys(name for name in names if is_loss(name)))
     if losses:
-        problem = f"{listed(losses)} sound{'s' * (len(losses) == 1)} like losses, lowest is best"
-        others = ", which is then true of all, or leave them out" * (len(losses) < len(names))
+        problem = f"{listed(losses)} look{'s' * (len(losses) == 1)} like losses (lower is better)"
+        others = "; it then holds for all, or leave them out" * (len(losses) < len(names))
         raise tidy.error(problem, "direction", "give {option}" + others)
     return False
 
@@ -191,7 +192,7 @@ def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
     labels = dict(zip(("entry", "opponent"), map(table.names, used), strict=False))
     same = np.flatnonzero(labels["entry"] == labels["opponent"]).tolist()
     if same:
-        raise table.bad_cells(used[1], same, "nobody plays against itself")
+        raise table.bad_cells(used[1], same, "a player cannot play against itself")
     beside = {role: roles[role] for role in _BESIDE if roles[role] not in ("", *used)}
     labels |= {role: table.names(column) for role, column in beside.items()}
     parts = [f"battles from {listed(used)}"]
@@ -211,7 +212,7 @@ def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
 
 
 def _named(table: Table, words: Iterable[str]) -> str:
-    """First column that is called so, or nothing."""
+    """First column whose name is among some words, or ""."""
     return next((name for name in table.columns if key(name) in words), "")
 
 

@@ -80,7 +80,7 @@ def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
 
     A score v with d decimals is attainable at n if some k has k/n cut to v: floored, ``v <= k/n <
     v + 10^-d``; rounded, ``|k/n - v| <= 10^-d / 2``. For n below 10^d a share of about n / 10^d of
-    all printed numbers is, and K distinct scores tell sizes apart by their likelihood,
+    all printed numbers is, and K distinct scores compare sizes by their likelihood,
 
         p(scores | n) = prod_v c_v(n) / n
 
@@ -157,7 +157,7 @@ def _log_counts(scores: Any, unit: int | None, rounding: Rounding, largest: int)
 
 
 def _counts(score: Any, sizes: IntArray, unit: int | None, rounding: Rounding) -> FloatArray:
-    """Counts of right answers that print as a score, (ways in which ties may go, sizes)."""
+    """Counts of correct answers that print as a score, (ways in which ties may go, sizes)."""
     low, high = printed_scores.count_ends(score, sizes, unit, rounding)
     counts = np.maximum(high - low + 1, 0).astype(np.float64)
     if unit is None or rounding == "floor":
@@ -184,7 +184,7 @@ def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str
 
 
 def leaders(scores: FloatArray) -> IntArray:
-    """Entries that say what is typical: the best ``max(5, 2 sqrt(m))``, best first.
+    """Entries that count as typical: the best ``max(5, 2 sqrt(m))``, best first.
 
     Examples
     --------
@@ -232,16 +232,16 @@ def sizes_by_errors(
 def find_rounding(
     printed: PrintedScores, sizes: IntArray, names: Sequence[str]
 ) -> tuple[Rounding, IntArray, tuple[str, ...]]:
-    """Rounding with which the most scores can be, and what it makes of them.
+    """Rounding with which the most scores are possible, and the counts behind the scores.
 
-    A score that no number of right answers gives, among others that can be, is taken as the nearest
-    one: a slip of the pen, or items that were left out.
+    Among possible scores, one that no number of correct answers gives is taken as the nearest that
+    some number gives: a slip of the pen, or items that were left out.
 
     Returns
     -------
     rounding : {"nearest", "floor", "exact"}
     bounds : ndarray of int, shape (m, 2)
-        Right answers, out of its own items, that print as each score.
+        Correct answers, out of its own items, that print as each score.
     remarks : tuple of str
         Scores that cannot be.
 
@@ -257,7 +257,7 @@ def find_rounding(
     if not wrong.size:
         return how, bounds, ()
     some = listed(names[row] for row in wrong.tolist())
-    problem = f"no number of right answers gives the score of {some}"
+    problem = f"no number of correct answers gives the score of {some}"
     if 2 * wrong.size >= sizes.size:
         of, n = right[wrong[0]], sizes[wrong[0]]
         cut = f"{how} to {printed.decimals} decimals"

@@ -61,11 +61,9 @@ def parse_cell(cell: Any) -> Printed | None:
     found = _PRINTED.fullmatch(_ANSWERS.get(text.lower(), text)) if len(text) < _LONGEST else None
     if not found:
         return None
-    number, percent, error, of_error, bare_error = (
-        part.replace(",", "") for part in found.groups("")
-    )
-    error = error or bare_error or "nan"
-    if percent or of_error:
+    parts = [part.replace(",", "") for part in found.groups("")]
+    number, percent, error = parts[0], parts[1] or parts[3], parts[2] or parts[4] or "nan"
+    if percent:
         number, error = (str(Decimal(of) / 100) for of in (number, error))
     printed = Printed(float(number), float(error), number)
     return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
@@ -110,7 +108,7 @@ def first_seen(values: Sequence[Any]) -> tuple[list[Any], IntArray]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Source:
-    """Where something was read, what it is called, and what was noted.
+    """Place, name and notes of data that were read.
 
     ``origin`` is the tool that wrote a log, else empty; ``n_files`` how many were read.
     """
@@ -127,7 +125,7 @@ class Source:
         return {one.name: getattr(self, one.name) for one in fields(Source)}
 
     def error(self, problem: str, parameter: str = "", fix: str = "", line: str = "") -> InputError:
-        """Error with its place; by default, a user is to say which column has a role."""
+        """Error with its place; the default fix asks for the column of a role."""
         fix = fix or "say which with {option}" * bool(parameter)
         return InputError(problem, where=self.where, line=line, parameter=parameter, fix=fix)
 
@@ -154,8 +152,8 @@ class Table(Source):
         alike = [name for name in self.columns if key(name) == key(wanted)]
         if wanted in self.columns or len(alike) == 1:
             return wanted if wanted in self.columns else alike[0]
-        problem = f"there is no column {quoted(wanted)}; the columns are {listed(self.columns)}"
-        problem += nearest(wanted, self.columns)
+        there = f"{listed(self.columns)}{nearest(wanted, self.columns)}"
+        problem = f"there is no column {quoted(wanted)}; the columns are {there}"
         raise InputError(problem, where=self.where, parameter=parameter)
 
     def names(self, column: str, may_miss: bool = False) -> Any:
@@ -209,7 +207,7 @@ def of_several(parts: Sequence[Any]) -> dict[str, Any]:
 
 
 def _name_of(cell: Any) -> str:
-    """Name in a cell; 1.0 is called 1, and nothing has an empty name."""
+    """Name in a cell; 1.0 becomes "1", an empty cell ""."""
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, float) and cell.is_integer():
@@ -219,7 +217,7 @@ def _name_of(cell: Any) -> str:
 
 
 def _plain(text: object) -> str:
-    """Text without spaces around it; half of a character, of which JSON knows, becomes "?"."""
+    """Text without surrounding spaces; a lone surrogate, which JSON allows, becomes "?"."""
     return str(text).strip().encode("utf-8", "replace").decode("utf-8")
 
 
@@ -250,7 +248,7 @@ def describe_parts(table: Table, parts: Sequence[str], used: Sequence[str]) -> s
 
 
 def is_frame(source: object) -> bool:
-    """Whether something is a data frame, and no path, list, array or lazy query."""
+    """Whether something is a data frame, not a path, list, array or lazy query."""
     if not hasattr(type(source), "columns"):
         return False
     import narwhals as nw
@@ -291,7 +289,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
             columns, values = list(map(str, frame.columns)), frame.to_numpy()
         numbers = as_numbers(values)
     except (TypeError, ValueError):
-        raise InputError(f"{meaning}; got what is no number, or rows of several lengths") from None
+        raise InputError(f"{meaning}; got text, or rows of several lengths") from None
     if numbers.ndim != 2:
         raise InputError(f"{meaning}; got {numbers.ndim} dimensions")
     return numbers, columns, rows

@@ -83,29 +83,32 @@ class Tidy(Source):
 
     @property
     def units(self) -> list[str]:
-        """Roles that may tell scores of an entry apart; an error where there are none."""
+        """Roles that may distinguish scores of an entry; an error where there are none."""
         there = [role for role in UNITS if role in self.labels]
         if self.layout in _WITHOUT_UNITS or not there:
-            what = "its rows are no scores of items, tasks or rounds"
+            what = "its rows are not scores of items, tasks or rounds"
             raise self.error(_WITHOUT_UNITS.get(self.layout, what))
         return there
 
     @property
     def unit(self) -> str:
-        """Role that tells scores of an entry apart: the first with several names."""
+        """Role that distinguishes scores of an entry: the first with several names."""
         there = self.units
-        return next((role for role in there if len(set(self.labels[role])) > 1), there[0])
+        return next((role for role in there if self.count(role) > 1), there[0])
 
     def with_items(self) -> "Tidy":
         """The same, with numbers for items that nothing but their task or cluster names."""
         if self.layout != "wide" or not self.labels.keys() & set(UNITS) <= {"task", "cluster"}:
             return self
-        groups = [self.labels[role] for role in ("task", "cluster") if role in self.labels]
         number = numbered(self.labels["entry"])
-        if len(set(zip(*groups, strict=True))) * 2 > max(number):
+        if self.count(*(self.labels.keys() & {"task", "cluster"})) * 2 > max(number):
             return self  # rows are tasks
         units = np.array(list(map(str, number)), object)
         return replace(self, labels=self.labels | {"unit": units})
+
+    def count(self, *roles: str) -> int:
+        """Number of different combinations of names in some roles."""
+        return len(set(zip(*(self.labels[role] for role in roles), strict=True)))
 
     def names(self, role: str) -> tuple[list[str], NDArray[np.intp]]:
         """Different names of a role in order of appearance, and the one of each row."""
@@ -175,7 +178,7 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
         return parts[0]
     kinds = sorted({of.layout for of in parts})
     if len(kinds) > 1 and {"board", "pair", "battles"} & set(kinds):
-        raise InputError(f"files of one kind can be joined, not {listed(kinds)}")
+        raise InputError(f"files of one kind can be joined, got {listed(kinds)}")
     return replace(
         parts[0],
         value=np.concatenate([of.value for of in parts]),
@@ -189,7 +192,7 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
 
 
 def _common(every: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Arrays that all have, one after the other."""
+    """Concatenated arrays of the roles that all parts have."""
     roles = [role for role in every[0] if all(role in of for of in every)]
     return {role: np.concatenate([of[role] for of in every]) for role in roles}
 
@@ -264,7 +267,7 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
     if empty.size:
         labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
-        notes.append(f"{empty.size} rows without a cluster are clusters of their own")
+        notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
     if {"task", "fold"} <= labels.keys() and len(set(labels["fold"])) > 1:
         labels.setdefault("unit", labels["task"] + "/" + labels["fold"])
     for role in ("task", "cluster"):  # where units are numbered anew in each
@@ -295,8 +298,8 @@ def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
         if share < 1 and set(truth) <= {"0.0", "1.0"}:
             return table, layout
         if share <= 0.5:
-            problem = f"column {quoted(column)} seldom names one of the true classes"
-            fix = "if it holds no predictions, leave it out with {option}"
+            problem = f"column {quoted(column)} rarely contains a true class"
+            fix = "if it does not contain predictions, leave it out with {option}"
             raise table.error(problem, "leave_out", fix)
         right[column] = np.where(missing, np.nan, guess == truth).tolist()
     note = f"predictions are right where they equal {quoted(label)}"
@@ -306,7 +309,7 @@ def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
 
 
 def _classes(table: Table, column: str, may_miss: bool = False) -> Labels:
-    """Classes in a column, of which numbers are alike however they are written."""
+    """Classes in a column; equal numbers are the same class however they are written."""
     names, values = table.names(column, may_miss), table.parsed(column).value
     return np.where(np.isnan(values), names, np.array(list(map(str, values)), object))
 
@@ -323,4 +326,4 @@ def _describe(table: Table, layout: Layout) -> str:
 
 
 def _plural(role: str) -> str:
-    return PLURALS.get(role, role if role.endswith("s") else role + "s")
+    return PLURALS.get(role, role + "s")

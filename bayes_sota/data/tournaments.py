@@ -4,8 +4,7 @@ A *player* gets a *score* in a *round*; a *match* compares two players' scores, 
 known, as in arenas of language models; the rounds or matches that belong together are a
 *tournament*; the *scheme* says what players and rounds stand for (Tables 1 and 2 of Gosiewska,
 Woźnica & Biecek 2022). Only the order of the scores of one round matters, so that rounds may have
-different metrics, some of them lower is better. ``tests/data/test_tournaments.py`` checks what is
-refused.
+different metrics, some of them lower is better. ``tests/data/refused.json`` has what is refused.
 """
 
 from collections.abc import Sequence
@@ -37,7 +36,7 @@ _MOST_BATTLES = 20_000_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tournament(Observed):
-    """What score tables and matches have in common.
+    """Base of score tables and matches.
 
     Attributes
     ----------
@@ -239,8 +238,8 @@ def read_scores(
     ----------
     source : path, list of paths, or data frame
         A table of scores, wide or long; battles; or results of lm-evaluation-harness, one file per
-        model. Whatever tells rounds apart names them: the rounds "1" of data set d and of data set
-        e are "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
+        model. All roles that distinguish rounds name them: the rounds "1" of data sets d and e are
+        "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
     players : {"rows", "columns"}, optional
         Where the players of a wide table are; the first column of text then names the rows.
         Default: by the names of columns.
@@ -316,12 +315,12 @@ def _tournament(tidy: Tidy, scheme: Scheme | None) -> ScoreTable | Matches:
 
 
 def _matches(tidy: Tidy) -> Matches:
-    """Battles, each as often as it was counted."""
+    """Matches, each repeated by its count."""
     number = tidy.numbers["count"]
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
     if not is_right.all():
         row = is_right.argmin()
-        problem = f"numbers of battles are whole, no shares, and at most {_MOST_BATTLES:,} in all"
+        problem = f"numbers of battles are whole, not shares, and at most {_MOST_BATTLES:,} in all"
         raise InputError(f"{problem}; got {number[row]:g}", line=tidy.lines[row])
     played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
     return Matches(
@@ -338,17 +337,17 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     """Scores with the label ``round``, and the roles that it is made of."""
     labels, notes = dict(tidy.labels), list(tidy.notes)
     used = sorted(tidy.units, key=_COARSE_TO_FINE.index)
-    of_players = _count(tidy, "entry", used[0]) == _count(tidy, "entry") < len(tidy)
+    of_players = tidy.count("entry", used[0]) == tidy.count("entry") < len(tidy)
     if used[0] == "cluster" and len(used) > 1 and of_players:
         used.pop(0)
         del labels["cluster"]
-        notes.append("clusters say something of players, not of rounds")
+        notes.append("clusters are groups of players, not of rounds")
     for role in reversed(used):
         others = [other for other in used if other != role]
-        if others and _count(tidy, *others) == _count(tidy, *used):
+        if others and tidy.count(*others) == tidy.count(*used):
             used = others
     names = ["/".join(parts) for parts in zip(*(labels[role] for role in used), strict=True)]
-    if tidy.layout == "wide" and _count(tidy, "entry", *used) < len(tidy):
+    if tidy.layout == "wide" and tidy.count("entry", *used) < len(tidy):
         number = numbered(zip(names, labels["entry"], strict=True))
         names = [f"{name}/{i}" for name, i in zip(names, number, strict=True)]
         labels["cluster"] = labels[used[0]]
@@ -357,13 +356,8 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
     return replace(tidy, labels=labels, notes=tuple(notes)), used
 
 
-def _count(tidy: Tidy, *roles: str) -> int:
-    """How many combinations of names there are."""
-    return len(set(zip(*(tidy.labels[role] for role in roles), strict=True)))
-
-
 def _groups(tidy: Tidy, rows: Any) -> list[str] | None:
-    """What dependent rounds have in common, by one row of each."""
+    """Groups of dependent rounds, by one row of each round."""
     for role in _SHARED:
         if role in tidy.labels:
             shared = tidy.labels[role][rows].tolist()

@@ -115,7 +115,7 @@ WRONG = [
     (NEVER_LOST, (), '"a" never lost to "b", "c"'),
     (NEVER_LOST.replace("task", "") + "z,3,2,1\n", (), "--column entry=NAME or --column unit=NAME"),
     ("", (), "empty"),
-    (RMSE, (), "sounds like losses"),
+    (RMSE, (), "looks like losses"),
     (TWICE, (*SEVERAL, "--plan", "0.2"), "--plan is for one tournament; there are 2"),
     (TWICE, (*SEVERAL, "--save", "f.png"), "this result has no figure"),
     (SCORES, ("--plan", "0.2", "--save", "f.png"), "this result has no figure"),

@@ -87,9 +87,9 @@ def test_known_skills_are_named_with_their_option(capsys, tmp_path):
 
 @pytest.mark.parametrize(("text", "message"), [
     (answers("x"), 'line 6, column "a": a number is needed, got "x"'),
-    (answers("2"), 'line 6: "2" is no answer'),
+    (answers("2"), 'line 6: "2" is not an answer'),
     ("team,score\na,0.9\nb,0.8\nlate,none yet\n", 'line 4, column "score": a number is needed'),
-    ("colour,shape\nred,round\nblue,flat\n", "no column holds scores"),
+    ("colour,shape\nred,round\nblue,flat\n", "no column name looks like scores"),
     ("dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n", "--lower-is-better"),
     ("", "the file is empty"),
 ])  # fmt: skip

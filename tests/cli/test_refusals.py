@@ -82,7 +82,7 @@ sota pair.csv | holds two boards, which bayes-sota paired reads
 sota battles.csv | holds battles, which bayes-sota epp reads
 sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
 board teams.csv | --n-test is missing
-board teams.csv --n-test 7 | no number of right answers
+board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --n-test many | --n-test takes a whole number or infer; of tasks 100,200
 board teams.csv --metric score | need --standard-error,
 board {TEAMS} --top 0 | --top must be a whole number from 1
@@ -97,18 +97,18 @@ board {TEAMS} --model eppp | --model must be one of
 board {TEAMS} --model paired-boards | 'paired-boards' is for a public and a private
 board pair.csv | --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
-board lone.csv --n-test 50 | bayes-sota score --right K --n-test N says how good it is
+board lone.csv --n-test 50 | bayes-sota score --right K --n-test N judges it
 paired pair.csv --n-test-public 10 | --n-test-private is missing
 paired pair.csv --standard-error-private 1 | --standard-error-public is missing
 paired pair.csv --prob 95 | above 0 and below 1
 paired pair.csv --column public=x | there is no column "x"
 paired pair.csv --model leaderboard | private board: paired-boards, paired-random-split
 cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME, or
-epp unnamed.csv | column "" names, whose NAME is empty; say which with --column entry=
+epp unnamed.csv | column "" does not show which (its NAME is empty); say which with --column entry=
 epp leader.csv | ; --penalty 0.5 (half a round of ties) gives finite ones
-epp rounds.csv battles.csv | files of one kind can be joined, not
-epp rounds.csv pair.csv | files of one kind can be joined, not
-epp rounds.csv lone.csv | files of one kind can be joined, not
+epp rounds.csv battles.csv | files of one kind can be joined, got
+epp rounds.csv pair.csv | files of one kind can be joined, got
+epp rounds.csv lone.csv | files of one kind can be joined, got
 claim classification --accuracy 0.9 0.8 --n-test 1 | --n-test must
 claim batch teams.csv --group-by x | --group-by
 """

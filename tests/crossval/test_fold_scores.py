@@ -65,7 +65,7 @@ def test_a_long_table_is_read_whatever_the_order_of_its_rows() -> None:
     again = read_fold_scores(named, **dict(zip(roles, "vwxyz", strict=True)))
     assert np.array_equal(again.scores, found.scores)
     renamed = frame.rename(columns={"auc": "log_loss"})
-    refused('"log_loss" sounds like losses', read_fold_scores, renamed)
+    refused('"log_loss" looks like losses', read_fold_scores, renamed)
     losses = read_fold_scores(renamed, direction="lower")
     assert losses.scorer == "-log_loss"
     assert np.array_equal(losses.scores, -found.scores)

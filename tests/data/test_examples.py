@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import EXAMPLES, refused, run
+from data.files import EXAMPLES, run
 
 import bayes_sota as bs
 from bayes_sota.cli.demo import CASSAVA_SECOND
@@ -72,11 +72,6 @@ def test_example_agrees_with_the_leaderboard(name: str, slug: str, data_director
     assert rows[slug, "private"] == board.n_test
 
 
-def test_unknown_example_lists_those_that_exist() -> None:
-    refused("no example 'melanoma'; examples: obesity-risk, ", load_example, "melanoma")
-    refused("of responses 'letters'; examples: digits", load_responses_example, "letters")
-
-
 @pytest.fixture(scope="module")
 def digits() -> ResponsesExample:
     return load_responses_example("digits")
@@ -93,24 +88,6 @@ def test_example_files_are_of_the_bundled_benchmark(digits: ResponsesExample) ->
     held = digits.held_out.correct[:1240, chosen].reshape(20, 62, 12).mean(axis=1)
     assert rounds.players == answers.names
     assert rounds.scores == pytest.approx(held, abs=6e-5)
-
-
-def test_parts_hold_the_same_classifiers_on_different_items(digits: ResponsesExample) -> None:
-    assert digits.test.names == digits.held_out.names
-    assert (digits.test.n_items, digits.held_out.n_items) == (250, 1247)
-    assert set(digits.test.items).isdisjoint(digits.held_out.items)
-    assert len(digits.families) == digits.test.n_classifiers == 313
-
-
-def test_field_is_a_crowd_that_makes_the_same_mistakes(digits: ResponsesExample) -> None:
-    skill = digits.held_out.scores
-    assert 0.975 < skill.max() < 0.99
-    assert np.mean(skill > 0.95) > 0.3  # the crowd
-    assert np.mean(skill < 0.7) > 0.08  # the tail
-    assert np.abs(skill - digits.test.scores).max() < 0.12
-    best = np.argsort(-skill)[:20]
-    phi = np.corrcoef(digits.held_out.correct[:, best].T)[np.triu_indices(20, 1)]
-    assert 0.5 < phi.mean() < 0.7
 
 
 @pytest.fixture(scope="module")

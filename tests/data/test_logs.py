@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data.files import refused, run, run_json, written
+from data.files import refused, written
 
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes
@@ -35,23 +35,16 @@ def lines(*rows: Any) -> str:
 
 def sample(doc_id: Any, acc: Any, **more: Any) -> dict[str, Any]:
     """One line as the tool writes it."""
-    return {
-        "doc_id": doc_id, "doc": {"passage": f"p{int(doc_id) // 2}"}, "target": "1",
-        "resps": [[["-1.5", "False"]]], "filtered_resps": [["-1.5", "False"]],
-        "doc_hash": f"hash {int(doc_id)}", "acc": acc, **more,
-    }  # fmt: skip
+    about = {
+        "doc": {"passage": f"p{int(doc_id) // 2}"},
+        "target": "1",
+        "resps": [[["-1.5", "False"]]],
+    }
+    return {"doc_id": doc_id, **about, "doc_hash": f"hash {int(doc_id)}", "acc": acc, **more}
 
 
 def samples(root: Path, model: str, task: str, *rows: Any, time: str = TIME) -> Path:
     return written(root, lines(*rows), f"{model}/samples_{task}_{time}.jsonl")
-
-
-def filtered(**of_filter: list[int]) -> list[dict[str, Any]]:
-    return [
-        sample(i, None, filter=name.replace("_", "-"), exact_match=value)
-        for name, values in of_filter.items()
-        for i, value in enumerate(values)
-    ]
 
 
 def test_models_of_samples_are_joined_on_the_document(tmp_path: Path) -> None:
@@ -61,8 +54,7 @@ def test_models_of_samples_are_joined_on_the_document(tmp_path: Path) -> None:
         assert scores_of(found) == {"llama": [0, 1, 0, 1], "mistral": [1, 1, 1, 1]}
         assert found.tasks is None
         assert 'left out 1 of 5 items that some entries lack; "llama" has the fewest' in found.notes
-    passages = read_outcomes(one, two, cluster="doc.passage")
-    assert passages.clusters == ("p0", "p0", "p1", "p1")
+    assert read_outcomes(one, two, cluster="doc.passage").clusters == ("p0", "p0", "p1", "p1")
     # text and number are the same document; a list is the older form of the file
     older = [sample(doc_id, i > 1) for i, doc_id in enumerate(("0", " 1 ", 2, 3))]
     packed = written(tmp_path, gzip.compress(one.read_bytes()), f"phi/{one.name}.gz")
@@ -78,7 +70,6 @@ def test_tasks_and_times_in_names_of_files(tmp_path: Path) -> None:
         for model in ("llama", "mistral") for task in ("arc", "wino") for hour in (2, 1)
     ]  # fmt: skip
     found = read_outcomes(*paths)
-    assert found.names == ("llama", "mistral")
     assert (found.n_runs, found.task_weights) == (2, {"arc": 0.5, "wino": 0.5})
     assert sorted(found.items) == sorted(f"{t}/{i}" for t in ("arc", "wino") for i in "012")
     assert (found.values == 0.5).all()  # right in one of two hours
@@ -88,51 +79,24 @@ def test_tasks_and_times_in_names_of_files(tmp_path: Path) -> None:
     refused('"llama", run .* has a score already on', read_outcomes, *paths, copy)
 
 
-def test_one_of_several_filters_is_chosen(tmp_path: Path) -> None:
-    rows = filtered(strict_match=[1, 0, 0], flexible=[1, 1, 0])
-    paths = [written(tmp_path, lines(*rows), f"{name}.jsonl") for name in "ab"]
-    both = "exact_match,strict-match", "exact_match,flexible"
-    refused(f'metrics "{both[0]}", "{both[1]}"; say which with metric=', read_outcomes, *paths)
-    for metric, right in zip(both, ([1, 0, 0], [1, 1, 0]), strict=True):
-        assert scores_of(read_outcomes(*paths, metric=metric))["b"] == right
-    refused('no metric "em"; there are "exact_match,s', read_outcomes, *paths, metric="em")
-
-
-def test_of_several_metrics_the_usual_one_counts(tmp_path: Path) -> None:
+def test_one_of_several_metrics_and_filters_counts(tmp_path: Path) -> None:
+    rows = [sample(i, None, filter="strict", em=x) for i, x in enumerate((1, 0, 0))]
+    rows += [sample(i, None, filter="flexible", em=x) for i, x in enumerate((1, 1, 0))]
+    path = written(tmp_path, lines(*rows), "b.jsonl")
+    refused('metrics "em,strict", "em,flexible"; say which with metric=', read_outcomes, path)
+    for metric, right in (("em,strict", [1, 0, 0]), ("em,flexible", [1, 1, 0])):
+        assert scores_of(read_outcomes(path, metric=metric)) == {"b": right}
+    refused('no metric "f1"; there are "em,s', read_outcomes, path, metric="f1")
     rows = [sample(i, i % 2, acc_norm=1.0, perplexity=5.0 - i) for i in range(3)]
     path = written(tmp_path, lines(*rows), "a.jsonl")
     found = read_outcomes(path)
     assert scores_of(found) == {"a": [0, 1, 0]}
     assert 'scores are "acc"; there are also "acc_norm", "perplexity"' in found.notes
-    refused('"perplexity" sounds like losses', read_outcomes, path, metric="perplexity")
+    refused('"perplexity" looks like losses', read_outcomes, path, metric="perplexity")
     numbers = read_outcomes(path, metric="perplexity", direction="lower")
     assert (numbers.metric, numbers.scores.tolist()) == ("mean", [-4])
-    bleu = [sample(i, None, bleu=1) for i in range(3)]
-    other = written(tmp_path, lines(*bleu), "c.jsonl")
+    other = written(tmp_path, lines(*(sample(i, None, bleu=1) for i in range(3))), "c.jsonl")
     refused('"c" has no scores by "acc"', read_outcomes, path, other)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (lines(sample(0, 1)) + "{oops\n", "a.jsonl: line 2: is not JSON"),
-        (lines(sample(0, 1)) + "[1]\n", 'a.jsonl: line 2: .*needs "doc_id"'),
-        (lines(sample(0, 1), sample(0, 1)), 'line 2: .*"0".* has a score already on'),
-        (lines(sample(0, 1), sample(1, "right?")), 'a number is needed, got "right\\?"'),
-        (
-            lines({"doc_id": 0, "doc": {}}, {"doc_id": 1}),
-            "a.jsonl: has no scores",
-        ),
-        (lines(sample(0, 1, doc_hash="x"), sample(1, 1)), 'column "doc_hash"'),
-        (lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "15 of 15 items"),
-    ],
-)
-def test_samples_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
-    good = written(tmp_path, lines(sample(0, 1), sample(1, 0)), "b.jsonl")
-    refused(message, read_outcomes, written(tmp_path, text, "a.jsonl"), good)
-
-
-# --- results
 
 
 def results(folder: Path, model: str, **more: Any) -> Path:
@@ -157,8 +121,8 @@ def test_results_are_a_row_per_task(tmp_path: Path) -> None:
     grid, (models, tasks) = tidy.pivot("entry", "task")
     assert (models, tasks) == (["llama", "phi"], ["mmlu_law", "gsm8k"])
     np.testing.assert_allclose(grid, [[0.6, 0.3]] * 2)
-    assert tidy.numbers["n"].tolist() == [100, 50] * 2
-    assert tidy.numbers["se"].tolist() == [0.02, 0.03] * 2
+    numbers = {role: of.tolist() for role, of in tidy.numbers.items()}
+    assert numbers == {"n": [100, 50] * 2, "se": [0.02, 0.03] * 2}
     assert read_scores(tmp_path, score="acc_norm").scores.tolist() == [[0.7, 0.7], [0.3, 0.3]]
     refused('no metric "f1"; there are "acc', read_table, path, "f1")
 
@@ -166,32 +130,36 @@ def test_results_are_a_row_per_task(tmp_path: Path) -> None:
 def test_results_say_in_which_direction_they_are_better(tmp_path: Path) -> None:
     lower = {"alias": "wiki", "word_perplexity,none": 12.5, "word_perplexity_stderr,none": "N/A"}
     told = {"higher_is_better": {"wiki": {"word_perplexity": False}}}
+    one, mixed = tmp_path / "one", tmp_path / "mixed"
     for model in "ab":
-        results(tmp_path / "one", model, results={"wiki": lower}, **told)
-        gsm = {"alias": "gsm8k", "acc,none": 0.3}
-        results(tmp_path / "mixed", model, results={"wiki": lower, "gsm8k": gsm})
-    assert read_tidy(tmp_path / "one").lower_is_better
-    mixed = tmp_path / "mixed"
+        results(one, model, results={"wiki": lower}, **told)
+        results(mixed, model, results={"wiki": lower, "gsm8k": {"alias": "x", "acc,none": 0.3}})
+    assert read_tidy(one).lower_is_better
     refused("lower is better in some tasks, higher in others", read_leaderboard, mixed)
     assert read_scores(mixed).lower_is_better.tolist() == [True, False]
     assert not read_tidy(mixed, leave_out=["wiki"]).lower_is_better
 
 
-def test_real_results(tmp_path: Path, data_directory: Path) -> None:
+def test_real_logs(tmp_path: Path, data_directory: Path) -> None:
     section = json.loads((data_directory / "formats/lm_eval_results_section.json").read_text())
     members = [task for task in section if task.startswith("metabench_")]
     value = {"results": section, "group_subtasks": {"metabench": members}}
     table = read_table(written(tmp_path, value, "x.json"))
     assert table.columns["task"] == members
     assert table.columns["metric"][:2] == ["acc", "exact_match,strict-match"]
+    log = json.loads((data_directory / "formats/inspect_ai_eval_log_trimmed.json").read_text())
+    second = log["samples"][0] | {"id": 2, "scores": {"match": {"value": "C", "answer": "Yes"}}}
+    log["samples"].append(second)  # the fragment has one sample, answers need two
+    found = read_outcomes(written(tmp_path, json.dumps(log, indent=2), "one.json"))
+    assert (found.names, found.correct.tolist()) == (("ollama/llama3.1",), [[0], [1]])
 
 
 # --- inspect_ai
 
 
-def log_of(model: str, *scores: Any, task: str = "quiz", **more: Any) -> dict[str, Any]:
+def log_of(model: str, *scores: Any, **more: Any) -> dict[str, Any]:
     """Log whose samples have one score each, by the scorer match."""
-    about = {"model": model, "task": task, "created": "2024-10-15T12:53:13-04:00", "run_id": "r"}
+    about = {"model": model, "task": "quiz", "created": "2024-10-15T12:53:13-04:00", "run_id": "r"}
     rows = [
         {"id": i, "epoch": 1, "scores": {"match": {"value": value}}, "metadata": {"ward": f"w{i}"}}
         for i, value in enumerate(scores, start=1)
@@ -217,7 +185,6 @@ def test_grades_of_logs_and_archives(tmp_path: Path) -> None:
     one = written(tmp_path, log_of("openai/a", "C", "I", "N", True, 0, "yes"), "one.json")
     two = archive_of(tmp_path / "two.eval", log_of("openai/b", "I", "C", "C", False, "1", "no"))
     found = read_outcomes(one, two, cluster="metadata.ward")
-    assert found.names == ("openai/a", "openai/b")
     assert found.correct.T.tolist() == [[1, 0, 0, 1, 0, 1], [0, 1, 1, 0, 1, 0]]
     assert (found.items[0], found.clusters[0]) == ("1", "w1")
     partial = written(tmp_path, log_of("openai/c", "P", "C", 0.25, "I", "I", "I"), "p.json")
@@ -240,44 +207,17 @@ def test_epochs_and_later_logs_are_runs(tmp_path: Path) -> None:
     assert found.n_runs == 2  # the fewest
 
 
-def test_scorers_and_their_numbers_are_chosen(tmp_path: Path) -> None:
+def test_scorers_are_chosen_and_samples_without_a_score_left_out(tmp_path: Path) -> None:
     path = written(tmp_path, log_of("a", {"f1": 0.5, "em": 0}, {"f1": 1.0, "em": 1}), "a.json")
     refused('metrics "match.f1", "match.em"', read_outcomes, path)
     for metric, right in (("match.em", [0, 1]), ("match.f1", [0.5, 1])):
         assert scores_of(read_outcomes(path, metric=metric)) == {"a": right}
-    refused('no metric "bleu"; there are "match.f1"', read_outcomes, path, metric="bleu")
-    log = log_of("c", "C", "I")
-    for row in log["samples"]:
-        row["scores"]["judge"] = {"value": "C"}
-    both = written(tmp_path, log, "both.json")
-    assert scores_of(read_outcomes(both, metric="judge")) == {"c": [1, 1]}
-
-
-def test_samples_without_a_score_are_left_out(tmp_path: Path) -> None:
     log = log_of("a", "C", "I", float("nan"), "C", "C", status="error")
     log["samples"][4]["scores"] = None
     one = written(tmp_path, log, "a.json")
     found = read_outcomes(one, written(tmp_path, log_of("b", *"CICCC"), "b.json"))
     assert found.items == ("1", "2", "4")
     assert 'left out 2 of 5 items that some entries lack; "a" has the fewest' in found.notes
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"samples": []}, "bad.* has no "),
-        ({"samples": [{"scores": {}}]}, 'needs "id"'),
-        ({"samples": [{"id": 1, "scores": {"m": 1}}]}, "value"),
-        ({"samples": log_of("a", "C", "C")["samples"] * 2}, "has a score already on"),
-        ({"samples": log_of("a", "C", [1])["samples"]}, "a number is needed"),
-        ({"eval": {"task": "quiz"}}, "eval.*model"),
-    ],
-)
-def test_logs_that_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    good = written(tmp_path, log_of("b", "C", "I"), "good.json")
-    bad = log_of("a", "C", "I") | change
-    for path in (written(tmp_path, bad, "bad.json"), archive_of(tmp_path / "bad.eval", bad)):
-        refused(message, read_outcomes, path, good)
 
 
 def test_broken_archives_and_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,76 +241,88 @@ def test_broken_archives_and_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         refused(rf"{bomb.name}: holds more than 600 bytes", read_outcomes, bomb)
 
 
-def test_real_log(tmp_path: Path, data_directory: Path) -> None:
-    log = json.loads((data_directory / "formats/inspect_ai_eval_log_trimmed.json").read_text())
-    second = log["samples"][0] | {"id": 2, "scores": {"match": {"value": "C", "answer": "Yes"}}}
-    log["samples"].append(second)  # the fragment has one sample, answers need two
-    found = read_outcomes(written(tmp_path, json.dumps(log, indent=2), "one.json"))
-    assert (found.names, found.correct.tolist()) == (("ollama/llama3.1",), [[0], [1]])
-
-
 # --- Every Eval Ever
-
-
-def record(model: str, sample: str, score: Any, task: str = "quiz", **more: Any) -> dict[str, Any]:
-    """One sample of a model."""
-    return {
-        "model_id": model, "evaluation_name": task, "sample_id": sample,
-        "evaluation": {"score": score, "is_correct": score == 1}, "evaluation_id": f"{model}-1",
-    } | more  # fmt: skip
 
 
 def records(folder: Path, *rows: dict[str, Any]) -> Path:
     return written(folder, lines(*rows), "x_samples.jsonl")
 
 
-def quiz(scores: dict[str, list[Any]], **more: Any) -> list[dict[str, Any]]:
-    return [record(m, f"s{i}", x, **more) for m, of in scores.items() for i, x in enumerate(of)]
+def quiz(scores: dict[str, list[Any]], task: str = "quiz", **more: Any) -> list[dict[str, Any]]:
+    """One record for each sample of each model."""
+    return [
+        {"model_id": model, "evaluation_name": task, "sample_id": f"s{i}",
+         "evaluation": {"score": score}, "evaluation_id": f"{model}-1"} | more
+        for model, of in scores.items() for i, score in enumerate(of)
+    ]  # fmt: skip
 
 
 def test_evaluations_are_tasks_and_repeats_are_runs(tmp_path: Path) -> None:
-    rows = quiz({"a": [1, 0], "b": [0, 1]}) + quiz({"a": [1, 1], "b": [1, 1]}, task="exam")
+    rows = quiz({"a": [1, 0], "b": [0, 1]}) + quiz({"a": [1, 1], "b": [1, 1]}, "exam")
     refused("has a score already", read_outcomes, records(tmp_path, *rows, *rows))
-    second = {"evaluation_id": "2"}
-    again = quiz({"a": [0, 0], "b": [0, 1]}, **second)
-    again += quiz({"a": [1, 0], "b": [1, 1]}, task="exam", **second)
+    again = quiz({"a": [0, 0], "b": [0, 1]}, evaluation_id="2")
+    again += quiz({"a": [1, 0], "b": [1, 1]}, "exam", evaluation_id="2")
     path = records(tmp_path, *rows, *again)
     for source in (path, tmp_path):
         found = read_outcomes(source)
         assert (found.n_runs, found.tasks) == (2, ("quiz", "quiz", "exam", "exam"))
         assert (found.names, found.items[:2]) == (("a", "b"), ("quiz/s0", "quiz/s1"))
         assert found.values.tolist() == [[0.5, 0], [0, 1], [1, 1], [0.5, 1]]
+    epochs = [{"epoch": 1, "passage": "p"}, {"epoch": 2, "passage": "p"}]
+    of_epochs = (
+        quiz({"a": of}, metadata=m) for of, m in zip((["1.0", 0], [1, 1]), epochs, strict=True)
+    )
+    found = read_outcomes(
+        records(tmp_path, *(row for of in of_epochs for row in of)), cluster="metadata.passage"
+    )
+    assert (found.values.ravel().tolist(), found.clusters) == ([1, 0.5], ("p", "p"))
 
 
-def test_epochs_metadata_and_text_are_read(tmp_path: Path) -> None:
-    rows = [
-        record("a", f"s{i}", f"{x}.0", metadata={"epoch": epoch, "passage": f"p{i // 2}"})
-        for epoch, scores in ((1, [1, 0, 1, 0]), (2, [1, 1, 0, 0]))
-        for i, x in enumerate(scores)
-    ]
-    found = read_outcomes(records(tmp_path, *rows), cluster="metadata.passage")
-    assert found.values.ravel().tolist() == [1, 0.5, 0.5, 0]
-    assert (found.clusters, found.n_runs) == (("p0", "p0", "p1", "p1"), 2)
+# --- all of them
+
+GOOD = {"a.jsonl": lines(sample(0, 1), sample(1, 0)), "a.json": log_of("b", "C", "I")}
+
+
+def log(**change: Any) -> dict[str, Any]:
+    return log_of("a", "C", "I") | change
+
+
+def changed(**change: Any) -> str:
+    first, second, *others = quiz({"a": [1, 0], "b": [0, 1]})
+    return lines(first, second | change, *others)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("name", "content", "message"),
     [
-        ({"evaluation": 1}, "line 2: .*score"),
-        ({"evaluation_name": None}, 'line 2: .*needs "evaluation_name"'),
-        ({"evaluation": {"score": "good"}}, 'line 2, column "score": a number is needed'),
-        ({"sample_id": ""}, 'line 2, column "item": a name is needed'),
+        ("a.jsonl", lines(sample(0, 1)) + "{oops\n", "a.jsonl: line 2: is not JSON"),
+        ("a.jsonl", lines(sample(0, 1)) + "[1]\n", 'a.jsonl: line 2: .*needs "doc_id"'),
+        ("a.jsonl", lines(sample(0, 1), sample(0, 1)), 'line 2: .*"0".* has a score already on'),
+        ("a.jsonl", lines(sample(0, 1), sample(1, "?")), 'a number is needed, got "\\?"'),
+        ("a.jsonl", lines({"doc_id": 0, "doc": {}}, {"doc_id": 1}), "a.jsonl: has no scores"),
+        ("a.jsonl", lines(sample(0, 1, doc_hash="x"), sample(1, 1)), 'column "doc_hash"'),
+        ("a.jsonl", lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "15 of 15 items"),
+        ("a.json", log(samples=[]), "a.* has no "),
+        ("a.json", log(samples=[{"scores": {}}]), 'needs "id"'),
+        ("a.json", log(samples=[{"id": 1, "scores": {"m": 1}}]), "value"),
+        ("a.json", log(samples=log_of("a", "C", "C")["samples"] * 2), "has a score already on"),
+        ("a.json", log(samples=log_of("a", "C", [1])["samples"]), "a number is needed"),
+        ("a.json", log(eval={"task": "quiz"}), "eval.*model"),
+        ("x_samples.jsonl", changed(evaluation=1), "line 2: .*score"),
+        ("x_samples.jsonl", changed(evaluation_name=None), 'line 2: .*needs "evaluation_name"'),
+        ("x_samples.jsonl", changed(evaluation={"score": "x"}), 'line 2, column "score": a number'),
+        ("x_samples.jsonl", changed(sample_id=""), 'line 2, column "item": a name is needed'),
     ],
-)
-def test_records_that_are_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    rows = quiz({"a": [1, 0], "b": [0, 1]})
-    refused(message, read_outcomes, records(tmp_path, rows[0], rows[1] | change, *rows[2:]))
+)  # fmt: skip
+def test_logs_that_are_refused(tmp_path: Path, name: str, content: Any, message: str) -> None:
+    good = [written(tmp_path, GOOD[name], name.replace("a", "b"))] if name in GOOD else []
+    paths = [written(tmp_path, content, name)]
+    paths += [archive_of(tmp_path / "a.eval", content)] if name == "a.json" else []
+    for path in paths:
+        refused(message, read_outcomes, path, *good)
 
 
-# --- everything
-
-
-def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> None:
+def test_folders_of_logs(tmp_path: Path) -> None:
     """Of every tool; what else lies in a folder of samples does not matter."""
     inspect, lm = (tmp_path / name for name in ("inspect", "lm"))
     for model, right in {"a": (1, 0, 1, 1), "b": (1, 1, 0, 0)}.items():
@@ -378,12 +330,10 @@ def test_folders_of_logs_are_read_by_commands(tmp_path: Path, capsys: Any) -> No
         samples(lm, model, "quiz", *(sample(i, float(x)) for i, x in enumerate(right)))
         results(lm, model)
     for folder in (inspect, lm):
-        found = run_json(capsys, "score", folder)
-        assert [round(one["score"], 2) for one in found["classifiers"]] == [0.75, 0.5]
-    written(tmp_path, "", "empty/notes.txt")
-    code, _, err = run(capsys, "claim", "responses", str(tmp_path / "empty"))
-    assert (code, err.count("\n"), "is a folder without logs" in err) == (2, 1, True)
+        assert read_outcomes(folder).scores.tolist() == [0.75, 0.5]
+    empty = written(tmp_path, "", "empty/notes.txt").parent
+    refused("is a folder without logs", read_outcomes, empty)
     archive_of(lm / "x.eval", log_of("a", "C", "I"))
-    refused("of several tools|of one format", read_outcomes, lm)
+    refused("of one format", read_outcomes, lm)
     table = written(tmp_path, "model,item,correct\nz,x,1\nz,y,0\n", "t.csv")
     refused("files of one format can be joined", read_outcomes, inspect / "a.json", table)

@@ -1,12 +1,16 @@
-"""Containers: equal where all that was observed is equal, and never changed."""
+"""Containers: what they refuse, and that they are equal where all is equal, and never changed."""
 
+import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from data.files import refused
 
 from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed, PairedBoards
 from bayes_sota.data.outcomes import Outcomes
@@ -54,6 +58,22 @@ CONTAINERS: dict[type[Observed], Case] = {
          "n_classifiers": 9, "submissions": [1, 1, 2], "name": "n", "metric": "score"},
     ),
 }  # fmt: skip
+
+
+REFUSED = json.loads(Path(__file__).with_name("refused.json").read_text("utf-8"))
+MAKERS = {kind.__name__: kind for kind in CONTAINERS} | {"average_tasks": average_tasks}
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=[f"{c['container']}, {c['says']}" for c in REFUSED])
+def test_what_is_refused(case: dict[str, Any]) -> None:
+    refused(case["says"], MAKERS[case["container"]], *case["arguments"], **case["options"])
+
+
+def test_ties_of_paired_boards_are_broken_by_name() -> None:
+    public, private = [0.9, 0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.7, 0.6, 0.5]
+    for order in ([0, 1, 2, 3, 4], [4, 3, 1, 2, 0]):
+        boards = PairedBoards(*([of[i] for i in order] for of in (public, private, "zacde")))
+        assert boards.names[boards.public_winner] == "a"
 
 
 @pytest.mark.parametrize("kind", CONTAINERS)

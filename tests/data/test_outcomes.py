@@ -12,7 +12,6 @@ from scipy import stats
 
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tournaments import ScoreTable
-from bayes_sota.items.correlation import response_correlation
 
 SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
 TASKS = ["law", "law", "art", "law", "art"]
@@ -41,47 +40,6 @@ def test_answers_in_every_dress(correct: Any) -> None:
     assert answers.items == ("1", "2", "3", "4")
 
 
-TWO = [[1, 2], [3, 4]]
-
-
-@pytest.mark.parametrize(
-    ("values", "options", "message"),
-    [
-        ([[1, 0], [1, 2]], {"names": ["a", "b"]}, "classifier .b. has 2 for item .2."),
-        ([["x" * 99, 0], [0, 1]], {}, "no number"),
-        ([[1, 0]], {}, "at least 2 items and a classifier, got 1"),
-        ([[1, None], [0, None]], {}, "classifier .2. has nan"),
-        (np.full((2, 2, 2), 0.5), {}, "several runs are 0 or 1"),
-        ([[1, 0], [0, 1]], {"names": ["a", "a"]}, "classifier needs its own name: 'a' occurs more"),
-        ([[1, 0], [0, 1]], {"names": ["a"]}, "2 classifiers, but 1 names"),
-        ([[1, 0], [0, 1]], {"clusters": ["x"]}, "2 items need one cluster each"),
-        (ANSWERS, {"average": "tasks"}, "average is for items with tasks"),
-        (ANSWERS, {"tasks": TASKS, "average": "rows"}, "average is one of tasks, items"),
-        (ANSWERS, {"tasks": TASKS, "average": {"law": 0, "art": 1}}, "positive numbers"),
-        (SMALL, {"tasks": list("xxyy")}, "classifier .2. has nan for item .4."),
-        ([[0.5, 2], [0, 1]], {"n_runs": 4}, "classifier .2. has 2 for item .1.; .* 0 to 1"),
-        ([[0.5, 1], [0, 1]], {}, "answers are 1"),
-        ([[0.5, 1], [0, 1]], {"n_runs": 1.5}, "n_runs is a whole number"),
-        (np.ones((2, 2, 3)), {"n_runs": 3}, "got 3 dimensions"),
-        (ANSWERS, {"new": "runs"}, "new runs: 2 runs of each item are needed, not 1"),
-        (ANSWERS, {"passes": (2, False)}, "pass@2, new items: 2 runs"),
-        (ANSWERS, {"n_runs": 2, "new": "runs", "passes": (2, True)}, r"pass\^2, new runs: 3 runs"),
-        (ANSWERS, {"lower_is_better": True}, "larger is better"),
-        ([[1, 2], [3, np.nan]], {"metric": "mean"}, "classifier .2. has nan for item .2."),
-        (TWO, {"metric": "f1"}, "metric must be one of accuracy, auc, mean, rmse"),
-        (TWO, {"metric": "auc"}, "needs labels"),
-        (TWO, {"labels": [0, 1]}, "2 of each class; got 1 positive"),
-        (TWO, {"labels": [0, 2]}, "0 positive and 1 negative"),
-        (TWO, {"metric": "mean", "clusters": ["a", "a"]}, "items are in a cluster"),
-        (TWO, {"metric": "mean", "tasks": ["a", "b"]}, "task .a. has one item"),
-        (TWO, {"metric": "rmse", "tasks": ["a", "a"]}, 'only numbers of the metric "mean"'),
-        (TWO, {"metric": "mean", "new": "runs"}, "these are numbers"),
-    ],
-)
-def test_what_is_refused(values: Any, options: dict[str, Any], message: str) -> None:
-    refused(message, Outcomes, values, **options)
-
-
 def test_subset_by_number_name_and_mask() -> None:
     answers = Outcomes(SMALL, names=["a", "b", "c"], clusters=["x", "x", "y", "y"], name="n")
     chosen = answers.subset(["c", "a"], [3, 0])
@@ -105,18 +63,11 @@ def test_leaderboard_shows_the_scores() -> None:
 
 
 def test_an_average_over_tasks_has_their_weights() -> None:
-    by_item = Outcomes(ANSWERS, tasks=TASKS, average="items")
-    by_task = Outcomes(ANSWERS, tasks=TASKS)
-    assert by_task == Outcomes(ANSWERS, tasks=TASKS, average="tasks")
-    by_weight = Outcomes(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1})
-    assert by_item.scores == pytest.approx([0.6, 0.6])
-    assert by_task.scores == pytest.approx([(2 / 3 + 0.5) / 2, (1 / 3 + 1) / 2])
-    assert by_weight.scores == pytest.approx([(2 + 0.5) / 4, (1 + 1) / 4])
-    assert by_weight.task_weights == {"law": 0.75, "art": 0.25}
-    kinds = [a.averaging for a in (Outcomes(ANSWERS), by_item, by_task, by_weight)]
-    assert kinds == ["items", "items", "tasks", "weights"]
-    assert len({a.data_hash() for a in (Outcomes(ANSWERS), by_item, by_task, by_weight)}) == 4
-    assert repr(by_task) == "<Outcomes 'outcomes': 5 items x 2 classifiers, 2 tasks>"
+    for average, weight in (("items", 0.6), (None, 0.5), ({"law": 3, "art": 1}, 0.75)):
+        data = Outcomes(ANSWERS, tasks=TASKS, average=average)
+        assert data.task_weights == pytest.approx({"law": weight, "art": 1 - weight})
+        expected = [weight * law + (1 - weight) * art for law, art in ((2 / 3, 0.5), (1 / 3, 1))]
+        assert data.scores == pytest.approx(expected)
 
 
 def test_parts_keep_tasks_and_runs() -> None:
@@ -127,12 +78,6 @@ def test_parts_keep_tasks_and_runs() -> None:
     board = whole.leaderboard()
     assert board.metric == "score"
     assert board.standard_error == pytest.approx(float(whole.standard_errors[0]))
-
-
-def test_who_needs_single_answers_says_so() -> None:
-    of_tasks = Outcomes(ANSWERS, tasks=TASKS)
-    refused("single answers", getattr, Outcomes(np.full((3, 2), 0.5), n_runs=4), "correct")
-    refused("single answers without tasks", response_correlation, of_tasks)
 
 
 N = 240
@@ -230,22 +175,6 @@ def test_means_and_root_mean_squares() -> None:
     assert board.lower_is_better
     assert board.maximum == pytest.approx(rmse.scores.max())
     assert board.standard_error == pytest.approx(rmse.standard_errors[np.argmax(rmse.scores)])
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "auc", "mean"])
-def test_copies_of_items_add_nothing(metric: Any) -> None:
-    """Every item five times: the standard error is that of the items there are."""
-    rng = np.random.default_rng(4)
-    values, labels = rng.standard_normal((100, 2)), rng.random(100) < 0.4
-    values = values > 0 if metric == "accuracy" else values
-    once = Outcomes(values, labels=labels if metric == "auc" else None, metric=metric)
-    five = Outcomes(
-        np.repeat(values, 5, axis=0),
-        labels=np.repeat(labels, 5) if metric == "auc" else None,
-        metric=metric,
-        clusters=[str(i) for i in np.repeat(np.arange(100), 5)],
-    )
-    np.testing.assert_allclose(five.standard_errors, once.standard_errors, rtol=0.02)
 
 
 def test_variances_of_small_tasks_are_unbiased() -> None:

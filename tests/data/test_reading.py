@@ -20,13 +20,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from data.files import refused, run, written
+from data.files import refused, written
 
 from bayes_sota.cli.options import SHARED
 from bayes_sota.crossval.fold_scores import read_fold_scores
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights
-from bayes_sota.data.boards import read_leaderboard
+from bayes_sota.data.boards import read_leaderboard, read_paired_boards
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import parse_cell
@@ -132,6 +132,12 @@ def test_cells_of_a_frame_stay_what_they_are(kind: Any) -> None:
     assert read_table(frame).columns["n"] == [2**60 + 1, None]
 
 
+def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
+    files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
+    tidy = read_tidy(files)
+    assert (names(tidy), tidy.lines[2]) == (["a", "b"], f"{files[1]}, line 2")
+
+
 def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> None:
     sheet = [["team", "n", "when", "right"], ["A", 2e3, datetime(2024, 1, 2), True],
              [None, 5, "#N/A", "  "]]  # fmt: skip
@@ -141,108 +147,56 @@ def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> No
     assert table.lines == ["row 2", "row 3"]
 
 
-def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
-    files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
-    tidy = read_tidy(files)
-    assert (names(tidy), tidy.n_files) == (["a", "b"], 2)
-    assert tidy.lines[2] == f"{files[1]}, line 2"
-    folders = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}/x.csv") for name in "cd"]
-    assert names(read_tidy(folders)) == ["c", "d"]
-    text = "model,task,acc,n\na,{0},.9,50\nb,{0},.8,50\n"  # a board by itself, in each file
-    tasks = [written(tmp_path, text.format(task), f"{task}.csv") for task in ("law", "art")]
-    tidy = read_tidy(tasks)
-    assert (names(tidy), names(tidy, "task")) == (["a", "b"], ["law", "art"])
-    assert tidy.numbers["n"].tolist() == [50] * 4
-    battles = [
-        written(tmp_path, f"winner,loser\n{pair}\n", f"{pair}.csv") for pair in ("x,y", "z,x")
-    ]
-    assert set(read_scores(battles).players) == {"x", "y", "z"}
-    refused("one file is needed", read_table, battles)
-
-
 # --- names choose
-
-
-def test_roles_that_are_asked_for_win(read: Read) -> None:
-    text = "model,item,score,who,when,what\na,1,1,x,i,0.5\nb,2,0,x,j,0.25\n"
-    tidy = read(text, entry="who", unit="when", score="what")
-    assert (names(tidy), names(tidy, "unit")) == (["x"], ["i", "j"])
-    assert tidy.value.tolist() == [0.5, 0.25]
-    assert tidy.asked == {"entry", "unit", "score"}
-    assert read(text, entry="WHO", unit="item", score="What").value.tolist() == [0.5, 0.25]
-    text = "item,group,a,b\n1,g,1,0\n2,g,1,1\n3,h,0,1\n"
-    clusters = [names(read(text, **{role: "group"}), "cluster") for role in ("group", "cluster")]
-    assert clusters == [["g", "h"]] * 2
-
-
-def test_use_and_leave_out(read: Read) -> None:
-    text = "dataset,size,rf,svm\niris,150,95.3,96.7\nwine,178,97,96\n"
-    assert names(read(text)) == ["rf", "svm"]
-    assert names(read(text, use=["rf", "size"])) == ["rf", "size"]
-    assert names(read(text, leave_out=["svm"])) == ["rf"]
-    assert names(read(text, leave_out=["wine"]), "task") == ["iris"]
-    assert names(read(BOARD, leave_out=["B"])) == ["A", "C"]
-
-
-def test_a_row_or_a_column_that_does_not_count_is_told(read: Read) -> None:
-    tidy = read("model,iris,size,wine\na,.9,3,.8\nb,.8,4,.7\nmean,.8,3.5,.7\nTotal,1,7,1\n")
-    assert tidy.sentence.endswith('not used: "size".')
-    assert 'dropped summary rows "mean", "Total"' in tidy.notes
-
-
-def test_a_long_table_needs_units(read: Read) -> None:
-    for word in ("alg_name", "algo", "approach", "agent", "provider", "learner", "estimator"):
-        tidy = read(f"case,{word},value\n1,a,.9\n1,b,.8\n2,a,.7\n2,b,.6\n")
-        assert (tidy.layout, names(tidy)) == ("long", ["a", "b"])
-    error = refused("every row needs a unit", read, "who,acc\na,.9\na,.8\nb,.7\n")
-    assert "--column unit=NAME" in error.render(())
-    twice = read("model,item,acc\na,1,1\nb,1,0\na,1,0\n")
-    refused("line 4: .*has a score already on line 2", twice.pivot, "unit", "entry")
-
-
-def test_empty_clusters_are_clusters_of_their_own(read: Read) -> None:
-    alone = read("item,passage,a,b\n1,p,1,0\n2,,1,0\n3,,1,1\n", cluster="passage")
-    assert len(names(alone, "cluster")) == 3
-    assert "2 rows without a cluster are clusters of their own" in alone.notes
-
-
-def test_losses_ask_for_their_direction(read: Read) -> None:
-    text = "dataset,rf_rmse,gb_rmse\na,2.1,1.9\nb,3,2\n"
-    error = refused("losses", read, text)
-    assert "--lower-is-better or --higher-is-better" in error.render(())
-    assert read(text, direction="lower").lower_is_better
-    assert not read(text, direction="higher").lower_is_better
-    refused("direction", read, text, direction="down")
-
-
-def test_numbers_as_people_print_them(read: Read) -> None:
-    assert read("m,acc\na,0.95 (0.02)\nb,0.9 ± 0.01\n").numbers["se"].tolist() == [0.02, 0.01]
-    assert read('{"a": 0.9110, "b": 0.9}', "b.json").texts == ["0.9110", "0.9"]
-    assert read("m,acc\na,91.2%\nb,**90 %**\n").value.tolist() == pytest.approx([0.912, 0.9])
-    grid = read("dataset,a,b\nx,-,.9\ny,.8,n/a\n").pivot("task", "entry")[0]
-    np.testing.assert_array_equal(grid, [[np.nan, 0.9], [0.8, np.nan]])
-    tidy = read("m,acc\na,0.9\nb,\nc,0.7\n")
-    assert (names(tidy), tidy.notes) == (["a", "c"], ("dropped 1 row without a score",))
-    tidy = read("team,score\n1,-0.0\n2.0,0.5\n03,1e-400\n")
-    assert names(tidy) == ["1", "2.0", "03"]
-    assert np.copysign(1, tidy.value).tolist() == [1, 1, 1]
-    assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
 
 
 # --- wrong files
 
 READERS = {
     "tidy": read_tidy, "answers": read_outcomes, "board": read_leaderboard, "rounds": read_scores,
-    "folds": read_fold_scores, "weights": read_weights,
+    "folds": read_fold_scores, "weights": read_weights, "paired": read_paired_boards,
+    "table": read_table,
 }  # fmt: skip
-WRONG = json.loads(Path(__file__).with_name("wrong.json").read_text("utf-8"))
+CASES = {
+    kind: json.loads(Path(__file__).with_name(f"{kind}.json").read_text("utf-8"))
+    for kind in ("right", "wrong")
+}
+NAMES = {kind: [f"{c['reader']}, {c['about']}" for c in cases] for kind, cases in CASES.items()}
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=[f"{w['reader']}, {w['about']}" for w in WRONG])
-def test_a_wrong_table_is_one_line_with_its_place(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    path = written(tmp_path, wrong["text"], wrong["file"])
-    error = refused(wrong["says"], READERS[wrong["reader"]], path, **wrong["options"])
-    assert error.where in (str(path), "")
+def sources(folder: Path, case: dict[str, Any]) -> list[Any]:
+    """Files of a case, as its reader takes several."""
+    paths = [written(folder, text, name) for name, text in case["files"].items()]
+    return paths if case["reader"] in ("answers", "paired") or not paths[1:] else [paths]
+
+
+def plain(value: Any) -> Any:
+    """Value as JSON has it: lists, numbers with nine digits, and null where there is none."""
+    if isinstance(value, dict):
+        return {name: plain(cells) for name, cells in value.items()}
+    if isinstance(value, np.ndarray | tuple | list):
+        return [plain(cell) for cell in value]
+    if isinstance(value, float):
+        return None if np.isnan(value) else round(float(value), 9)
+    return value
+
+
+@pytest.mark.parametrize("case", CASES["right"], ids=NAMES["right"])
+def test_what_a_container_has_from_a_table(tmp_path: Path, case: dict[str, Any]) -> None:
+    found = READERS[case["reader"]](*sources(tmp_path, case), **case["options"])
+    found = found[case["part"]] if "part" in case else found
+    has = found if isinstance(found, dict) else {name: getattr(found, name) for name in case["has"]}
+    assert {name: plain(value) for name, value in has.items()} == case["has"]
+    assert set(case.get("notes", ())) <= set(getattr(found, "notes", ()))
+
+
+@pytest.mark.parametrize("case", CASES["wrong"], ids=NAMES["wrong"])
+def test_a_wrong_table_is_one_line_with_its_place(tmp_path: Path, case: dict[str, Any]) -> None:
+    files = sources(tmp_path, case)
+    error = refused(case["says"], READERS[case["reader"]], *files, **case["options"])
+    assert error.where == "" or any(
+        str(path) in error.where for path in [*files, "2 files", tmp_path]
+    )
 
 
 WRONG_FILES: dict[str, tuple[str | bytes, str, str]] = {
@@ -340,14 +294,10 @@ def test_names_that_a_terminal_must_not_see(read: Read) -> None:
     assert names(read(r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")) == ["?", "😀"]
 
 
-@pytest.mark.parametrize("command", [
-    "sota", "board", "paired", "epp", "score", "inspect", "claim batch", "claim responses",
-    "sota --standard-error 0.1", "paired --private-file",
-])  # fmt: skip
-def test_every_command_names_a_missing_file(command: str, tmp_path: Path, capsys: Any) -> None:
-    path = tmp_path / "none.csv"
-    code, _, error = run(capsys, *command.split(), str(path))
-    assert (code, error) == (2, f"error: {path}: there is no such file\n")
+def test_names_and_zeros_of_numbers(read: Read) -> None:
+    tidy = read("team,score\n1,-0.0\n2.0,0.5\n03,1e-400\n")
+    assert np.copysign(1, tidy.value).tolist() == [1, 1, 1]
+    assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
 
 
 @pytest.mark.parametrize(("cell", "value"), [

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from data.files import refused
 from scipy.special import stdtrit
 
 from bayes_sota.data.averages import korn_graubard
@@ -138,30 +137,3 @@ def test_order_of_tasks_and_entries_does_not_matter():
         other = average_tasks(scores[::-1, ::-1], average=WEIGHTS, new=new, **turned)
         np.testing.assert_allclose(found.scores, other.scores[::-1])
         np.testing.assert_allclose(found.sizes, other.sizes[::-1])
-
-
-@pytest.mark.parametrize(
-    ("known", "message"),
-    [
-        (
-            {"average": {"law": 1, "art": 1, "go": 1}},
-            "average has a number for every task; .go. is unknown",
-        ),
-        ({"average": {"law": 1, "art": -1}}, "weights of tasks are positive"),
-        ({"average": "items"}, "items .where their numbers are known."),
-        ({"n_test": {"law": 5}}, "n_test has a number for every task; .art. is missing"),
-        ({"n_test": [5, 5, 5]}, r"n_test has the shape \(3,\)"),
-        ({"standard_errors": [[0.1, 0.1]]}, r"standard_error has the shape \(1, 2\)"),
-        ({"metric": "score", "standard_errors": [[0.1, 0.1], [0, 0.1]]}, ".2 in task law..*got 0"),
-        ({}, "n_test, the number of items of every task, is missing"),
-        ({"metric": "score"}, "standard_errors, .*, is missing"),
-        ({"new": "tasks"}, "new tasks need 3 tasks at least .* got 2"),
-        ({"n_test": 9, "new": "runs"}, "new"),
-        ({"scores": [[0.9, 1.2], [0.8, 0.6]]}, ".1 in task art..* 1.2"),
-        ({"scores": [[0.9, np.nan], [0.8, 0.6]]}, ".1 in task art. is missing"),
-        ({"scores": [["x", 0.1], [0.8, 0.6]]}, "number"),
-    ],
-)
-def test_what_cannot_be_is_refused(known, message):
-    two = {"scores": [[0.9, 0.5], [0.8, 0.6]], "tasks": ["law", "art"]}
-    refused(message, average_tasks, **(two | known))

@@ -4,12 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pytest
-from data.files import refused
 
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp.counts import nearest_player
 
 SCORES = [[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]]
 TABLE = ScoreTable(
@@ -26,43 +22,11 @@ def test_what_is_kept():
     np.testing.assert_array_equal(TABLE.present, ~np.isnan(SCORES))
     assert TABLE.clusters.tolist() == [1, 0, 1]  # in the order of their names
     assert replace(TABLE, groups=None).clusters.tolist() == [0, 2, 1]
-    plain = ScoreTable(SCORES[1:], players=pd.Index([*"123"]), lower_is_better=np.bool_(True))
+    plain = ScoreTable(SCORES[1:], lower_is_better=np.bool_(True))
     assert (plain.players, plain.rounds) == (("1", "2", "3"), ("1", "2"))
-    assert (plain.clusters.tolist(), plain.lower_is_better.tolist()) == ([0, 1], [True, True])
-
-
-def test_frames_bring_their_names():
     frame = pd.DataFrame(SCORES, columns=["vit", "cnn", "svm"], index=["acc", "loss", "auc"])
     found = ScoreTable(frame)
     assert (found.players, found.rounds) == (TABLE.players, TABLE.rounds)
-    assert ScoreTable(pl.DataFrame(SCORES, schema=["a", "b", "c"], orient="row")).players[2] == "c"
-
-
-def test_nearest_player():
-    assert nearest_player(["vit", "cnn"], "cnn") == 1
-    refused("no player 'vitt'; did you mean \"vit\"", nearest_player, TABLE.players, "vitt")
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "message"),
-    [
-        ([[1], [2]], {}, "at least 2 players and 2 independent rounds, got 1 and 2"),
-        ([1, 2], {}, "rounds x players, .*; got 1 dimension"),
-        (
-            [[1, np.inf], [2, 3]],
-            {"players": [*"ab"]},
-            "round '1', player 'b': a score is needed, at most 1e50",
-        ),
-        ([[1, 2], [np.nan, np.nan]], {}, "round '2': a score is needed"),
-        ([[1, np.nan], [2, np.nan]], {}, "player '2': a score is needed"),
-        (SCORES, {"rounds": ["a", "b", "a"]}, "every round needs its own name"),
-        (SCORES, {"lower_is_better": [True, False]}, "a bool, or one for each of 3 rounds"),
-        (SCORES, {"groups": ["p", "p", "p"]}, "2 independent rounds, got 3 and 1"),
-        (SCORES, {"groups": ["p", "q"]}, "3 rounds need one group each, got 2"),
-    ],
-)
-def test_what_is_refused(scores, options, message):
-    refused(message, ScoreTable, scores, **options)
 
 
 def test_names_and_places_agree():
@@ -74,19 +38,3 @@ def test_names_and_places_agree():
     assert (found.clusters.tolist(), found.groups, found.n_clusters) == ([0, 1], None, 2)
     assert found.players == ("1", "2")
     assert repr(found) == "<Matches 'arena': 2 players, 2 matches>"
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "outcomes", "options", "message"),
-    [
-        ([0, 1], [1, 0], [1, 2], {}, "match 2, 1 against 0, 2: .* 1, 0 or 0.5"),
-        ([0, 1], [1, 1], [1, 0], {}, "match 2, 1 against 1, 0: .* that differ"),
-        ([0, 2], [1, 1], [1, 0], {}, "match 2, 2 against 1, 0: .* two places among 2 players"),
-        (["a", "b"], ["b", "a"], [1, 0], {}, "match 1, a against b, .*give no players beside"),
-        ([0], [1], [1], {}, "2 players and 2 independent matches, got 2 and 1"),
-        ([0, 1], [1, 0], [1, 0], {"groups": [1]}, "2 matches need one group each, got 1"),
-        ([0, 1], [1], [1, 0], {}, "got .2, 1, 2. of them"),
-    ],
-)
-def test_what_matches_refuse(first, second, outcomes, options, message):
-    refused(message, Matches, first, second, outcomes, **({"players": [*"ab"]} | options))
