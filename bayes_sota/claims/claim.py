@@ -1,4 +1,4 @@
-r"""A claim that A outperforms B, from two reported numbers: what both laws have in common.
+r"""A claim that A outperforms B, from two reported numbers: the base of both laws.
 
 What papers leave out, the *unknown*, is the congruence of two accuracies, or the correlation of the
 cases of two means. A subclass says what P(false) is at a value of the unknown, and which values
@@ -89,6 +89,11 @@ class Claim(ABC):
         return self.ends
 
     @property
+    def value(self) -> float | None:
+        """The unknown where it is known or does not matter; None where it is averaged over."""
+        return self.ends[0] if self.known is None and not self.is_open else self.known
+
+    @property
     def is_open(self) -> bool:
         """Whether something that matters is not known."""
         return self.known is None and self.ends[0] < self.ends[1]
@@ -124,8 +129,8 @@ class Claim(ABC):
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
         """Values of the unknown and their probabilities."""
-        if not self.is_open:
-            return np.array([self.ends[0] if self.known is None else self.known]), np.ones(1)
+        if self.value is not None:
+            return np.array([self.value]), np.ones(1)
         return gauss(count, *self.ends)
 
     def p_false(self, n: float | None = None) -> float:
@@ -133,11 +138,11 @@ class Claim(ABC):
         unknown, weights = self.assumed()
         return float(weights @ self.at(unknown, n))
 
-    def p_range(self, n: float | None = None) -> tuple[float, float]:
+    def p_range(self) -> tuple[float, float]:
         """Least and largest P(false) over all that is plausible; twice the same if it is known."""
         if not self.is_open:
-            return (self.p_false(n),) * 2
-        low, high = self.at(self.plausible[::-1], n).tolist()
+            return (self.p_false(),) * 2
+        low, high = self.at(self.plausible[::-1]).tolist()
         return low, high
 
     def size_range(self, level: float = 0.05) -> tuple[int | None, int | None]:
