@@ -12,8 +12,8 @@ is hardly ever reported, and the verdict can hinge on it. Given the margins alon
 makes the number of items that both got right uniform on the whole numbers that the margins allow,
 so that the answer is a finite average; all but the first 64 tables are an integral.
 
-If A is the best of K tries of equal skill, the tries have a shared error, to the extent that A and B
-have one: the correlation r of their answers. Given the shared error, board-conditional skills
+If A is the best of K tries of equal skill, the tries have a shared error, to the extent that A and
+B have one: the correlation r of their answers. Given the shared error, board-conditional skills
 :math:`\psi` have a flat prior and
 
 .. math:: P(\psi_A \le \psi_B) \propto \int \big[F(x_A \mid \psi)^K - F(x_A - 1 \mid \psi)^K\big]\,
@@ -248,7 +248,7 @@ class Accuracies(Claim):
         return found
 
     def best_of(self, tries: float, single: float) -> float:
-        """What several tries add to the log odds, which are exact for one."""
+        """P(false) of one try, with what several tries add to the log odds."""
         if not 0 < single < 1:
             return single
         unknown, weights = self.assumed(_FEW_CONGRUENCES)

@@ -38,8 +38,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
     numbers = [parse_number(text.removesuffix("%")) for text in texts]
     if None in numbers:
         wrong = texts[numbers.index(None)]
-        two = "two numbers are needed, of A and of B; " * wrong.startswith("--")
-        raise InputError(f"{two}each is a number in [0, 1] or in percent, got {wrong!r}")
+        raise InputError(f"each is a number in [0, 1] or in percent, got {wrong!r}")
     signed = [text.endswith("%") for text in texts]
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)
@@ -52,7 +51,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
 
 @dataclass(frozen=True)
 class PrintedClaim:
-    """What printed numbers leave open, and the probability that the claim is false.
+    """Counts that print alike, and the probability that the claim is false.
 
     Attributes
     ----------
@@ -89,14 +88,14 @@ def reported_claim(
     n_test : int
         Number of items.
     congruence : float, optional
-        Known share of items that both got right, held within the bounds of each pair of counts.
+        Known share of items that both got right, clipped to the bounds of each pair of counts.
     rounding : {"auto", "nearest", "floor", "exact"}
         How the accuracies were cut; "auto" is nearest.
 
     Raises
     ------
     ImpossibleAccuracyError
-        No number of right answers gives these accuracies.
+        No number of correct answers gives these accuracies.
     InputError
         A below B, fewer than two items.
 

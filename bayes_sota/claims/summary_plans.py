@@ -1,6 +1,6 @@
 """Reports of plans, from two numbers and from a pilot: ``bayes-sota claim plan``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -36,6 +36,8 @@ def report_plan(
     power: float = 0.8,
     n_test: int | None = None,
     anchors: int = 0,
+    printed: tuple[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
 
@@ -49,6 +51,10 @@ def report_plan(
         Items observed so far: adds the fresh items that make the claim with this probability.
     anchors : int
         Models whose skill is known from elsewhere, B among them: adds the items that then do.
+    printed : (str, str), optional
+        The two accuracies as typed, for the sentences.
+    notes : sequence of str
+        Repeated in the report.
 
     Examples
     --------
@@ -67,7 +73,7 @@ def report_plan(
         "power": power,
         "n_for_power": claim.powered_size(level, power),
         "n_test": n_test,
-        "notes": [],
+        "notes": [*notes],
     }
     if isinstance(claim, Means):
         content["sd"] = claim.sd
@@ -90,7 +96,7 @@ def report_plan(
     return numbers_report(
         [(name, size, f"{size:,}") for name, size in rows if size is not None],
         content=content,
-        sentences=list(_plan_said(claim, content)),
+        sentences=list(_plan_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))),
         basis=(LAWS[claim.unknown], SOURCE),
         notes=content["notes"],
         legend=[*assumptions(claim)],
@@ -129,14 +135,14 @@ def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
     return min(first**2 * left / max(both, 1e-300), 1.0), correlation
 
 
-def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
+def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) -> Iterator[str]:
     needed, for_power = content["n_needed"], content["n_for_power"]
     if needed is None:
         yield "Equal numbers support no claim, whatever the size."
         return
     low, high = content["n_needed_range"]
     between = varying(claim, f"{low:,}", f"{high:,}")
-    numbers = f"{claim.a:g} against {claim.b:g}" if claim.b else f"a gap of {claim.a:g}"
+    numbers = " against ".join(printed) if claim.b else f"a gap of {claim.a:g}"
     yield (
         f"With {numbers} P(false) falls to {content['level']:g} at "
         f"{needed:,} {claim.item}s{between}."
@@ -272,7 +278,7 @@ def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) ->
             "would do."
         )
     elif of_answers:
-        yield "The pilot has one run of each item, which does not tell what more runs would add."
+        yield "The pilot has one run of each item, which does not show what more would add."
     error = content["standard_error"]
     yield (
         f"The pilot shows {_shown(pilot, pilot.difference, '+.2g')}, standard error "
@@ -285,7 +291,7 @@ def _remarks(pilot: Pilot) -> Iterator[str]:
     if pilot.known_to > _SURE_ENOUGH:
         count = ceil(ndtri(0.95) ** 2 / (2 * _SURE_ENOUGH**2)) + 1
         yield (
-            f"the pilot leaves {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
-            f"{pilot.known_to:.0%} off, and numbers of items twice that; {count} clusters, or "
-            f"single items, of equal size tell errors to {_SURE_ENOUGH:.0%} in nine of ten cases"
+            f"the pilot has {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
+            f"{pilot.known_to:.0%} off, and numbers of items twice that; {count} clusters (or "
+            f"items) of equal size give errors to {_SURE_ENOUGH:.0%} in nine of ten cases"
         )

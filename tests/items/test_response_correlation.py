@@ -44,17 +44,6 @@ def test_scores_of_other_items_share_less(missing):
     assert found.rho**2 == pytest.approx((1 - missing) * whole.rho**2, abs=0.015)
 
 
-def test_scores_without_a_common_item_share_nothing():
-    rng = np.random.default_rng(3)
-    answers = simulate(rng, 2000, np.full(5, 0.8)).correct.astype(float)
-    answers[:1000, 0] = np.nan
-    answers[1000:, 1] = np.nan
-    found = response_correlation(Outcomes(answers))
-    own = np.sqrt(1 - found.loadings**2)
-    total = np.outer(found.loadings, found.loadings) + np.outer(own, own) * found.residual
-    assert abs(total[0, 1]) < 0.2 < total[2:, 3].min()
-
-
 def with_gaps(values, missing, rng):
     """Numbers of which some are missing."""
     return np.where(rng.random(values.shape) < missing, np.nan, values)
@@ -252,10 +241,6 @@ def check_rho(correct, strong, seed):
         few = response_correlation(Outcomes(chosen[rng.integers(0, len(correct), 1000)]))
         errors.append(few.rho - response_correlation(Outcomes(chosen)).rho)
     assert np.sqrt(np.mean(np.square(errors))) < 0.05
-
-
-def test_rho_of_digits_classifiers():
-    check_rho(load_responses_example("digits").held_out.correct, 60, 9)
 
 
 @pytest.mark.slow
