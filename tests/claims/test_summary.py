@@ -89,11 +89,3 @@ def test_several_methods() -> None:
     assert "240 items in 60 clusters" in clustered.text
     assert "Only 5 items. " in clustered.text
     assert clustered.to_dict()["selection"] is None
-
-
-def test_who_was_never_the_best_in_the_draws_has_a_bound() -> None:
-    answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.2])
-    report = report_methods(answers, random_seed=0)
-    assert report.content["methods"][-1]["p_best"] == 0
-    table = report.tables[0]
-    assert table.rows[-1][table.header.index("P(best)")].startswith("< 0.0")
