@@ -26,7 +26,7 @@ _WHOLE = 64  # counts that print alike, each of which is looked at
 _NODES = 12  # that stand for more
 
 
-def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
+def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], str]:
     """Two shares with their digits, and a note where they are taken as percent.
 
     Examples
@@ -42,11 +42,11 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
     signed = [text.endswith("%") for text in texts]
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)
-    shares = tuple(
+    a, b = (
         str(value.scaleb(-2)) if bare or sign else text  # with the digits that were typed
         for value, sign, text in zip(values, signed, texts, strict=True)
     )
-    return shares, f"{' and '.join(texts)} are read as percent" * bare
+    return (a, b), f"{' and '.join(texts)} are read as percent" * bare
 
 
 @dataclass(frozen=True)

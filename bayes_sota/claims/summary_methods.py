@@ -150,7 +150,7 @@ def report_methods(
     if selection:
         joint, notes = _corrected(outcomes, int(seed) if seed.isdigit() else rng)
     entries = joint and joint.entries
-    if entries:
+    if joint is not None:
         picking = {
             "p_not_best": float(1 - entries.p_best[of.winner]),
             "p_not_best_mcse": float(entries.p_best_mcse[of.winner]),
