@@ -174,10 +174,8 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str) -> Iterator[s
         yield "PASSED." if content["passed"] else "FAILED."
     if rope := row.get("rope"):
         better, within, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
-        yield (
-            f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) "
-            f"{worse}."
-        )
+        probabilities = f"P(better by more than {width}) {better}, P(within) {within}"
+        yield f"{probabilities}, P(worse by more) {worse}."
 
 
 def report_tasks(
@@ -220,10 +218,8 @@ def report_tasks(
     stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
     rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
     rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
-    count = {
-        name: sum(row["stands"] and row["best"] == name for row in rows)
-        for name in pair or of.methods
-    }
+    standing = [row["best"] for row in rows if row["stands"]]
+    count = {name: standing.count(name) for name in pair or of.methods}
     first = pair[0] if pair else of.methods[int(of.average.mean(axis=0).argmax())]
     spread = difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob)
     content = {"tasks": rows, "n_tasks": len(rows), "n_stand": count, "prob": ci_prob}
@@ -237,11 +233,9 @@ def report_tasks(
         "P(false)": lambda row: of_draws(row["p_false"], draws) if pair else None,
         "stands": lambda row: (f"{row['best']} is better" if pair else "yes") * row["stands"],
     }
-    said = (
-        _pair_in_tasks(rows, count, ci_prob)
-        if pair
-        else _best_said(of.errors.scores, count, ci_prob)
-    )
+    said = _best_said(of.errors.scores, count, ci_prob)
+    if pair:
+        said = _pair_in_tasks(rows, count, ci_prob)
     how, tree = f"Normal model of tasks, {counted(draws, 'draw')}", partial(tasks_tree, first=first)
     legend = (
         "difference, interval and P: shrunk towards the mean of all tasks, more where a task has "
@@ -282,10 +276,8 @@ def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> It
     (a, stand_a), (b, stand_b) = count.items()
     signs = [np.sign(row["difference"]["observed"]) for row in rows]
     size = len(rows)
-    yield (
-        f"{a} scores higher than {b} in {signs.count(1)} of {size} tasks, and lower in "
-        f"{signs.count(-1)}."
-    )
+    more, fewer = signs.count(1), signs.count(-1)
+    yield f"{a} scores higher than {b} in {more} of {size} tasks, and lower in {fewer}."
     yield (
         f"With each task shrunk towards the mean of all, {a} is better in {stand_a} of {size} "
         f"tasks and {b} in {stand_b}, all at once with probability {ci_prob:.0%}."

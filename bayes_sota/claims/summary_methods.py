@@ -180,7 +180,7 @@ def report_methods(
     }
     kind = "clusters" if in_clusters else "independent"
     picked = "; P(best) allows for the winner's having been picked" * (picking is not None)
-    tied = "cannot be distinguished from the winner, pair by pair"
+    tied = f"cannot be distinguished from the winner, pair by pair, at {ci_prob:.0%}"
     return answers_report(
         outcomes,
         of,
@@ -191,7 +191,7 @@ def report_methods(
         said=_answer(of, content, size, outcomes.unit),
         how=f"Paired posterior, {outcomes.unit}s as {kind}, {counted(draws, 'draw')}",
         tree=partial(comparison_tree, joint=entries),
-        legend=f"tied with best: {tied}, at {ci_prob:.0%}{picked}",
+        legend=f"tied with best: {tied}{picked}",
         title=f"{outcomes.name}: {size}, {len(rows)} methods",
         reasons=joint.reasons if joint else (),
     )

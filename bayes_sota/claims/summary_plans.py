@@ -62,7 +62,6 @@ def report_plan(
     >>> report_plan(Accuracies(a=0.90, b=0.88, n=2)).content["n_needed"]
     826
     """
-    planned = replace(claim, n=n_test) if n_test else claim
     content: dict[str, Any] = {
         "gap": claim.a - claim.b,
         claim.what: [claim.a, claim.b],
@@ -83,18 +82,19 @@ def report_plan(
         content["n_for_power_with_anchors"] = ceil(content["n_for_power"] * of_all)
         content |= {"anchors": anchors, "correlation_of_anchors": correlation}
     if n_test:
-        content["n_assured"] = planned.assured_size(level, power)
-        content["highest_assurance"] = 1 - planned.p_false()
+        observed = replace(claim, n=n_test)
+        content["n_assured"] = observed.assured_size(level, power)
+        content["highest_assurance"] = p = 1 - observed.p_false()
         if content["n_assured"] is None:
             content["notes"].append(
                 f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
-                f"the better one with probability {chance(content['highest_assurance'])}"
+                f"better with probability {chance(p)}"
             )
     words = {"n_needed": "if exactly this is observed"}
     words["n_for_power"] = words["n_assured"] = f"for a claim with probability {power:g}"
-    rows = [(f"{key}: {claim.item}s {text}", content.get(key)) for key, text in words.items()]
+    sizes = {key: content[key] for key in words if content.get(key) is not None}
     return numbers_report(
-        [(name, size, f"{size:,}") for name, size in rows if size is not None],
+        [(f"{key}: {claim.item}s {words[key]}", n, f"{n:,}") for key, n in sizes.items()],
         content=content,
         sentences=list(_plan_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))),
         basis=(LAWS[claim.unknown], SOURCE),
@@ -143,14 +143,10 @@ def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) 
     low, high = content["n_needed_range"]
     between = varying(claim, f"{low:,}", f"{high:,}")
     numbers = " against ".join(printed) if claim.b else f"a gap of {claim.a:g}"
-    yield (
-        f"With {numbers} P(false) falls to {content['level']:g} at "
-        f"{needed:,} {claim.item}s{between}."
-    )
-    yield (
-        f"If that is the true difference, {counted(for_power, claim.item)} lead to the claim with "
-        f"probability {content['power']:g}."
-    )
+    level, power = content["level"], f"probability {content['power']:g}"
+    yield f"With {numbers} P(false) falls to {level:g} at {needed:,} {claim.item}s{between}."
+    size = counted(for_power, claim.item)
+    yield f"If that is the true difference, {size} lead to the claim with {power}."
     if "n_with_anchors" in content:
         others = content["anchors"] - 1
         more = f" and of {counted(others, 'model')} like it" if others else ""
@@ -161,11 +157,8 @@ def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) 
             f"{content['correlation_of_anchors']:.2f}."
         )
     if content.get("n_assured") is not None:
-        yield (
-            f"After {counted(content['n_test'], claim.item)} with these numbers "
-            f"{content['n_assured']:,} fresh ones lead to the claim with probability "
-            f"{content['power']:g}."
-        )
+        after = f"After {counted(content['n_test'], claim.item)} with these numbers"
+        yield f"{after} {content['n_assured']:,} fresh ones lead to the claim with {power}."
 
 
 def plan_from_pilot(
@@ -210,9 +203,8 @@ def plan_from_pilot(
     POSITIVE.check(gap, "gap")
     costs = None
     if cost_per_item is not None or cost_per_run is not None:
-        costs = (cost_per_item or 0.0, cost_per_run or 0.0)
-        for name, cost in zip(("cost_per_item", "cost_per_run"), costs, strict=True):
-            NOT_NEGATIVE.check(cost, name)
+        of_item = NOT_NEGATIVE.check(cost_per_item or 0.0, "cost_per_item")
+        costs = of_item, NOT_NEGATIVE.check(cost_per_run or 0.0, "cost_per_run")
     pilot, unit = Pilot.of(outcomes, pair), outcomes.unit
     checked_width(gap, "gap", shares=pilot.are_shares)
     designs = list[dict[str, Any]]()
@@ -273,9 +265,9 @@ def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) ->
     if pilot.of_runs is not None:
         last = designs[-1]
         yield (
-            f"Runs make {pilot.share_of_runs:.0%} of the variance of the difference here (in "
-            f"{pilot.n_runs} runs); in {last['n_runs']} runs {counted(last['n_items'], 'item')} "
-            "would do."
+            f"In {pilot.n_runs} runs, as here, runs make {pilot.share_of_runs:.0%} of the variance "
+            f"of the difference; in {last['n_runs']} runs {counted(last['n_items'], 'item')} are "
+            "enough."
         )
     elif of_answers:
         yield "The pilot has one run of each item, which does not show what more would add."

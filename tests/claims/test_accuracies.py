@@ -20,22 +20,6 @@ def test_published_numbers(congruence, expected: float) -> None:
     assert found == pytest.approx(expected, abs=0.0005 if expected > 0.001 else 2e-5)
 
 
-def test_the_average_is_that_over_all_tables() -> None:
-    """Every 2 x 2 table of 14 items with the margins, weighted by its Dirichlet-multinomial."""
-    n, x_a, x_b = 14, 10, 9
-    total = weight = 0.0
-    for table in product(range(n + 1), repeat=3):
-        both, only_a, only_b = table
-        neither = n - sum(table)
-        if neither < 0 or both + only_a != x_a or both + only_b != x_b:
-            continue
-        w = stats.dirichlet_multinomial(np.ones(4), n).pmf([both, only_a, only_b, neither])
-        total += w * stats.beta(only_a + 1, only_b + 1).cdf(0.5)
-        weight += w
-    found = false_claim_probability(x_a / n, x_b / n, n)
-    assert found == pytest.approx(total / weight, rel=1e-10)
-
-
 @pytest.mark.parametrize(("x_a", "x_b", "n"), [(935, 925, 1000), (980, 950, 1080), (9, 7, 12)])
 @pytest.mark.parametrize("times", [1, 30])
 def test_the_average_of_many_tables_is_their_sum(x_a: int, x_b: int, n: int, times: int) -> None:
@@ -151,14 +135,6 @@ def test_the_average_falls_with_the_number_of_items_without_jumps() -> None:
     for level in (0.05, 0.01):
         size = claim.size(level)
         assert claim.p_false(size) <= level < claim.p_false(size - 1)
-
-
-def test_the_average_is_what_simulated_tables_say() -> None:
-    rng, n = np.random.default_rng(1), 150  # 135 and 132 right
-    both = rng.integers(117, 133, 400_000)
-    first, second = rng.gamma(135 - both + 1), rng.gamma(132 - both + 1)
-    found = Accuracies(a=0.90, b=0.88, n=500).p_false(n)
-    assert found == pytest.approx(np.mean(first <= second), abs=2 / np.sqrt(both.size))
 
 
 @pytest.mark.parametrize("domain", ["image-classifiers", "language-models", "tabular"])
