@@ -149,7 +149,7 @@ def report_methods(
     joint, notes, picking = None, list[str](), None
     if selection:
         joint, notes = _corrected(outcomes, int(seed) if seed.isdigit() else rng)
-    entries = joint and joint.entries
+    entries: Any = joint and joint.entries
     if joint is not None:
         picking = {
             "p_not_best": float(1 - entries.p_best[of.winner]),
