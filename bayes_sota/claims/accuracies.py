@@ -10,11 +10,11 @@ because ``p1 / (p1 + p2)`` is Beta whatever the other cells are: what *Claims Re
 Christodoulou et al. 2025, arXiv 2505.04720) calls intractable and samples. ``p11``, the congruence,
 is hardly ever reported, and the verdict can hinge on it. Given the margins alone the flat prior
 makes the number of items that both got right uniform on the whole numbers that the margins allow,
-so that the answer is a finite average; thousands of tables are an integral.
+so that the answer is a finite average; all but the first 64 tables are an integral.
 
-If A is the best of K tries of equal skill, what they share is the luck of the items, to the extent
-that A and B share it: the correlation r of their answers. Given the shared luck, board-conditional
-skills :math:`\psi` have a flat prior and
+If A is the best of K tries of equal skill, the tries have a shared error, to the extent that A and
+B have one: the correlation r of their answers. Given the shared error, board-conditional skills
+:math:`\psi` have a flat prior and
 
 .. math:: P(\psi_A \le \psi_B) \propto \int \big[F(x_A \mid \psi)^K - F(x_A - 1 \mid \psi)^K\big]\,
           P(\psi_B \ge \psi \mid x_B)\, d\psi
@@ -48,9 +48,7 @@ from bayes_sota.claims.claim import (
 from bayes_sota.core.types import FloatArray
 
 OUTCOMES = ("both", "only_a", "only_b", "none")
-_LONG = 4096  # tables from which on their sum is an integral
-_LONG_OF_ROPE = 1024  # the same where each is itself an integral
-_LONG_NODES = 128
+_TABLES, _NODES = 64, 32  # that are summed one by one; nodes for all others
 _FEW_CONGRUENCES = 32  # of the best of several tries
 _ROPE_NODES = 96
 _TRY_NODES, _REACH, _LEAST_DISPERSION = 160, 16.0, 1e-3  # of the best try; reach in its errors
@@ -104,7 +102,6 @@ def false_claim_probability(
     else:
         p11 = congruence_at(a, b, congruence)
         p = _at_most_half(n * (a - p11), n * (b - p11))
-    p = np.minimum(p, 0.5)  # what equal accuracies have, but for rounding
     return float(p) if np.ndim(p) == 0 else p
 
 
@@ -164,20 +161,20 @@ class Accuracies(Claim):
         """All that is possible, or what 90 % of the pairs of the domain have."""
         if self.domain is None:
             return self.ends
-        of = DOMAINS[self.domain]
-        return self._at_odds_ratio(of.low), self._at_odds_ratio(of.high)
+        domain = DOMAINS[self.domain]
+        return self._at_odds_ratio(domain.low), self._at_odds_ratio(domain.high)
 
-    def assumed(self, count: int = 64) -> tuple[FloatArray, FloatArray]:
-        """Congruences and their probabilities."""
+    @property
+    def value(self) -> float | None:
+        """The congruence that is known, or typical of the domain; None if it is averaged over."""
         if self.known is None and self.domain is not None:
-            return np.array([self._at_odds_ratio(DOMAINS[self.domain].odds_ratio)]), np.ones(1)
-        return super().assumed(count)
+            return self._at_odds_ratio(DOMAINS[self.domain].odds_ratio)
+        return super().value
 
     def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
         """P(false) at congruences."""
         n, shared = n or self.n, np.asarray(unknown, np.float64)
-        p = _at_most_half(n * (self.a - shared), n * (self.b - shared))
-        return np.minimum(p, 0.5)
+        return _at_most_half(n * (self.a - shared), n * (self.b - shared))
 
     def p_false(self, n: float | None = None) -> float:
         """Probability that B is at least as good as A, on ``n`` items (default: those reported).
@@ -185,14 +182,14 @@ class Accuracies(Claim):
         The average over all tables is interpolated between the sizes, whole or not, that allow
         whole numbers of tables; in between it would jump.
         """
-        if self.known is not None or self.domain is not None:
+        if self.value is not None:
             return super().p_false(n)
+        if n is None or n == self.n:
+            return float(false_claim_probability(self.a, self.b, self.n))
         width = min(self.b, 1 - self.a)  # of the range of the congruence
-        if n is None or n == self.n or not width:
-            return float(false_claim_probability(self.a, self.b, n or self.n))
         below = np.floor(n * width + SLACK)
         sizes = np.array([below, below + 1]) / width
-        first, last = np.minimum(_averaged(self.a * sizes, self.b * sizes, sizes), 0.5).tolist()
+        first, last = _averaged(self.a * sizes, self.b * sizes, sizes).tolist()
         return float(first + (n * width - below) * (last - first))
 
     def difference_at_most(self, q: float) -> float:
@@ -202,10 +199,10 @@ class Accuracies(Claim):
         :math:`P(p_1 - p_2 \le q) = E_s\, I_{(1 + q/s)/2}(x_1 + 1, x_2 + 1)`.
         """
         x1, x2 = self.n * self.a, self.n * self.b
-        if self.known is not None or self.domain is not None:
-            both = self.n * self.assumed()[0]
+        if self.value is not None:
+            both = self.n * self.value
             return float(at_most(q, x1 - both, x2 - both, self.n)[0])
-        only_b, weights = _tables(_numbers(x1, x2, float(self.n)), _LONG_OF_ROPE)
+        only_b, weights = _tables(_numbers(x1, x2, float(self.n)))
         return float(weights @ at_most(q, x1 - x2 + only_b, only_b, self.n))
 
     def truth(self, unknown: FloatArray) -> Truth:
@@ -230,9 +227,10 @@ class Accuracies(Claim):
     def draw(self, size: int, rng: np.random.Generator) -> dict[str, dict[str, FloatArray]]:
         """Posterior and prior draws of the four cells, and accuracies of fresh test sets."""
         right_a, right_b = self.n * self.a, self.n * self.b
-        both = np.full(size, self.n * self.assumed()[0][0])
-        if self.known is None and self.domain is None:
-            both = right_b - rng.integers(_numbers(right_a, right_b, float(self.n)), size=size)
+        only_b: Any = right_b - self.n * (self.value or 0.0)
+        if self.value is None:
+            only_b = rng.integers(_numbers(right_a, right_b, float(self.n)), size=size)
+        both = np.full(size, right_b - only_b)
         counts = [both, right_a - both, right_b - both, self.n - right_a - right_b + both]
         gammas = rng.standard_gamma(np.maximum(np.column_stack(counts), 0.0) + 1)
         drawn = {
@@ -250,7 +248,7 @@ class Accuracies(Claim):
         return found
 
     def best_of(self, tries: float, single: float) -> float:
-        """What several tries add to the log odds, which are exact for one."""
+        """P(false) of one try, with what several tries add to the log odds."""
         if not 0 < single < 1:
             return single
         unknown, weights = self.assumed(_FEW_CONGRUENCES)
@@ -262,7 +260,7 @@ class Accuracies(Claim):
         return float(expit(logit(single) + logit(best) - logit(one)))
 
     def _not_above(self, dispersion: float, tries: tuple[float, float]) -> list[float]:
-        """P(psi of A <= psi of B) for numbers of tries, with the luck that they do not share."""
+        """P(psi of A <= psi of B) for numbers of tries, with the error that they do not share."""
         d, n = max(dispersion, _LEAST_DISPERSION), self.n
         error = np.sqrt((self.a * (1 - self.a) + d / n) * d / n)
         low, high = max(self.a - _REACH * error, 0.0), min(self.a + _REACH * error, 1.0)
@@ -275,7 +273,7 @@ class Accuracies(Claim):
 
 
 def _below(psi: FloatArray, count: float, n: float, dispersion: float) -> FloatArray:
-    """P(fewer right answers than ``count``), of ``n / dispersion`` items."""
+    """P(fewer correct answers than ``count``), of ``n / dispersion`` items."""
     above, rest = ((x / dispersion + 0.5) for x in (count - 0.5, n - count + 0.5))
     return betainc(rest, above, 1 - psi) if rest > 0 else np.ones_like(psi)
 
@@ -294,8 +292,8 @@ def at_most(q: float, x1: ArrayLike, x2: ArrayLike, n: float) -> FloatArray:
 
 
 def _at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
-    """P(p1 <= p2) of tables with ``x1`` and ``x2`` items that one alone got right."""
-    return np.asarray(betainc(x1 + 1, x2 + 1, 0.5))
+    """P(p1 <= p2) of tables with ``x1 >= x2`` items that one alone got right."""
+    return np.minimum(betainc(x1 + 1, x2 + 1, 0.5), 0.5)  # rounding errors may pass the bound
 
 
 def _averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
@@ -303,7 +301,7 @@ def _averaged(x_a: FloatArray, x_b: FloatArray, n: FloatArray) -> FloatArray:
     own, other, size = np.broadcast_arrays(x_a, x_b, n)
     average, counts = np.empty(own.shape), _numbers(own, other, size)
     for place, count in np.ndenumerate(counts):
-        only_b, weights = _tables(count, _LONG)
+        only_b, weights = _tables(count)
         average[place] = weights @ _at_most_half(own[place] - other[place] + only_b, only_b)
     return average
 
@@ -313,13 +311,16 @@ def _numbers(x_a: Any, x_b: Any, n: Any) -> Any:
     return np.floor(np.minimum(x_a, x_b) - np.maximum(0.0, x_a + x_b - n) + SLACK) + 1
 
 
-def _tables(count: float, long: int) -> tuple[FloatArray, FloatArray]:
+def _tables(count: float) -> tuple[FloatArray, FloatArray]:
     """Items that B alone may have got right, equally probable, and their weights.
 
-    Thousands are an integral over the root of these numbers, where the integrand is smooth: the
-    midpoint rule backwards.
+    All but the first are an integral over the root of these numbers, where the integrand is
+    smooth: the midpoint rule backwards, with its first correction (Euler and Maclaurin).
     """
-    if count < long:
+    if count <= _TABLES:
         return np.arange(count), np.full(int(count), 1 / count)
-    root, weights = gauss(_LONG_NODES)
-    return count * root**2 - 0.5, 2 * weights * root
+    low, high = _TABLES**0.5, count**0.5
+    root, weights = gauss(_NODES, low, high)
+    ends, slopes = [_TABLES - 1, _TABLES, count - 2, count - 1], np.array([-1, 1, 1, -1]) / 24
+    all_weights = [np.ones(_TABLES), 2 * root * weights * (high - low), slopes]
+    return np.r_[: float(_TABLES), root**2 - 0.5, ends], np.concatenate(all_weights) / count

@@ -1,4 +1,4 @@
-r"""A claim that A outperforms B, from two reported numbers: what both laws have in common.
+r"""A claim that A outperforms B, from two reported numbers: the base of both laws.
 
 What papers leave out, the *unknown*, is the congruence of two accuracies, or the correlation of the
 cases of two means. A subclass says what P(false) is at a value of the unknown, and which values
@@ -11,6 +11,7 @@ items leave open about the truth. ``tests/claims/test_planning.py`` counts simul
 """
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -89,6 +90,11 @@ class Claim(ABC):
         return self.ends
 
     @property
+    def value(self) -> float | None:
+        """The unknown where it is known or does not matter; None where it is averaged over."""
+        return self.ends[0] if self.known is None and not self.is_open else self.known
+
+    @property
     def is_open(self) -> bool:
         """Whether something that matters is not known."""
         return self.known is None and self.ends[0] < self.ends[1]
@@ -124,8 +130,8 @@ class Claim(ABC):
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
         """Values of the unknown and their probabilities."""
-        if not self.is_open:
-            return np.array([self.ends[0] if self.known is None else self.known]), np.ones(1)
+        if self.value is not None:
+            return np.array([self.value]), np.ones(1)
         return gauss(count, *self.ends)
 
     def p_false(self, n: float | None = None) -> float:
@@ -133,19 +139,17 @@ class Claim(ABC):
         unknown, weights = self.assumed()
         return float(weights @ self.at(unknown, n))
 
-    def p_range(self, n: float | None = None) -> tuple[float, float]:
+    def p_range(self) -> tuple[float, float]:
         """Least and largest P(false) over all that is plausible; twice the same if it is known."""
         if not self.is_open:
-            return (self.p_false(n),) * 2
-        low, high = self.at(self.plausible[::-1], n).tolist()
+            return (self.p_false(),) * 2
+        low, high = self.at(self.plausible[::-1]).tolist()
         return low, high
 
     def size_range(self, level: float = 0.05) -> tuple[int | None, int | None]:
         """``size`` with the most and with the least favourable value of what is plausible."""
-        if not self.is_open:
-            return (self.size(level),) * 2
-        low, high = (replace(self, known=end).size(level) for end in self.plausible[::-1])
-        return low, high
+        low, high = self.plausible[::-1] if self.is_open else (self.known, self.known)
+        return replace(self, known=low).size(level), replace(self, known=high).size(level)
 
     def curve(self, points: int = 201) -> FloatArray:
         """The unknown from end to end, and P(false), (points, 2)."""
@@ -215,15 +219,8 @@ class Claim(ABC):
 
 def smallest(enough: Callable[[int], Any]) -> int | None:
     """Smallest number of items from which a condition holds, None where no number is enough."""
-    low, high = 1, 2
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > MOST_ITEMS:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    found = 2 + bisect_left(range(2, MOST_ITEMS), True, key=lambda n: bool(enough(n)))
+    return found if found < MOST_ITEMS else None
 
 
 def checked_pair(
@@ -240,10 +237,8 @@ def checked_pair(
     if np.any(of_a < of_b):
         raise InputError(f"A is the reported winner, but its {what} is below B's: exchange the two")
     if not np.all((size >= 2) & (size == np.floor(size)) & (size <= MOST_ITEMS)):
-        raise InputError(
-            f"{{name}} must be a whole number from 2 to {MOST_ITEMS:,}, got {n!r}",
-            parameter="n_test",
-        )
+        problem = f"{{name}} must be a whole number from 2 to {MOST_ITEMS:,}, got {n!r}"
+        raise InputError(problem, parameter="n_test")
     return of_a, of_b, size
 
 
@@ -299,9 +294,7 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
     p11 = np.asarray(congruence, np.float64)
     wrong = ~((p11 >= low - SLACK) & (p11 <= high + SLACK))
     if np.any(wrong):
-        ends = (float(x[wrong][0]) for x in np.broadcast_arrays(low, high, p11))
-        raise InputError(
-            "the congruence must lie between {:.6g} and {:.6g}, what these accuracies allow, got "
-            "{:g}".format(*ends)
-        )
+        least, most, got = (float(x[wrong][0]) for x in np.broadcast_arrays(low, high, p11))
+        allowed = f"between {least:.6g} and {most:.6g}, the bounds at these accuracies"
+        raise InputError(f"the congruence must lie {allowed}, got {got:g}")
     return np.clip(p11, low, high)

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtri, ndtr, ndtri, stdtr, stdtrit
 
 from bayes_sota.claims.claim import Claim, Truth, checked_pair, gauss
+from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
@@ -98,29 +99,24 @@ class Means(Claim):
             given = self.correlations if self.known is None else f"{self.known:g}"
             raise InputError(f"correlations lie in [-1, 1], got {given}")
         if self.sd_difference is not None:
-            if not self.sd_difference > 0:
-                problem = f"{{name}} must be positive, got {self.sd_difference:g}"
-                raise InputError(problem, parameter="sd_difference")
+            POSITIVE.check(self.sd_difference, "sd_difference")
             if not (self.sd is None and self.known is None):
-                problem = "{name} says all: give it, or sd and correlation"
+                problem = "{name} is enough: give it, or sd and correlation"
                 raise InputError(problem, parameter="sd_difference")
         elif self.sd is not None:
             self._check_spreads(self.sd)
             if not any(self.sd):
-                raise InputError("standard deviations of 0 tell nothing: give those of the cases")
+                raise InputError("standard deviations are 0: give those of the cases")
         elif self.bounds != (0.0, 1.0):
-            raise InputError(
-                "give the standard deviations of both methods, or {name}: they are imputed for "
-                "metrics in [0, 1] only",
-                parameter="sd_difference",
-            )
+            problem = "give the standard deviations of both methods, or {name}"
+            why = "they are imputed for metrics in [0, 1] only"
+            raise InputError(f"{problem}: {why}", parameter="sd_difference")
 
     def _check_spreads(self, sd: tuple[float, float]) -> None:
         low, high = self.bounds or (-np.inf, np.inf)
         for mean, spread in zip((self.a, self.b), sd, strict=True):
+            NOT_NEGATIVE.check(spread, "sd")
             most = np.sqrt((mean - low) * (high - mean) * self.n / (self.n - 1))
-            if not 0 <= spread < np.inf:
-                raise InputError(f"a standard deviation is at least 0, got {spread:g}")
             if spread > most * (1 + 1e-9):
                 raise InputError(
                     f"cases between {low:g} and {high:g} with the mean {mean:g} have a standard "
@@ -194,10 +190,10 @@ class Means(Claim):
         :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)` and
         :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`.
         """
-        drawn, r = dict[str, FloatArray](), np.full(size, self.known or 0.0)
-        if self.sd_difference is None:
-            r = rng.uniform(*self.correlations, size) if self.known is None else r
-            drawn["correlation"] = r
+        r = np.full(size, self.known or 0.0)
+        if self.is_open:
+            r = rng.uniform(*self.correlations, size)
+        drawn = {"correlation": r} if self.sd_difference is None else {}
         sd = self._spread(r) * np.sqrt((self.n - 1) / rng.chisquare(self.n - 1, size))
         noise = sd / np.sqrt(self.n)
         difference = self.a - self.b + noise * rng.standard_normal(size)
@@ -217,11 +213,6 @@ class Means(Claim):
         levels, w = gauss(_TRY_NODES)
         scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels) / self.n)[:, None]
         largest = ndtri(levels ** (1 / tries))
-        each = []
-        for v, all_v in zip(own.tolist(), total.tolist(), strict=True):
-            excess = scale * np.sqrt(v) * largest - (self.a - self.b)
-            rest = max(all_v - v, 0.0)
-            certain = (excess >= 0).astype(float)
-            made = ndtr(excess / (scale * np.sqrt(rest))) if rest > 1e-12 * all_v else certain
-            each.append(float(w @ made @ w))
-        return float(weights @ each)
+        excess = scale * np.sqrt(own)[:, None, None] * largest - (self.a - self.b)
+        rest = np.sqrt(np.maximum(total - own, 1e-12 * total + 1e-300))[:, None, None]
+        return float(weights @ (w @ ndtr(excess / (scale * rest)) @ w))

@@ -43,7 +43,7 @@ def build_model(
     Parameters
     ----------
     accuracy_a, accuracy_b : array_like, shape (claims,)
-        Reported accuracies of winner and other; the nearest whole numbers of right answers count.
+        Reported accuracies of winner and other; the nearest whole numbers of correct answers count.
     n_test : array_like of int, shape (claims,) or a number
     congruence : array_like, shape (claims,), optional
         Share of items that both got right, NaN where it is not known. Default: known nowhere.
@@ -125,7 +125,7 @@ def counts_logp(counts: Any, cells: Any) -> Any:
     Parameters
     ----------
     counts : tensor, shape (claim, 4)
-        Of ``COUNTS``: right answers of A and of B, of both (-1 where not known), and items.
+        Of ``COUNTS``: correct answers of A and of B, of both (-1 where not known), and items.
     cells : tensor, shape (claim, 4)
         Probabilities of ``OUTCOMES``.
 

@@ -1,4 +1,4 @@
-r"""The difference of two methods that were named beforehand, without draws: what a gate needs.
+r"""The difference of two methods that were named beforehand, without draws.
 
 Answers with one run, items independent, have the flat Dirichlet posterior of their table
 (``claims.accuracies``); everything else is a sum of independent Student t parts
@@ -219,16 +219,13 @@ class Pilot:
         """Share of the variance of the pilot's difference that runs make; None of one run."""
         if self.of_runs is None:
             return None
-        of_runs = self.of_runs / self.n_runs
-        return of_runs / (self.of_items + of_runs)
+        return self.of_runs / self.n_runs / self.variance(self.n_runs)
 
     def variance(self, n_runs: int) -> float:
         """Variance of the difference on one item in so many runs."""
-        if self.of_runs is None:
-            if n_runs != 1:
-                raise InputError("a pilot with one run of each item does not tell what more add")
-            return self.of_items
-        return self.of_items + self.of_runs / n_runs
+        if self.of_runs is None and n_runs != 1:
+            raise InputError("a pilot with one run of each item does not show what more would add")
+        return self.of_items + (self.of_runs or 0.0) / n_runs
 
     def standard_error(self, n_items: int, n_runs: int) -> float:
         """Standard error of the difference on so many items in so many runs."""

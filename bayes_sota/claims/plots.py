@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from arviz_plots import PlotCollection
 
+from bayes_sota.claims.summary import chance
 from bayes_sota.claims.summary_methods import unit_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
@@ -21,14 +22,14 @@ from bayes_sota.core.plots import (
     title_figure,
 )
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import chance, in_points, shown_name
+from bayes_sota.core.text import in_points, shown_name
 
 _XLABELS = {
     "congruence": "share of items that both get right (congruence)",
     "correlation": "correlation of the two methods' cases",
 }
 _WIDE = 60  # characters of a line of a title
-_MOST_CLAIMS, _MOST = 60, 40  # claims; methods, or pairs
+_MOST_CLAIMS, _MOST = 60, 40  # rows of claims; of methods or pairs
 
 
 def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
@@ -54,21 +55,15 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     if x[0] == x[-1]:
         raise InputError("nothing that matters is unknown: there is no curve to draw")
     level, answer = content["level"], content["p_false"]
-    points, levels = {}, {f"level {level:.3g}": level}
+    ends = ((x[0], p[0]), (x[-1], p[-1]))
+    points = {f"at {x:.3g}: {chance(p, level)}": (x, p) for x, p in ends}
+    levels = {f"level {level:.3g}": level}
     if claim.known is None:
-        levels[f"averaged: {chance(answer)}"] = answer
+        levels[f"averaged: {chance(answer, level)}"] = answer
     else:
-        points[f"given: {chance(answer)}"] = (claim.known, answer)
-    for place, height in ((x[0], p[0]), (x[-1], p[-1])):
-        points[f"at {place:.3g}: {chance(height)}"] = (place, height)
-    panel = plot_lines(
-        {"P(false)": (x, p)},
-        _XLABELS[claim.unknown],
-        variable="p_false",
-        levels=levels,
-        points=points,
-        **pc_kwargs,
-    )
+        points = {f"given: {chance(answer, level)}": (claim.known, answer)} | points
+    look: Any = {"variable": "p_false", "levels": levels, "points": points}
+    panel = plot_lines({"P(false)": (x, p)}, _XLABELS[claim.unknown], **look, **pc_kwargs)
     _title(panel, report.sentences[1].replace("It is", "The claim is", 1))
     return panel.collection
 
@@ -178,7 +173,7 @@ def plot_gate(report: Report, **pc_kwargs: Any) -> PlotCollection:
 def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
     """Draw the differences of the first 40 pairs of methods with their intervals.
 
-    Pairs that are not told apart after adjusting for all of them are grey.
+    Pairs that cannot be distinguished, adjusting for all of them, are grey.
 
     Parameters
     ----------
@@ -190,7 +185,7 @@ def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
     panel = _draw_differences(report, [0.0], **pc_kwargs)
     apart, count = (report.content[key] for key in ("n_told_apart", "n_pairs"))
     more = f"\nthe first {_MOST} are drawn" * (count > _MOST)
-    _title(panel, f"{apart:,} of {count:,} pairs of methods are told apart{more}")
+    _title(panel, f"{apart:,} of {count:,} pairs of methods can be distinguished{more}")
     return panel.collection
 
 

@@ -26,7 +26,7 @@ _WHOLE = 64  # counts that print alike, each of which is looked at
 _NODES = 12  # that stand for more
 
 
-def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
+def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], str]:
     """Two shares with their digits, and a note where they are taken as percent.
 
     Examples
@@ -38,21 +38,20 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, ...], str]:
     numbers = [parse_number(text.removesuffix("%")) for text in texts]
     if None in numbers:
         wrong = texts[numbers.index(None)]
-        two = "two numbers are needed, of A and of B; " * wrong.startswith("--")
-        raise InputError(f"{two}each is a number in [0, 1] or in percent, got {wrong!r}")
+        raise InputError(f"each is a number in [0, 1] or in percent, got {wrong!r}")
     signed = [text.endswith("%") for text in texts]
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)
-    shares = tuple(
+    a, b = (
         str(value.scaleb(-2)) if bare or sign else text  # with the digits that were typed
         for value, sign, text in zip(values, signed, texts, strict=True)
     )
-    return shares, f"{' and '.join(texts)} are read as percent" * bare
+    return (a, b), f"{' and '.join(texts)} are read as percent" * bare
 
 
 @dataclass(frozen=True)
 class PrintedClaim:
-    """What printed numbers leave open, and the probability that the claim is false.
+    """Counts that print alike, and the probability that the claim is false.
 
     Attributes
     ----------
@@ -89,14 +88,14 @@ def reported_claim(
     n_test : int
         Number of items.
     congruence : float, optional
-        Known share of items that both got right, held within the bounds of each pair of counts.
+        Known share of items that both got right, clipped to the bounds of each pair of counts.
     rounding : {"auto", "nearest", "floor", "exact"}
         How the accuracies were cut; "auto" is nearest.
 
     Raises
     ------
     ImpossibleAccuracyError
-        No number of right answers gives these accuracies.
+        No number of correct answers gives these accuracies.
     InputError
         A below B, fewer than two items.
 

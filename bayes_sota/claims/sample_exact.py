@@ -75,22 +75,18 @@ def claim_tree(
     0.093
     """
     rng, seed = resolve_seed(random_seed)
-    reported = [claim.a, claim.b]
-    fixed: dict[str, dict[str, Any]] = {
-        "point_estimate": {"p_false": claim.p_false() if p_false is None else p_false}
-    }
-    if isinstance(claim, Accuracies):
-        fixed["observed_data"] = {"accuracy": reported}
-        priors = "Dirichlet(1) of the four cells"
-    else:
-        fixed["observed_data"] = {"mean_difference": [claim.a - claim.b]}
-        fixed["constant_data"] = {"mean": reported}
+    observed: dict[str, Any] = {"observed_data": {"accuracy": [claim.a, claim.b]}}
+    priors = "Dirichlet(1) of the four cells"
+    if not isinstance(claim, Accuracies):
+        observed = {"observed_data": {"mean_difference": [claim.a - claim.b]}}
+        observed["constant_data"] = {"mean": [claim.a, claim.b]}
         priors = "flat in the mean difference and the logarithm of its standard deviation"
+    stated = {"p_false": claim.p_false() if p_false is None else p_false}
     shared = "unknown" if claim.known is None else f"{claim.known:g}"
     labels = {"classifier": names, "outcome": OUTCOMES, "claim": [f"{names[0]} - {names[1]}"]}
     return _exact_tree(
         claim.draw(_CHAINS * draws, rng),
-        fixed,
+        observed | {"point_estimate": stated},
         _DIMS,
         labels,
         data=digest_of(*astuple(claim)),
@@ -199,7 +195,11 @@ def _exact_tree(
     fixed: Mapping[str, Mapping[str, Any]],
     dims: Mapping[str, tuple[str, ...]],
     coords: Mapping[str, Sequence[str]],
-    **attributes: Any,
+    *,
+    data: str,
+    priors: str,
+    seed: str,
+    **attributes: str,
 ) -> xr.DataTree:
     """Result of groups of independent draws, which become four chains, and of plain numbers."""
     labels = {dim: list(names) for dim, names in coords.items()}
@@ -210,7 +210,6 @@ def _exact_tree(
     for name, numbers in fixed.items():
         dataset = xr.Dataset({key: (dims.get(key, ()), value) for key, value in numbers.items()})
         groups[name] = dataset.assign_coords({dim: labels[str(dim)] for dim in dataset.dims})
-    known = [attributes.pop(name) for name in ("data", "priors")]
-    provenance = describe_provenance(*known, method="exact", seed=attributes.pop("seed"))
+    provenance = describe_provenance(data, priors, method="exact", seed=seed)
     exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
     return result_tree(groups, {**provenance, **exact, **attributes})

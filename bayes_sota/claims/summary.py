@@ -1,4 +1,4 @@
-"""Reports of claims from two reported numbers: all that ``bayes-sota claim`` prints of them.
+"""Reports of claims from two reported numbers.
 
 The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_summary.py`` reads it,
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
@@ -19,7 +19,6 @@ from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, counted, in_points
-from bayes_sota.core.text import chance as fine_chance
 from bayes_sota.data.printed_scores import RoundingChoice
 
 _COARSE = 9  # points of the sensitivity in a table
@@ -44,7 +43,7 @@ _WANTED = {
 
 
 def chance(p: float, limit: float | None = None) -> str:
-    """A probability in a sentence: two digits, and more where it would be rounded to a limit.
+    """A probability with two digits, and more where it would be rounded to a limit.
 
     Examples
     --------
@@ -91,7 +90,7 @@ def report_claim(
     names : (str, str)
         Of A and B.
     printed : (str, str), optional
-        Accuracies as printed: what their digits leave open is averaged over.
+        The two numbers as printed; P(false) is averaged over what digits of accuracies leave open.
     rounding : {"auto", "nearest", "floor", "exact"}
         How these were cut.
     rope : float, optional
@@ -140,7 +139,7 @@ def report_claim(
         known = claim.sd_difference
         content |= {"sd": None if known else [*claim.spreads], "sd_difference": known}
         content["sd_imputed"] = claim.imputed
-    if printed is not None:
+    if printed is not None and claim.unknown == "congruence":
         _add_rounding(content, claim, printed, rounding)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
@@ -163,8 +162,8 @@ def report_claim(
         LAWS[claim.unknown],
         make_frame=lambda: frame_of([{claim.unknown: u, "p_false": p} for u, p in claim.curve()]),
         tables=[
-            Table([of, "P(false)"], [[x, fine_chance(p)] for x, p in rows], f"By {of}{exact}")
-            for of, rows in varied.items()
+            Table([by, "P(false)"], [[x, chance(p, level)] for x, p in rows], f"By {by}{exact}")
+            for by, rows in varied.items()
         ],
         legend=assumed,
         paragraph=[*said, *assumed, *wanted * claim.is_open, *as_sentences(content["notes"])],
@@ -173,7 +172,7 @@ def report_claim(
 
 
 def verdict_of(ends: Sequence[float], level: float, unknown: str) -> str:
-    """Whether the level holds whatever is not reported, nowhere, or only in part."""
+    """Whether a claim is supported at every value of the unknown, at none, or at some."""
     lowest, highest = ends
     if highest <= level:
         return "supported"
@@ -191,28 +190,27 @@ def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int
 def unknown_of(claim: Claim) -> dict[str, Any]:
     """The unknown: its value or range, and what is assumed."""
     if not claim.is_open:
-        return {
-            "value": claim.known,
-            "assumption": "not needed" if claim.known is None else "given",
-        }
+        assumption = "not needed" if claim.known is None else "given"
+        return {"value": claim.known, "assumption": assumption}
     found: dict[str, Any] = {"range": [*claim.plausible], "assumption": "averaged"}
-    if domain := getattr(claim, "domain", None):
-        found |= {"value": float(claim.assumed()[0][0]), "assumption": f"typical of {domain}"}
+    if claim.value is not None:
+        found |= {"value": claim.value, "assumption": f"typical of {getattr(claim, 'domain', '')}"}
     return found
 
 
 def assumptions(claim: Claim) -> Iterator[str]:
-    """What was assumed, once."""
-    found, (low, high) = unknown_of(claim), claim.plausible
-    how = "" if claim.known is None else f"is {claim.known:g}, as given"
-    if claim.is_open:
+    """Assumptions, each once."""
+    (low, high), how = claim.plausible, ""
+    if claim.known is not None:
+        how = f"is {claim.known:g}, as given"
+    elif claim.is_open and claim.value is None:
         how = f"was not reported and is averaged over {low:.3g} to {high:.3g}"
-    if found["assumption"].startswith("typical"):
-        of = DOMAINS[getattr(claim, "domain", "")]
+    elif claim.is_open and claim.value is not None:
+        domain = DOMAINS[getattr(claim, "domain", "")]
         how = (
-            f"was not reported and is taken to be {found['value']:.3f} ({low:.3f} to {high:.3f}), "
-            f"{found['assumption']}: an odds ratio of {of.odds_ratio:g} ({of.low:g} to "
-            f"{of.high:g}) of {of.measured_on}"
+            f"was not reported and is taken to be {claim.value:.3f} ({low:.3f} to {high:.3f}), "
+            f"{unknown_of(claim)['assumption']}: an odds ratio of {domain.odds_ratio:g} "
+            f"({domain.low:g} to {domain.high:g}) of {domain.measured_on}"
         )
     if how:
         yield f"{_UNKNOWN[claim.unknown].capitalize()} {how}."
@@ -266,11 +264,10 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         yield f"It is {verdict} at {level:g}{always}."
     elif needed is None or needed <= claim.ends[0]:
         yield f"Whether it is supported at {level:g} {verdict} and on the rounding."
-    elif claim.unknown == "correlation":
-        only = f"their cases correlate by at least {rounded_up(needed, 3)}"
-        yield f"It is supported at {level:g} only if {only}."
     else:
         only = f"both got at least {rounded_up(100 * needed, 1)} % of the items right"
+        if claim.unknown == "correlation":
+            only = f"their cases correlate by at least {rounded_up(needed, 3)}"
         yield f"It is supported at {level:g} only if {only}."
     size, (least, most) = dict(content["n_test_needed"])[level], content["n_test_range"]
     if size is None:
@@ -279,13 +276,16 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         between = varying(claim, f"{least:,}", f"{most:,}" if most else "endless")
         yield f"With the same numbers P(false) falls to {level:g} at {size:,} {items}{between}."
     if (rounded := content.get("rounding")) and rounded["lowest"] != rounded["highest"]:
-        lowest, highest, exact = (fine_chance(rounded[k]) for k in ("lowest", "highest", "exact"))
+        lowest, highest, exact = (
+            chance(rounded[key], level) for key in ("lowest", "highest", "exact")
+        )
         yield (
             "P(false) includes the rounding of the printed numbers, which allow "
             f"{lowest} to {highest}; exact numbers would give {exact}."
         )
     if of := content.get("selection"):
-        tries, best = counted(of["tries"], "try", "tries"), chance(of["p_false_selected"], level)
+        tries = f"{of['tries']:,.15g} {'try' if of['tries'] == 1 else 'tries'}"
+        best = chance(of["p_false_selected"], level)
         yield f"If {a} is the best of {tries} of equal skill, P(false) is {best} instead of {p}."
     if rope := content.get("rope"):
         width = in_points(rope["half_width"], claim.unknown == "congruence")

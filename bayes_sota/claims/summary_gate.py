@@ -4,8 +4,8 @@ The gate asks whether a method is better than another, or not worse by more than
 has the law of ``claims.pair``: no draw decides a gate, and its verdict agrees with the interval
 that is printed. ``tests/claims/test_gate.py`` tries its rules.
 
-Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards what
-all tasks say. A task's verdict, that A is better or that a method is the best, *stands* if it
+Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards the
+mean of all tasks. A task's verdict, that A is better or that a method is the best, *stands* if it
 belongs to the largest set of the most probable verdicts that are all true at once with the
 probability of the intervals: nobody is misled by having looked at every task.
 ``tests/claims/test_by_task.py`` counts how often all that stand are true.
@@ -35,7 +35,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import about, counted, in_points, listed
-from bayes_sota.core.text import chance as fine_chance
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
@@ -115,17 +114,16 @@ def report_gate(
     content["notes"] = [*of_known, *doubts]
     if both.new == "tasks" and both.tasks is not None and anchors is None:
         content["notes"] += [
-            "of a pair by itself the tasks' own variance is taken, and at least that of new items; "
+            "the variance of a pair is that between its tasks, and at least that of new items; "
             "without --pair it is shrunk towards that of all pairs"
         ]
     rows = [row]
     content |= {"pairs": rows, "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
-    columns["P(false)"] = lambda row: fine_chance(row["p_false"])
+    columns["P(false)"] = lambda row: chance(row["p_false"])
     said, tree = _said(row, content, of, both.unit), comparison_tree
     how = "Posterior of the difference without draws; those of the tree"
-    legend = "The pair was named before the scores were seen; --pairs allows for having looked at "
-    legend += "all."
+    legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
     return answers_report(
         both, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
     )
@@ -176,10 +174,8 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str) -> Iterator[s
         yield "PASSED." if content["passed"] else "FAILED."
     if rope := row.get("rope"):
         better, within, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
-        yield (
-            f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) "
-            f"{worse}."
-        )
+        probabilities = f"P(better by more than {width}) {better}, P(within) {within}"
+        yield f"{probabilities}, P(worse by more) {worse}."
 
 
 def report_tasks(
@@ -222,10 +218,8 @@ def report_tasks(
     stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
     rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
     rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
-    count = {
-        name: sum(row["stands"] and row["best"] == name for row in rows)
-        for name in pair or of.methods
-    }
+    standing = [row["best"] for row in rows if row["stands"]]
+    count = {name: standing.count(name) for name in pair or of.methods}
     first = pair[0] if pair else of.methods[int(of.average.mean(axis=0).argmax())]
     spread = difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob)
     content = {"tasks": rows, "n_tasks": len(rows), "n_stand": count, "prob": ci_prob}
@@ -239,15 +233,13 @@ def report_tasks(
         "P(false)": lambda row: of_draws(row["p_false"], draws) if pair else None,
         "stands": lambda row: (f"{row['best']} is better" if pair else "yes") * row["stands"],
     }
-    said = (
-        _pair_in_tasks(rows, count, ci_prob)
-        if pair
-        else _best_said(of.errors.scores, count, ci_prob)
-    )
+    said = _best_said(of.errors.scores, count, ci_prob)
+    if pair:
+        said = _pair_in_tasks(rows, count, ci_prob)
     how, tree = f"Normal model of tasks, {counted(draws, 'draw')}", partial(tasks_tree, first=first)
     legend = (
-        "difference, interval and P: shrunk towards what all tasks say, the more the fewer items a "
-        f"task has. stands: all of these verdicts are true at once with probability {ci_prob:g}"
+        "difference, interval and P: shrunk towards the mean of all tasks, more where a task has "
+        f"fewer items. stands: all of these verdicts are true at once with probability {ci_prob:g}"
     )
     return answers_report(
         outcomes, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
@@ -284,12 +276,10 @@ def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> It
     (a, stand_a), (b, stand_b) = count.items()
     signs = [np.sign(row["difference"]["observed"]) for row in rows]
     size = len(rows)
+    more, fewer = signs.count(1), signs.count(-1)
+    yield f"{a} scores higher than {b} in {more} of {size} tasks, and lower in {fewer}."
     yield (
-        f"{a} scores higher than {b} in {signs.count(1)} of {size} tasks, and lower in "
-        f"{signs.count(-1)}."
-    )
-    yield (
-        f"With each task shrunk towards what all say, {a} is better in {stand_a} of {size} "
+        f"With each task shrunk towards the mean of all, {a} is better in {stand_a} of {size} "
         f"tasks and {b} in {stand_b}, all at once with probability {ci_prob:.0%}."
     )
 
@@ -310,7 +300,7 @@ def _best_said(scores: FloatArray, count: dict[str, int], ci_prob: float) -> Ite
     stand = sorted(((k, m) for m, k in count.items() if k), key=lambda x: -x[0])
     named = f" ({', '.join(f'{m} on {k}' for k, m in stand)})" * bool(stand)
     yield (
-        "Each task shrunk towards what all say, who is the best stands on "
+        "With each task shrunk towards the mean of all, the best method stands on "
         f"{sum(count.values())} of {n_tasks} tasks{named}, with probability {ci_prob:.0%} for all "
         "of them together."
     )

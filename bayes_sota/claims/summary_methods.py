@@ -6,14 +6,14 @@ standard deviations, and :math:`M = \max_k |d_k - \bar d_k| / s_k`,
 .. math:: p_k = P\left(M \ge |\bar d_k| / s_k\right)
 
 is the probability that chance alone shows such a difference somewhere (Westfall and Young 1993),
-and pairs with :math:`p_k` below one minus the probability of the intervals are told apart, all at
-once. ``tests/claims/test_pairs.py`` counts how often equal methods are told apart.
+and pairs with :math:`p_k` below one minus the probability of the intervals can be distinguished,
+all at once. ``tests/claims/test_pairs.py`` counts how often equal methods are distinguished.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +32,6 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison, compare_methods
 
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from bayes_sota.leaderboard.posterior import BoardPosterior
-
 _DRAWS = 4000  # of the joint posterior
 _MOST_PAIRS = 20_000
 _BLOCK = 2000  # draws at a time
@@ -54,7 +49,7 @@ def answers_report(
     *,
     said: Iterable[str],
     how: str,
-    tree: "Callable[..., xr.DataTree]",
+    tree: Callable[..., Any],
     legend: str,
     title: str = "",
     reasons: Sequence[str] = (),
@@ -87,7 +82,7 @@ def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
 
 
 def unit_of(compared: Compared) -> tuple[float, str]:
-    """What differences are multiplied by, and what they are then, behind a space."""
+    """Factor of printed differences, and their unit after a space."""
     return (100.0, " points") if compared.bounds == (0.0, 1.0) else (1.0, "")
 
 
@@ -151,11 +146,11 @@ def report_methods(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, draws=draws, random_seed=rng)
-    joint, notes, picking, entries = None, list[str](), None, None
+    joint, notes, picking = None, list[str](), None
     if selection:
         joint, notes = _corrected(outcomes, int(seed) if seed.isdigit() else rng)
+    entries: Any = joint and joint.entries
     if joint is not None:
-        entries = joint.entries
         picking = {
             "p_not_best": float(1 - entries.p_best[of.winner]),
             "p_not_best_mcse": float(entries.p_best_mcse[of.winner]),
@@ -185,7 +180,7 @@ def report_methods(
     }
     kind = "clusters" if in_clusters else "independent"
     picked = "; P(best) allows for the winner's having been picked" * (picking is not None)
-    tied = "cannot be distinguished from the winner, pair by pair"
+    tied = f"cannot be distinguished from the winner, pair by pair, at {ci_prob:.0%}"
     return answers_report(
         outcomes,
         of,
@@ -196,7 +191,7 @@ def report_methods(
         said=_answer(of, content, size, outcomes.unit),
         how=f"Paired posterior, {outcomes.unit}s as {kind}, {counted(draws, 'draw')}",
         tree=partial(comparison_tree, joint=entries),
-        legend=f"tied with best: {tied}, at {ci_prob:.0%}{picked}",
+        legend=f"tied with best: {tied}{picked}",
         title=f"{outcomes.name}: {size}, {len(rows)} methods",
         reasons=joint.reasons if joint else (),
     )
@@ -207,10 +202,8 @@ def of_draws(p: float, draws: int) -> str:
     return chance_of_draws(p, share_mcse(p, draws))
 
 
-def _corrected(
-    outcomes: Outcomes, seed: int | np.random.Generator
-) -> tuple["BoardPosterior | None", list[str]]:
-    """The joint posterior of all skills, and what is to be said of it."""
+def _corrected(outcomes: Outcomes, seed: int | np.random.Generator) -> tuple[Any, list[str]]:
+    """The joint posterior of all skills, or None where there is none, and notes."""
     from bayes_sota.leaderboard.posterior import board_posterior
 
     try:
@@ -240,7 +233,7 @@ def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
 
 
 def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterator[str]:
-    """Who leads, whether that is so, and who may be as good."""
+    """Who has the best score, whether that is false, and who may be as good."""
     winner, picking = content["winner"], content["selection"]
     first = [of.methods[j] for j in np.flatnonzero(of.scores == of.scores[of.winner])]
     yield (
@@ -314,18 +307,18 @@ def report_pairs(
         **difference_columns(of, ci_prob),
         "P(false)": lambda row: chance_of_draws(row["p_false"], row["p_false_mcse"]),
         "adjusted": lambda row: of_draws(row["p_adjusted"], draws),
-        "told apart": lambda row: "yes" * row["told_apart"],
+        "distinguished": lambda row: "yes" * row["told_apart"],
     }
     size, number = counted(of.n_items, outcomes.unit), counted(len(rows), "pair")
     said = [
-        f"On the same {size} {apart:,} of {number} of methods are told apart, at {ci_prob:.0%} for "
-        "all together."
+        f"On the same {size} {apart:,} of {number} of methods can be distinguished, at "
+        f"{ci_prob:.0%} for all together."
     ]
     how, tree = f"Paired posterior, {counted(draws, 'draw')}", comparison_tree
     legend = (
         "P(false): that the first is better than the second is false. Adjusted: the probability "
         "that chance alone shows such a difference in some pair; pairs below "
-        f"{1 - ci_prob:.3g} are told apart."
+        f"{1 - ci_prob:.3g} can be distinguished."
     )
     return answers_report(
         outcomes, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend

@@ -1,6 +1,6 @@
 """Reports of plans, from two numbers and from a pilot: ``bayes-sota claim plan``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -36,6 +36,8 @@ def report_plan(
     power: float = 0.8,
     n_test: int | None = None,
     anchors: int = 0,
+    printed: tuple[str, str] | None = None,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Items that a claim of these numbers needs, if they are observed, or if they are the truth.
 
@@ -49,6 +51,10 @@ def report_plan(
         Items observed so far: adds the fresh items that make the claim with this probability.
     anchors : int
         Models whose skill is known from elsewhere, B among them: adds the items that then do.
+    printed : (str, str), optional
+        The two accuracies as typed, for the sentences.
+    notes : sequence of str
+        Repeated in the report.
 
     Examples
     --------
@@ -56,7 +62,6 @@ def report_plan(
     >>> report_plan(Accuracies(a=0.90, b=0.88, n=2)).content["n_needed"]
     826
     """
-    planned = replace(claim, n=n_test) if n_test else claim
     content: dict[str, Any] = {
         "gap": claim.a - claim.b,
         claim.what: [claim.a, claim.b],
@@ -67,7 +72,7 @@ def report_plan(
         "power": power,
         "n_for_power": claim.powered_size(level, power),
         "n_test": n_test,
-        "notes": [],
+        "notes": [*notes],
     }
     if isinstance(claim, Means):
         content["sd"] = claim.sd
@@ -77,20 +82,21 @@ def report_plan(
         content["n_for_power_with_anchors"] = ceil(content["n_for_power"] * of_all)
         content |= {"anchors": anchors, "correlation_of_anchors": correlation}
     if n_test:
-        content["n_assured"] = planned.assured_size(level, power)
-        content["highest_assurance"] = 1 - planned.p_false()
+        observed = replace(claim, n=n_test)
+        content["n_assured"] = observed.assured_size(level, power)
+        content["highest_assurance"] = p = 1 - observed.p_false()
         if content["n_assured"] is None:
             content["notes"].append(
                 f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
-                f"the better one with probability {chance(content['highest_assurance'])}"
+                f"better with probability {chance(p)}"
             )
     words = {"n_needed": "if exactly this is observed"}
     words["n_for_power"] = words["n_assured"] = f"for a claim with probability {power:g}"
-    rows = [(f"{key}: {claim.item}s {text}", content.get(key)) for key, text in words.items()]
+    sizes = {key: content[key] for key in words if content.get(key) is not None}
     return numbers_report(
-        [(name, size, f"{size:,}") for name, size in rows if size is not None],
+        [(f"{key}: {claim.item}s {words[key]}", n, f"{n:,}") for key, n in sizes.items()],
         content=content,
-        sentences=list(_plan_said(claim, content)),
+        sentences=list(_plan_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))),
         basis=(LAWS[claim.unknown], SOURCE),
         notes=content["notes"],
         legend=[*assumptions(claim)],
@@ -129,22 +135,18 @@ def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
     return min(first**2 * left / max(both, 1e-300), 1.0), correlation
 
 
-def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
+def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) -> Iterator[str]:
     needed, for_power = content["n_needed"], content["n_for_power"]
     if needed is None:
         yield "Equal numbers support no claim, whatever the size."
         return
     low, high = content["n_needed_range"]
     between = varying(claim, f"{low:,}", f"{high:,}")
-    numbers = f"{claim.a:g} against {claim.b:g}" if claim.b else f"a gap of {claim.a:g}"
-    yield (
-        f"With {numbers} P(false) falls to {content['level']:g} at "
-        f"{needed:,} {claim.item}s{between}."
-    )
-    yield (
-        f"If that is the true difference, {counted(for_power, claim.item)} lead to the claim with "
-        f"probability {content['power']:g}."
-    )
+    numbers = " against ".join(printed) if claim.b else f"a gap of {claim.a:g}"
+    level, power = content["level"], f"probability {content['power']:g}"
+    yield f"With {numbers} P(false) falls to {level:g} at {needed:,} {claim.item}s{between}."
+    size = counted(for_power, claim.item)
+    yield f"If that is the true difference, {size} lead to the claim with {power}."
     if "n_with_anchors" in content:
         others = content["anchors"] - 1
         more = f" and of {counted(others, 'model')} like it" if others else ""
@@ -155,11 +157,8 @@ def _plan_said(claim: Claim, content: dict[str, Any]) -> Iterator[str]:
             f"{content['correlation_of_anchors']:.2f}."
         )
     if content.get("n_assured") is not None:
-        yield (
-            f"After {counted(content['n_test'], claim.item)} with these numbers "
-            f"{content['n_assured']:,} fresh ones lead to the claim with probability "
-            f"{content['power']:g}."
-        )
+        after = f"After {counted(content['n_test'], claim.item)} with these numbers"
+        yield f"{after} {content['n_assured']:,} fresh ones lead to the claim with {power}."
 
 
 def plan_from_pilot(
@@ -204,9 +203,8 @@ def plan_from_pilot(
     POSITIVE.check(gap, "gap")
     costs = None
     if cost_per_item is not None or cost_per_run is not None:
-        costs = (cost_per_item or 0.0, cost_per_run or 0.0)
-        for name, cost in zip(("cost_per_item", "cost_per_run"), costs, strict=True):
-            NOT_NEGATIVE.check(cost, name)
+        of_item = NOT_NEGATIVE.check(cost_per_item or 0.0, "cost_per_item")
+        costs = of_item, NOT_NEGATIVE.check(cost_per_run or 0.0, "cost_per_run")
     pilot, unit = Pilot.of(outcomes, pair), outcomes.unit
     checked_width(gap, "gap", shares=pilot.are_shares)
     designs = list[dict[str, Any]]()
@@ -267,12 +265,12 @@ def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) ->
     if pilot.of_runs is not None:
         last = designs[-1]
         yield (
-            f"Runs make {pilot.share_of_runs:.0%} of the variance of the difference here (in "
-            f"{pilot.n_runs} runs); in {last['n_runs']} runs {counted(last['n_items'], 'item')} "
-            "would do."
+            f"In {pilot.n_runs} runs, as here, runs make {pilot.share_of_runs:.0%} of the variance "
+            f"of the difference; in {last['n_runs']} runs {counted(last['n_items'], 'item')} are "
+            "enough."
         )
     elif of_answers:
-        yield "The pilot has one run of each item, which does not tell what more runs would add."
+        yield "The pilot has one run of each item, which does not show what more would add."
     error = content["standard_error"]
     yield (
         f"The pilot shows {_shown(pilot, pilot.difference, '+.2g')}, standard error "
@@ -285,7 +283,7 @@ def _remarks(pilot: Pilot) -> Iterator[str]:
     if pilot.known_to > _SURE_ENOUGH:
         count = ceil(ndtri(0.95) ** 2 / (2 * _SURE_ENOUGH**2)) + 1
         yield (
-            f"the pilot leaves {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
-            f"{pilot.known_to:.0%} off, and numbers of items twice that; {count} clusters, or "
-            f"single items, of equal size tell errors to {_SURE_ENOUGH:.0%} in nine of ten cases"
+            f"the pilot has {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
+            f"{pilot.known_to:.0%} off, and numbers of items twice that; {count} clusters (or "
+            f"items) of equal size give errors to {_SURE_ENOUGH:.0%} in nine of ten cases"
         )

@@ -6,7 +6,8 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 ``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,17 +17,18 @@ from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
-from bayes_sota.claims.summary import claim_report, verdict_of
+from bayes_sota.claims.summary import chance, claim_report, verdict_of
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.tables import Report, rows_of, table_of
-from bayes_sota.core.text import chance, counted
+from bayes_sota.core.text import counted
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.printed_scores import LEAST_PERCENT
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.words import key
 
-PROBABILITIES = ("p_false", "p_false_lowest", "p_false_highest")
+RANGE = ("p_false_lowest", "p_false_highest")
+PROBABILITIES = ("p_false", *RANGE)
 RESULTS = (*PROBABILITIES, "assumption", "verdict")
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
 _SPREADS, _CORRELATION = ("sd_a", "sd_b", "sd_difference"), "pairwise_correlation"
@@ -89,15 +91,13 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
     found = pd.DataFrame([_result(claim, level) for claim in rows], index=frame.index)
-    numbers = pd.Series(range(1, len(frame) + 1), index=frame.index)
-    labelled = found.assign(row=numbers, name="row " + numbers.astype(str), group="")
+    numbers = range(1, len(frame) + 1)
+    labelled = found.assign(row=numbers, name=[f"row {number}" for number in numbers], group="")
     for role, empty in (("name", ""), ("group", "(none)")):
         if role in used:
             labelled[role] = frame[used[role]].astype(object).fillna(empty).astype(str)
-    whole, of_groups = _summary("", labelled, level), list[dict[str, Any]]()
-    if "group" in used:
-        parts = labelled.groupby("group", sort=False)
-        of_groups = [_summary(name, part, level) for name, part in parts]
+    whole, parts = _summary("", labelled, level), labelled.groupby("group", sort=False)
+    of_groups = [_summary(name, part, level) for name, part in parts] if "group" in used else []
     said = _finding(whole, level)
     each = rows_of(labelled)
     read = describe_parts(table, [f"claims from {listed(used.values())}"], [*used.values()])
@@ -124,9 +124,9 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
                 {
                     "group": lambda row: row["group"] or "all",
                     "claims": lambda row: f"{row['n_claims']:,}",
-                    "averaged": _above(0),
-                    "at the lowest": _above(1),
-                    "at the highest": _above(2),
+                    "averaged": partial(_above, "p_false"),
+                    "at the lowest": partial(_above, "p_false_lowest"),
+                    "at the highest": partial(_above, "p_false_highest"),
                 },
                 f"Claims whose probability of being false is above {level:.3g}, by assumption",
             ),
@@ -135,8 +135,8 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
                 {
                     "claim": "name",
                     "group": lambda row: row["group"] or None,
-                    "P(false)": lambda row: chance(row["p_false"]),
-                    "range": lambda row: " to ".join(chance(row[k]) for k in PROBABILITIES[1:]),
+                    "P(false)": lambda row: chance(row["p_false"], level),
+                    "range": lambda row: " to ".join(chance(row[k], level) for k in RANGE),
                     "verdict": "verdict",
                 },
                 "The claims",
@@ -214,9 +214,11 @@ def _claim(of: Mapping[str, float], word: str) -> tuple[Claim, bool]:
         if role not in of:
             raise InputError(f"{role} is empty")
     in_percent = metric != "mean" and all(LEAST_PERCENT <= of[role] <= 100 for role in pair)
-    unit = 100.0 if in_percent else 1.0
+    percent = [*pair] * in_percent
+    if in_percent or (metric == "dice" and any(of.get(role, 0.0) > 1 for role in _SPREADS)):
+        percent += _SPREADS
     n: Any = int(of["n_test"]) if of["n_test"] % 1 == 0 else of["n_test"]
-    of = {role: x / unit if role in (*pair, *_SPREADS) else x for role, x in of.items()}
+    of = {role: x / 100 if role in percent else x for role, x in of.items()}
     shared: Any = {"a": of[pair[0]], "b": of[pair[1]], "n": n}
     if metric == "accuracy":
         return Accuracies(**shared, known=of.get("congruence")), in_percent
@@ -229,7 +231,7 @@ def _claim(of: Mapping[str, float], word: str) -> tuple[Claim, bool]:
 
 
 def _result(claim: Claim, level: float) -> dict[str, Any]:
-    """What the result says of a claim."""
+    """Probabilities, assumption and verdict of a claim."""
     ends = claim.p_range()
     assumption = f"{claim.unknown} {'given' if claim.known is not None else 'averaged'}"
     if isinstance(claim, Means) and claim.sd_difference is not None:
@@ -266,19 +268,15 @@ def share_interval(count: int, size: int) -> tuple[float, float]:
     return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
 
 
-def _above(place: int) -> Callable[[dict[str, Any]], str]:
-    """Cells with a count of claims, its share and the interval."""
-
-    def cell(row: dict[str, Any]) -> str:
-        above = row["above_level"][PROBABILITIES[place]]
-        low, high = above["interval"]
-        return f"{above['n']:,} ({above['share']:.0%}, {low:.0%} to {high:.0%})"
-
-    return cell
+def _above(name: str, row: dict[str, Any]) -> str:
+    """A count of claims, its share and the interval."""
+    above = row["above_level"][name]
+    low, high = above["interval"]
+    return f"{above['n']:,} ({above['share']:.0%}, {low:.0%} to {high:.0%})"
 
 
 def _finding(found: dict[str, Any], level: float) -> list[str]:
-    """How many claims are false, and which the numbers support; what is not known of which."""
+    """How many claims are expected to be false, and how many the numbers support."""
     parts = [found["above_level"][name] for name in PROBABILITIES]
     expected, above = ([part[key] for part in parts] for key in ("expected_false", "n"))
     size, d = found["n_claims"], 1 if expected[2] < 10 else 0

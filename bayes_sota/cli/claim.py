@@ -115,17 +115,18 @@ def segmentation(
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    shares, note = as_shares(mean)
-    if note:  # numbers that were written with a sign are shares already
-        options["notes"] = [f"{note}, and so are standard deviations"]
+    printed, note = as_shares(mean)
+    notes = [note] * bool(note)
+    if (sd or sd_difference) and (note or max([*(sd or ()), sd_difference or 0.0]) > 1):
+        notes.append("standard deviations are read as percent")
         sd, sd_difference = map(_hundredths, (sd, sd_difference))
     known: Any = {"known": pairwise_correlation, "sd": sd, "sd_difference": sd_difference}
-    a, b = map(float, shares)
-    return _answer(claims.report_claim(claims.Means(a=a, b=b, n=n_test, **known), **options), seed)
+    claim = claims.Means(a=float(printed[0]), b=float(printed[1]), n=n_test, **known)
+    return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 
 
 def _hundredths(numbers: Any) -> Any:
-    """Numbers in percent as shares."""
+    """Numbers in percent as shares; those that were written with a sign are shares already."""
     if isinstance(numbers, tuple):
         return tuple(map(_hundredths, numbers))
     return numbers if numbers is None or isinstance(numbers, Points) else numbers / 100
@@ -234,10 +235,14 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
             return Answer(claims.plan_from_pilot(answers, gap, **settings))
         case (None, float(), (float(), float()) as sd, None):
             known = asked["pairwise_correlation"]
+            if isinstance(gap, Points) and max(sd) > 1:
+                sd = _hundredths(sd)
             of: Any = claims.Means(a=gap, b=0.0, n=n_test or 2, known=known, sd=sd, bounds=None)
             note_unused("a plan of means", *_OF_PILOTS, "congruence", "domain")
         case ((_, _) as typed, None, None, None):
-            a, b = map(float, as_shares(typed)[0])
+            settings["printed"], note = as_shares(typed)
+            settings["notes"] = [note] * bool(note)
+            a, b = map(float, settings["printed"])
             known = {"known": asked["congruence"], "domain": asked["domain"]}
             of = claims.Accuracies(a=a, b=b, n=n_test or 2, **known)
             note_unused("a plan of accuracies", *_OF_PILOTS, "pairwise_correlation")

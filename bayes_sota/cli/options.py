@@ -123,6 +123,13 @@ class Option(click.Option):
             settings["type"] = click.Choice(choices)
         super().__init__(names, help=help, show_default=True, **settings)
 
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        """The value; of several none is the name of the next option."""
+        if self.nargs > 1 and any(str(one).startswith("--") for one in value or ()):
+            values = " ".join(map(str, value))
+            raise InputError(f"{self.opts[0]} takes {self.nargs} values, got {values}")
+        return super().type_cast_value(ctx, value)
+
 
 def option(*names: str, help: str, **settings: Any) -> Callable[[Any], Any]:
     """Decorator of an ``Option``."""

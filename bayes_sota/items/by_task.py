@@ -1,4 +1,4 @@
-r"""How methods differ in every task, each task drawn towards what all of them say.
+r"""How methods differ in every task, each task shrunk towards the mean of all.
 
 Only differences are learnt: with :math:`c_t = H x_t` the contrasts of the methods' scores in task t
 (H orthonormal and orthogonal to 1, so that what makes a task hard for all cancels) and
@@ -16,17 +16,18 @@ Journal of Statistics 27, 567). A difference of two methods is :math:`\sqrt2` ti
 
 The variance of a method in a task is that of ``items.comparison`` for its items or clusters; it
 borrows two items (clusters) from the other tasks, and is taken times :math:`(t_{\nu} / z)^2` for
-its degrees of freedom. A task with one item or one cluster has no other than the borrowed one. How
-far the methods' errors go together is told by all tasks at once: the few items of one task tell the
-correlations of many methods so badly that skills would be further off than the raw scores.
+its degrees of freedom. A task with one item or one cluster has only the borrowed one. The
+correlations of the methods' errors are estimated from all tasks at once: the few items of one task
+estimate the correlations of many methods so badly that skills would be further off than the raw
+scores.
 
-The mean of all methods in a task is not drawn towards other tasks, which may be as easy or hard as
-they like, and the luck z that its error is made of is not learnt from how the methods differ: the
-error of :math:`x_t` is :math:`b_t z` and something whose mean over the methods is 0, and z keeps
-its standard normal law and its correlation with the errors of the contrasts.
+The mean of all methods in a task is not shrunk, because tasks may be as easy or hard as they like,
+and the shared error z of that mean is not learnt from how the methods differ: the error of
+:math:`x_t` is :math:`b_t z` and a part whose mean over the methods is 0, and z keeps its standard
+normal law and its correlation with the errors of the contrasts.
 Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t = 1`.
 ``tests/items/test_by_task.py`` compares with NUTS and linear algebra;
-``tests/calibration/by_task.py`` counts how often intervals hold the truth.
+``tests/calibration/by_task.py`` counts how often intervals cover the truth.
 """
 
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class TaskErrors(NamedTuple):
     scores : ndarray, shape (T, m)
     covariance : ndarray, shape (T, m, m)
     scale : ndarray, shape (T,)
-        What differences are in proportion to, 1 where the mean score is one half.
+        Differences are in proportion to it; 1 where the mean score is one half.
     n_items, n_clusters : ndarray of int, shape (T,)
         Clusters are items where there are none.
     """
@@ -72,7 +73,7 @@ class TaskErrors(NamedTuple):
 
 
 class BestInTask(NamedTuple):
-    """Who is the best in one task.
+    """The best method in one task.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class BestInTask(NamedTuple):
     p_best : ndarray, shape (m,)
         Probability of each to be the best; sums to 1.
     lead : ndarray, shape (D,)
-        Draws of what the most probable best one is ahead of the best other.
+        Draws of the lead of the most probable best one over the best other.
     """
 
     best: int
@@ -101,7 +102,7 @@ class TaskComparison:
     spread : ndarray, shape (D,)
         Draws of tau, the standard deviation of a contrast between tasks of which one half is right.
     average : ndarray, shape (D, m)
-        Draws of what such tasks are drawn towards; each row sums to 0.
+        Draws of the mean of such tasks, towards which they are shrunk; each row sums to 0.
     bounds : (float, float)
         Least and largest possible score.
     sign : int
@@ -154,7 +155,7 @@ class TaskComparison:
         return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
     def best_in(self, task: int) -> BestInTask:
-        """Who is the best in one task."""
+        """The best method in one task, and its lead."""
         drawn = self.draws_of(task)
         p_best = np.bincount(drawn.argmax(axis=1), minlength=len(self.methods)) / len(drawn)
         best = int(p_best.argmax())
@@ -194,7 +195,7 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> tuple[NDArray[np.bool
 def compare_by_task(
     outcomes: Outcomes, *, draws: int = 10_000, random_seed: Seed = DEFAULT_SEED
 ) -> TaskComparison:
-    """Skills of methods in every task; how they differ is drawn towards the average of all tasks.
+    """Skills of methods in every task; their differences are shrunk towards the mean of all tasks.
 
     Parameters
     ----------
@@ -220,15 +221,11 @@ def compare_by_task(
     check_methods(outcomes)
     names = outcomes.names
     if outcomes.new != "items":
-        raise InputError(
-            f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}: leave "
-            "out --new, and give answers, not one number for each task"
-        )
+        about = f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}"
+        raise InputError(f"{about}: leave out --new, and give answers, not one number a task")
     if outcomes.tasks is None:
-        raise InputError(
-            "--by task needs answers with tasks: a column task, subject or subset, or another by "
-            "--column task=NAME"
-        )
+        columns = "a column task, subject or subset, or another by --column task=NAME"
+        raise InputError(f"--by task needs answers with tasks: {columns}")
     tasks, notes = tuple(outcomes.task_weights), list[str]()
     if len(tasks) == 1:
         raise InputError(f"all items belong to one task, {quoted(tasks[0])}: leave out --by task")
@@ -236,7 +233,7 @@ def compare_by_task(
     if alone := [tasks[t] for t in np.flatnonzero(errors.n_clusters < 2)]:
         one = "item" if outcomes.clusters is None else "cluster"
         notes.append(
-            f"{counted(len(alone), 'task has', 'tasks have')} one {one} only, and an error that is "
+            f"{counted(len(alone), 'task has', 'tasks have')} only one {one}, and an error that is "
             f"taken from the other tasks: {listed(alone)}"
         )
     if outcomes.runs_in_words:
@@ -263,7 +260,7 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
     m, known = data.n_classifiers, np.flatnonzero(counts > 1)
     if not known.size:
         one = "item" if data.clusters is None else "cluster"
-        raise InputError(f"every task has one {one}: nothing says how {one}s differ within a task")
+        raise InputError(f"every task has one {one}, which shows no variance within a task")
     covariance, freedom = np.zeros((weights.size, m, m)), np.zeros(weights.size)
     for t in known:
         law = student_law(data.subset(items=task == t))
@@ -285,7 +282,7 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
 
 
 def _scales(scores: FloatArray, counts: IntArray) -> FloatArray:
-    """What differences are in proportion to in tasks where methods get so much right, (T,)."""
+    """Scales of differences in tasks with such mean scores, (T,)."""
     middle = (counts * scores + _BORROWED * scores.mean()) / (counts + _BORROWED)
     middle = (counts * middle + 0.5) / (counts + 1)
     return 2 * np.sqrt(middle * (1 - middle))

@@ -1,8 +1,9 @@
-r"""Which of several methods is best, from what each got for the same items.
+r"""Which of several methods is best, from their answers to the same items.
 
-Two classifiers that were given beforehand: only items that one of them alone gets right tell them
-apart, ``x10`` for the first, ``x01`` for the second. With a flat Dirichlet prior on the four cells
-(both right, one, the other, none) the share of the first is Beta(x10 + 1, x01 + 1), so that
+Two classifiers that were given beforehand: only items that one of them alone gets right
+distinguish them, ``x10`` for the first, ``x01`` for the second. With a flat Dirichlet prior on the
+four cells (both right, one, the other, none) the share of the first is Beta(x10 + 1, x01 + 1), so
+that
 
 .. math:: P(\theta_A \le \theta_B \mid x) = I_{1/2}(x_{10} + 1,\; x_{01} + 1)
           = P(X > x_{10}) + \tfrac12 P(X = x_{10}), \quad X \sim Bin(x_{10} + x_{01}, \tfrac12)
@@ -20,7 +21,7 @@ prior, for draws.
 Everything else (several items of one patient or prompt, repeated runs, Dice, AUC) has the Student
 law of ``items.student``. ``tests/items/test_paired_outcomes.py`` compares with
 sums and with simulation, ``test_method_comparison.py`` with the closed forms, and measures how
-often equal methods are told apart.
+often equal methods are distinguished.
 """
 
 from collections.abc import Iterator
@@ -105,7 +106,7 @@ class MethodComparison:
     replicated: FloatArray
 
     def __repr__(self) -> str:
-        """Who leads, and by how much."""
+        """Size, and probability that the runner-up is as good as the winner."""
         first, second = self.methods[self.winner], self.methods[self.runner_up]
         size = f"{len(self.methods)} methods on {self.n_items:,} items"
         return f"<MethodComparison of {size}: P({second!r} >= {first!r}) = {self.p_false:.4f}>"
@@ -191,14 +192,10 @@ def compare_methods(
     # draws and ties follow the names, whatever the order of the columns
     order = np.argsort(outcomes.names)
     data = data.subset(order.tolist())
-    law, exact = student_law(data), None
+    law, right = student_law(data), data.values
     first = int(np.argmax(law.scores))
     plain = data.is_plain and data.clusters is None
-    if plain:
-        right = data.values
-        exact = _dirichlet_draws(right, draws, rng)
-    else:
-        notes += remarks_on(law, data)
+    exact = _dirichlet_draws(right, draws, rng) if plain else None
     drawn, p_not_below, again = law.draw(first, draws, rng)
     if plain:
         best = right[:, first]
@@ -214,7 +211,7 @@ def compare_methods(
         n_items=data.n_items,
         n_clusters=law.n_clusters,
         bounds=bounds,
-        notes=tuple(notes),
+        notes=(*notes, *remarks_on(law, data)),
         sign=outcomes.sign,
         replicated=np.clip(again[:, place], *bounds),
     )
@@ -223,14 +220,12 @@ def compare_methods(
 def check_methods(outcomes: Outcomes) -> None:
     """Two methods at least."""
     if outcomes.n_classifiers < 2:
-        raise InputError(
-            f"a comparison needs two methods, got only {outcomes.names[0]!r}; bayes-sota score "
-            "says how good one is"
-        )
+        only = f"a comparison needs two methods, got only {outcomes.names[0]!r}"
+        raise InputError(f"{only}; bayes-sota score estimates the skill of one")
 
 
 def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
-    """What is compared, the items that all have answered, with notes."""
+    """The items that all have answered, which are compared, with notes."""
     kept = outcomes.complete()
     lost = outcomes.n_items - kept.n_items
     notes = [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
@@ -246,7 +241,7 @@ def bounds_of(data: Outcomes) -> tuple[float, float]:
 
 
 def notes_on_average(data: Outcomes) -> Iterator[str]:
-    """What a score is the average of, and what its errors are about."""
+    """Notes on what scores are averages of, and what their errors refer to."""
     worth, about = "", ABOUT[data.new] + " of these tasks" * (data.new == "items")
     if data.runs_in_words:
         yield f"scores are {data.measured} in {data.runs_in_words}"
@@ -256,10 +251,8 @@ def notes_on_average(data: Outcomes) -> Iterator[str]:
         words = tasks_in_words(len(data.task_weights), data.averaging)
         yield f"scores are averages over {words}; errors are those of {about}{worth}"
     elif data.new == "tasks":
-        yield (
-            f"the {counted(data.n_items, data.unit)} are the sample: skills are those on new ones "
-            "like them"
-        )
+        sample = counted(data.n_items, data.unit)
+        yield f"the {sample} are the sample: skills are those on new ones like them"
     elif data.new != "items":
         yield f"errors are those of {about}"
 

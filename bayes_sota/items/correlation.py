@@ -1,4 +1,4 @@
-r"""How much the mistakes of classifiers coincide, from what each got for the same items.
+r"""How much the mistakes of classifiers coincide, from their answers to the same items.
 
 Scores of one board share the items, so their errors are correlated. With :math:`u_{ij}` the
 influence of item i on score j, of squares that sum to 1 over the items,
@@ -6,9 +6,9 @@ influence of item i on score j, of squares that sum to 1 over the items,
 .. math:: \mathrm{corr}(\hat\theta_j, \hat\theta_k) = \phi_{jk} = \sum_i u_{ij} u_{ik}
 
 which for right and wrong answers is their phi correlation, times :math:`n_{jk} / \sqrt{n_j n_k}`
-where only :math:`n_{jk}` items were answered by both. Three parts are told apart: what all leaders
-share, :math:`\lambda_j\lambda_k`, which no leaderboard can average out; what a family of
-near-clones shares beyond that; and what is left. The common part is about the leaders because the
+where only :math:`n_{jk}` items were answered by both. The correlation has three parts: that of all
+leaders, :math:`\lambda_j\lambda_k`, which no leaderboard can average out; that of a family of
+near-clones beyond it; and the rest. The common part is about the leaders because the
 state of the art is. Weak classifiers need no rule for what is feasible: phi respects the margins by
 itself, and a weak classifier gets its own, smaller loading.
 
@@ -16,8 +16,8 @@ Standard errors are those of the infinitesimal jackknife (Efron and Stein 1981; 
 i moves :math:`\phi_{jk}` by :math:`u_{ij} u_{ik} - \phi_{jk} (u_{ij}^2 + u_{ik}^2) / 2`, and every
 variance is a sum of squares, by matrix products.
 
-``tests/items/test_response_correlation.py`` holds rho at 1,000 items against all items of real
-matrices, and errors against those of leaving out every item and against new items.
+``tests/items/test_response_correlation.py`` compares rho at 1,000 items with rho of all items of
+real matrices, and errors with the spread over new items.
 """
 
 from collections.abc import Sequence
@@ -112,7 +112,7 @@ class ResponseCorrelation:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """What each classifier adds to the field: 1, or ``1 / sum_k residual_jk`` in a family.
+        """Weight of each classifier in the field: 1, or ``1 / sum_k residual_jk`` in a family.
 
         Identical classifiers count as one, relatives as something between one and all.
         """
@@ -338,11 +338,11 @@ def _residual(phi: FloatArray, loadings: FloatArray) -> FloatArray:
 def _shrunk_loadings(
     loadings: FloatArray, noise: FloatArray, leaders: IntArray, family: IntArray, rho: float
 ) -> FloatArray:
-    """Loadings whose mean over leaders is rho, drawn towards it by their noise, a variance each.
+    """Loadings whose mean over leaders is rho, shrunk towards it by their noise, a variance each.
 
-    Leaders differ as much as their noise leaves over; another classifier can share less, as weak
-    ones do, if its own distance says so, and no more than a leader. A perfect leader, whose
-    mistakes coincide with nobody's because it has none, is as the others.
+    Leaders differ by as much as exceeds their noise; another classifier can share less, as weak
+    ones do, if its own distance shows it, and no more than a leader. A perfect leader, which has no
+    mistakes that could coincide with those of others, is taken to be like them.
     """
     weights = _leader_weights(family[leaders]) / noise[leaders]
     level = max(float(np.average(loadings[leaders], weights=weights)), 1e-2)

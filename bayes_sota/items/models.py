@@ -1,15 +1,15 @@
 r"""Model of answers to every item, as a plain ``pm.Model`` for NUTS, to extend.
 
 A second route to the exact posterior from answers (``bayes_sota.leaderboard.from_items``), from
-other assumptions: nothing is estimated beforehand. Item ``j`` of task ``t`` and cluster ``c`` has
-right answers of classifier ``i`` in ``k_ij`` of ``R`` runs, one where answers are single,
+other assumptions: nothing is estimated beforehand. Classifier ``i`` answers item ``j`` of task
+``t`` and cluster ``c`` correctly in ``k_ij`` of ``R`` runs, one where answers are single,
 
 .. math:: k_{ij} \sim BetaBinomial(R, p_{ij}, \phi), \quad
           \mathrm{logit}\, p_{ij} = \sqrt{1 + .346 V}\,(\mu_t + a_i + d_{it}) + g_c + h_{ic} + b_j
 
-with effects of tasks mu, of classifiers a, of items b, and of what a task or a cluster adds to one
-classifier, d and h. Classifiers share their luck with the items through b and g; phi says how much
-else one item is easy for one classifier, without which differences of runs would look far too sure.
+with effects of tasks mu, of classifiers a, of items b, and interactions of a classifier with tasks
+and clusters, d and h. Classifiers share errors through b and g; phi is how far an item can be easy
+for one classifier alone, without which differences of runs would look far too certain.
 V is the variance of b, g and h: with the root, ``mu_t + a_i + d_it`` are the log odds of the share
 of all items of a task (but for .02 of the share), and priors mean the same however items differ.
 
@@ -123,15 +123,12 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
 def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
     """Runs with the right answer, and runs, 0 where an answer is missing; both (n, m)."""
     if not (isinstance(responses, Outcomes) and responses.is_answers):
-        raise InputError(
-            f"the model is of Outcomes with right and wrong answers, got {responses!r:.60}"
-        )
+        needed = "the model needs Outcomes of right and wrong answers"
+        raise InputError(f"{needed}, got {responses!r:.60}")
     responses.check_several()
     if responses.passes is not None:
-        raise InputError(
-            f"the model needs counts of right runs, not {responses.measured}: give the answers "
-            "without passes"
-        )
+        counts = f"the model needs counts of right runs, not {responses.measured}"
+        raise InputError(f"{counts}: give the answers without passes")
     values = responses.values
     runs = np.where(np.isnan(values), 0, responses.run_numbers)
     right = np.nan_to_num(values) * runs
@@ -147,7 +144,7 @@ def _counts(responses: Outcomes) -> tuple[IntArray, IntArray]:
 
 
 def _deviations(name: str, sd: Any, dim: str, answers: IntArray) -> Any:
-    """What sums to 0: in log odds where answers tell each of them, else in units of its sd."""
+    """Effects that sum to 0: in log odds where each has enough answers, else in units of the sd."""
     if np.median(answers) >= _TELLING[dim]:
         return pm.ZeroSumNormal(f"{name}_deviation", sd, dims=dim)
     offset = pm.ZeroSumNormal(f"{name}_offset", dims=dim)
@@ -184,7 +181,7 @@ def _items(middle: Any, sd: Any, answers: IntArray) -> Any:
 
 
 def _clusters(known: ItemPriors, responses: Outcomes) -> tuple[Any, Any, Any]:
-    """What clusters add to items, and to classifiers on items; the variance of both."""
+    """Effects of clusters on items, and on classifiers on items; the variance of both."""
     if responses.clusters is None:
         return 0.0, 0.0, 0.0
     names, cluster = codes_of(responses.clusters)

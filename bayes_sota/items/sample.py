@@ -73,10 +73,8 @@ def complete(
     if model is not None and priors is not None:
         raise InputError("priors have no effect beside a built model: leave them out")
     if responses.new == "runs":
-        raise InputError(
-            "skills of the model are those on new items, not on new runs: "
-            'give answers.about("items"), or take bs.estimate_sota'
-        )
+        other = 'give answers.about("items"), or use bs.estimate_sota'
+        raise InputError(f"skills of the model are those on new items, not on new runs: {other}")
     data = responses.about("items")  # a trace is of answers, whatever skills are about
     chosen = model_of(trace, model, lambda: build_model(responses, priors), data)
     rng, seed = resolve_seed(random_seed)
@@ -86,15 +84,7 @@ def complete(
         raise InputError("the trace lacks the deterministic 'skill': keep it in var_names")
     best = posterior["skill"] == posterior["skill"].max("classifier")
     groups["point_estimate"] = share_of_draws(best, "p_best")
-    groups["constant_data"] = _scores(responses)
+    scores = xr.DataArray(responses.scores, {"classifier": list(responses.names)})
+    groups["constant_data"] = xr.Dataset({"all_score": scores, "observed_maximum": scores.max()})
     described = describe_completed(trace, chosen, groups, seed)
     return result_tree(groups, {**described, "new": responses.new})
-
-
-def _scores(responses: Outcomes) -> xr.Dataset:
-    """Observed scores."""
-    values = {
-        "all_score": ("classifier", responses.scores),
-        "observed_maximum": ((), float(responses.scores.max())),
-    }
-    return xr.Dataset(values, {"classifier": list(responses.names)})

@@ -1,13 +1,13 @@
-r"""How good one classifier is by itself: its skill with an interval, from its own answers alone.
+r"""Skill of one classifier by itself, with an interval, from its own answers alone.
 
-Right answers of one task: with :math:`n_{eff}` items (``data.averages``), or n where single answers
+Answers to one task: with :math:`n_{eff}` items (``data.averages``), or n where single answers
 count the same, and score s,
 
 .. math:: \theta \mid s \sim Beta(s\, n_{eff} + \tfrac12,\; (1 - s)\, n_{eff} + \tfrac12)
 
 whose interval ends at 0 or 1 where no or every answer is right. Numbers such as Dice have Student's
-t law of their mean. ``tests/items/test_score.py`` has closed forms and counts how often simulated
-skills lie in their intervals.
+t law of their mean. ``tests/items/test_score.py`` has closed forms and the coverage of simulated
+skills.
 """
 
 from collections import Counter
@@ -29,21 +29,21 @@ class Skill:
     ----------
     name : str
     score : float
-        What it has now.
+        Observed.
     n_items, n_clusters, n_tasks, n_runs : int
-        What the score comes from; clusters are items where there are none, tasks 1.
+        Of the score; clusters are items where there are none, tasks 1.
     n_effective : float
         Items, each right or wrong, that would give the score the same error; NaN for numbers.
     share_of_runs : float
         Share of the variance of a single run that is between runs of the same items; NaN where
         there is one run.
     error : float
-        Standard error of a mean of numbers; NaN for right answers.
+        Standard error of a mean of numbers; NaN for answers.
     freedom : float
         Its degrees of freedom.
     centre : float
-        Score without what anchors say was luck; the score where there are none. ``n_effective`` and
-        ``error`` are of it.
+        Score less its error as estimated from anchors; the score where there are none.
+        ``n_effective`` and ``error`` are of it.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Skill:
 
     @property
     def _counts(self) -> tuple[float, float]:
-        """Parameters of the beta law: right and wrong answers, and half of each."""
+        """Parameters of the beta law: correct and wrong answers, and half of each."""
         right = self.centre * self.n_effective
         return right + 0.5, self.n_effective - right + 0.5
 
@@ -95,18 +95,18 @@ class Skill:
 
 
 def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Skill:
-    """Skill behind a number of right answers.
+    """Skill from a number of correct answers.
 
     Parameters
     ----------
     right, n_test : int
-        Right answers and items.
+        Correct answers and items.
     name : str
 
     Raises
     ------
     InputError
-        More right answers than items, or no items.
+        More correct answers than items, or no items.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
     (0.883, 0.0)
     """
     if n_test < 1 or not 0 <= right <= n_test:
-        raise InputError(f"right answers are 0 to the number of items, got {right} of {n_test}")
+        raise InputError(f"correct answers are 0 to the number of items, got {right} of {n_test}")
     return Skill(name, right / n_test, n_test, n_test, 1, 1, float(n_test))
 
 
@@ -149,12 +149,12 @@ def skills_alone(
         passes = passes or outcomes.passes
         return list(_shares(outcomes, new or outcomes.new, passes))
     if outcomes.metric != "mean":
-        raise InputError("one classifier by itself has right answers, or the mean of numbers")
+        raise InputError("one classifier by itself has correct answers, or the mean of numbers")
     return list(_means(outcomes, outcomes.about(new or outcomes.new, passes)))
 
 
 def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> Iterator[Skill]:
-    """Right answers, or shares of them; variances between tasks are half those of all."""
+    """Skills from answers; variances between tasks are half those of all classifiers."""
     between = {}
     if new == "tasks":
         every = outcomes.about(new, passes)

@@ -78,9 +78,8 @@ class StudentLaw:
 
 def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
     """Gap in units of its spread; without any spread equal methods stay a toss-up."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.asarray(gap / spread)
-    return np.where(spread > least, ratio, np.where(gap > least, np.inf, 0.0))
+    ratio = np.where(gap > least, np.inf, np.zeros(spread.shape))
+    return np.asarray(np.divide(gap, spread, out=ratio, where=spread > least))
 
 
 def student_law(data: Outcomes) -> StudentLaw:
@@ -165,17 +164,13 @@ def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:
 
 
 def remarks_on(law: StudentLaw, data: Outcomes) -> list[str]:
-    """What a reader should know of the law: how little some of its parts rest on."""
+    """Notes on parts of the law that rest on few clusters or items of a class."""
     remarks, effective = [], law.parts[0].freedom + 1
     if data.clusters is not None and effective < _FEW:
-        remarks.append(
-            f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size: their "
-            "spread is hardly known"
-        )
-    if data.labels is not None:
-        fewest = int(min(data.labels.sum(), (~data.labels).sum()))
-        if fewest < _FEW:
-            remarks.append(f"only {fewest} items of one class: their spread is hardly known")
+        few = f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size"
+        remarks.append(f"{few}: their spread is hardly known")
+    if data.labels is not None and (fewest := int(np.bincount(data.labels).min())) < _FEW:
+        remarks.append(f"only {fewest} items of one class: their spread is hardly known")
     return remarks
 
 

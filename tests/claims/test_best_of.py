@@ -13,14 +13,23 @@ from bayes_sota.claims.means import Means
 CLAIMS = ((0.9, 0.88, 500), (1.0, 0.98, 200), (0.95, 0.85, 60), (0.5, 0.5, 40), (0.9137, 0.88, 77))
 
 
-@pytest.mark.parametrize("shared", ["unknown", "independent", "least", "most"])
-def test_one_try_is_the_claim_and_more_say_less(shared: str) -> None:
-    for a, b, n in CLAIMS:
-        bounds = {"independent": a * b, "least": max(0.0, a + b - 1), "most": b}
-        claim = Accuracies(a=a, b=b, n=n, known=bounds.get(shared))
-        found = [claim.p_false_of_best(k) for k in (1, 3, 30)]
-        assert found[0] == pytest.approx(claim.p_false(), rel=1e-9)
-        assert all(x <= y < 1 for x, y in pairwise(found))
+MEANS = (
+    {"sd": (0.1, 0.1), "known": 0.7}, {"sd": (0.05, 0.2), "known": -0.4},
+    {"sd": (0.05, 0.2)}, {"sd_difference": 0.05},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        *(Accuracies(a=a, b=b, n=n, known=x) for a, b, n in CLAIMS for x in (None, a * b, b)),
+        *(Means(a=0.81, b=0.80, n=n, **known) for n in (6, 100) for known in MEANS),
+    ],
+)
+def test_one_try_is_the_claim_and_more_say_less(claim: Accuracies | Means) -> None:
+    found = [claim.p_false_of_best(k) for k in (1, 3, 30)]
+    assert found[0] == pytest.approx(claim.p_false(), abs=2e-3)
+    assert all(x <= y < 1 for x, y in pairwise(found))
 
 
 @pytest.mark.parametrize(
@@ -78,19 +87,6 @@ def test_tries_that_share_hard_items_are_followed(x_a: int, x_b: int, n: int) ->
     claim = Accuracies(a=a, b=b, n=n, known=congruence)
     expected = expit(logit(claim.p_false()) + logit(best) - logit(one))
     assert claim.p_false_of_best(k) == pytest.approx(expected, abs=0.012)
-
-
-@pytest.mark.parametrize(
-    "known",
-    [{"sd": (0.1, 0.1), "known": 0.7}, {"sd": (0.05, 0.2), "known": -0.4},
-     {"sd": (0.05, 0.2)}, {"sd_difference": 0.05}],
-)  # fmt: skip
-def test_one_try_of_means_is_the_t_law_and_more_say_less(known) -> None:
-    for n, tries in ((6, (1, 2, 10, 100)), (100, (1, 10))):
-        claim = Means(a=0.81, b=0.80, n=n, **known)
-        found = [claim.p_false_of_best(k) for k in tries]
-        assert found[0] == pytest.approx(claim.p_false(), abs=2e-3)
-        assert all(x < y < 1 for x, y in pairwise(found))
 
 
 def test_tries_of_means_agree_with_simulated_pickings() -> None:

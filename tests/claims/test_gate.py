@@ -20,7 +20,7 @@ def answers(gap: float, n: int = 2000, seed: int = 0) -> Outcomes:
     return Outcomes(np.column_stack(right), names=["new", "old"])
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("margin", [0.0, 0.03])
 @pytest.mark.parametrize("gap", [0.0, 0.02, -0.02, 0.06])
 @pytest.mark.parametrize("prob", [0.9, 0.95])
 def test_verdict_interval_and_probabilities_say_the_same(
@@ -75,13 +75,11 @@ def test_as_many_more_items_decide() -> None:
 
 
 def test_no_seed_decides_a_gate() -> None:
-    found = [
-        report_gate(answers(0.01), ("new", "old"), margin=0.01, random_seed=seed, draws=100)
-        for seed in (1, 2)
-    ]
-    kept = ("verdict", "p", "n_more")
-    assert [found[0].content[k] for k in kept] == [found[1].content[k] for k in kept]
-    assert found[0].content["pairs"][0]["rope"] == found[1].content["pairs"][0]["rope"]
+    data, settings = answers(0.01), {"margin": 0.01, "draws": 100}
+    one, two = (report_gate(data, ("new", "old"), random_seed=s, **settings) for s in (1, 2))
+    for key in ("verdict", "p", "n_more"):
+        assert one.content[key] == two.content[key]
+    assert one.content["pairs"][0]["rope"] == two.content["pairs"][0]["rope"]
 
 
 def test_a_pair_has_mcnemar_s_mid_p_and_lower_may_be_better() -> None:
@@ -92,7 +90,6 @@ def test_a_pair_has_mcnemar_s_mid_p_and_lower_may_be_better() -> None:
     mid = tail.cdf(low - 1) + tail.pmf(low) / 2
     assert row["p_false"] == pytest.approx(mid if only[1] > only[0] else 1 - mid, abs=1e-9)
     d = data.values @ [-1.0, 1.0]
-    assert row["difference"]["sd"] == pytest.approx(d.std(ddof=1) / 20, rel=0.03)
     low, high = row["difference"]["interval"]
     assert high - low == pytest.approx(2 * 1.96 * d.std() / 20, rel=0.03)
     errors = Outcomes(1 - data.values, lower_is_better=True, names=data.names, metric="mean")
@@ -105,10 +102,8 @@ def test_the_words_of_a_gate(capsys: Any) -> None:
     command = ("claim", "responses", EXAM, "--average", "items", "--pair", "forest", "tree")
     code, out, _ = run(capsys, *command, "--require", "better", "--json")
     assert (code, json.loads(out)["verdict"], json.loads(out)["passed"]) == (0, "better", True)
-    code, out, err = run(
-        capsys, "claim", "responses", EXAM, "--pair", "tree", "forest", "--require", "not-worse",
-        "--margin", "0.01",
-    )  # fmt: skip
+    command = ("claim", "responses", EXAM, "--pair", "tree", "forest", "--margin", "0.01")
+    code, out, err = run(capsys, *command, "--require", "not-worse")
     assert code == 3
     assert out.startswith(
         "tree is not worse than forest by more than 1.0 points: not shown (P < 0.01; 0.975 needed)."

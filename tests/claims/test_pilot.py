@@ -1,18 +1,14 @@
 """Plans from answers at hand: variances by hand and by simulation, power, costs, refusals."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from data.files import EXAM, run
 from scipy.stats import norm
 from scipy.stats import t as t_law
 
 from bayes_sota.claims.pair import Pilot
 from bayes_sota.claims.summary_plans import plan_from_pilot
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
 
 
@@ -42,15 +38,6 @@ def test_standard_errors_are_those_of_repetitions() -> None:
         gaps = [answers(n, runs, 10 + i).scores @ [1, -1] for i in range(600)]
         pilot = Pilot.of(answers(4000, 3, 1), ("a", "b"))
         assert pilot.standard_error(n, runs) == pytest.approx(np.std(gaps), rel=0.1)
-
-
-def test_clusters_cost_items() -> None:
-    rng = np.random.default_rng(0)
-    luck = np.repeat(rng.normal(0, 2, (100, 2)), 10, axis=0)
-    right = rng.random((1000, 2)) < 1 / (1 + np.exp(-luck))
-    names = np.repeat(np.arange(100), 10).astype(str).tolist()
-    alone = Pilot.of(Outcomes(right)).needed(0.05, 1)
-    assert Pilot.of(Outcomes(right, clusters=names)).needed(0.05, 1) > 2.5 * alone
 
 
 def test_few_clusters_tell_standard_errors_as_far_as_is_said() -> None:
@@ -104,21 +91,7 @@ def test_the_cheapest_design_is_that_of_all_numbers_of_runs() -> None:
 def test_one_run_does_not_tell_what_more_would_add() -> None:
     report = plan_from_pilot(answers(200, 1, 0), 0.05)
     assert [design["n_runs"] for design in report.content["designs"]] == [1]
-    assert "does not tell what more runs would add" in " ".join(report.sentences)
-    with pytest.raises(InputError, match="does not tell what more add"):
-        Pilot.of(answers(200, 1, 0)).variance(2)
-
-
-def test_from_the_shell(capsys: Any, tmp_path: Path) -> None:
-    table = tmp_path / "t.csv"
-    shown = ("claim", "plan", "--gap", "0.05", "--pilot", EXAM, "--pair", "tree", "forest")
-    code, out, _ = run(capsys, *shown, "--save", str(table), "--cost-per-item", "2")
-    assert code == 0
-    assert out.startswith("If tree and forest truly differ by 5 points, ")
-    assert "The cheapest design has " in out
-    assert len(table.read_text().splitlines()) == 7
-    code, out, _ = run(capsys, *shown, "--json")
-    assert json.loads(out)["pair"] == ["tree", "forest"]
+    assert "does not show what more would add" in " ".join(report.sentences)
 
 
 def test_numbers_of_items_are_planned_by_the_paired_t_test() -> None:
@@ -137,12 +110,3 @@ def test_numbers_of_items_are_planned_by_the_paired_t_test() -> None:
     assert np.mean(t > t_law.isf(0.05, needed - 1)) == pytest.approx(0.8, abs=0.02)
     report = plan_from_pilot(errors, 2.0)
     assert f"truly differ by 2, {needed} items lead to the claim" in report.sentences[0]
-    with pytest.raises(InputError, match="gap must be"):
-        plan_from_pilot(errors, 0.0)
-
-
-def test_a_plan_is_for_skills_on_new_items() -> None:
-    with pytest.raises(InputError, match="no --new"):
-        Pilot.of(answers(50, 3, 0).about("runs"))
-    with pytest.raises(InputError, match="two methods"):
-        Pilot.of(answers(50, 3, 0), ("a", "a"))

@@ -25,9 +25,9 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options: Any
           "probability 0.10 (< 0.01 to 0.17, depending on the congruence).",
           "supported at 0.05 only if both got at least 85.4 % of the items right.",
           "P(false) falls to 0.05 at 826 items (167 to 1,492, depending on the congruence)",
-          "which allow 0.040 to 0.195; exact numbers would give 0.093", "Please report")),
+          "which allow 0.04 to 0.19; exact numbers would give 0.09", "Please report")),
         (("0.90", "0.88", 500), {"known": 0.85, "rounding": "exact"}, ("It is not supported",)),
-        (("0.90", "0.88", 500), {"best_of": 10, "rounding": "exact"},
+        (("0.90", "0.88", 500), {"best_of": 10.0, "rounding": "exact"},
          ("the best of 10 tries of equal skill, P(false) is 0.35 instead of 0.09",)),
         (("0.80", "0.79", 100), {}, ("not supported at 0.05, whatever the congruence",)),
         (("0.95", "0.85", 500), {}, ("supported at 0.05, whatever the congruence",)),
@@ -47,10 +47,10 @@ def test_tables_of_a_report(tmp_path: Path) -> None:
     report = report_of("0.90", "0.88", 500, rope=0.01, level=0.1)
     report.save(tmp_path / "claim.csv")
     np.testing.assert_allclose(pd.read_csv(tmp_path / "claim.csv"), report.about.curve())
-    assert "| 0.7800 | 0.171 |" in report.to_markdown()
+    assert "| 0.7800 | 0.17 |" in report.to_markdown()
     assert sum(report.content["rope"].values()) == pytest.approx(1.01)
     assert report.tables[1].title == "By items if the printed numbers are exact"
-    assert ["500", "0.093"] in [list(row) for row in report.tables[1].rows]
+    assert ["500", "0.09"] in [list(row) for row in report.tables[1].rows]
     assert [level for level, _ in report.content["n_test_needed"]] == [0.1, 0.05, 0.01]
 
 
@@ -89,24 +89,3 @@ def test_several_methods() -> None:
     assert "240 items in 60 clusters" in clustered.text
     assert "Only 5 items. " in clustered.text
     assert clustered.to_dict()["selection"] is None
-
-
-def test_ties_and_item_scores() -> None:
-    rng = np.random.default_rng(0)
-    equal = Outcomes(
-        rng.normal(0.8, 0.1, (60, 9)), names=[f"m{i}" for i in range(9)], metric="mean"
-    )
-    report = report_methods(equal, selection=False, random_seed=0)
-    assert " and 3 more cannot be distinguished from" in report.text
-    apart = report_methods(
-        Outcomes(rng.normal([0.9, 0.2], 0.1, (60, 2)), metric="mean"), random_seed=0
-    )
-    assert "1 can be distinguished from every other method" in apart.text
-
-
-def test_who_was_never_the_best_in_the_draws_has_a_bound() -> None:
-    answers = Outcomes(np.random.default_rng(0).random((300, 3)) < [0.9, 0.85, 0.2])
-    report = report_methods(answers, random_seed=0)
-    assert report.content["methods"][-1]["p_best"] == 0
-    table = report.tables[0]
-    assert table.rows[-1][table.header.index("P(best)")].startswith("< 0.0")

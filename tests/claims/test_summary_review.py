@@ -31,6 +31,7 @@ Poe 2021,heart,dice,,,0.81,0.80,.1,.1,,,100,,
 Coe 2020,heart,segmentation,,,0.81,0.80,.1,.1,,.7,100,,
 Moe 2019,,mean,,,27.3,26.9,4,4,,.5,100,,
 Noe 2018,,,,,0.81,0.80,,,0.05,,100,,
+Ode 2017,heart,,,,81,80,,,,,100,,
 """
 
 
@@ -43,15 +44,6 @@ def review(tmp_path: Path) -> Path:
 
 def frame_of(rows: list[tuple[Any, ...]], columns: str = "accuracy_a accuracy_b n_test") -> Any:
     return pd.DataFrame(rows, columns=columns.split())
-
-
-def problem_of(*row: Any, columns: str = "accuracy_a accuracy_b n_test") -> str:
-    """Why a row is refused; nothing where it is not."""
-    try:
-        claims_table(frame_of([row], columns))
-    except InputError as error:
-        return str(error)
-    return ""
 
 
 def test_every_row_is_the_claim_alone(review: Path) -> None:
@@ -72,106 +64,58 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
         [means(0.81, 0.80, 100, sd=(0.1, 0.1), known=0.7)] * 3,
         [means(27.3, 26.9, 100, sd=(4, 4), known=0.5, bounds=None)] * 3,
         [means(0.81, 0.80, 100, sd_difference=0.05)] * 3,
+        [means(0.81, 0.80, 100, known=r) for r in (None, 1.0, 0.0)],
     ]
     np.testing.assert_allclose(found[list(PROBABILITIES)], expected, rtol=1e-12)
     assert found["assumption"].tolist() == [
-        "congruence averaged",
-        "congruence averaged",
-        "congruence given",
-        "correlation averaged",
-        "correlation given",
-        "correlation given",
-        "standard deviation of the differences given",
-    ]
+        *["congruence averaged"] * 2, "congruence given", "correlation averaged",
+        *["correlation given"] * 2, "standard deviation of the differences given",
+        "correlation averaged, standard deviations imputed from the means",
+    ]  # fmt: skip
     assert found["verdict"].tolist() == [
         "depends on the congruence", "supported", "not supported", "depends on the correlation",
-        "not supported", "not supported", "supported",
+        "not supported", "not supported", "supported", "depends on the correlation",
     ]  # fmt: skip
 
 
-def random_review(size: int, seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    n = rng.integers(20, 3000, size)
-    right = rng.integers(n // 2, n + 1)
-    other = np.maximum(right - rng.integers(0, 1 + n // 20), 0)
-    return pd.DataFrame({"accuracy_a": right / n, "accuracy_b": other / n, "n_test": n})
-
-
-def test_many_claims_are_each_alone_and_the_range_holds_all_congruences() -> None:
-    found = claims_table(random_review(80)).frame
-    for row in found.itertuples():
-        a, b, n = row.accuracy_a, row.accuracy_b, row.n_test
-        assert row.p_false == pytest.approx(false_claim_probability(a, b, n), rel=1e-9)
-        p = false_claim_probability(a, b, n, np.linspace(max(0.0, a + b - 1), b, 60))
-        assert row.p_false_lowest == pytest.approx(p.min(), abs=1e-12)
-        assert row.p_false_highest == pytest.approx(p.max(), abs=1e-12)
-    spreads = [(0.8, 0.79, 0.1, sd, 60) for sd in (0.0, 0.02, 0.1, 0.3)]
-    means = claims_table(frame_of(spreads, "mean_a mean_b sd_a sd_b n_test")).frame
-    for of in (found, means):
-        p, low, high = of[list(PROBABILITIES)].to_numpy().T
-        assert np.all((low <= p + 1e-12) & (p <= high + 1e-12))
-
-
-def test_wrong_rows_are_named() -> None:
-    row = ("0.8", "0.9", "100")
-    for rows, told in (
-        ([row[1::-1] + row[2:], row], "1 of 2 rows cannot be used: row 2: A is the reported"),
-        ([row] * 30, "30 of 30 rows cannot be used: row 1: "), ([row] * 30, "and 27 more; correct"),
-    ):  # fmt: skip
-        with pytest.raises(InputError) as caught:
-            claims_table(frame_of(rows))
-        assert told in str(caught.value)
+ROWS = "accuracy_a accuracy_b n_test"
+OF_MEANS = "mean_a mean_b sd_a sd_b pairwise_correlation n_test"
+BOTH = "metric accuracy_a accuracy_b mean_a mean_b n_test"
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         (("abc", "0.9", "500"), 'column "accuracy_a": a number is needed, got "abc"'),
-        (("0,95", "0.9", "500"), 'got "0,95"'),
         (("0.9", "0.8", ""), "n_test is empty"),
         (("", "0.8", "500"), "accuracy_a is empty"),
         (("0.9", "0.8", "1"), "whole number from 2 to 1,000,000,000, got 1"),
-        (("0.9", "0.8", "50.5"), "got 50.5"),
-        (("0.9", "0.8", "inf"), "a number is needed"),
         (("90.1", "0.88", "500"), "accuracy lies in [0, 1], got 90.1; in percent? then write"),
-        (("1e400", "0.9", "500"), "a number is needed"),
         (("90.1", "88", "500"), ""),
-        (("0.95", "0.905", "100"), ""),
         (("91.3%", "90%", "100"), ""),
         ((26 / 30, 25 / 30, 30), ""),
         (("1", "0", "7"), ""),
+        (("81%", "80%", 10, 10, "", 100, "dice"), ""),
+        (("", 0.9, 0.88, 0.81, 0.80, 500), "both filled: say which with metric"),
+        (("Accuracy", 0.9, 0.88, 0.81, 0.80, 500), ""),
+        (("AUC", 0.9, 0.88, 0.81, 0.80, 500), "metric is one of classification"),
         ((0.81, 0.80, 0.6, 0.1, "", 100), "standard deviation of at most 0.3943, got 0.6"),
         ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "[-1, 1], got 1.2"),
         ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below"),
     ],
 )
 def test_wrong_rows_say_what_is_wrong(row: tuple[Any, ...], message: str) -> None:
-    means = "mean_a mean_b sd_a sd_b pairwise_correlation n_test"
-    problem = problem_of(*row, columns=means if len(row) > 3 else "accuracy_a accuracy_b n_test")
+    is_metric, problem = isinstance(row[0], str) and len(row) == 6, ""
+    columns = ROWS if len(row) == 3 else BOTH if is_metric else f"{OF_MEANS} metric"
+    names = columns.split()[: len(row)]
+    try:
+        claims_table(pd.DataFrame([row] * 4, columns=names))
+    except InputError as error:
+        problem = str(error)
     assert message in problem
     assert ("row 1: " in problem or "row 1, " in problem) == bool(message)
+    assert "row 1: " not in problem or "4 of 4 rows cannot be used" in problem
     assert "\n" not in problem
-
-
-def test_metrics() -> None:
-    columns = "metric accuracy_a accuracy_b mean_a mean_b sd_a sd_b n_test"
-    both = ("", 0.9, 0.88, 0.81, 0.80, 0.1, 0.1, 500)
-    assert "both filled: say which with metric" in problem_of(*both, columns=columns)
-    assert problem_of("Accuracy", *both[1:], columns=columns) == ""
-    assert "metric is one of classification" in problem_of("AUC", *both[1:], columns=columns)
-    table = claims_table(frame_of([("dice", *both[1:])], columns))
-    assert table.frame["assumption"][0].startswith("correlation")
-
-
-def test_imputed_standard_deviations() -> None:
-    frame = frame_of([(0.81, 0.80, "", 100), (0.81, 0.80, 0.5, 100)],
-                     "mean_a mean_b pairwise_correlation n_test")  # fmt: skip
-    found = claims_table(frame).frame
-    spread = tuple(2 / 3 * mean * (1 - mean) for mean in (0.81, 0.80))
-    for row, r in enumerate((None, 0.5)):
-        alone = Means(a=0.81, b=0.80, n=100, sd=spread, known=r).p_false()
-        assert found["p_false"][row] == pytest.approx(alone, rel=1e-12)
-    assert found["assumption"].str.endswith("standard deviations imputed from the means").all()
 
 
 def prints(count: int, n: int, digits: int) -> set[Decimal]:
@@ -187,9 +131,6 @@ def test_impossible_accuracies_are_those_that_no_count_prints() -> None:
         value = Decimal(int(rng.integers(0, 10**digits + 1))).scaleb(-digits)
         rows.append((f"{value:.{digits}f}", "0.0", n))
         expected.append(any(value in prints(count, n, digits) for count in range(n + 1)))
-    for row, possible in zip(rows[:80], expected[:80], strict=True):
-        notes = claims_table(frame_of([row])).notes
-        assert any("no whole number of items" in note for note in notes) != possible
     assert 50 < sum(expected) < 250
     (note,) = (n for n in claims_table(frame_of(rows)).notes if "no whole number" in n)
     assert note.endswith(f"and {300 - sum(expected) - 10} more")
@@ -214,10 +155,10 @@ def test_shares_by_group(review: Path) -> None:
     assert (share_interval(0, 5)[0], share_interval(5, 5)[1]) == (0, 1)
     expected = [found[name].sum() for name in PROBABILITIES]
     assert table.content["finding"] == (
-        f"Of 7 claims about {expected[0]:.1f} are expected to be false ({expected[1]:.1f} to "
+        f"Of 8 claims about {expected[0]:.1f} are expected to be false ({expected[1]:.1f} to "
         f"{expected[2]:.1f}, depending on what is not reported); which ones is not known. The "
         "numbers support 2: their probability of being false is at most 0.05. They do not support "
-        "3, which may be true all the same; the other 2 depend on what is not reported."
+        "3, which may be true all the same; the other 3 depend on what is not reported."
     )
 
 
@@ -246,38 +187,15 @@ def test_the_same_table_comes_out_and_text_is_no_formula(review: Path, tmp_path:
     assert [row[4] for row in rows] == ["'=note", "-0.3"]
 
 
-def test_formats_agree_and_a_frame_keeps_its_index_and_types(tmp_path: Path) -> None:
-    header = ["paper", "accuracy_a", "accuracy_b", "n_test"]
-    rows = [["Müller, 2024", "0.90", "0.88", "500"], ["Doe", "0.913", "0.9", "1000"]]
-    frame = pl.DataFrame(rows, schema=header, orient="row")
-    quoted = "\n".join(";".join(f'"{cell}"' for cell in row) for row in [header, *rows])
-    numbers = frame.with_columns(pl.col("accuracy_a", "accuracy_b").cast(pl.Float64))
-    numbers.write_parquet(tmp_path / "r.parquet")
-    expected = claims_table(pd.DataFrame(rows, columns=header)).frame
-    path = written(tmp_path / "r.csv", quoted)
-    for source in (path, tmp_path / "r.parquet", frame):
-        table = claims_table(source)
-        assert [row[0] for row in table.tables[1].rows] == ["Müller, 2024", "Doe"]
-        np.testing.assert_allclose(table.frame["p_false"], expected["p_false"])
+def test_a_frame_keeps_its_index_and_types() -> None:
     given = frame_of([(0.9, 0.88, 500), (0.9, 0.8, 500)]).set_index(pd.Index([7, 3]))
-    found = claims_table(given)
-    assert found.frame.index.tolist() == [7, 3]
-    assert found.frame["n_test"].dtype == given["n_test"].dtype
-    assert list(given.columns) == header[1:]
-    assert [row[0] for row in found.tables[1].rows] == ["row 1", "row 2"]
-
-
-def test_whole_numbers_of_a_column_with_gaps_are_written_as_they_came(tmp_path: Path) -> None:
-    identifiers = [6449118028543719035, None, 7]
-    given = pl.DataFrame({
-        "identifier": identifiers, "accuracy_a": [0.9] * 3, "accuracy_b": [0.88] * 3,
-        "n_test": [500] * 3,
-    })  # fmt: skip
-    given.write_parquet(tmp_path / "r.parquet")
-    whole = given.to_pandas().assign(identifier=pd.array(identifiers))
-    for source in (given, whole, tmp_path / "r.parquet"):
-        found = csv.DictReader(io.StringIO(claims_table(source).to_csv()))
-        assert [row["identifier"] for row in found] == ["6449118028543719035", "", "7"]
+    for source in (given, pl.from_pandas(given)):
+        found = claims_table(source)
+        assert found.frame["n_test"].astype(int).tolist() == [500, 500]
+        assert [row[0] for row in found.tables[1].rows] == ["row 1", "row 2"]
+    found = claims_table(given).frame
+    assert (found.index.tolist(), found["n_test"].dtype) == ([7, 3], given["n_test"].dtype)
+    assert list(given.columns) == ["accuracy_a", "accuracy_b", "n_test"]
 
 
 HEADER = "accuracy_a,accuracy_b,n_test"
@@ -291,11 +209,8 @@ HEADER = "accuracy_a,accuracy_b,n_test"
         ("accuracy_a,accuracy_b\n0.9,0.8\n", {}, 'there is no column "n_test"'),
         ("accuracy_a,n_test\n0.9,100\n", {}, 'there is no column "accuracy_b"'),
         ("mean_a,n_test\n0.9,100\n", {}, 'there is no column "mean_b"'),
-        ("paper,n_test\nx,100\n", {}, 'there is no column "accuracy_a"'),
         (f"{HEADER},n_test\n0.9,0.8,100,100\n", {}, 'several columns are called "n_test"'),
-        (f"{HEADER},note,note\n0.9,0.8,100,,\n", {}, 'several columns are called "note"'),
         (f"{HEADER},verdict\n0.9,0.8,100,x\n", {}, "is one that the result adds"),
-        (f"{HEADER},metric\n0.9,0.8,100,AUC\n", {}, "metric is one of"),
         (f"{HEADER}\n0.9,0.8,100\n", {"level": 5}, "write 0.05"),
         (f"{HEADER}\n0.9,0.8,100\n", {"level": 0.5}, "got 0.5"),
     ],
@@ -305,9 +220,3 @@ def test_what_cannot_be_is_refused(tmp_path: Path, text: str, options: Any, mess
         claims_table(written(tmp_path / "r.csv", text), **options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_name_as_written_comes_before_another_spelling(tmp_path: Path) -> None:
-    for more in ("N Test", "congruence,Congruence"):
-        text = f"{HEADER},{more}\n0.9,0.8,100{',' * (more.count(',') + 1)}\n"
-        assert claims_table(written(tmp_path / "r.csv", text)).content["all"]["n_claims"] == 1

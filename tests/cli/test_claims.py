@@ -124,7 +124,7 @@ def test_a_review_for_people_and_in_files(capsys, folder: Path) -> None:
     code, out, error = run(capsys, "batch", "review.csv", "--save", "out.csv", "--save", "f.png")
     assert (code, error) == (0, "")  # and nothing is hidden because a file was written
     assert [
-        part for part in ("0.093", "Of 3 claims", "support 1:", "skin ") if part not in out
+        part for part in ("0.09 ", "Of 3 claims", "support 1:", "skin ") if part not in out
     ] == []
     rows = list(csv.DictReader((folder / "out.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["paper"] for row in rows] == ["Li, 2024", "Doe", "'=1+1"]
@@ -153,8 +153,9 @@ def test_averages_and_means_without_spreads_are_taken(capsys) -> None:
         ((*REPORTED, "--best-of", "0"), "--best-of must be a number from 1 to 1,000,000, got 0"),
         ((*REPORTED, "--save", "draws.xlsx"), "a name that ends with one of .html"),
         ((*REPORTED, "--save", "no/x.png"), "does not exist"),
-        ((*MEANS, "--sd", ".1", ".1", "--sd-difference", ".1"), "--sd-difference says all"),
+        ((*MEANS, "--sd", ".1", ".1", "--sd-difference", ".1"), "--sd-difference is enough"),
         ((*MEANS, "--sd-difference", ".1", "--save", "x.png"), "this result has no figure"),
+        ((*REPORTED[:2], "0.9", *REPORTED[4:]), "--accuracy takes 2 values, got 0.9 --n-test"),
         (("plan", "--gap", "0.1"), "give --accuracy A B"),
         (("plan", "--gap", "0.1", "--accuracy", ".9", ".8"), "give --accuracy A B"),
         (("responses", "items.csv", "--column", "label=gold"), 'no column "gold"'),

@@ -43,15 +43,7 @@ def test_skills_and_scores_on_fresh_items():
         counts = np.histogram(50 * found.replicated[:, j], edges + 0.5)[0]
         chances = np.diff(fresh.cdf(edges))
         assert stats.chisquare(counts, counts.sum() * chances / chances.sum()).pvalue > 1e-3
-    dice = np.random.default_rng(3).normal(0.5, 0.03, (60, 3))
-    found = compare_methods(Outcomes(dice, metric="mean"), draws=20_000, random_seed=0)
-    again, drawn = (np.cov(x.T) for x in (found.replicated, found.draws))
-    assert again == pytest.approx(2 * drawn, abs=0.1 * drawn.max())
-
-
-def test_cases_are_paired_t():
-    rng = np.random.default_rng(3)
-    dice = rng.beta(8, 2, (60, 1)) + rng.normal(0, 0.03, (60, 3)) + [0.01, 0.0, -0.02]
+    dice = np.random.default_rng(3).normal([0.5, 0.49, 0.48], 0.03, (60, 3))
     found = compare_methods(Outcomes(dice, metric="mean"), draws=20_000, random_seed=0)
     first = found.winner
     for j in {0, 1, 2} - {first}:
@@ -59,6 +51,8 @@ def test_cases_are_paired_t():
         assert found.p_not_below[j] == pytest.approx(test.pvalue, rel=1e-9)
         below = np.mean(found.draws[:, first] < found.draws[:, j])
         assert below == pytest.approx(test.pvalue, abs=0.015)
+    again, drawn = (np.cov(x.T) for x in (found.replicated, found.draws))
+    assert again == pytest.approx(2 * drawn, abs=0.1 * drawn.max())
 
 
 def test_copies_of_items_in_clusters_say_nothing_new():
@@ -69,32 +63,20 @@ def test_copies_of_items_in_clusters_say_nothing_new():
     assert together.p_false == pytest.approx(alone.p_false, rel=1e-9)
     assert (together.n_items, together.n_clusters) == (150, 30)
     assert compare_methods(Outcomes(copies, metric="mean")).p_false < alone.p_false
+    found = compare_methods(Outcomes([[1, 0], [1, 1], [None, 1], [0, 1]]), draws=10)
+    assert (found.n_items, found.notes) == (3, ("1 of 4 items left out: not all answered",))
 
 
-@pytest.mark.parametrize("p", [[0.9, 0.88], [0.7, 0.6], [0.97, 0.95]])
-def test_clusters_of_single_answers_are_nearly_the_closed_form(p):
-    x = np.random.default_rng(5).random((400, 2)) < p
-    exact = compare_methods(Outcomes(x))
-    student = compare_methods(Outcomes(x, clusters=[str(i) for i in range(400)]))
-    assert student.p_false == pytest.approx(exact.p_false, abs=0.004)
+def is_claimed(data, draws=1):
+    return compare_methods(data, draws=draws, random_seed=0).p_false < 0.05
 
 
-def check_claims(claimed, ignoring=None):
-    """At P < .05 the winner of two equals is claimed in 10 % of data, by either of them."""
-    assert np.mean(claimed) < 0.1 + 3 * (0.09 / len(claimed)) ** 0.5
-    if ignoring is not None:  # the same data without clusters
-        assert np.mean(ignoring) > 0.2
-
-
-def is_claimed(*data, draws=1):
-    return compare_methods(*data, draws=draws, random_seed=0).p_false < 0.05
+MOST_CLAIMED = 0.1 + 3 * (0.09 / 200) ** 0.5  # at P < .05 either of two equals is claimed
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "sizes", [[20] * 8, [5] * 40, [200] + [10] * 20, [900] + [5] * 20, [100, 100] + [1] * 100]
-)
-def test_equal_methods_on_clustered_items_are_seldom_told_apart(sizes):
+@pytest.mark.parametrize("sizes", [[5] * 40, [200] + [10] * 20, [900] + [5] * 20])
+def test_equal_methods_on_clustered_items_are_seldom_distinguished(sizes):
     rng, icc, claimed, ignoring = np.random.default_rng(len(sizes)), 0.3, [], []
     labels = np.repeat(np.arange(len(sizes)), sizes).astype(str).tolist()
     for _ in range(200):
@@ -104,17 +86,18 @@ def test_equal_methods_on_clustered_items_are_seldom_told_apart(sizes):
         right = (cell == 0) | (cell == [1, 2])
         claimed.append(is_claimed(Outcomes(right, clusters=labels)))
         ignoring.append(is_claimed(Outcomes(right)))
-    check_claims(claimed, ignoring)
+    assert np.mean(claimed) < MOST_CLAIMED
+    assert np.mean(ignoring) > 0.2  # the same data without clusters
 
 
-def test_equal_aucs_with_few_positives_are_seldom_told_apart():
+def test_equal_aucs_with_few_positives_are_seldom_distinguished():
     rng = np.random.default_rng(5)
     labels, claimed = np.arange(300) < 5, []
     for _ in range(200):
         shared = labels * 1.2 + rng.normal(size=300)
         outputs = Outcomes(shared[:, None] + rng.normal(size=(300, 2)), labels=labels)
         claimed.append(is_claimed(outputs, draws=500))
-    check_claims(claimed)
+    assert np.mean(claimed) < MOST_CLAIMED
     assert any("only 5 items of one class" in note for note in compare_methods(outputs).notes)
 
 
@@ -128,14 +111,6 @@ def test_auc_and_errors_are_compared_on_their_scale():
     assert found.p_false == pytest.approx(expected, abs=0.005)
     errors = compare_methods(Outcomes(rng.normal(0, [1.0, 1.3], (200, 2)), metric="rmse"))
     assert (errors.winner, errors.sign, errors.scores[0] < 0) == (0, -1, True)
-
-
-def test_few_answers_stay_shares_and_missing_ones_are_noted():
-    few = Outcomes([[1, 1], [1, 0], [0, 1], [1, 0]], clusters=["p", "p", "q", "q"])
-    ends = compare_methods(few, random_seed=0).interval()
-    assert np.all((ends >= 0) & (ends <= 1))
-    found = compare_methods(Outcomes([[1, 0], [1, 1], [None, 1], [0, 1]]), draws=10)
-    assert (found.n_items, found.notes) == (3, ("1 of 4 items left out: not all answered",))
 
 
 @pytest.mark.parametrize(

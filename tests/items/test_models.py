@@ -99,16 +99,6 @@ def test_skills_against_adaptive_quadrature(new):
         assert effect == pytest.approx(0, abs=1e-9)
 
 
-@pytest.mark.parametrize("sd", [0.3, 2.0, 6.0])
-def test_log_odds_of_a_task_are_those_of_the_share_of_its_items(sd):
-    """To .02, as the module says: what priors of fields mean does not depend on the items."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(150)
-    log_odds = np.linspace(-5, 5, 41)
-    levels = np.sqrt(1 + 0.346 * sd**2) * log_odds[:, None] + sd * nodes
-    shares = special.expit(levels) @ weights / weights.sum()
-    np.testing.assert_allclose(shares, special.expit(log_odds), atol=0.02)
-
-
 @pytest.mark.slow
 def test_the_place_of_the_field_has_its_prior_whatever_the_parameters_are():
     """Which sample the mean of the tasks instead: both have the law of a field, then its tasks."""

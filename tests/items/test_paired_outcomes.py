@@ -20,12 +20,6 @@ def test_it_is_the_mid_p_value_of_mcnemar(one, other):
     assert probability_not_better(one, other) == pytest.approx(expected, rel=1e-12, abs=1e-15)
 
 
-def test_simulated_posterior_of_the_four_cells():
-    cells = np.random.default_rng(1).dirichlet(np.array([70, 12, 6, 12]) + 1, size=200_000)
-    share = np.mean(cells[:, 1] <= cells[:, 2])
-    assert share == pytest.approx(float(probability_not_better(12, 6)), abs=0.002)
-
-
 def test_real_answers(data_directory):
     answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
     tied = compare_methods(answers, random_seed=0).tied_with_best()

@@ -44,31 +44,9 @@ def test_scores_of_other_items_share_less(missing):
     assert found.rho**2 == pytest.approx((1 - missing) * whole.rho**2, abs=0.015)
 
 
-def test_scores_without_a_common_item_share_nothing():
-    rng = np.random.default_rng(3)
-    answers = simulate(rng, 2000, np.full(5, 0.8)).correct.astype(float)
-    answers[:1000, 0] = np.nan
-    answers[1000:, 1] = np.nan
-    found = response_correlation(Outcomes(answers))
-    own = np.sqrt(1 - found.loadings**2)
-    total = np.outer(found.loadings, found.loadings) + np.outer(own, own) * found.residual
-    assert abs(total[0, 1]) < 0.2 < total[2:, 3].min()
-
-
 def with_gaps(values, missing, rng):
     """Numbers of which some are missing."""
     return np.where(rng.random(values.shape) < missing, np.nan, values)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_standard_error_is_the_spread_over_test_sets(missing):
-    rng, found = np.random.default_rng(4), []
-    for _ in range(60):
-        right = simulate(rng, 800, np.full(12, 0.85)).correct
-        found.append(response_correlation(Outcomes(with_gaps(right, missing, rng))))
-    spread = np.std([f.rho for f in found])
-    assert np.mean([f.rho_se for f in found]) == pytest.approx(spread, rel=0.3)
 
 
 @pytest.mark.slow
@@ -86,25 +64,6 @@ def test_standard_error_with_clusters_is_the_spread_over_test_sets(missing):
     rhos = [f.rho for f in found]
     assert np.mean(rhos) == pytest.approx(0.67, abs=0.04)
     assert 0.9 < np.mean([f.rho_se for f in found]) / np.std(rhos) < 1.6
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.1])
-@pytest.mark.parametrize("clusters", [False, True])
-def test_the_order_of_items_makes_no_difference(missing, clusters):
-    rng = np.random.default_rng(11)
-    answers = with_gaps(simulate(rng, 60, np.full(9, 0.7)).correct, missing, rng)
-    labels = rng.integers(0, 30, 60)
-
-    def of(order):
-        known = {"clusters": labels[order]} if clusters else {}
-        return response_correlation(Outcomes(answers[order], **known))
-
-    first = of(np.arange(60))
-    for seed in range(3):
-        found = of(np.random.default_rng(seed).permutation(60))
-        for field in ("rho", "rho_se", "leaders", "loadings", "residual", "family"):
-            expected = getattr(first, field)
-            np.testing.assert_allclose(getattr(found, field), expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("influence", [False, True])
@@ -183,15 +142,6 @@ def test_a_perfect_leader_shares_what_the_others_share():
     assert np.sqrt(np.mean(np.square(apart))) < 0.3  # perfect ones alone were 1 off before
 
 
-def test_nobody_shares_more_with_the_leaders_than_a_leader():
-    """Independent answers: what is shared is zero but for noise, and so are all ratios of it."""
-    rng = np.random.default_rng(22)
-    for n in (100, 3000):
-        found = response_correlation(Outcomes(rng.random((n, 12)) < np.linspace(0.7, 0.9, 12)))
-        assert found.loadings.max() == found.loadings[found.leaders].max()
-        assert (found.loadings / found.rho <= 1.5).all()
-
-
 def test_loadings_of_few_items_are_drawn_to_the_truth():
     """Nearer to those of 40,000 items than the centroid estimates of the same answers are."""
     rng = np.random.default_rng(23)
@@ -243,22 +193,14 @@ def test_learnt_correlation_between_prior_and_answers():
     assert learn_correlation(few, FixedCorrelation(0.5)) == FixedCorrelation(0.5)
 
 
-def check_rho(correct, strong, seed):
+@pytest.mark.slow
+def test_rho_of_cifar10_classifiers(data_directory):
     """Root mean square error of rho at 1,000 items, over random fields of classifiers."""
-    rng, errors = np.random.default_rng(seed), []
-    order = np.argsort(-correct.mean(axis=0))[:strong]
+    answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
+    correct, rng, errors = answers.correct, np.random.default_rng(10), []
+    order = np.argsort(-correct.mean(axis=0))[:30]
     for _ in range(12):
-        chosen = correct[:, rng.choice(order, rng.integers(8, order.size + 1), replace=False)]
+        chosen = correct[:, rng.choice(order, rng.integers(8, 31), replace=False)]
         few = response_correlation(Outcomes(chosen[rng.integers(0, len(correct), 1000)]))
         errors.append(few.rho - response_correlation(Outcomes(chosen)).rho)
     assert np.sqrt(np.mean(np.square(errors))) < 0.05
-
-
-def test_rho_of_digits_classifiers():
-    check_rho(load_responses_example("digits").held_out.correct, 60, 9)
-
-
-@pytest.mark.slow
-def test_rho_of_cifar10_classifiers(data_directory):
-    answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
-    check_rho(answers.correct, 30, 10)

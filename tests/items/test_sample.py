@@ -67,7 +67,5 @@ def test_what_is_refused():
         bs.items.complete(lacking, exam(), model)
     with pytest.raises(InputError, match="the trace lacks cluster_sd"):
         bs.items.complete(trace, exam(clusters=CLUSTERS))
-    with pytest.raises(InputError, match="priors have no effect beside a built model"):
-        bs.items.complete(trace, exam(), model, priors=bs.Priors())
     with pytest.raises(InputError, match="those on new items, not on new runs"):
         bs.items.complete(trace, exam("runs"), model)

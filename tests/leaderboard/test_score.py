@@ -84,7 +84,7 @@ BOARD = f"{EXAMPLES / 'leaderboard.csv'}"
     ("line", "message"),
     [
         ("score --right 5", "give FILES with answers, or --right K --n-test N"),
-        ("score --right 5 --n-test 4", "right answers are 0 to the number of items, got 5"),
+        ("score --right 5 --n-test 4", "correct answers are 0 to the number of items, got 5"),
         ("score {exam} --right 5", "give FILES or --right, not both"),
         ("score {exam} --metric pass@3", "pass@3, new items: 3 runs of each item are needed"),
         ("score {exam} --metric pass@0", 'no column "pass@0"'),
