@@ -49,7 +49,7 @@ def score(
         notes_of_anchors,
         without_luck,
     )
-    from bayes_sota.leaderboard.summary_score import describe_skills
+    from bayes_sota.leaderboard.summary_items import describe_skills
 
     if not files:
         note_unused("--right", "new", "metric", "average", *KNOWN, *READING)

@@ -12,7 +12,7 @@ from data.files import run, written
 import bayes_sota.data
 from bayes_sota.claims.summary_gate import report_tasks
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.summary_tasks import board_by_task
+from bayes_sota.leaderboard.summary_items import board_by_task
 
 EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
 EXAM = str(EXAMPLES / "exam.csv")
