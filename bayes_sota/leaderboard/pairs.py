@@ -251,7 +251,7 @@ class Pairs:
         return float(minimize(minus_log_likelihood, np.zeros(3)).x[1]) * unit
 
     def slope(self, noise: Noise) -> Any:
-        """What a skill has more per unit of ``e_T``."""
+        """Increase of the skill per unit of ``e_T``."""
         return (self.trend - noise.luck * noise.public_sd / 2) if self.has_luck else noise.luck
 
     def expected(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray]:

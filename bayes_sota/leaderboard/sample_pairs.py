@@ -26,7 +26,7 @@ from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
-LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
+LEVELS = (0.025, 0.5, 0.975)  # of the prior of lambda
 _TEAMS = ("skill", "expected_private", "public_gain", "unusual", "log_likelihood")
 _DIMS = {
     **dict.fromkeys(_TEAMS, ("classifier",)),
@@ -52,10 +52,10 @@ def estimate_paired(
 
     Scores are :math:`x_j = \theta_j + s_1 (\rho z_1 + \sqrt{1 - \rho^2} e_{1j})` and the same with
     index 2; P of the skills and its prior are those of a whole board; residuals may be outliers.
-    Skills are those of the *private* population. Where the standard errors are known the variance
-    of the differences over teams, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`, teaches rho; else only that
-    product is learnt, and rho keeps its prior. Where public scores are the best of several
-    submissions their luck (``bayes_sota.maximum.submissions``) is taken off, and lambda is learnt
+    Skills are those of the *private* population. Where the standard errors are known, rho is learnt
+    from the variance of the differences over teams, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`; else only
+    that product is learnt, and rho keeps its prior. Where public scores are the best of several
+    submissions, the model removes their luck (``bayes_sota.maximum.submissions``) and learns lambda
     from the differences.
 
     Parameters
@@ -72,9 +72,9 @@ def estimate_paired(
         Draws per chain, and chains; default those of the model, 250 and 4.
     random_seed : int, SeedSequence, Generator or None
     top : float, optional
-        The model is about teams among the best ``top`` of the means of both scores (never fewer
-        than 30 places); skills are also told of teams among the best of either board. Default: one
-        half, at most 1,500 places.
+        The model covers teams among the best ``top`` of the means of both scores (never fewer than
+        30 places); results include teams among the best of either board. Default: one half, at most
+        1,500 places.
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks need.
 

@@ -31,7 +31,7 @@ from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
-from bayes_sota.core.skills import logit
+from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
@@ -226,16 +226,14 @@ def _around(tree: "xr.DataTree", law: ScoreLaw, moved: FloatArray, score: float)
     SHARE.check(score, "new_score")
     location, spread = (summary.draws_of(tree, name).ravel() for name in ("location", "spread"))
     distribution = SKILL_FAMILIES[tree.attrs["skill_family"]]().distribution(location, spread)
-    middle = np.clip(score, 1e-4, 1 - 1e-4)
-    if law.n_test:
-        middle = (score * law.n_test + 0.5) / (law.n_test + 1)
+    n = law.n_test or 5000
+    middle = (score * n + 0.5) / (n + 1)
     error = float(law.errors_at(np.array([middle]))[0]) / (middle * (1 - middle))
     reach = np.linspace(-_REACH, _REACH, int(2 * _REACH * _PER_ERROR) + 1)
     u = float(logit(middle)) + min(error, 1.0) * reach
-    edges, psi = (1 / (1 + np.exp(-x)) for x in (u, (u[1:] + u[:-1]) / 2))
+    edges, psi = expit(u), expit((u[1:] + u[:-1]) / 2)
     y = psi if isinstance(law, NormalLaw) else logit(np.clip(psi, 1e-12, _NEARLY_ONE))
-    for start in range(0, location.size, _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, location.size))
+    for rows in np.array_split(np.arange(location.size), -(-location.size // _BLOCK)):
         skill = np.clip(law.remove_shift(edges, moved[rows, None]), _TINY, _NEARLY_ONE)
         of_rows = distribution.take(rows).expanded()
         yield rows, y, edges, -np.diff(of_rows.sf(of_rows.from_skill(skill)), axis=1)
