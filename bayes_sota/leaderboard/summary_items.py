@@ -3,7 +3,7 @@
 ``describe_skills`` is what ``score`` prints. ``board_by_task`` is ``board --by task``, by the model
 of ``items.by_task``, which shrinks how entries differ in a task towards their mean over all tasks;
 ``claim responses --by task`` says which verdicts on the best of each task hold together.
-``tests/leaderboard/test_score.py`` and ``test_summary_tasks.py`` read them.
+``tests/leaderboard/test_summary_items.py`` reads them.
 """
 
 from collections.abc import Sequence
