@@ -60,13 +60,6 @@ _LEAST_SPACING = 0.03
 type Draws = dict[str, NDArray[Any]]
 
 
-def unknown_parts(pairs: Pairs) -> NDArray[np.bool_]:
-    """Which parts of the noise are unknown: rho, or size and ratio of both errors; and lambda."""
-    learnt, priors = pairs.errors is None, pairs.priors
-    of_luck = pairs.has_luck and not priors.submission_luck.is_fixed
-    return np.array([not (learnt or priors.correlation.is_fixed), learnt, learnt, of_luck])
-
-
 def noise_at(pairs: Pairs, z: FloatArray) -> Noise:
     """Noise at standard normal coordinates (N, 4), without shift and outliers."""
     rho, size, ratio, luck = z.T
@@ -191,9 +184,11 @@ class PairFit(FieldFit):
 
         Nodes have five values of each of up to two unknowns of the noise, three of each of three.
         """
-        free = unknown_parts(pairs)
-        each = zip(_SOUGHT, free, strict=True)
-        lines = [line if is_free else np.zeros(1) for line, is_free in each]
+        learnt, priors = pairs.errors is None, pairs.priors
+        of_rho = not (learnt or priors.correlation.is_fixed)
+        of_luck = pairs.has_luck and not priors.submission_luck.is_fixed
+        free = np.array([of_rho, learnt, learnt, of_luck])
+        lines = [np.unique(line * is_free) for line, is_free in zip(_SOUGHT, free, strict=True)]
         nodes = NoiseNodes.of(pairs, lines, 17)
         middle, sd = _moments(softmax(nodes.log_prior), nodes.z)
         sd = np.maximum(sd, _LEAST_SPACING)

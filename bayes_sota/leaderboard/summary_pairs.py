@@ -46,7 +46,6 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
         Probability of the intervals.
     """
     content = _content(tree, boards, ci_prob)
-    rows = [{"name": name, "meaning": said, **content[name]} for name, said in MEANING.items()]
     team: dict[str, Any] = {
         "team": "name",
         "public": lambda row: f"{row['public_score']:z.4f}",
@@ -60,11 +59,11 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
     found = content["entries"][: len(content["gained_beyond_luck"])][:_LISTED]
     title = f"{boards.name}: {len(content['entries']):,} of {boards.n_entries:,} teams"
     tables = [
-        table_of(rows, words.quantity_columns(ci_prob), title),
+        words.quantity_table(content, MEANING, ci_prob, title),
         table_of(content["best"][:_SHOWN], team | likely, "Most likely the best"),
         table_of(found, team | gained, "Gained on the public board beyond luck and selection"),
     ]
-    frame = [[row["name"], row["mean"], *row["interval"]] for row in rows]
+    frame = [[name, content[name]["mean"], *content[name]["interval"]] for name in MEANING]
     return words.report_of(
         content,
         sentences=_sentences(content),

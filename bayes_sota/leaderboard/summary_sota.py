@@ -48,12 +48,6 @@ _NEWCOMER = (
 )
 
 
-def rho_of(found: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
-    """Mean and interval of rho, and whether it was learnt, from its summary."""
-    kept = {name: found[name] for name in ("mean", "interval")}
-    return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
-
-
 def report_sota(
     data: Data | tuple[BestScore, ...],
     *,
@@ -145,7 +139,7 @@ def describe_sota(
     newcomers: Sequence[dict[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Report:
-    """Describe a result of ``estimate_sota``, given what it was estimated from.
+    """Describe a result of ``estimate_sota``, given the boards behind it.
 
     Parameters
     ----------
@@ -162,7 +156,9 @@ def describe_sota(
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     for one, answer in zip(each, newcomers, strict=False):
         one["p_new_truly_better"] = answer
-    rho = rho_of(summary.estimand_summary(tree, "rho", ci_prob), tree)
+    found = summary.estimand_summary(tree, "rho", ci_prob)
+    rho = {name: found[name] for name in ("mean", "interval")}
+    rho["learnt"] = bool(tree.attrs.get("rho_learnt", 0))
     stored = str(tree.attrs.get("notes", "")).split("; ") if is_whole(boards[0]) else []
     unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
     diagnosed = summary.diagnose(tree)
@@ -235,16 +231,13 @@ def _sentences(
     """Expected scores of the winner and of the best on new items, beside the best score."""
     for data, content in zip(boards, each, strict=True):
         of_board = f' of "{shown_name(data.name, 60)}"' * (len(boards) > 1)
-        who, new = (
-            shown_name(content.get("winner") or "the winner", 60),
-            content["winner_new_score"],
-        )
+        who, new = content.get("winner") or "the winner", content["winner_new_score"]
         d = words.said_decimals(data, decimals_of(new))
         low, high = (as_score(end, d, words.metric_of(data)) for end in new["interval"])
         more = f"on {_FRESH[data.new]} the winner would score {low} to {high}"
-        skills = content["winner_skill"], content["theta_sota"]
-        score = content["observed_maximum"]
-        yield from words.answer_of(data, who + of_board, *skills, score, more)
+        winner, best = content["winner_skill"], content["theta_sota"]
+        who, score = shown_name(who, 60) + of_board, content["observed_maximum"]
+        yield from words.answer_of(data, who, winner, best, score, more)
         if answer := content.get("p_new_truly_better"):
             yield sentence_of(answer, of_board)
     yield words.skill_is_about(_WHAT_TO_REPORT, boards[0].new)
@@ -258,13 +251,9 @@ def _tables(
     ci_prob: float,
 ) -> list[Table]:
     """The estimands of each board, and what they would be under other assumptions."""
-    tables = []
-    for data, content in zip(boards, each, strict=True):
-        rows = [
-            {"name": name, "meaning": meaning.format(_FRESH[data.new]), **content[name]}
-            for name, meaning in MEANING.items()
-        ]
-        tables.append(table_of(rows, words.quantity_columns(ci_prob), data.name))
+    meanings = {name: text.format(_FRESH[boards[0].new]) for name, text in MEANING.items()}
+    pairs = zip(boards, each, strict=True)
+    tables = [words.quantity_table(one, meanings, ci_prob, data.name) for data, one in pairs]
 
     def steady(row: dict[str, Any]) -> int:
         return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])

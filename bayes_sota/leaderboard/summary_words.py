@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core import text
-from bayes_sota.core.tables import Report
+from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
@@ -100,15 +100,19 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
     return facts | {"new": data.new, "average": data.averaging}
 
 
-def quantity_columns(ci_prob: float) -> dict[str, Any]:
-    """Columns of a table of quantities, each with its ``name``, summary and ``meaning``."""
-    return {
+def quantity_table(
+    content: Mapping[str, Any], meanings: Mapping[str, str], ci_prob: float, title: str
+) -> Table:
+    """Table of the quantities that ``meanings`` explain, with their summaries in ``content``."""
+    columns: dict[str, Any] = {
         "quantity": "name",
         "mean": lambda row: f"{row['mean']:z.{text.decimals_of(row)}f}",
         "sd": lambda row: f"{row['sd']:z.{text.decimals_of(row)}f}",
         f"{ci_prob:.0%} interval": lambda row: text.span(row["interval"], text.decimals_of(row)),
         "what it is": "meaning",
     }
+    rows = [content[name] | {"name": name, "meaning": said} for name, said in meanings.items()]
+    return table_of(rows, columns, title)
 
 
 def source_of(data: BestScore | Outcomes) -> str:

@@ -48,6 +48,11 @@ def test_every_entry_is_drawn_as_the_table_has_it(entries: Report, top: int) -> 
 def test_a_known_skill_is_marked() -> None:
     board = bs.Leaderboard([0.93, 0.80, 0.91, 0.88], n_test=500, names=list("abcd"))
     table = bs.board_table(with_known(board, {"c": 0.9}), random_seed=0)
-    assert [row["skill_is_known"] for row in table.content["entries"]] == [False, True, False, False]
+    assert [row["skill_is_known"] for row in table.content["entries"]] == [
+        False,
+        True,
+        False,
+        False,
+    ]
     labels = plot_entries(table).viz["plot"]["skill"].item().get_yticklabels()
     assert [label.get_text() for label in labels] == ["a", "c (known)", "d", "b"]
