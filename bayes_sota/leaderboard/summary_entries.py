@@ -209,8 +209,8 @@ def _separating(
     # items narrow the errors of scores; the prior, which narrows the interval too, stays as it is
     share *= max(1.0, (_reach_of_scores(found, pair, prob) / reach) ** 2)
     now = words.items_of(data)["n_test"] if data.new == "items" else None
-    known = {"names": [data.names[j] for j in pair], "difference": gap}
-    return known | {"times": 1 + share, "n_more": now and ceil(share * now)}
+    many = {"times": 1 + share, "n_more": now and ceil(share * now)}
+    return {"names": [data.names[j] for j in pair], "difference": gap, **many}
 
 
 def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> float:
