@@ -68,7 +68,8 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     """
     observed, word, rows = observed_maximum_of(tree), word_of_skill(tree), []
     several, densities, seen = "board" in observed.dims, [], []
-    teams = dataset_of(tree, "observed_data").get("score", observed).dims[-1:] == ("board",)
+    data = dataset_of(tree, "observed_data")
+    teams = "score" in data and "board" in data["score"].dims  # whose skills are private
     for board in range(observed.size):
         best = float(np.ravel(observed)[board])
         for name in (name for name in _QUANTITIES if name in tree["posterior"]):
