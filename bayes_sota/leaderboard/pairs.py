@@ -62,7 +62,7 @@ class Noise(NamedTuple):
     outliers: Any
 
     def at(self, index: Any) -> "Noise":
-        """That of some nodes or draws, or with further axes."""
+        """Noise of some nodes or draws, or with further axes."""
         return Noise(*(values[index] for values in self))
 
     @property
@@ -237,7 +237,7 @@ class Pairs:
 
     @cached_property
     def trend(self) -> float:
-        """By how much the mean of both scores rises with ``e_T``: of normals above the cut."""
+        """Slope of the mean of both scores on ``e_T``, by a model of normals above the cut."""
         count = self.n_counted
         level, luck = self.level[:count], self.maxima[2][self.kind[:count]]
         unit, place = max(float(level.std()), 1e-12), float(level.mean())
@@ -276,7 +276,7 @@ class Pairs:
         return weight, public, private
 
     def differences(self, noise: Noise) -> FloatArray:
-        """Differences of the pairs that count less all but delta that they have on average.
+        """Differences of the pairs that count, minus all of their expectation but delta.
 
         Errors of unequal size make them correlate with the means of both scores, by ``(v_2 - v_1) /
         2``; above a cut they are larger by this times the hazard of the means there.

@@ -159,8 +159,8 @@ def _legend(content: dict[str, Any]) -> list[str]:
             own, prior = (text.span(one["interval"], 2) for one in (luck, luck["prior"]))
             middle = luck["prior"]["median"]
             learnt = f"learnt as {luck['mean']:.2f} ({own}; prior {middle:.2f}, {prior})"
-        shown = "the submission that the public board shows"
-        known.append(f"How far chance chose {shown} (lambda) is {learnt}.")
+        chosen = "how much chance decided which submission the public board shows"
+        known.append(f"Lambda, {chosen}, is {learnt}.")
     return known
 
 

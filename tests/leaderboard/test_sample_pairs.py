@@ -95,4 +95,4 @@ def test_submissions_are_in_the_tree_and_in_words(tmp_path) -> None:
     for group in ("prior", "posterior"):
         assert {"submission_luck", "submission_slope"} <= set(tree[group].data_vars)
     text = "\n".join(bs.leaderboard.describe_paired(tree, boards).legend)
-    assert "(lambda) is learnt as" in text
+    assert "public board shows, is learnt as" in text
