@@ -25,7 +25,6 @@ MEANING = {
     "residual_sd": "sd of a team's private minus public score beyond the shift",
     "rho": "how much of their error teams share on the same items",
 }
-_OF_TEAM = ("skill", "expected_private")
 _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
 _TERMS = (
     "The shift is the difference between the boards that all teams share: their items differ, and "
@@ -93,6 +92,7 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
     scores = {f"{which}_score": float(getattr(boards, which)[first]) for which in BOARDS}
     winner = next(row for row in entries if row.items() >= scores.items())
     own = {name: winner[name] for name in ("expected_private", "p_best", "p_best_mcse")}
+    errors = {which: summary(f"{which}_se") for which in BOARDS}
     own["shrinkage"] = scores["public_score"] - own["expected_private"]
     # of the first so many the mean probability that luck explains them is below 1 - prob
     p = np.array([row["beyond_luck"]["probability"] for row in entries])
@@ -111,10 +111,7 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
         "n_test": boards.n_test,
         "observed_maximum": scores["public_score"],
         **values,
-        "standard_errors": {
-            "known": boards.noise_is_known,
-            **{which: summary(f"{which}_se") for which in BOARDS},
-        },
+        "standard_errors": {"known": boards.noise_is_known} | errors,
         "public_winner": {"name": boards.names[first], **scores, **own},
         "best": [row for row in likely[:_LISTED] if row["p_best"] > 0],
         "entries": entries,
@@ -133,8 +130,8 @@ def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
     Their scores, skill, P(best), of so many independent draws, and gain beyond luck.
     """
     found = xr.merge([dataset_of(tree, name) for name in ("posterior", "predictions")])
-    means = found[[*_OF_TEAM, "unusual", "public_gain"]].mean(("chain", "draw"))
-    frame = means.to_dataframe().rename_axis("name").reset_index()
+    of_team = found[["skill", "expected_private", "unusual", "public_gain"]]
+    frame = of_team.mean(("chain", "draw")).to_dataframe().rename_axis("name").reset_index()
     public, private = dataset_of(tree, "observed_data")["score"].values.T
     frame = frame.assign(public_score=public, private_score=private)
     best = found["best"].values.ravel()
@@ -144,8 +141,8 @@ def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
     frame = frame.sort_values(["unusual", "public_gain"], ascending=False, kind="stable")
     teams = rows_of(frame)
     for team in teams:
-        chance, size = team.pop("unusual"), team.pop("public_gain")
-        team["beyond_luck"] = {"probability": chance, "size": size}
+        size = team.pop("public_gain")
+        team["beyond_luck"] = {"probability": team.pop("unusual"), "size": size}
     return teams
 
 
