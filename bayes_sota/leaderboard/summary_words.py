@@ -139,7 +139,7 @@ def said_decimals(data: BestScore | Outcomes, supported: int) -> int:
 
     Examples
     --------
-    >>> said_decimals(BestScore("0.9884", n_test=250, n_classifiers=50), 3)
+    >>> said_decimals(BestScore("0.98", n_test=250, n_classifiers=50), 4)
     3
     """
     return min(supported, max(score_decimals(data), 3))
