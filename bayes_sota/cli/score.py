@@ -44,7 +44,7 @@ def score(
     """
     from bayes_sota.items.score import skill_of_counts, skills_alone
     from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
-    from bayes_sota.leaderboard.summary_score import describe_skills
+    from bayes_sota.leaderboard.summary_items import describe_skills
 
     if not files:
         note_unused("--right", "new", "metric", "average", *KNOWN, *READING)

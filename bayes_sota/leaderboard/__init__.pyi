@@ -15,8 +15,9 @@ from .specification import ModelSpecification as ModelSpecification
 from .specification import load_model as load_model
 from .specification import model_names as model_names
 from .summary_entries import board_table as board_table
+from .summary_items import board_by_task as board_by_task
 from .summary_newcomers import newcomer as newcomer
 from .summary_pairs import describe_paired as describe_paired
 from .summary_sota import describe_sota as describe_sota
+from .summary_sota import forest_rows as forest_rows
 from .summary_sota import report_sota as report_sota
-from .summary_tasks import board_by_task as board_by_task

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.stats import median_abs_deviation
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
@@ -60,7 +61,7 @@ class Noise(NamedTuple):
     outliers: Any
 
     def at(self, index: Any) -> "Noise":
-        """That of some nodes or draws, or with further axes."""
+        """Noise of some nodes or draws, or with further axes."""
         return Noise(*(values[index] for values in self))
 
     @property
@@ -126,23 +127,22 @@ class Pairs:
             near, cut = np.flatnonzero(np.any(ranked >= lowest, axis=1)), float(lowest[2])
         below = ranked[:, 2] < cut
         near = near[np.argsort(below[near], kind="stable")]
-        first = group = np.arange(near.size)
-        if boards.n_test is None:
-            _, first, group = np.unique(both[near], axis=0, return_index=True, return_inverse=True)
-        if first.size < FEWEST_TEAMS:
+        same: Any = near if boards.n_test is not None else map(tuple, both[near].tolist())
+        places_of: dict[Any, int] = {}
+        group = np.array([places_of.setdefault(pair, len(places_of)) for pair in same])
+        kept = near[np.unique(group, return_index=True)[1]]
+        if kept.size < FEWEST_TEAMS:
             raise InputError(
-                f"only {first.size} teams have different pairs of scores; {FEWEST_TEAMS} are needed"
+                f"only {kept.size} teams have different pairs of scores; {FEWEST_TEAMS} are needed"
             )
-        order = np.argsort(first)
-        kept, group = near[first[order]], np.argsort(order)[group.ravel()]
         numbers, kind = np.ones((1, 1)), np.zeros(kept.size, np.int64)
         if boards.has_submissions:
             each = boards.submissions[near]
             medians = [np.median(each[group == i], axis=0) for i in range(kept.size)]
             numbers, kind = submission_kinds(np.array(medians), 1.25)
         counts = int(np.sum(~below[kept])), int(below.sum()), near.size - kept.size
-        known = boards, own_priors(PairedPriors, priors)
-        return cls(*known, kept, both[kept], middle, cut, *counts, numbers, kind)
+        own = own_priors(PairedPriors, priors)
+        return cls(boards, own, kept, both[kept], middle, cut, *counts, numbers, kind)
 
     def on_grid(self, noise: Noise) -> "Pairs":
         """With the law of the mean of both scores, and a grid of u on its scale."""
@@ -201,12 +201,12 @@ class Pairs:
     @property
     def scores(self) -> FloatArray:
         """Both scores of the kept teams, (k, 2)."""
-        return np.stack([self.boards.public, self.boards.private], axis=1)[self.kept]
+        return both_scores(self.boards)[self.kept]
 
     @property
     def winner(self) -> int:
         """Place of the public winner, or of the team with its scores, among the kept ones."""
-        own = np.stack([self.boards.public, self.boards.private])[:, self.boards.public_winner]
+        own = both_scores(self.boards)[self.boards.public_winner]
         return int(np.argmax(np.all(self.scores == own, axis=1)))
 
     @cached_property
@@ -218,8 +218,8 @@ class Pairs:
     def base_sd(self) -> float:
         """Rough standard deviation of a usual difference."""
         d = self.observed[: self.n_counted] @ [-1, 1]
-        robust = 1.4826 * float(np.median(np.abs(d - np.median(d))))
         spread = float(d.std()) or float(self.observed[: self.n_counted, 0].std())
+        robust = median_abs_deviation(d, scale="normal")
         return float(np.clip(robust, 0.05 * spread, spread))
 
     @cached_property
@@ -236,7 +236,7 @@ class Pairs:
 
     @cached_property
     def trend(self) -> float:
-        """By how much the mean of both scores rises with ``e_T``: of normals above the cut."""
+        """Slope of the mean of both scores on ``e_T``, by a model of normals above the cut."""
         count = self.n_counted
         level, luck = self.level[:count], self.maxima[2][self.kind[:count]]
         unit, place = max(float(level.std()), 1e-12), float(level.mean())
@@ -250,7 +250,7 @@ class Pairs:
         return float(minimize(minus_log_likelihood, np.zeros(3)).x[1]) * unit
 
     def slope(self, noise: Noise) -> Any:
-        """What a skill has more per unit of ``e_T``."""
+        """Increase of the skill per unit of ``e_T``."""
         return (self.trend - noise.luck * noise.public_sd / 2) if self.has_luck else noise.luck
 
     def expected(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -275,7 +275,7 @@ class Pairs:
         return weight, public, private
 
     def differences(self, noise: Noise) -> FloatArray:
-        """Differences of the pairs that count less all but delta that they have on average.
+        """Differences of the pairs that count, minus all of their expectation but delta.
 
         Errors of unequal size make them correlate with the means of both scores, by ``(v_2 - v_1) /
         2``; above a cut they are larger by this times the hazard of the means there.
@@ -288,12 +288,16 @@ class Pairs:
         return d - (second[0] - first[0]) / 2 * _NEAR / max(near, 1e-12)
 
 
+def both_scores(boards: PairedBoards) -> FloatArray:
+    """Public and private scores of all teams, (m, 2)."""
+    return np.stack([boards.public, boards.private], axis=1)
+
+
 def coordinates(boards: PairedBoards) -> FloatArray:
     """Both scores where their error has one size, (m, 2); a quarter of a count keeps 0 finite."""
-    scores = np.stack([boards.public, boards.private], axis=1)
+    n, scores = np.array(boards.n_test), both_scores(boards)
     if boards.n_test is None:
         return scores
-    n = np.array(boards.n_test)
     return np.arcsin(np.sqrt((scores * n + 0.25) / (n + 0.5)))
 
 

@@ -1,11 +1,11 @@
 r"""Posterior of every team's skill, and of the best one, from two boards of the same teams.
 
 The engine of whole boards (``leaderboard.fit``) on the tables of ``leaderboard.pairs``, with the
-same shapes and priors of the field, at nodes of the noise. ``y - x`` knows nothing of psi: it tells
-delta, the share of wide residuals, and the size of the errors where they are not given. The ratio
-of both errors is learnt from the scores at the nodes. Draws of psi are moved by what delta has more
-than its mean at the node, and skills by the shift of the private board: given delta, ``z_2`` is
-normal. ``tests/leaderboard/test_pairs.py`` compares with closed forms,
+same shapes and priors of the field, at nodes of the noise. ``y - x`` does not depend on psi: it
+informs delta, the share of wide residuals, and the size of the errors where they are not given. The
+ratio of both errors is learnt from the scores at the nodes. Draws of psi move with the deviation of
+delta from its mean at the node, and skills with the shift of the private board: given delta,
+``z_2`` is normal. ``tests/leaderboard/test_pairs.py`` compares with closed forms,
 ``tests/leaderboard/test_pairs_posterior.py`` checks coverage on simulated boards.
 """
 
@@ -58,13 +58,6 @@ _SOUGHT = [
 _RATIO = 2
 _LEAST_SPACING = 0.03
 type Draws = dict[str, NDArray[Any]]
-
-
-def unknown_parts(pairs: Pairs) -> NDArray[np.bool_]:
-    """Which parts of the noise are unknown: rho, or size and ratio of both errors; and lambda."""
-    learnt, priors = pairs.errors is None, pairs.priors
-    of_luck = pairs.has_luck and not priors.submission_luck.is_fixed
-    return np.array([not (learnt or priors.correlation.is_fixed), learnt, learnt, of_luck])
 
 
 def noise_at(pairs: Pairs, z: FloatArray) -> Noise:
@@ -187,13 +180,15 @@ class PairFit(FieldFit):
 
     @classmethod
     def of_pairs(cls, pairs: Pairs, families: tuple[str, ...] = BoardPriors().families) -> Self:
-        """What a fit is before its parameters are sampled.
+        """The fit before its parameters are sampled.
 
         Nodes have five values of each of up to two unknowns of the noise, three of each of three.
         """
-        free = unknown_parts(pairs)
-        each = zip(_SOUGHT, free, strict=True)
-        lines = [line if is_free else np.zeros(1) for line, is_free in each]
+        learnt, priors = pairs.errors is None, pairs.priors
+        of_rho = not (learnt or priors.correlation.is_fixed)
+        of_luck = pairs.has_luck and not priors.submission_luck.is_fixed
+        free = np.array([of_rho, learnt, learnt, of_luck])
+        lines = [np.unique(line * is_free) for line, is_free in zip(_SOUGHT, free, strict=True)]
         nodes = NoiseNodes.of(pairs, lines, 17)
         middle, sd = _moments(softmax(nodes.log_prior), nodes.z)
         sd = np.maximum(sd, _LEAST_SPACING)
@@ -364,7 +359,7 @@ def draw_boards(
 ) -> tuple[Noise, FloatArray, FloatArray]:
     """Noise from its prior, psi (D, k) of fresh teams that count, from densities (D, G) at y.
 
-    And both scores. Of the slope it is what the scores say.
+    And both scores. The slope is the estimated one.
     """
     pairs, size, u = fit.evidence, len(density), fit.evidence.of_grid(y)
     noise = noise_at(pairs, rng.standard_normal((size, len(_SOUGHT))))
@@ -382,7 +377,7 @@ def draw_boards(
 
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:
-    """Why a result is not to be trusted."""
+    """Why a result cannot be trusted."""
     yield from few_points(fit) if fit.points else ()
     pairs, middle = fit.evidence, float(np.median(noise.luck))
     if pairs.errors is not None:
@@ -394,6 +389,6 @@ def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:
             )
     if middle > _MOST_CREDIBLE:
         yield (
-            f"lambda is learnt as {middle:.2f}, near its end: public scores rise with the number "
-            "of submissions as where teams adapt to the public board, which the model lacks"
+            f"lambda is learnt as {middle:.2f}, near 1: public scores rise with the number of "
+            "submissions as if teams adapt to the public board, which the model does not allow for"
         )

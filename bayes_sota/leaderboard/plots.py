@@ -11,31 +11,29 @@ from arviz_plots import PlotCollection
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.plots import COLORS, Panel, plot_forest, title_figure
 from bayes_sota.core.tables import Report
+from bayes_sota.core.text import shown_name
 
 
 def plot_skills(rows: Sequence[dict[str, Any]], label: str, **where: Any) -> Panel:
-    """Skills of entries as JSON has them, with their intervals and scores; grey if not the best.
+    """Skills of entries with their intervals and scores; grey if an entry cannot be the best.
 
     Parameters
     ----------
     rows : sequence of dict
-        ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and maybe
-        ``tied_with_best``.
+        As in JSON: ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and maybe
+        ``tied_with_best`` and ``skill_is_known``, which the label then says.
     label : str
         Of the axis.
     **where
         As of ``bayes_sota.core.plots.plot_forest``.
     """
     shown = [row | row["skill"] | {"weak": not row.get("tied_with_best", True)} for row in rows]
+    for row in (row for row in shown if row.get("skill_is_known")):
+        row["name"] = f"{shown_name(row['name'], 28)} (known)"
     return plot_forest(shown, label, score="score", **where)
 
 
-def plot_entries(
-    table: Report,
-    *,
-    top: int = 20,
-    **pc_kwargs: Any,
-) -> PlotCollection:
+def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotCollection:
     """Ranking of the best entries: skill with its interval and the score, set of ranks, tier.
 
     Entries that may be the best are blue, others grey; the score is a black line. Beside it a bar

@@ -4,6 +4,7 @@ Draws come from weighted points, as on one board, and are laid out as chains, so
 function works.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
-LEVELS = (0.025, 0.5, 0.975)  # at which the prior of lambda is told
+LEVELS = (0.025, 0.5, 0.975)  # of the prior of lambda
 _TEAMS = ("skill", "expected_private", "public_gain", "unusual", "log_likelihood")
 _DIMS = {
     **dict.fromkeys(_TEAMS, ("classifier",)),
@@ -51,10 +52,10 @@ def estimate_paired(
 
     Scores are :math:`x_j = \theta_j + s_1 (\rho z_1 + \sqrt{1 - \rho^2} e_{1j})` and the same with
     index 2; P of the skills and its prior are those of a whole board; residuals may be outliers.
-    Skills are those of the *private* population. Where the standard errors are known the variance
-    of the differences over teams, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`, teaches rho; else only that
-    product is learnt, and rho keeps its prior. Where public scores are the best of several
-    submissions their luck (``bayes_sota.maximum.submissions``) is taken off, and lambda is learnt
+    Skills are those of the *private* population. Where the standard errors are known, rho is learnt
+    from the variance of the differences over teams, :math:`(s_1^2 + s_2^2)(1 - \rho^2)`; else only
+    that product is learnt, and rho keeps its prior. Where public scores are the best of several
+    submissions, the model removes their luck (``bayes_sota.maximum.submissions``) and learns lambda
     from the differences.
 
     Parameters
@@ -71,9 +72,9 @@ def estimate_paired(
         Draws per chain, and chains; default those of the model, 250 and 4.
     random_seed : int, SeedSequence, Generator or None
     top : float, optional
-        The model is about teams among the best ``top`` of the means of both scores (never fewer
-        than 30 places); skills are also told of teams among the best of either board. Default: one
-        half, at most 1,500 places.
+        The model covers teams among the best ``top`` of the means of both scores (never fewer than
+        30 places); results include teams among the best of either board. Default: one half, at most
+        1,500 places.
     groups : {"all", "estimands"}
         "estimands" leaves out the groups that only checks need.
 
@@ -162,13 +163,11 @@ def _result(
     pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.evidence.priors
     noise, log_prior, psi, unusual = drawing.draw_psi(fit, parameters, rng)
     labels = {"classifier": [boards.names[i] for i in pairs.kept], "board": list(BOARDS)}
+    lay_out = partial(sample.lay_out, chains=chains, dims=_DIMS, coords=labels)
 
-    def laid_out(**values: Any) -> xr.Dataset:
-        return sample.lay_out(values, chains, _DIMS, labels)
-
-    def named(drawn: Any, before: Parameters, best_public: Any) -> xr.Dataset:
+    def named(drawn: Any, field: Parameters, best_public: Any) -> xr.Dataset:
         bias = {"multiplicity_bias": best_public - drawn["theta_sota"]}
-        return laid_out(**drawn, **bias, **field_values(fit, before))
+        return lay_out(drawn | bias | field_values(fit, field))
 
     drawn = drawing.estimands_of(pairs, noise, psi, pairs.winner, rng)
     new = {name: drawn.pop(name) for name in (*NEW_SCORES, "public_gain")}
@@ -181,8 +180,8 @@ def _result(
         constants["submission_luck_prior"] = xr.DataArray(levels, {"level": list(LEVELS)})
     made = {
         "posterior": named(drawn, parameters.completed(fit, rng), boards.public.max()),
-        "predictions": laid_out(**new, unusual=unusual),
-        "sample_stats": laid_out(point=parameters.point, stratum=parameters.node),
+        "predictions": lay_out(new | {"unusual": unusual}),
+        "sample_stats": lay_out({"point": parameters.point, "stratum": parameters.node}),
         "observed_data": xr.Dataset({"score": (_DIMS["score"], pairs.scores)}, labels),
         "constant_data": xr.Dataset(constants, labels | {"family": list(fit.families)}),
     }
@@ -191,17 +190,18 @@ def _result(
         some = np.arange(len(psi)).reshape(chains, -1)[:, ::every].ravel()
         before, own, own_psi, scores = drawing.draw_prior(fit, some.size, rng)
         winners, shown = scores[..., 0].argmax(axis=1), pairs.printed(scores)
-        prior = drawing.estimands_of(pairs, own, own_psi, winners, rng)
-        prior = {name: v for name, v in prior.items() if name not in new}
+        values = drawing.estimands_of(pairs, own, own_psi, winners, rng)
+        prior = {name: values[name] for name in drawn}
         again = [draw_scores(pairs, noise.at(d), psi[d], rng) for d in some]
         made["prior"] = named(prior, before, shown[..., 0].max(axis=1))
-        made["prior_predictive"] = laid_out(score=shown)
-        made["posterior_predictive"] = laid_out(score=pairs.printed(np.array(again)))
-        made["log_prior"] = laid_out(field=parameters.log_prior(fit), noise=log_prior)
+        made["prior_predictive"] = lay_out({"score": shown})
+        made["posterior_predictive"] = lay_out({"score": pairs.printed(np.array(again))})
+        made["log_prior"] = lay_out({"field": parameters.log_prior(fit), "noise": log_prior})
         if 4 * psi.size <= sample.LARGEST_GROUP:
             each = np.zeros(psi.shape)
             each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
-            made["log_likelihood"] = laid_out(log_likelihood=each).rename(log_likelihood="score")
+            likelihood = lay_out({"log_likelihood": each})
+            made["log_likelihood"] = likelihood.rename(log_likelihood="score")
     reasons = filter(None, [known.get("diagnostics_reasons"), *drawing.reasons_of(fit, noise)])
     facts = {
         "diagnostics_reasons": "; ".join(reasons),

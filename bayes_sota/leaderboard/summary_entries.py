@@ -1,8 +1,7 @@
-"""The table that a leaderboard can print below itself: what its scores say about each entry.
+"""Skill, ranks, P(best) and tier of every entry of a leaderboard, as a table.
 
-``board_table`` takes a leaderboard or a response matrix and gives every entry its skill, the set of
-its ranks, the probability to be the best, and its tier: the first are all that may be the best.
-Names come from strangers: they are shown as plain text in every format
+An entry may be the best, is tied with the best and belongs to tier 1 where its set of ranks holds
+rank 1. Names come from files that nobody checked: every format shows them as plain text
 (``tests/leaderboard/test_summary_entries.py``).
 """
 
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from bayes_sota.core import text
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
@@ -21,7 +21,7 @@ from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.summary import summarize_draws
-from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
+from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
@@ -32,21 +32,21 @@ from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_f
 
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
-_LARGE = 2000  # entries, of which no more are drawn than is asked
+_LARGE = 2000  # entries above which only the requested draws are made
 _SKILL = (
-    "Skill is the expected score on {}. Its interval includes the luck that all entries share; "
-    "what compares entries does not."
+    "Skill is the expected score on {}. Its interval includes the error that all entries share; "
+    "ranks and P(best) do not depend on it."
 )
 _RANKS = {
-    "joint": "Ranks are by skill: all lie in their sets at once with a probability of {:.0%}.",
-    "stepwise": "Ranks are by skill: all lie in their sets at once in {:.0%} of such boards, also "
-    "where entries are equal.",
-    "each": "Ranks are by skill: each by itself lies in its interval with a probability of {:.0%}.",
+    "joint": "Ranks are by skill: with probability {:.0%} all lie in their sets at once.",
+    "stepwise": "Ranks are by skill: in {:.0%} of such boards all lie in their sets at once, even "
+    "if entries are equal.",
+    "each": "Ranks are by skill: each lies in its own interval with probability {:.0%}.",
 }
 _TIERS = (
-    "Tier 1 are the entries that may be the best, each further tier those that may be the best of "
-    "the rest. P(best) is the probability that no other entry is better, and small where many are "
-    "about equal."
+    "Tier 1 holds the entries that may be the best, each next tier those that may be the best of "
+    "the rest. P(best) is the probability that no other entry is better; it is small where many "
+    "entries are about equal."
 )
 
 
@@ -64,10 +64,8 @@ def board_table(
 ) -> Report:
     """Skill, ranks, P(best) and tier of every entry of a leaderboard.
 
-    They come from all scores, or from the answers, which also tell the correlation of classifiers
-    (``board_posterior``). The sets of ranks
-    hold for all entries at once (``bayes_sota.core.ranks``); an entry may be the best, is tied
-    with the best and belongs to tier 1 where its set holds rank 1.
+    They come from all scores, or from the answers, which also inform the correlation of classifiers
+    (``board_posterior``). The sets of ranks hold for all entries at once (``core.ranks``).
 
     Parameters
     ----------
@@ -75,15 +73,15 @@ def board_table(
     priors : Priors, optional
         Not together with ``model``.
     model : ModelSpecification, name or path, optional
-        Whole boards', whose priors count; sizes of samples are those of ``draws``.
+        A model of whole boards, of which only the priors are used.
     domain, field : str, optional
         As in ``estimate_sota``.
     ci_prob : float
         Probability of the equal-tailed intervals, and that all ranks lie in their sets.
     ranks : {"auto", "joint", "stepwise", "each"}
-        Sets of ranks: joint ones of the posterior; stepwise ones, which are wider and hold also
-        where entries are equal; intervals that hold each by itself. ``auto`` is joint up to 100
-        entries and else stepwise, where the errors of the scores are known.
+        Joint sets of the posterior; stepwise sets, which are wider and also cover equal entries; or
+        an interval for each entry. ``auto`` is joint up to 100 entries and else stepwise, where the
+        errors of the scores are known.
     draws : int
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 of up to 2,000 entries.
@@ -145,33 +143,26 @@ def board_table(
         "seed": int(seed) if seed.isdigit() else None,
     }
     d = text.decimals_of(winner)
-    draws_said = f"{text.counted(count, 'draw')} of the exact posterior of all skills, seed {seed}"
+    how_drawn = f"{text.counted(count, 'draw')} of the exact posterior of all skills, seed {seed}"
     return words.report_of(
         content,
         make_frame=lambda: pd.DataFrame([words.flat(row) for row in entries]),
-        sentences=[*_sentences(data, content, d)],
-        tables=[_table(data, content, d)],
+        sentences=[*_sentences(data, content, winner)],
+        tables=[table_of(entries, _columns(data, d, ci_prob), f"{data.name}: {m:,} entries")],
         legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
         footer=["method exact"],
-        basis=[draws_said, SOFTWARE, words.CITED],
+        basis=[how_drawn, SOFTWARE, words.CITED],
         measured=words.measured_of(data),
     )
 
 
 def _rows(
-    board: Leaderboard,
-    found: BoardPosterior,
-    sets: IntArray,
-    winner: dict[str, Any],
-    ci_prob: float,
+    board: Leaderboard, found: BoardPosterior, sets: IntArray, winner: dict[str, Any], prob: float
 ) -> list[dict[str, Any]]:
-    """What is known of each entry, best score first; those that lead alike have the winner's skill.
-
-    JSON has these rows; CSV and the printed table are made of them.
-    """
+    """Rows of the JSON, best score first; those that lead alike have the winner's skill."""
     entries, evidence, order = found.entries, found.fit.evidence, board.order
     scores, mean = board.scores[order], board.sign * entries.mean()
-    ends = np.sort(board.sign * entries.interval(ci_prob), axis=1)
+    ends = np.sort(board.sign * entries.interval(prob), axis=1)
     if evidence.shares_scores and not (evidence.has_luck or evidence.known_entries.size):
         mean[evidence.leads], ends[evidence.leads] = winner["mean"], winner["interval"]
     skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
@@ -180,13 +171,15 @@ def _rows(
         "name": [board.names[j] for j in order],
         "score": board.sign * scores,
         "skill": [{"mean": middle, "interval": interval} for middle, interval in skills],
-        "rank_interval": entries.rank_interval(ci_prob)[order],
+        "rank_interval": entries.rank_interval(prob)[order],
         "p_best": entries.p_best[order],
         "p_best_mcse": entries.p_best_mcse[order],
         "tied_with_best": sets[:, 0] == 1,
         "rank_set": sets,
         "tier": tiers(sets),
     }
+    if board.anchors is not None:
+        columns["skill_is_known"] = np.isin(order, evidence.known_entries)
     if board.error_ratios is not None and board.metric == "accuracy":
         columns["n_effective"] = board.sizes[order]
     elif board.error_ratios is not None:
@@ -196,89 +189,97 @@ def _rows(
 
 
 def _separating(
-    data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, ci_prob: float
+    data: Leaderboard | Outcomes, found: BoardPosterior, sets: IntArray, prob: float
 ) -> dict[str, Any] | None:
-    """How many more items would tell the first two apart if their difference stays.
+    """How many more items would distinguish the first two if their difference stays.
 
     None where the ranks do so, where the two do not differ, and where there are enough items for
     the two by themselves, but not for all ranks at once.
     """
-    first, second = np.argsort(-data.scores, kind="stable")[:2]
-    skill = found.entries.skill
-    apart = skill[:, first].astype(float) - skill[:, second]
-    gap = float(apart.mean())
-    if sets[0, 1] < sets[1, 0] or gap <= 2 * apart.std() / np.sqrt(apart.size):
+    pair = np.argsort(-data.scores, kind="stable")[:2]
+    apart = found.entries.skill[:, pair].astype(float) @ [1, -1]
+    gap, sd = float(apart.mean()), float(apart.std())
+    reach = gap - float(np.quantile(apart, (1 - prob) / 2))
+    if sets[0, 1] < sets[1, 0] or gap <= 2 * sd / np.sqrt(apart.size) or reach < gap:
         return None
-    share = more_items(gap, gap - float(np.quantile(apart, (1 - ci_prob) / 2)), 1)
+    share = more_items(gap, reach, 1)
     if share is None:
         return None
+    # items narrow the errors of scores; the prior, which narrows the interval too, stays as it is
+    share *= max(1.0, (_reach_of_scores(found, pair, prob) / reach) ** 2)
     now = words.items_of(data)["n_test"] if data.new == "items" else None
-    known = {"names": [data.names[first], data.names[second]], "difference": gap}
-    return known | {"times": 1 + share, "n_more": now and ceil(share * now)}
+    many = {"times": 1 + share, "n_more": now and ceil(share * now)}
+    return {"names": [data.names[j] for j in pair], "difference": gap, **many}
+
+
+def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> float:
+    """Half-width of the interval of a difference by its scores alone, without a prior."""
+    evidence, rho = found.fit.evidence, found.draws["rho"][:, None]
+    own = evidence.own(rho, pair)
+    shared = 0.0 if evidence.loadings.residual is None else evidence.loadings.residual[*pair]
+    variance = np.mean(own.sum(axis=1) - 2 * shared * np.sqrt(own.prod(axis=1)))
+    return float(norm.ppf((1 + prob) / 2) * evidence.law.standard_error * np.sqrt(variance))
 
 
 def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
-    """What is unusual about the board and its ranks."""
+    """Notes on an unusual board, or on ranks whose sets may be too narrow."""
     if board.is_partial:
         yield (
-            f"of about {board.typical_tries:,.0f} classifiers {board.n_entries:,} are listed: "
+            f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed: "
             "ranks and P(best) are among these, theta_sota is the best of all"
         )
     if how == "joint" and len(board.names) > MOST_JOINT:
         yield (
-            "joint sets of ranks were seen to hold less often than said above "
-            f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, "
-            "with --submissions 1 where entries had several"
+            f"above {MOST_JOINT} entries joint sets of ranks contained the ranks less often than "
+            "stated; --ranks stepwise gives wider sets, with --submissions 1 where entries had "
+            "several"
         )
 
 
-def _sentences(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Iterator[str]:
-    """The leader, the best of all, who may be the best, and what would tell the first two apart."""
+def _sentences(
+    data: Leaderboard | Outcomes, content: dict[str, Any], winner: dict[str, Any]
+) -> Iterator[str]:
+    """The leader, the best of all, who may be it, and what would distinguish the first two."""
     first, prob, pairs = content["entries"][0], content["prob"], content["n_entries"] - 1
-    who = text.shown_name(first["name"], 60)
-    yield words.expected_of(data, who, first["skill"], first["score"], d)
-    yield f"{words.best_of(data, content['theta_sota'])}; ranges are {prob:.0%} intervals."
-    yield words.best_score_of(data, first["score"])
+    who, skill = text.shown_name(first["name"], 60), winner | first["skill"]
+    ranges = f"ranges are {prob:.0%} intervals"
+    yield from words.answer_of(data, who, skill, content["theta_sota"], first["score"], ranges)
     p_best = text.chance(first["p_best"], first["p_best_mcse"])
     yield f"{text.plain_text(first['name'], 200)} is the best of all with probability {p_best}."
     yield (
         f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best; "
         f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours can "
-        f"be told apart, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
+        f"be distinguished, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
     )
     if needed := content["separating_first_two"]:
-        yield _apart(needed, prob, data.new, is_share=words.metric_of(data) == "accuracy")
+        gap = needed["difference"]
+        d, many = text.decimals_for(gap), f"{float(f'{needed["times"]:.2g}'):,g} times as many "
+        by = f"{gap:.{d}f}"
+        if words.metric_of(data) == "accuracy":
+            by = f"{100 * gap:.{max(d - 2, 0)}f} points"
+        many += data.new
+        if needed["n_more"]:
+            many = f"{text.about(needed['n_more']).capitalize()} more items"
+        one, other = (text.plain_text(name, 60) for name in needed["names"])
+        yield (
+            f"{many} would distinguish {one} from {other} at {prob:.0%} if the expected difference "
+            f"({by}) stays."
+        )
 
 
-def _apart(needed: dict[str, Any], ci_prob: float, new: str, *, is_share: bool) -> str:
-    """How many more items, or how many times as many tasks, would tell the first two apart."""
-    d, gap = text.decimals_for(needed["difference"]), needed["difference"]
-    by = f"{100 * gap:.{max(d - 2, 0)}f} points" if is_share else f"{gap:.{d}f}"
-    many = f"{float(f'{needed["times"]:.2g}'):,g} times as many {new}"
-    if needed["n_more"]:
-        many = f"{text.about(needed['n_more']).capitalize()} more items"
-    first, second = (text.plain_text(name, 60) for name in needed["names"])
-    return (
-        f"{many} would tell {first} from {second} at {ci_prob:.0%} if the difference that is "
-        f"expected ({by}) stays."
-    )
-
-
-def _table(data: Leaderboard | Outcomes, content: dict[str, Any], d: int) -> Table:
-    """What people see of the rows."""
+def _columns(data: Leaderboard | Outcomes, d: int, prob: float) -> dict[str, Any]:
+    """Columns of the printed table, with skills of ``d`` decimals."""
     shown = words.score_decimals(data)
-    columns: dict[str, Any] = {
+    return {
         "rank": "rank",
         "name": "name",
         "score": lambda row: f"{row['score']:z.{shown}f}",
         "worth items": lambda row: f"{row['n_effective']:,.0f}" if "n_effective" in row else None,
         "error": lambda row: f"{row['standard_error']:.2g}" if "standard_error" in row else None,
         "skill": lambda row: f"{row['skill']['mean']:z.{d}f}",
-        f"{content['prob']:.0%} interval": lambda row: text.span(row["skill"]["interval"], d),
+        f"{prob:.0%} interval": lambda row: text.span(row["skill"]["interval"], d),
         "ranks": lambda row: " to ".join(f"{end:,}" for end in dict.fromkeys(row["rank_set"])),
         "P(best)": lambda row: text.chance(row["p_best"], row["p_best_mcse"]),
         "may be best": lambda row: "yes" * row["tied_with_best"],
         "tier": "tier",
     }
-    title = f"{data.name}: {content['n_entries']:,} entries"
-    return table_of(content["entries"], columns, title)

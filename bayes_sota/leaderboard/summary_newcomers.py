@@ -31,7 +31,7 @@ from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, POSITIVE, SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
-from bayes_sota.core.skills import logit
+from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.text import chance, counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
@@ -96,12 +96,10 @@ def newcomer(
     >>> newcomer(tree, gap=0.005)["probability"] < 0.6
     True
     """
-    one = of_board(found) if isinstance(found, BoardPosterior) else of_maximum(found, board)
-    if score is not None and gap is None:
-        return one.truly_better(score)
-    if gap is None or score is not None:
+    if (score is None) == (gap is None):
         raise InputError("give either the score of the newcomer, or by what gap it is better")
-    return one.shown(gap)
+    one = of_board(found) if isinstance(found, BoardPosterior) else of_maximum(found, board)
+    return one.shown(gap) if gap is not None else one.truly_better(score)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +144,7 @@ class Newcomer:
         (NUMBER if isinstance(self.law, NormalLaw) else SHARE).check(score, "new_score")
         value = np.array([self._value(self.sign * score - self.luck)])
         best = self.law.add_shift(self.best, self.moved).ravel()
-        chances, log_weights = np.empty((2, self.best.size))
+        chances, log_weights = np.empty((2, best.size))
         for rows, y, edges, mass in self.cells(self.sign * score):
             own = self.own.ravel()[rows, None]
             log_seen = self.law.log_kernel(self.law.prepared(value, y), own)
@@ -155,28 +153,25 @@ class Newcomer:
             below = np.pad(np.cumsum(mass * np.exp(log_seen - largest), axis=1), ((0, 0), (1, 0)))
             total = np.maximum(below[:, -1:], _TINY)
             pairs = zip(best[rows], below / total, strict=True)
-            chances[rows] = [1 - np.interp(at, edges, row) for at, row in pairs]
+            chances[rows] = [1 - min(np.interp(at, edges, row), 1) for at, row in pairs]
             log_weights[rows] = (largest + np.log(total))[:, 0]
-        chances, log_weights = (x.reshape(self.best.shape) for x in (chances, log_weights))
-        answer = summary.weighted_chance(
-            np.clip(chances, 0, 1), log_weights=log_weights, **self.known
-        )
-        return {"score": float(score), **answer}
+        given, log_weights = (x.reshape(self.best.shape) for x in (chances, log_weights))
+        known = self.known | {"log_weights": log_weights}
+        return {"score": float(score), **summary.weighted_chance(given, **known)}
 
     def shown(self, gap: float) -> dict[str, Any]:
         """As of ``newcomer``."""
-        is_share = not isinstance(self.law, NormalLaw)
-        (OPEN_SHARE if is_share else POSITIVE).check(gap, "gap")
-        ends = (0.0, _NEARLY_ONE) if is_share else (-np.inf, np.inf)
-        psi = self.law.add_shift(np.minimum(self.best + gap, ends[1]), self.moved)
-        chances = self.law.reach(
-            np.clip(psi, *ends), self._value(self.maximum - self.luck), self.own
-        )
-        answer = summary.weighted_chance(np.asarray(chances), **self.known)
+        limits, ends = (POSITIVE, (-np.inf, np.inf))
+        if not isinstance(self.law, NormalLaw):
+            limits, ends = (OPEN_SHARE, (0.0, _NEARLY_ONE))
+        limits.check(gap, "gap")
+        psi = np.clip(self.law.add_shift(np.minimum(self.best + gap, ends[1]), self.moved), *ends)
+        chances = np.asarray(self.law.reach(psi, self._value(self.maximum - self.luck), self.own))
+        answer = summary.weighted_chance(chances, **self.known)
         return {"gap": float(gap), "best_score": self.sign * self.maximum, **answer}
 
     def _value(self, score: float) -> float:
-        """What the law takes for a score: the nearest count of right answers, or the score."""
+        """A score in the unit of the law: the nearest count of correct answers, or itself."""
         return float(np.round(score * self.law.unit)) if self.law.spacing else float(score)
 
 
@@ -186,43 +181,39 @@ def of_board(found: BoardPosterior) -> Newcomer:
     best, rho, shift = (found.draws[name][None] for name in ("theta_sota", "rho", "shift"))
     ratio, board = evidence.error_ratio, evidence.board
     known = {"attributes": {"draws_are_independent": 1}, "points": found.parameters.behind}
-    moved, own, cells = rho * shift * ratio, (1 - rho**2) * ratio**2, partial(_on_grid, found)
     luck = float(np.mean((evidence.scores - evidence.seen)[evidence.entries]))
+    moved, own = rho * shift * ratio, (1 - rho**2) * ratio**2
+    cells = partial(_on_grid, found)
     of = (evidence.law, best, moved, own, board.maximum, cells, known, board.sign)
     return Newcomer(*of, luck=luck)
 
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:
-    """Cells of the grid of a fit, which ends where the score of no newcomer of this field lies."""
+    """Cells of the grid of a fit, which ends where no newcomer of this field has its score."""
     fit, evidence = found.fit, found.fit.evidence
-    middle = (evidence.psi[1:] + evidence.psi[:-1]) / 2
-    first, last = 2 * evidence.psi[:1] - middle[:1], 2 * evidence.psi[-1:] - middle[-1:]
-    edges = np.concatenate([first, middle, last])
+    ends = np.append(evidence.y - evidence.step / 2, evidence.y[-1] + evidence.step / 2)
     reach = fit.tables[fit.rho.size // 2].typical * evidence.step
     for _, f, rows in found.parameters.cells(fit, _BLOCK):
         density = fit.density(fit.families[f], found.parameters.points(fit, rows))
         if evidence.is_cut:
             density = density / np.maximum(density @ reach, _TINY)[:, None]
-        yield rows, evidence.y, edges, density
+        yield rows, evidence.y, evidence.law.skill_at(ends), density
 
 
 def of_maximum(tree: "xr.DataTree", board: int = 0) -> Newcomer:
-    """One more beside a best score, of a result of ``estimate_sota`` by any route."""
-    best = summary.draws_of(tree, "theta_sota", summary.checked_board(tree, board))
-    constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
+    """One more beside a best score, from a result of ``estimate_sota`` by any method."""
     if str(tree.attrs.get("skill_family", "")) not in SKILL_FAMILIES:
         raise InputError(
-            "a newcomer of a whole board, or of answers, is asked of bs.leaderboard.board_posterior"
+            "for a whole board, or answers, newcomer takes the result of "
+            "bs.leaderboard.board_posterior"
         )
-    maximum, metric = (
-        float(summary.observed_maximum_of(tree).values.ravel()[board]),
-        tree.attrs["metric"],
-    )
+    best = summary.draws_of(tree, "theta_sota", summary.checked_board(tree, board))
+    constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
+    maximum = float(summary.observed_maximum_of(tree).values.ravel()[board])
     names = {"auc": ("n_test", "n_positive", "spread_ratio"), "score": ("standard_error",)}
-    facts: dict[str, Any] = {
-        name: constants[name].item() for name in names.get(metric, ("n_test",))
-    }
-    law = score_law(BestScore(repr(maximum), n_classifiers=1, metric=metric, **facts))
+    given = names.get(metric := tree.attrs["metric"], ("n_test",))
+    facts: Any = {"metric": metric} | {name: constants[name].item() for name in given}
+    law = score_law(BestScore(repr(maximum), n_classifiers=1, **facts))
     rho, shift = summary.draws_of(tree, "rho"), summary.draws_of(tree, "shift", board)
     moved, own = rho * shift, np.broadcast_to(1 - rho**2, best.shape)
     cells = partial(_around, tree, law, moved.ravel())
@@ -235,33 +226,30 @@ def _around(tree: "xr.DataTree", law: ScoreLaw, moved: FloatArray, score: float)
     SHARE.check(score, "new_score")
     location, spread = (summary.draws_of(tree, name).ravel() for name in ("location", "spread"))
     distribution = SKILL_FAMILIES[tree.attrs["skill_family"]]().distribution(location, spread)
-    middle = np.clip(score, 1e-4, 1 - 1e-4)
-    if law.n_test:
-        middle = (score * law.n_test + 0.5) / (law.n_test + 1)
+    n = law.n_test or 5000
+    middle = (score * n + 0.5) / (n + 1)
     error = float(law.errors_at(np.array([middle]))[0]) / (middle * (1 - middle))
     reach = np.linspace(-_REACH, _REACH, int(2 * _REACH * _PER_ERROR) + 1)
     u = float(logit(middle)) + min(error, 1.0) * reach
-    edges, psi = (1 / (1 + np.exp(-x)) for x in (u, (u[1:] + u[:-1]) / 2))
+    edges, psi = expit(u), expit((u[1:] + u[:-1]) / 2)
     y = psi if isinstance(law, NormalLaw) else logit(np.clip(psi, 1e-12, _NEARLY_ONE))
-    for start in range(0, location.size, _BLOCK):
-        rows = np.arange(start, min(start + _BLOCK, location.size))
+    for rows in np.array_split(np.arange(location.size), -(-location.size // _BLOCK)):
         skill = np.clip(law.remove_shift(edges, moved[rows, None]), _TINY, _NEARLY_ONE)
         of_rows = distribution.take(rows).expanded()
         yield rows, y, edges, -np.diff(of_rows.sf(of_rows.from_skill(skill)), axis=1)
 
 
 def sentence_of(answer: dict[str, Any], where: str = "") -> str:
-    """What a score of a newcomer says, in words; ``where`` names one of several boards."""
+    """Answer to the score of a newcomer in words; ``where`` names one of several boards."""
+    p = chance(answer["probability"], answer["mcse"])
     return (
-        "The probability that a new classifier, one more of this field, with a score of "
-        f"{answer['score']:g} on the same items is truly better than the best{where} is "
-        f"{chance(answer['probability'], answer['mcse'])}."
+        f"A new classifier of this field with a score of {answer['score']:g} on the same items is "
+        f"truly better than the best{where} with probability {p}."
     )
 
 
 def reasons_of_answer(answer: dict[str, Any]) -> list[str]:
     """Why the answer cannot be trusted."""
-    if answer["effective_draws"] >= _LEAST_DRAWS:
-        return []
-    few = counted(round(answer["effective_draws"]), "draw speaks", "draws speak")
-    return [f"the new score is so unlike the field that only {few} of it, below {_LEAST_DRAWS:.0f}"]
+    few = counted(round(answer["effective_draws"]), "draw supports", "draws support")
+    reason = f"the new score is so unlike the field that only {few} it, below {_LEAST_DRAWS:.0f}"
+    return [reason] * (answer["effective_draws"] < _LEAST_DRAWS)

@@ -1,6 +1,5 @@
-"""What two boards of the same teams say, in numbers and words."""
+"""Report of two boards of the same teams, in numbers and words."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,22 +11,26 @@ from bayes_sota.core import text
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose, estimand_summary, how_drawn, seed_of
-from bayes_sota.core.tables import SOFTWARE, Report, table_of
+from bayes_sota.core.tables import SOFTWARE, Report, rows_of, table_of
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.specification import notes_on_field
-from bayes_sota.leaderboard.summary_sota import rho_of
 
 MEANING = {
     "theta_sota": "skill of the best team (private population)",
     "winner_skill": "skill of the public winner (private population)",
     "winner_new_score": "public winner's score on a fresh private test set",
     "best_new_score": "best score on a fresh private test set",
-    "score_shift": "private minus public score at the winner's skill",
-    "residual_sd": "usual sd of a team's difference, in the model's coordinate",
-    "rho": "correlation with the reference",
+    "score_shift": "shift at the public winner: private minus public score",
+    "residual_sd": "sd of a team's private minus public score beyond the shift",
+    "rho": "how much of their error teams share on the same items",
 }
 _SHOWN, _LISTED = 5, 10  # teams that are most likely the best, in the table and in the JSON
+_TERMS = (
+    "The shift is the difference between the boards that all teams share: their items differ, and "
+    "teams may have overfitted the public ones. What else separates the two scores of a team "
+    "(residual_sd{}) is noise of the finite test sets, and luck or leaks beyond it."
+)
 
 
 def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.95) -> Report:
@@ -37,37 +40,35 @@ def describe_paired(tree: xr.DataTree, boards: PairedBoards, ci_prob: float = 0.
     ----------
     tree : DataTree
     boards : PairedBoards
-        What it was estimated from.
+        The boards behind the result.
     ci_prob : float
         Probability of the intervals.
     """
     content = _content(tree, boards, ci_prob)
-    rows = [{"name": name, "meaning": said, **content[name]} for name, said in MEANING.items()]
     team: dict[str, Any] = {
         "team": "name",
-        "public": _score("public"),
-        "private": _score("private"),
+        "public": lambda row: f"{row['public_score']:z.4f}",
+        "private": lambda row: f"{row['private_score']:z.4f}",
     }
+    likely = {"skill": lambda row: f"{row['skill']:z.4f}", "P(best)": _chance}
+    gained = {
+        "beyond what is expected": lambda row: f"{row['beyond_luck']['size']:+z.4f}",
+        "P(beyond luck)": lambda row: text.chance(row["beyond_luck"]["probability"]),
+    }
+    found = content["entries"][: len(content["gained_beyond_luck"])][:_LISTED]
     title = f"{boards.name}: {len(content['entries']):,} of {boards.n_entries:,} teams"
-    likely = team | {"skill": lambda row: f"{row['skill']:z.4f}", "P(best)": _chance}
     tables = [
-        table_of(rows, words.quantity_columns(ci_prob), title),
-        table_of(content["best"][:_SHOWN], likely, "Most likely the best"),
+        words.quantity_table(content, MEANING, ci_prob, title),
+        table_of(content["best"][:_SHOWN], team | likely, "Most likely the best"),
+        table_of(found, team | gained, "Gained on the public board beyond luck and selection"),
     ]
-    if found := content["entries"][: len(content["gained_beyond_luck"])]:
-        gained = team | {
-            "beyond what is expected": lambda row: f"{row['beyond_luck']['size']:+z.4f}",
-            "P(beyond luck)": lambda row: text.chance(row["beyond_luck"]["probability"]),
-        }
-        title = "Gained on the public board beyond luck and selection"
-        tables.append(table_of(found[:_LISTED], gained, title))
-    frame = [[row["name"], row["mean"], *row["interval"]] for row in rows]
+    frame = [[name, content[name]["mean"], *content[name]["interval"]] for name in MEANING]
     return words.report_of(
         content,
         sentences=_sentences(content),
         legend=_legend(content),
         make_frame=partial(pd.DataFrame, frame, columns=["quantity", "mean", "lower", "upper"]),
-        tables=tables,
+        tables=tables if found else tables[:2],
         footer=[f"method {content['method']}, model {content['model']}"],
         basis=[how_drawn(tree), SOFTWARE, words.CITED],
         measured="paired",
@@ -80,10 +81,19 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
     first, model = boards.public_winner, tree.attrs["model_name"]
     summary = partial(estimand_summary, tree, ci_prob=ci_prob)
     values = {name: summary(name) for name in MEANING}
+    values["rho"]["learnt"] = bool(tree.attrs["rho_learnt"])
+    if boards.has_submissions:
+        constants = dataset_of(tree, "constant_data")
+        low, middle, high = constants["submission_luck_prior"].values.tolist()
+        before = {"prior": {"median": middle, "interval": [low, high]}}
+        learnt = {"learnt": bool(tree.attrs["luck_learnt"])}
+        values["submission_luck"] = summary("submission_luck") | before | learnt
     entries = _teams(tree, (values["theta_sota"]["sd"] / values["theta_sota"]["mcse"]) ** 2)
     scores = {f"{which}_score": float(getattr(boards, which)[first]) for which in BOARDS}
     winner = next(row for row in entries if row.items() >= scores.items())
     own = {name: winner[name] for name in ("expected_private", "p_best", "p_best_mcse")}
+    errors = {which: summary(f"{which}_se") for which in BOARDS}
+    own["shrinkage"] = scores["public_score"] - own["expected_private"]
     # of the first so many the mean probability that luck explains them is below 1 - prob
     p = np.array([row["beyond_luck"]["probability"] for row in entries])
     false = np.cumsum(1 - p) / np.arange(1, p.size + 1)
@@ -93,15 +103,6 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
     if copies := int(tree.attrs["n_copies"]):
         same = text.counted(copies, "team has", "teams have")
         notes.append(f"{same} the same two scores as another team, and count as one with it")
-    lucky: dict[str, Any] = {}
-    if boards.has_submissions:
-        constants = dataset_of(tree, "constant_data")
-        low, middle, high = constants["submission_luck_prior"].values.tolist()
-        before = {"prior": {"median": middle, "interval": [low, high]}}
-        learnt = {"learnt": bool(tree.attrs["luck_learnt"])}
-        lucky = {"submission_luck": summary("submission_luck") | before | learnt}
-    shrinkage = scores["public_score"] - own["expected_private"]
-    errors = {which: summary(f"{which}_se") for which in BOARDS}
     return {
         "method": tree.attrs["method"],
         "name": boards.name,
@@ -110,9 +111,8 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
         "n_test": boards.n_test,
         "observed_maximum": scores["public_score"],
         **values,
-        "rho": values["rho"] | rho_of(values["rho"], tree),
         "standard_errors": {"known": boards.noise_is_known} | errors,
-        "public_winner": {"name": boards.names[first], **scores, **own, "shrinkage": shrinkage},
+        "public_winner": {"name": boards.names[first], **scores, **own},
         "best": [row for row in likely[:_LISTED] if row["p_best"] > 0],
         "entries": entries,
         "gained_beyond_luck": [row["name"] for row in entries[:n_gained]],
@@ -121,43 +121,44 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
         "notes": notes,
         "diagnostics": diagnose(tree),
         "seed": seed_of(tree),
-        **lucky,
     }
 
 
 def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
-    """All modelled teams, those first that gained most surely on the public board.
+    """All modelled teams, first those whose gain on the public board is most surely beyond luck.
 
     Their scores, skill, P(best), of so many independent draws, and gain beyond luck.
     """
     found = xr.merge([dataset_of(tree, name) for name in ("posterior", "predictions")])
-    means, best = found.drop_vars("best").mean(("chain", "draw")), found["best"].values.ravel()
-    p_best = np.bincount(best, minlength=means.sizes["classifier"]) / best.size
-    frame = means[["skill", "expected_private"]].to_dataframe().rename_axis("name").reset_index()
+    of_team = found[["skill", "expected_private", "unusual", "public_gain"]]
+    frame = of_team.mean(("chain", "draw")).to_dataframe().rename_axis("name").reset_index()
     public, private = dataset_of(tree, "observed_data")["score"].values.T
     frame = frame.assign(public_score=public, private_score=private)
-    frame = frame.assign(p_best=p_best, p_best_mcse=share_mcse(p_best, draws))
-    luck = (
-        means[["unusual", "public_gain"]].to_dataframe().set_axis(["probability", "size"], axis=1)
-    )
-    luck = luck.reset_index(drop=True)
-    luck["probability"] = luck["probability"].where(luck["size"] > 0, 0.0)
-    order = luck.sort_values(["probability", "size"], ascending=False, kind="stable").index
-    both = (table.loc[order].to_dict("records") for table in (frame, luck))
-    return [team | {"beyond_luck": gain} for team, gain in zip(*both, strict=True)]
+    best = found["best"].values.ravel()
+    frame["p_best"] = np.bincount(best, minlength=len(frame)) / best.size
+    frame["p_best_mcse"] = share_mcse(frame["p_best"].to_numpy(), draws)
+    frame["unusual"] = frame["unusual"].where(frame["public_gain"] > 0, 0.0)
+    frame = frame.sort_values(["unusual", "public_gain"], ascending=False, kind="stable")
+    teams = rows_of(frame)
+    for team in teams:
+        size = team.pop("public_gain")
+        team["beyond_luck"] = {"probability": team.pop("unusual"), "size": size}
+    return teams
 
 
 def _legend(content: dict[str, Any]) -> list[str]:
-    """How rho and lambda are known."""
+    """The terms, and how rho and lambda are known."""
     of_rho = words.about_rho(content["rho"], content["model"], "differences")
-    if "submission_luck" not in content:
-        return [of_rho]
-    luck, shown = content["submission_luck"], "the submission that the public board shows"
-    mean, known = f"{luck['mean']:.2f}", "set to"
-    if luck["learnt"]:
-        own, prior = (text.span(one["interval"], 2) for one in (luck, luck["prior"]))
-        mean, known = f"{mean} ({own}; before {luck['prior']['median']:.2f}, {prior})", "learnt as"
-    return [of_rho, f"How far luck chose {shown} (lambda) is {known} {mean}."]
+    known = [_TERMS.format(", on the arcsine scale" * (content["n_test"] is not None)), of_rho]
+    if luck := content.get("submission_luck"):
+        learnt = f"set to {luck['mean']:.2f}"
+        if luck["learnt"]:
+            own, prior = (text.span(one["interval"], 2) for one in (luck, luck["prior"]))
+            middle = luck["prior"]["median"]
+            learnt = f"learnt as {luck['mean']:.2f} ({own}; prior {middle:.2f}, {prior})"
+        chosen = "how much chance decided which submission the public board shows"
+        known.append(f"Lambda, {chosen}, is {learnt}.")
+    return known
 
 
 def _sentences(content: dict[str, Any]) -> list[str]:
@@ -185,7 +186,3 @@ def _sentences(content: dict[str, Any]) -> list[str]:
 
 def _chance(team: dict[str, Any]) -> str:
     return text.chance(team["p_best"], team["p_best_mcse"])
-
-
-def _score(board: str) -> Callable[[dict[str, Any]], str]:
-    return lambda row: f"{row[f'{board}_score']:z.4f}"

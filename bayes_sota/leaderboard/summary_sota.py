@@ -1,6 +1,7 @@
-"""What a result says of theta_sota, in numbers and words, for the shell and for Python."""
+"""Report of theta_sota, in numbers and words, for the shell and for Python."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from bayes_sota.leaderboard.sample_estimate import (
 from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
-_HARDLY = 0.97  # of a width: no help worth a note
+_HARDLY = 0.97  # of a width: too little help for a note
 _ROW_DRAWS = 4000  # of a row of the sensitivity analysis
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
@@ -46,18 +47,11 @@ _FRESH = {
     "runs": "another set of as many runs",
     "tasks": "another set of as many tasks",
 }
-"""What has luck of its own again, by what skill is about."""
 _NEWCOMER = (
-    "whether a new classifier is truly better depends much on how far it shares the luck of the "
-    "items with the others (rho), which scores do not tell: compare it with the best item by item; "
-    "or see what --correlation changes"
+    "whether a new classifier is truly better depends strongly on how much error it shares with "
+    "the others (rho), which scores do not show: compare it with the best item by item, or see "
+    "what --correlation changes"
 )
-
-
-def rho_of(found: dict[str, Any], tree: xr.DataTree) -> dict[str, Any]:
-    """What a report says of rho, from its summary."""
-    kept = {name: found[name] for name in ("mean", "interval")}
-    return kept | {"learnt": bool(tree.attrs.get("rho_learnt", 0))}
 
 
 def report_sota(
@@ -84,7 +78,7 @@ def report_sota(
     domain, field, reference_skill
         As in ``estimate_sota``.
     new_score : float, optional
-        How probably a new classifier with this score on the same items is truly better.
+        Score of a new classifier on the same items: how probably is it truly better?
     sensitivity : bool
         Whether other assumptions are tried; answers and item scores have none.
     ci_prob : float
@@ -127,14 +121,14 @@ def report_sota(
 def _worth_of_an_anchor(
     found: BoardPosterior, tree: xr.DataTree, data: Any, ci_prob: float
 ) -> Iterator[str]:
-    """What one known skill would be worth."""
+    """Note on how much one known skill would narrow the interval."""
     evidence, best = found.fit.evidence, found.draws["theta_sota"]
     error = evidence.law.standard_error * evidence.error_ratio
     times = narrowed_by_anchor(best, found.draws["rho"], error, answers=found.learns_rho)
     if data.anchors is not None or data.new != "items" or times > _HARDLY:
         return
     now = summary.estimand_summary(tree, "theta_sota", ci_prob)
-    d = words.said_decimals(words.score_decimals(data), decimals_of(now))
+    d = words.said_decimals(data, decimals_of(now))
     low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
     ends = (as_score(end, d, words.metric_of(data)) for end in (low, high))
     yield (
@@ -151,7 +145,7 @@ def describe_sota(
     newcomers: Sequence[dict[str, Any]] = (),
     notes: Sequence[str] = (),
 ) -> Report:
-    """Describe a result of ``estimate_sota``, given what it was estimated from.
+    """Describe a result of ``estimate_sota``, given the boards behind it.
 
     Parameters
     ----------
@@ -168,7 +162,9 @@ def describe_sota(
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     for one, answer in zip(each, newcomers, strict=False):
         one["p_new_truly_better"] = answer
-    rho = rho_of(summary.estimand_summary(tree, "rho", ci_prob), tree)
+    found = summary.estimand_summary(tree, "rho", ci_prob)
+    rho = {name: found[name] for name in ("mean", "interval")}
+    rho["learnt"] = bool(tree.attrs.get("rho_learnt", 0))
     stored = str(tree.attrs.get("notes", "")).split("; ") if is_whole(boards[0]) else []
     unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
     diagnosed = summary.diagnose(tree)
@@ -195,7 +191,7 @@ def describe_sota(
     return words.report_of(
         content,
         make_frame=lambda: summary.summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
-        sentences=[*_sentences(boards, each, newcomers, ci_prob)],
+        sentences=[*_sentences(boards, each, ci_prob)],
         tables=_tables(boards, each, sensitivity, ci_prob),
         legend=legend,
         footer=[f"method {content['method']}, model {content['model']}"],
@@ -206,25 +202,22 @@ def describe_sota(
 
 
 def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dict[str, Any]:
-    """What JSON has of one board."""
+    """Keys of JSON on one board."""
+    found = partial(summary.estimand_summary, tree, ci_prob=ci_prob, board=index)
     tries: Any = data.n_classifiers
     if is_whole(data):
         facts: dict[str, Any] = {"winner": words.winner_of(data)} | words.items_of(data)
-        above = summary.estimand_summary(tree, "n_above_sota", ci_prob)
         tries = tries if isinstance(tries, int) else words.board_of(data).typical_tries
     else:
-        facts = {"n_test": data.n_test, "n_test_source": "given"}
-        facts["n_right"] = list(data.counts) if data.metric == "accuracy" else None
-        above = None
-        if not isinstance(tries, int):
-            tries = summary.estimand_summary(tree, "n_classifiers", ci_prob, index)
-    estimands = {name: summary.estimand_summary(tree, name, ci_prob, index) for name in MEANING}
+        right = list(data.counts) if data.metric == "accuracy" else None
+        facts = {"n_test": data.n_test, "n_test_source": "given", "n_right": right}
+        tries = tries if isinstance(tries, int) else found("n_classifiers")
     return {
         **facts,
         "n_classifiers": tries,
         "observed_maximum": float(summary.observed_maximum_of(tree).values.ravel()[index]),
-        **estimands,
-        "n_above_sota": above,
+        **{name: found(name) for name in MEANING},
+        "n_above_sota": found("n_above_sota") if is_whole(data) else None,
     }
 
 
@@ -239,29 +232,20 @@ def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, A
 
 
 def _sentences(
-    boards: tuple[Data, ...],
-    each: list[dict[str, Any]],
-    newcomers: Sequence[dict[str, Any]],
-    ci_prob: float,
+    boards: tuple[Data, ...], each: list[dict[str, Any]], ci_prob: float
 ) -> Iterator[str]:
-    """What the winner and the best would score on new items, beside what the winner shows."""
+    """Expected scores of the winner and of the best on new items, beside the best score."""
     for data, content in zip(boards, each, strict=True):
-        winner, score = content.get("winner"), content["observed_maximum"]
-        who = shown_name(winner, 60) if winner else "the winner"
-        if len(boards) > 1:
-            who += f' of "{shown_name(data.name, 60)}"'
-        skill, new = content["winner_skill"], content["winner_new_score"]
-        d = words.said_decimals(words.score_decimals(data), decimals_of(new))
+        of_board = f' of "{shown_name(data.name, 60)}"' * (len(boards) > 1)
+        who, new = content.get("winner") or "the winner", content["winner_new_score"]
+        d = words.said_decimals(data, decimals_of(new))
         low, high = (as_score(end, d, words.metric_of(data)) for end in new["interval"])
-        yield words.expected_of(data, who, skill, score, decimals_of(skill))
-        yield (
-            f"{words.best_of(data, content['theta_sota'])}; {_FRESH[data.new]} has luck of its "
-            f"own, and gives the winner {low} to {high}."
-        )
-    for data, content in zip(boards, each, strict=True):
-        yield words.best_score_of(data, content["observed_maximum"])
-    for data, answer in zip(boards, newcomers, strict=False):
-        yield sentence_of(answer, f' of "{shown_name(data.name, 60)}"' * (len(boards) > 1))
+        more = f"on {_FRESH[data.new]} the winner would score {low} to {high}"
+        winner, best = content["winner_skill"], content["theta_sota"]
+        who, score = shown_name(who, 60) + of_board, content["observed_maximum"]
+        yield from words.answer_of(data, who, winner, best, score, more)
+        if answer := content.get("p_new_truly_better"):
+            yield sentence_of(answer, of_board)
     yield words.skill_is_about(_WHAT_TO_REPORT, boards[0].new)
     yield f"Ranges are {ci_prob:.0%} intervals."
 
@@ -273,25 +257,25 @@ def _tables(
     ci_prob: float,
 ) -> list[Table]:
     """The estimands of each board, and what they would be under other assumptions."""
-    tables = []
-    for data, content in zip(boards, each, strict=True):
-        rows = [
-            {"name": name, "meaning": meaning.format(_FRESH[data.new]), **content[name]}
-            for name, meaning in MEANING.items()
-        ]
-        tables.append(table_of(rows, words.quantity_columns(ci_prob), data.name))
+    meanings = {name: text.format(_FRESH[boards[0].new]) for name, text in MEANING.items()}
+    pairs = zip(boards, each, strict=True)
+    tables = [words.quantity_table(one, meanings, ci_prob, data.name) for data, one in pairs]
+
+    def steady(row: dict[str, Any]) -> int:
+        return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])
+
     columns: dict[str, Any] = {
         "assumption": lambda row: row["assumption"].replace("_", " "),
         "set to": setting_of,
-        "theta_sota": lambda row: f"{row['mean']:z.{_steady(row)}f}",
-        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), _steady(row)),
+        "theta_sota": lambda row: f"{row['mean']:z.{steady(row)}f}",
+        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), steady(row)),
     }
     title = "Sensitivity to what is assumed, not observed"
     return [*tables, table_of(sensitivity, columns, title)] if sensitivity else tables
 
 
 def setting_of(row: Mapping[str, Any]) -> str:
-    """What an assumption is set to in a row of the sensitivity; nothing where it is as given.
+    """Setting of an assumption in a row of the sensitivity; nothing where it is as given.
 
     Examples
     --------
@@ -315,7 +299,3 @@ def forest_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
         }
         for place, row in enumerate(rows_of(frame))
     ]
-
-
-def _steady(row: dict[str, Any]) -> int:
-    return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])

@@ -1,12 +1,12 @@
-"""Words, digits and columns that the reports of boards share."""
+"""Sentences, digits and columns that the reports of boards share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core import text
-from bayes_sota.core.tables import Report
+from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
@@ -17,13 +17,9 @@ _ENDS = {"rank_interval": "rank", "rank_set": "set"}
 
 
 def report_of(
-    content: dict[str, Any],
-    *,
-    sentences: Sequence[str],
-    legend: Sequence[str] = (),
-    **parts: Any,
+    content: dict[str, Any], *, sentences: Sequence[str], legend: Sequence[str] = (), **parts: Any
 ) -> Report:
-    """Report with the notes and reasons of ``content``, and all it says in its paragraph."""
+    """Report with the notes and reasons of ``content``; its paragraph holds all sentences."""
     return Report(
         content=content,
         sentences=sentences,
@@ -62,14 +58,14 @@ def board_of(data: Leaderboard | Outcomes) -> Leaderboard:
 
 
 def metric_of(data: BestScore | Outcomes) -> Metric:
-    """What scores are: averages of answers are accuracies as well."""
+    """Metric of the scores; averages of answers are accuracies as well."""
     if isinstance(data, Outcomes):
         return "accuracy" if data.is_answers else data.leaderboard().metric
     return data.metric
 
 
 def measured_of(data: BestScore | Outcomes) -> str:
-    """What was measured of results from such data, a key of the words of a page."""
+    """Key of the words of a page on how accurate such results are."""
     if isinstance(data, Outcomes):
         return "answers" if data.is_answers else "auc"
     if data.metric != "accuracy":
@@ -80,7 +76,7 @@ def measured_of(data: BestScore | Outcomes) -> str:
 
 
 def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
-    """What JSON says of the items behind scores: how many, where from, and in which groups.
+    """Keys of JSON on the items behind scores: their number, its source, and their groups.
 
     Examples
     --------
@@ -104,32 +100,28 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
     return facts | {"new": data.new, "average": data.averaging}
 
 
-def quantity_columns(ci_prob: float) -> dict[str, Any]:
-    """Columns of a table of quantities, each with its ``name``, summary and ``meaning``."""
-    return {
+def quantity_table(
+    content: Mapping[str, Any], meanings: Mapping[str, str], ci_prob: float, title: str
+) -> Table:
+    """Table of the quantities that ``meanings`` explain, with their summaries in ``content``."""
+    columns: dict[str, Any] = {
         "quantity": "name",
         "mean": lambda row: f"{row['mean']:z.{text.decimals_of(row)}f}",
         "sd": lambda row: f"{row['sd']:z.{text.decimals_of(row)}f}",
         f"{ci_prob:.0%} interval": lambda row: text.span(row["interval"], text.decimals_of(row)),
         "what it is": "meaning",
     }
+    rows = [content[name] | {"name": name, "meaning": said} for name, said in meanings.items()]
+    return table_of(rows, columns, title)
 
 
 def source_of(data: BestScore | Outcomes) -> str:
-    """What tells how far classifiers share luck."""
+    """Source of what is known of rho, for ``about_rho``."""
     return "answers" if isinstance(data, Outcomes) and data.is_answers else data.new
 
 
-def on_items(n_test: int | None, source: str) -> str:
-    """Size of the test set in a sentence, and where it comes from; nothing where it has none."""
-    if n_test is None:
-        return ""
-    how = f"number {source}" if source in (GIVEN, INFERRED) else source
-    return f" on {text.counted(n_test, 'test item')} ({how})"
-
-
 def score_decimals(data: BestScore | Outcomes) -> int:
-    """Digits of the scores as printed; of exact ones as many as tell counts apart."""
+    """Decimals of the scores as printed; of exact ones as many as distinguish counts."""
     if isinstance(data, Outcomes) and data.is_answers:
         return int(np.ceil(np.log10(data.n_items * data.n_runs)))
     if not isinstance(data, Leaderboard | Outcomes):
@@ -142,24 +134,72 @@ def score_decimals(data: BestScore | Outcomes) -> int:
     return max(len(f"{score:.6f}".rstrip("0").partition(".")[2]) for score in board.scores)
 
 
-def said_decimals(shown: int, supported: int) -> int:
-    """Decimals of a skill in a sentence: those of the score, at least three; no unsupported ones.
+def said_decimals(data: BestScore | Outcomes, supported: int) -> int:
+    """Decimals of a skill in a sentence: those of the score, at least three; only supported ones.
 
     Examples
     --------
-    >>> said_decimals(3, 4), said_decimals(2, 4), said_decimals(4, 2)
-    (3, 3, 2)
+    >>> said_decimals(BestScore("0.98", n_test=250, n_classifiers=50), 4)
+    3
     """
-    return min(supported, max(shown, 3))
+    return min(supported, max(score_decimals(data), 3))
 
 
 def skill_is_about(sentence: str, new: New) -> str:
-    """A sentence about skill with what it is about in it."""
+    """A sentence about skill that names the items, runs or tasks it refers to."""
     return sentence.format(ABOUT[new] + " of the same kind" * (new == "items"))
 
 
-def competitors(data: BestScore | Outcomes) -> str:
-    """How many took part: entries where each listed one did, else classifiers, known or not."""
+def answer_of(
+    data: BestScore | Outcomes,
+    who: str,
+    winner: dict[str, Any],
+    best: dict[str, Any],
+    score: float,
+    more: str,
+) -> Iterator[str]:
+    """Sentences on the winner, on the best of all, and on the best score.
+
+    Parameters
+    ----------
+    data
+    who : str
+        Name of the winner.
+    winner, best : dict
+        Summaries of the winner's skill and of theta_sota.
+    score : float
+        The best observed score.
+    more : str
+        Continues the sentence on theta_sota.
+
+    Examples
+    --------
+    >>> skill = {"mean": 0.9784, "interval": [0.957, 0.9935]}
+    >>> board = BestScore("0.988", n_test=250, n_classifiers=50)
+    >>> next(answer_of(board, "the winner", skill, skill, 0.988, ""))
+    'Expect the winner to score 97.8 % (95.7 to 99.4) on many new items, not the 98.8 % it shows.'
+    """
+    metric, shown = metric_of(data), score_decimals(data)
+    d, verb = said_decimals(data, text.decimals_of(winner)), "score"
+    if isinstance(data, Outcomes) and data.passes is not None:
+        verb = f"have a {data.measured} of"
+    same = text.as_score(score, d, metric) == text.as_score(winner["mean"], d, metric)
+    beside = f"not the {text.as_score(score, shown, metric)} it shows"
+    yield (
+        f"Expect {who} to {verb} {text.as_scores(winner, d, metric)} on many {ABOUT[data.new]}, "
+        f"{'as it does here' if same else beside}."
+    )
+    d = said_decimals(data, text.decimals_of(best))
+    yield (
+        f"The best of {_competitors(data)}, whichever it is (theta_sota), would score "
+        f"{text.as_scores(best, d, metric)}; {more}."
+    )
+    where = "" if data.name in ("board", "outcomes") else f' of "{text.plain_text(data.name, 100)}"'
+    yield f"The best score of {_competitors(data)}{where} is {score:z.{shown}f}{_behind(data)}."
+
+
+def _competitors(data: BestScore | Outcomes) -> str:
+    """Number of entries where each one is listed, else of classifiers, known or not."""
     if isinstance(data, Leaderboard) and not data.is_partial:
         return text.counted(data.n_entries, "entry", "entries")
     if isinstance(data, Outcomes) or isinstance(data.n_classifiers, int):
@@ -167,63 +207,27 @@ def competitors(data: BestScore | Outcomes) -> str:
     return f"about {text.counted(round(data.typical_tries), 'classifier')}"
 
 
-def expected_of(
-    data: BestScore | Outcomes, who: str, skill: dict[str, Any], score: float, supported: int
-) -> str:
-    """What to expect of a classifier beside its score: its skill, the mean over all new items.
-
-    Parameters
-    ----------
-    data
-    who : str
-    skill : dict
-        Mean and interval.
-    score : float
-        What it has now.
-    supported : int
-        Decimals that the skill supports.
-
-    Examples
-    --------
-    >>> skill = {"mean": 0.9784, "interval": [0.957, 0.9935]}
-    >>> board = BestScore("0.988", n_test=250, n_classifiers=50)
-    >>> expected_of(board, "the winner", skill, 0.988, 3)
-    'Expect the winner to score 97.8 % (95.7 to 99.4) on many new items, not the 98.8 % it shows.'
-    """
-    metric, shown = metric_of(data), score_decimals(data)
-    d, verb = said_decimals(shown, supported), "score"
-    if isinstance(data, Outcomes) and data.passes is not None:
-        verb = f"have a {data.measured} of"
-    same = text.as_score(score, d, metric) == text.as_score(skill["mean"], d, metric)
-    beside = f"not the {text.as_score(score, shown, metric)} it shows"
-    return (
-        f"Expect {who} to {verb} {text.as_scores(skill, d, metric)} on many {ABOUT[data.new]}, "
-        f"{'as it does here' if same else beside}."
-    )
-
-
-def best_of(data: BestScore | Outcomes, best: dict[str, Any]) -> str:
-    """What the best of all would score; a clause that goes on."""
-    d = said_decimals(score_decimals(data), text.decimals_of(best))
-    return (
-        f"The best of {competitors(data)}, whichever it is (theta_sota), would score "
-        f"{text.as_scores(best, d, metric_of(data))}"
-    )
-
-
-def best_score_of(data: BestScore | Outcomes, best: float) -> str:
-    """The best score, who has it, and on how many items."""
-    where = "" if data.name in ("board", "outcomes") else f' of "{text.plain_text(data.name, 100)}"'
+def _behind(data: BestScore | Outcomes) -> str:
+    """Items behind the best score, and its owner; or how a best score alone is read."""
     if isinstance(data, Leaderboard | Outcomes):
-        winner, leaders, facts = winner_of(data), len(leaders_of(data)), items_of(data)
-        items = on_items(facts["n_test"], facts["n_test_source"])
+        facts, winner, leaders = items_of(data), winner_of(data), len(leaders_of(data))
+        source = facts["n_test_source"]
+        how = f"number {source}" if source in (GIVEN, INFERRED) else source
+        items = (
+            f" on {text.counted(facts['n_test'], 'test item')} ({how})" if facts["n_test"] else ""
+        )
         items += f", by {text.plain_text(winner, 100)}" if winner else ""
-        items += f", shared by {leaders:,}" * (leaders > 1)
-    else:
-        items = f", {_reading(data)}"
-    return (
-        f"The best score of {competitors(data)}{where} is {best:z.{score_decimals(data)}f}{items}."
-    )
+        return items + f", shared by {leaders:,}" * (leaders > 1)
+    if data.metric == "auc":
+        negative = text.counted(data.n_negative or 0, "negative item")
+        ratio = f", spread ratio {data.spread_ratio:g}" * (data.spread_ratio != 1)
+        return f", an AUC of {data.n_positive:,} positive and {negative}{ratio}"
+    if data.metric == "score":
+        return f", with a standard error of {data.standard_error:g}"
+    low, high = data.counts
+    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    answers = "answer" if right == "1" else "answers"
+    return f", read as {right} correct {answers} of {data.n_test:,}"
 
 
 def leaders_of(data: Leaderboard | Outcomes) -> list[str]:
@@ -238,35 +242,22 @@ def winner_of(data: Leaderboard | Outcomes) -> str | None:
     return None if others or name.isdigit() or name.startswith("entry ") else name
 
 
-def _reading(board: BestScore) -> str:
-    """How a best score alone is understood."""
-    if board.metric == "auc":
-        negative = text.counted(board.n_negative or 0, "negative item")
-        ratio = f", spread ratio {board.spread_ratio:g}" * (board.spread_ratio != 1)
-        return f"an AUC of {board.n_positive:,} positive and {negative}{ratio}"
-    if board.metric == "score":
-        return f"with a standard error of {board.standard_error:g}"
-    low, high = board.counts
-    right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"read as {right} right {'answer' if right == '1' else 'answers'} of {board.n_test:,}"
-
-
-def about_rho(rho: dict[str, Any], model: str, source: str = "answers") -> str:
-    """How far classifiers share luck, and how it is known.
+def about_rho(rho: dict[str, Any], model: str, source: str) -> str:
+    """How much error classifiers share, and whether it is set, learnt from a source, or assumed.
 
     Examples
     --------
-    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "leaderboard")
-    'How far classifiers share the luck of the items is set: rho is 0.70.'
+    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "leaderboard", "answers")
+    'How much error the classifiers share on these items is set: rho is 0.70.'
     """
     what = "tasks" if source == "tasks" else "items"
-    (low, high), said = rho["interval"], f"How far classifiers share the luck of the {what} is"
+    (low, high), said = rho["interval"], f"How much error the classifiers share on these {what} is"
     if low == high:
         return f"{said} set: rho is {low:.2f}."
     value = f"rho is {rho['mean']:.2f} ({text.span((low, high), 2)})"
     if rho["learnt"]:
         return f"{said} learnt from the {source}: {value}."
     return (
-        f"{said} assumed, not learnt: {value}, from {source_of_rho(model)}; the higher, the less "
-        "of the spread of the scores is taken for luck, and the fewer may be best."
+        f"{said} assumed, not learnt: {value}, from {source_of_rho(model)}; with a higher rho less "
+        "of the spread of the scores is chance, and fewer entries may be the best."
     )

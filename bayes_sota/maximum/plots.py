@@ -31,8 +31,9 @@ _QUANTITIES = {
     "winner_skill": "winner",
     "expected_sota": "best of a new field",
 }
+_OF_TEAMS = {"theta_sota": "best team", "winner_skill": "public winner"}
 _HIGH = 0.56  # of the highest density, in rows
-_NEGLIGIBLE = 1e-4  # of the highest density
+_NEGLIGIBLE, _LOW = 1e-4, 0.02  # of the highest density, of a law and of draws
 _PLACES = 500  # of an AUC, most of which lie far out
 
 
@@ -66,32 +67,31 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     [0.98, 0.98, 0.98]
     """
     observed, word, rows = observed_maximum_of(tree), word_of_skill(tree), []
-    several, densities = "board" in observed.dims, []
+    several, densities, seen = "board" in observed.dims, [], []
+    data = dataset_of(tree, "observed_data")
+    teams = "score" in data and "board" in data["score"].dims  # whose skills are private
     for board in range(observed.size):
         best = float(np.ravel(observed)[board])
         for name in (name for name in _QUANTITIES if name in tree["posterior"]):
             draws = draws_of(tree, name, board)
-            label = _QUANTITIES[name]
+            label = _OF_TEAMS[name] if teams else _QUANTITIES[name]
             label = f"{observed['board'].values[board]}: {label}" if several else label
             rows.append(summarize_draws(draws, ci_prob) | {"name": label, "score": best})
-            densities.append(density_of(draws))
-    panel = plot_forest(rows, word, score=_word_of_maximum(tree), **pc_kwargs)
+            x, y = density_of(draws)
+            densities.append((x, y))
+            seen += [*x[y >= _LOW * y.max()][[0, -1]]]
+    mark = f"best {'public' if teams else 'observed'} score"
+    panel = plot_forest(rows, word, score=mark, holds=seen, **pc_kwargs)
     top = max(float(y.max()) for _, y in densities) or 1.0
     for row, (x, y) in enumerate(densities):
         panel.area(f"density_{row}", x, -row, _HIGH * y / top - row, COLORS["prior"], 0.4)
     mean, low, high = (rounded(x, rows[0]["sd"]) for x in (rows[0]["mean"], *rows[0]["interval"]))
     said = f"posterior mean {mean}, {ci_prob:.0%} interval {low} to {high}"
-    of = f"{word[0].upper()}{word[1:]} of the best classifier"
+    of = f"Private {word} of the best team"
+    if not teams:
+        of = f"{word[0].upper()}{word[1:]} of the best classifier"
     title_figure(panel.collection, of if several else f"{of}: {said}")
     return panel.collection
-
-
-def _word_of_maximum(tree: xr.DataTree) -> str:
-    """Of two boards the best score is the public one, skills are private."""
-    observed = dataset_of(tree, "observed_data")
-    if "score" in observed and "board" in observed["score"].dims:
-        return "best public score"
-    return "best observed score"
 
 
 def plot_maximum_law(

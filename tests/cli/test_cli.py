@@ -122,8 +122,8 @@ def test_sota_of_a_board_in_shell_and_python(capsys, files):
         ("--maximum 0.81 --metric score --standard-error 0.01 --classifiers 30",
          "with a standard error of 0.01"),
         ("--maximum 0.91 --n-test 500 --classifiers 5:50",
-         "of about 16 classifiers is 0.91, read as 453 to 457 right"),
-        ("--maximum 1 --n-test 1 --classifiers 10", "read as 1 right answer of 1"),
+         "of about 16 classifiers is 0.91, read as 453 to 457 correct"),
+        ("--maximum 1 --n-test 1 --classifiers 10", "read as 1 correct answer of 1"),
         ("--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifiers 50",
          "an AUC of 90 positive and 810 negative items"),
         ("tied.csv --n-test 500", '5 entries of "tied" is 0.900 on 500 test items (number given), '

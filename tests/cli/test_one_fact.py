@@ -63,7 +63,7 @@ EXPLAINED = (
     r"correlations from 0 to 1",  # all that is possible
     r"(?<=P\(theta\) is fitted to the best )\d+ of \d+",
     r"about \d[\d,]* fresh items",  # two digits, what an assurance supports
-    r"About \d[\d,]* more items would tell",  # the same, rounded up
+    r"About \d[\d,]* more items would distinguish",  # the same, rounded up
 )
 WITH_TREE = (
     "sota of a maximum", "sota of a board", "sota of answers", "paired", "claim classification",

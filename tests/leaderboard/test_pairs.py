@@ -21,7 +21,7 @@ from bayes_sota.leaderboard.pairs import (
     reach_at,
     table_at,
 )
-from bayes_sota.leaderboard.pairs_posterior import NoiseNodes, shift_posterior
+from bayes_sota.leaderboard.pairs_posterior import NoiseNodes, shift_posterior, shift_prior
 from bayes_sota.maximum.score_laws import NormalLaw
 
 
@@ -92,6 +92,9 @@ def test_unusual_share_of_flat_skills_by_hand() -> None:
         for far, own in zip(far_of(pairs), (0.02, 0.01), strict=True)
     )
     np.testing.assert_allclose(unusual, 1 - each[0] / (sum(each) + nothing), rtol=1e-9)
+    rng, usual = np.random.default_rng(1), unusual < 0.1
+    mean = np.mean([draw_alone(pairs, noise_of(), rng)[0] for _ in range(500)], axis=0)
+    np.testing.assert_allclose(mean[usual], (0.8 * (x + 0.003) + 0.2 * y)[usual], atol=0.004)
 
 
 @pytest.mark.parametrize("luck", [0.0, 0.7])
@@ -119,6 +122,8 @@ def test_the_shift_of_normal_differences_in_closed_form() -> None:
     prior = 0.7**2 * (0.015**2 + 0.03**2)
     mean = float(d.mean()) * prior / (prior + own)
     assert nodes.noise.shift[0] == pytest.approx(mean, abs=0.3 * np.sqrt(own))
+    sd = shift_prior(pairs, nodes.noise, nodes.noise.shift)[1]
+    assert sd == pytest.approx(np.sqrt(prior), rel=1e-3)
     drawn, _ = nodes.draw(np.zeros(4000, np.int64), np.random.default_rng(0))
     assert drawn.shift.std() == pytest.approx(np.sqrt(own * prior / (own + prior)), rel=0.15)
 

@@ -7,8 +7,7 @@ from scipy.stats import chi2
 
 import bayes_sota as bs
 from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.priors import BOARD_FAMILIES
-from bayes_sota.leaderboard import sample_estimate
+from bayes_sota.core.priors import BOARD_FAMILIES, FixedCorrelation
 
 
 def some_boards() -> bs.PairedBoards:
@@ -27,15 +26,14 @@ def tree() -> xr.DataTree:
     return bs.estimate_paired(some_boards(), draws=200, chains=2, random_seed=0)
 
 
-def test_estimate_sota_hands_two_boards_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    boards, given = some_boards(), {"priors": PairedPriors(), "model": None, "draws": 7,
-        "chains": 3, "random_seed": 5, "groups": "estimands"}  # fmt: skip
-    monkeypatch.setattr(sample_estimate, "estimate_paired", lambda *args, **settings: settings)
-    assert bs.estimate_sota(boards, **given) == given | {"domain": None, "field": None}
-    assert bs.estimate_sota(boards, method="exact", draws=7)["draws"] == 7
+def test_estimate_sota_passes_two_boards_on() -> None:
+    given = {"priors": PairedPriors(FixedCorrelation(0.5)), "draws": 7, "chains": 3,
+             "random_seed": 5, "groups": "estimands"}  # fmt: skip
+    both = [estimate(some_boards(), **given) for estimate in (bs.estimate_sota, bs.estimate_paired)]
+    assert both[0]["posterior"].to_dataset().equals(both[1]["posterior"].to_dataset())
 
 
-def test_copies_are_one_team_and_said_so(tree: xr.DataTree) -> None:
+def test_copies_are_one_team_with_a_note(tree: xr.DataTree) -> None:
     boards = some_boards()
     assert tree.attrs["n_copies"] == 6
     assert tree["posterior"].sizes["classifier"] + 6 <= boards.n_entries
@@ -97,4 +95,4 @@ def test_submissions_are_in_the_tree_and_in_words(tmp_path) -> None:
     for group in ("prior", "posterior"):
         assert {"submission_luck", "submission_slope"} <= set(tree[group].data_vars)
     text = "\n".join(bs.leaderboard.describe_paired(tree, boards).legend)
-    assert "(lambda) is learnt as" in text
+    assert "public board shows, is learnt as" in text

@@ -1,0 +1,241 @@
+"""Skills from answers without a model of the board: of each classifier alone, and in each task.
+
+``describe_skills`` is what ``score`` prints. ``board_by_task`` is ``board --by task``, by the model
+of ``items.by_task``, which shrinks how entries differ in a task towards their mean over all tasks;
+``claim responses --by task`` says which verdicts on the best of each task hold together.
+``tests/leaderboard/test_summary_items.py`` reads them.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
+from bayes_sota.core.numerics import share_mcse
+from bayes_sota.core.sample import resolve_seed, seed_number
+from bayes_sota.core.summary import frame_of
+from bayes_sota.core.tables import SOFTWARE, Report, table_of
+from bayes_sota.core.text import as_score, as_scores, chance, counted, decimals_for, shown_name
+from bayes_sota.core.types import Seed
+from bayes_sota.data.item_values import tasks_in_words
+from bayes_sota.data.leaderboard import Averaged
+from bayes_sota.data.outcomes import ABOUT, New, Outcomes
+from bayes_sota.items.by_task import TaskComparison, compare_by_task
+from bayes_sota.items.score import Skill
+from bayes_sota.leaderboard.summary_words import flat, report_of
+
+_ALONE = (
+    "each classifier is judged alone, without allowing for the best having been picked; bayes-sota "
+    "board allows for it"
+)
+_WORTH = "worth: the number of single answers, right or wrong, with the same standard error."
+_SIDE_BY_SIDE = 5  # entries in a table of 120 characters
+_TASKS = (
+    "Skill is the expected score on new items of a task. Differences between entries are shrunk "
+    "towards their mean over all tasks, more so in a task with few items. P: the probability that "
+    "best is the best of its task. For verdicts that hold together: bayes-sota claim responses "
+    "--by task."
+)
+
+
+def describe_skills(
+    skills: Sequence[Skill],
+    *,
+    new: New = "items",
+    average: Averaged = "items",
+    ci_prob: float = 0.95,
+    notes: Sequence[str] = (),
+    metric: str = "",
+) -> Report:
+    """Describe the skills of classifiers, each by itself.
+
+    Parameters
+    ----------
+    skills : sequence of Skill
+    new : {"items", "runs", "tasks"}
+        What the skills refer to.
+    average : {"items", "tasks", "weights"}
+        What counts equally in a score.
+    ci_prob : float
+        Probability of the intervals.
+    notes : sequence of str
+    metric : str
+        Name of the scores, unless they are accuracies.
+    """
+    skills = sorted(skills, key=lambda skill: -skill.score)
+    records = [_record(skill, ci_prob) for skill in skills]
+    first, (d, kind), several = skills[0], _digits(skills[0]), len(skills) > 1
+    scores = f"have a {metric} of" if metric.startswith("pass") else "score"
+    groups = [
+        f"{first.n_clusters:,} clusters" * (first.n_clusters != first.n_items),
+        tasks_in_words(first.n_tasks, average) * (first.n_tasks > 1),
+        f"{first.n_runs:,} runs" * (first.n_runs > 1),
+    ]
+    within = ", ".join(filter(None, groups))
+    items = counted(first.n_items, "item") + f" ({within})" * bool(within)
+    sentences = [
+        f"Expect {shown_name(first.name, 60)} to {scores} "
+        f"{as_scores(records[0]['skill'], d, kind)} on many {ABOUT[new]}; here it has "
+        f"{as_score(first.score, d, kind)}.",
+        f"{'Scores come' if several else 'The score comes'} from {items}; "
+        f"{'ranges are' if several else 'the range is a'} {ci_prob:.0%} interval{'s' * several}.",
+    ]
+    if np.isfinite(first.share_of_runs) and not several:
+        more, than = ("runs of these", "items") if first.share_of_runs > 0.5 else ("items", "runs")
+        sentences.append(
+            f"Of the variance of a single run {first.share_of_runs:.0%} is between runs of the "
+            f"same items, the rest between items: more {more} would help more than more {than}."
+        )
+    columns: dict[str, Any] = {
+        "classifier": "name",
+        "score": lambda row: as_score(row["score"], *row["digits"]),
+        "skill": lambda row: as_score(row["skill"]["mean"], *row["digits"]),
+        f"{ci_prob:.0%} interval": lambda row: (
+            as_scores(row["skill"], *row["digits"]).partition("(")[2].rstrip(")")
+        ),
+        "items": lambda row: f"{row['n_items']:,}",
+        "worth": lambda row: row["n_effective"] and f"{row['n_effective']:,.0f}",
+    }
+    rows = [row | {"digits": _digits(skill)} for row, skill in zip(records, skills, strict=True)]
+    facts = {"average": average, "new": new, "prob": ci_prob, "metric": metric or "accuracy"}
+    return report_of(
+        {"classifiers": records, **facts, "notes": [*notes, *[_ALONE] * several]},
+        make_frame=lambda: frame_of([flat(record) for record in records]),
+        sentences=sentences,
+        tables=[table_of(rows, columns)],
+        legend=[_WORTH] * any(skill.n_effective != skill.n_items for skill in skills),
+        basis=["Each classifier by itself, from its own answers", SOFTWARE],
+        measured="alone",
+        about=tuple(skills),
+    )
+
+
+def _record(skill: Skill, ci_prob: float) -> dict[str, Any]:
+    """JSON of one classifier; null where a number does not exist."""
+    sd, worth, share = (
+        value if np.isfinite(value) else None
+        for value in (skill.sd, skill.n_effective, skill.share_of_runs)
+    )
+    interval = list(skill.interval(ci_prob))
+    return {
+        "name": skill.name,
+        "score": skill.score,
+        "skill": {"mean": skill.mean, "sd": sd, "interval": interval},
+        **{key: getattr(skill, key) for key in ("n_items", "n_clusters", "n_tasks", "n_runs")},
+        "n_effective": worth,
+        "share_of_runs": share,
+    }
+
+
+def _digits(skill: Skill) -> tuple[int, str]:
+    """Decimals of a score and of a skill, and the kind of score."""
+    if np.isnan(skill.n_effective):
+        return decimals_for(skill.error), "score"
+    return max(decimals_for(skill.sd), 3), "accuracy"
+
+
+def board_by_task(
+    outcomes: Outcomes,
+    *,
+    ci_prob: float = 0.95,
+    draws: int = 10_000,
+    random_seed: Seed = DEFAULT_SEED,
+) -> Report:
+    """Skill of every entry in every task, and who is the best of each.
+
+    Parameters
+    ----------
+    outcomes : Outcomes
+        Answers or numbers with tasks.
+    ci_prob : float
+        Probability of the intervals.
+    draws : int
+    random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    Report
+        ``frame`` has a row for each task and entry, ``about`` is the ``TaskComparison``.
+
+    Raises
+    ------
+    InputError
+        No tasks, one task, or no task with two items.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> exam = Outcomes(rng.random((300, 2)) < [0.9, 0.6], tasks=["law", "art", "math"] * 100)
+    >>> table = board_by_task(exam)
+    >>> table.frame.groupby("name")["p_best"].mean().round(2).to_dict()
+    {'1': 1.0, '2': 0.0}
+    """
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    DRAWS.check(draws, "draws")
+    rng, seed = resolve_seed(random_seed)
+    found = compare_by_task(outcomes, draws=draws, random_seed=rng)
+    tasks = _rows_of_tasks(found, ci_prob)
+    entries = [row for rows in tasks for row in rows.values()]
+    metric = "accuracy" if outcomes.is_answers else "score"
+    order = [found.methods[j] for j in np.argsort(-found.average.mean(axis=0), kind="stable")]
+    own = sorted((rows[order[0]] for rows in tasks), key=lambda row: row["skill"]["mean"])
+    low, high = (
+        f"{as_scores(e['skill'], max(decimals_for(e['skill']['sd']), 2), metric)} on "
+        f"{shown_name(e['task'], 60)}"
+        for e in (own[0], own[-1])
+    )
+    said = (
+        f"On many new items expect {shown_name(order[0], 60)}, the best over all tasks, to score "
+        f"from {low} to {high}; ranges are {ci_prob:.0%} intervals."
+    )
+
+    def skill(name: str, rows: dict[str, dict[str, Any]]) -> str:
+        one, percent = rows[name]["skill"], metric == "accuracy"
+        return as_scores(one, decimals_for((2 if percent else 4) * one["sd"]) - percent, metric)
+
+    def best(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        return max(rows.values(), key=lambda row: float(row["p_best"]))
+
+    columns: dict[str, Any] = {
+        "task": lambda rows: best(rows)["task"],
+        "items": lambda rows: f"{best(rows)['n_items']:,}",
+        **{name: partial(skill, name) for name in order[:_SIDE_BY_SIDE]},
+        "best": lambda rows: best(rows)["name"],
+        "P": lambda rows: chance(p := best(rows)["p_best"], share_mcse(p, draws)),
+    }
+    title = f"skills in each task ({ci_prob:.0%} interval), and the best"
+    notes = [*outcomes.notes, *found.notes]
+    facts = {"n_tasks": len(tasks), "prob": ci_prob, "notes": notes, "seed": seed_number(seed)}
+    return report_of(
+        {"entries": entries, **facts},
+        make_frame=lambda: frame_of([flat(entry) for entry in entries]),
+        sentences=[said],
+        tables=[table_of(tasks, columns, title)],
+        legend=[_TASKS],
+        basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOFTWARE],
+        measured="tasks",
+        about=found,
+    )
+
+
+def _rows_of_tasks(found: TaskComparison, ci_prob: float) -> list[dict[str, dict[str, Any]]]:
+    """Rows of the JSON in each task, by the names of the entries."""
+    tasks = []
+    for t, task in enumerate(found.tasks):
+        drawn, p_best = found.skills_in(t), found.best_in(t).p_best.tolist()
+        ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T.tolist()
+        rows = {}
+        for j, name in enumerate(found.methods):
+            mean, sd = float(drawn[:, j].mean()), float(drawn[:, j].std())
+            rows[name] = {
+                "task": task,
+                "n_items": int(found.errors.n_items[t]),
+                "name": name,
+                "score": float(found.sign * found.errors.scores[t, j]),
+                "skill": {"mean": mean, "sd": sd, "interval": ends[j]},
+                "p_best": p_best[j],
+            }
+        tasks.append(rows)
+    return tasks

@@ -1,0 +1,166 @@
+"""``score`` and ``board --by task``: the same numbers everywhere, words, files and refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from data.files import run, written
+from scipy.stats import ttest_rel
+
+import bayes_sota.data
+from bayes_sota.claims.summary_gate import report_tasks
+from bayes_sota.data.answers import read_outcomes
+from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.leaderboard import board_by_task
+
+EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
+EXAM, BOARD = str(EXAMPLES / "exam.csv"), str(EXAMPLES / "leaderboard.csv")
+HEADER = "model,task,item,correct\n"
+RUNS = "model,task,item,seed,correct\n" + "\n".join(
+    f"tree,{task},{item},{seed},{int((item * 7 + seed) % 5 > 0)}"
+    for task in ("law", "art", "physics")
+    for item in range(12)
+    for seed in range(2)
+)
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> str:
+    return str(written(tmp_path, RUNS))
+
+
+def test_a_count_in_words(capsys: Any) -> None:
+    code, out, error = run(capsys, "score", "--right", "50", "--n-test", "50")
+    assert (code, error) == (0, "")
+    assert out.splitlines()[:2] == [
+        "Expect the classifier to score 99.0 % (95.1 to 100.0) on many new items; here it has "
+        "100.0 %.",
+        "The score comes from 50 items; the range is a 95% interval.",
+    ]
+
+
+def test_one_classifier_of_a_file(capsys: Any, one: str) -> None:
+    code, out, _ = run(capsys, "score", one, "--json")
+    found = json.loads(out)
+    (tree,) = found["classifiers"]
+    assert (code, found["average"], found["new"]) == (0, "tasks", "items")
+    assert (tree["name"], tree["n_items"], tree["n_tasks"], tree["n_runs"]) == ("tree", 36, 3, 2)
+    low, high = tree["skill"]["interval"]
+    assert low < tree["score"] < high
+    for new, words in (("runs", "many new runs of these items"), ("tasks", "new tasks like these")):
+        assert words in run(capsys, "score", one, "--new", new)[1].splitlines()[0]
+    assert "pass@2 of" in run(capsys, "score", one, "--metric", "pass@2")[1]
+
+
+def test_several_classifiers_each_alone(capsys: Any, tmp_path: Path) -> None:
+    table, figure = tmp_path / "x.csv", tmp_path / "x.svg"
+    code, out, _ = run(capsys, "score", EXAM, "--save", str(table), "--save", str(figure))
+    assert code == 0
+    assert out.startswith("Expect forest to score")
+    assert "without allowing for the best having been picked" in out
+    rows = table.read_text().splitlines()
+    assert [row.split(",")[0] for row in rows[1:]] == ["forest", "linear", "tree", "extra tree"]
+    assert "extra tree" in figure.read_text()
+
+
+def test_clusters_widen_the_interval(capsys: Any, tmp_path: Path) -> None:
+    alike = np.repeat(np.random.default_rng(2).random(20) < 0.7, 5)
+    rows = "\n".join(f"{i},p{i // 5},{int(x)}" for i, x in enumerate(alike))
+    path = written(tmp_path, f"item,cluster,reader\n{rows}\n")
+    (found,) = json.loads(run(capsys, "score", str(path), "--json")[1])["classifiers"]
+    assert found["n_clusters"] == 20
+    assert 14 < found["n_effective"] < 40
+
+
+@pytest.mark.slow
+def test_boards_are_about_runs_tasks_and_passes(capsys: Any) -> None:
+    widths = {}
+    for new in ("runs", "items", "tasks"):
+        found = json.loads(run(capsys, "board", EXAM, "--new", new, "--json")[1])
+        widths[new] = np.ptp(found["theta_sota"]["interval"])
+        assert (found["new"], found["rho"]["learnt"]) == (new, new != "runs")
+        assert f"many new {new}" in found["text"]
+    assert widths["runs"] < widths["items"] < widths["tasks"]
+    for command in ("sota", "board"):
+        assert "to have a pass@2 of" in run(capsys, command, EXAM, "--metric", "pass@2")[1]
+
+
+def test_pairs_about_new_tasks_have_the_t_law_of_their_means(capsys: Any) -> None:
+    arguments = ["--new", "tasks", "--pair", "forest", "tree", "--json"]
+    (pair,) = json.loads(run(capsys, "claim", "responses", EXAM, *arguments)[1])["pairs"]
+    data = read_outcomes(EXAM, new="tasks")
+    codes, weights = data.task_codes
+    means = np.stack([data.values[codes == t].mean(axis=0) for t in range(weights.size)])
+    first, second = (means[:, data.names.index(name)] for name in ("forest", "tree"))
+    assert pair["p_false"] == pytest.approx(ttest_rel(first, second, alternative="greater").pvalue)
+
+
+def test_tasks_have_the_draws_skills_and_the_best_of_claim_responses() -> None:
+    rng, gaps = np.random.default_rng(0), (0.3, 0.1, -0.1)
+    right = np.concatenate([rng.random((100, 3)) < [0.5 + gap, 0.5, 0.5] for gap in gaps])
+    tasks = [f"task {t}" for t in range(3) for _ in range(100)]
+    data = Outcomes(right, tasks=tasks, names=list("abc"))
+    found, claim = board_by_task(data, ci_prob=0.8), report_tasks(data).content
+    for row in found.content["entries"]:
+        task, entry = int(row["task"][-1]), "abc".index(row["name"])
+        drawn, theirs = found.about.skills_in(task)[:, entry], claim["tasks"][task]
+        assert row["skill"]["mean"] == drawn.mean()
+        assert row["skill"]["interval"] == pytest.approx(np.quantile(drawn, [0.1, 0.9]))
+        assert row["score"] == found.about.errors.scores[task, entry]
+        assert (row["task"], row["n_items"]) == (theirs["task"], theirs["n_items"])
+        assert row["p_best"] == theirs["p_best"][row["name"]]
+        assert (row["name"] == theirs["best"]) == (row["p_best"] == max(theirs["p_best"].values()))
+
+
+def test_tasks_from_the_shell(capsys: Any, tmp_path: Path) -> None:
+    table, figure = tmp_path / "t.csv", tmp_path / "f.png"
+    command = ("board", EXAM, "--by", "task")
+    _, out, _ = run(capsys, *command, "--save", str(table), "--save", str(figure))
+    assert "On many new items expect forest, the best over all tasks, to score from" in out
+    found = json.loads(run(capsys, *command, "--json")[1])["entries"]
+    frame = pd.read_csv(table)
+    ends = frame[["skill_lower", "skill_upper"]].to_numpy()
+    assert frame["name"].tolist() == [entry["name"] for entry in found]
+    np.testing.assert_allclose(ends, [entry["skill"]["interval"] for entry in found])
+    assert frame.groupby("task")["p_best"].sum().to_numpy() == pytest.approx(1)
+    assert figure.stat().st_size > 1000
+
+
+def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    dice = pd.DataFrame(rng.normal([0.8, 0.7], 0.05, (30, 2)), columns=["net", "tree"])
+    path = written(tmp_path, dice.assign(task=["liver", "lung"] * 15).to_csv(index=False))
+    for direction, best in (([], True), (["--lower-is-better"], False)):
+        command = ["board", str(path), "--by", "task", "--metric", "mean", "--json", *direction]
+        rows = json.loads(run(capsys, *command)[1])["entries"]
+        assert [row["p_best"] > 0.99 for row in rows] == [best, not best] * 2
+        assert all(0.6 < row["skill"]["mean"] < 0.9 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("score --right 5", "give FILES with answers, or --right K --n-test N"),
+        ("score --right 5 --n-test 4", "0 to the number of items, got 5"),
+        ("score {one} --right 5", "give FILES or --right, not both"),
+        ("score {one} --metric pass@3", "pass@3, new items: 3 runs of each item are needed"),
+        ("score {one} --metric pass@0", 'no column "pass@0"'),
+        (f"score {BOARD}", "is a leaderboard, which bayes-sota board reads"),
+        ("sota {one}", "bayes-sota score says how good it is"),
+        (f"board {BOARD} --n-test 1247 --metric pass@2", "is for answers in several runs"),
+        (f"board {BOARD} --n-test 250 --by task", "not scores"),
+        (f"board {EXAM} --new tasks --by task", "about new items of every task"),
+        ("board {lone} --by task", "every task has one item"),
+        ("board {flat} --by task", "needs answers with tasks"),
+    ],
+)
+def test_refusals(capsys: Any, tmp_path: Path, one: str, line: str, message: str) -> None:
+    lone = written(tmp_path, f"{HEADER}a,x,1,1\nb,x,1,0\na,y,2,0\nb,y,2,1\n", "lone.csv")
+    flat = written(tmp_path, f"{HEADER}a,x,1,1\nb,x,1,0\na,x,2,0\nb,x,2,1\n", "flat.csv")
+    files = {"one": one, "lone": lone, "flat": flat}
+    code, out, error = run(capsys, *line.format(**files).split())
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert message in error
