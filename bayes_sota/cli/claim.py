@@ -1,6 +1,5 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,10 +46,10 @@ def _answer(report: "Report", seed: int) -> Answer:
     if not saves(".nc"):
         note_unused("an exact answer without --save FILE.nc", "seed")
     low, high = report.about.ends
-    draw = partial(claims.plot_claim, report) if low < high else None
+    draw = (lambda: claims.plot_claim(report)) if low < high else None
     said = report.content
     stated: Any = {"names": tuple(said["names"]), "p_false": said["p_false"], "random_seed": seed}
-    return Answer(report, draw, partial(claims.claim_tree, report.about, **stated))
+    return Answer(report, draw, lambda: claims.claim_tree(report.about, **stated))
 
 
 @command(
@@ -167,8 +166,8 @@ def responses(
         report = claims.report_gate(outcomes, pair, **settings)
         failed = report.content["passed"] is False
         not_met = f"{require} is required, and the verdict is {report.content['verdict']}" * failed
-        draw = partial(claims.plot_gate, report)
-        return Answer(report, draw, report.about.to_datatree, not_met)
+        tree = report.about.to_datatree
+        return Answer(report, lambda: claims.plot_gate(report), tree, not_met)
     note_unused("claims but those of a --pair", *KNOWN)
     if by:
         note_unused("--by task", "margin")
@@ -176,9 +175,9 @@ def responses(
         return Answer(report, tree=report.about.to_datatree)
     if pairs:
         report = claims.report_pairs(outcomes, **settings)
-        return Answer(report, partial(claims.plot_pairs, report), report.about.to_datatree)
+        return Answer(report, lambda: claims.plot_pairs(report), report.about.to_datatree)
     report = claims.report_methods(outcomes, **settings)
-    return Answer(report, partial(claims.plot_methods, report), report.about.to_datatree)
+    return Answer(report, lambda: claims.plot_methods(report), report.about.to_datatree)
 
 
 _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")

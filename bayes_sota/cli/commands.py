@@ -38,7 +38,7 @@ _BELOW = {
 }
 _MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
 
-_INSTEAD = {  # of options that 0.5 had
+_INSTEAD = {  # of options that earlier versions had
     "--report": "--save FILE.html",
     "--figure": "--save FILE.png",
     "--table": "--save FILE.csv",
@@ -47,7 +47,9 @@ _INSTEAD = {  # of options that 0.5 had
     "--no-sensitivity": "--quiet",
     "--task-columns": "--use A,B,C",
     "--level": "--prob P",
+    "--submissions": "--column submissions=NAME",
 }
+_INSTEAD |= {f"--{name}": f"{name}= in Python" for name in ("correlation", "model", "ranks")}
 
 
 class Commands(click.Group):

@@ -86,8 +86,8 @@ def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> 
         **settings,
     )
     report = crossval.describe_runs(result, [items.sentence])
-    draw = partial(crossval.plot_running_means, result.fold_scores)
-    return Answer(report, draw, result.to_datatree)
+    scores = result.fold_scores
+    return Answer(report, lambda: crossval.plot_running_means(scores), result.to_datatree)
 
 
 @command(

@@ -1,6 +1,5 @@
 """``bayes-sota epp``: skills of players over rounds, by maximum likelihood or with ``--bayes``."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +72,8 @@ def epp(
             raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
         note_unused("several tournaments", "test", "seed")
         fits = [*room.fit_tournaments(tables, **asked)]
-        tree = partial(room.tournaments_tree, fits)
-        return Answer(room.report_tournaments(fits, **about), tree=tree)
+        report = room.report_tournaments(fits, **about)
+        return Answer(report, tree=lambda: room.tournaments_tree(fits))
     try:
         fit = room.fit_epp(tables[0], **asked)
     except InfiniteEstimateError as error:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,8 +57,8 @@ def sota(file: Path | None, **options: Any) -> Answer:
     quiet, prob = click.get_current_context().params["quiet"], options["prob"]
     shown: dict[str, Any] = {"sensitivity": not quiet, "progressbar": shows_progress()}
     report = estimate(file, groups="all" if saves(".nc") else "estimands", **shown, **options)
-    draw = partial(maximum.plot_sota, report.about, ci_prob=prob)
-    return Answer(report, draw, lambda: report.about)
+    tree = report.about
+    return Answer(report, lambda: maximum.plot_sota(tree, ci_prob=prob), lambda: tree)
 
 
 def estimate(
