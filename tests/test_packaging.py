@@ -136,7 +136,7 @@ def test_the_installed_package_finds_its_models_and_answers(installed, answer, t
     assert ROOT not in Path(file).parents
     assert {*MODELS, "tabular"} - {"fields"} <= set(names)
     assert __version__ in answer("--version").stdout
-    best = "sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558 --json"
+    best = "sota --maximum 0.91157 --n-test 11072 --classifiers 3558 --json"
     result = json.loads(answer(best).stdout)
     assert (result["n_test"], result["n_classifiers"]) == (11_072, 3_558)
     low, high = result["theta_sota"]["interval"]
@@ -160,7 +160,6 @@ def test_what_is_missing_is_named_in_one_line(refused, tmp_path):
     table.to_excel(tmp_path / "t.xlsx", index=False)
     assert "'bayes-sota[excel]'" in refused("sota t.xlsx --n-test 100")
     assert "'bayes-sota[cv]'" in refused("cv run t.csv")
-    assert refused("sota --model no-such-model")
 
 
 @pytest.mark.slow

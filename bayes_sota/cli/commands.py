@@ -47,9 +47,10 @@ _INSTEAD = {  # of options that earlier versions had
     "--no-sensitivity": "--quiet",
     "--task-columns": "--use A,B,C",
     "--level": "--prob P",
+    "--correlation": "bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python",
     "--submissions": "--column submissions=NAME",
 }
-_INSTEAD |= {f"--{name}": f"{name}= in Python" for name in ("correlation", "model", "ranks")}
+_INSTEAD |= {f"--{name}": f"{name}= in Python" for name in ("model", "ranks")}
 
 
 class Commands(click.Group):

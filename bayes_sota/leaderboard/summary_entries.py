@@ -228,8 +228,8 @@ def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
     if how == "joint" and len(board.names) > MOST_JOINT:
         yield (
             "joint sets of ranks were seen to hold less often than said above "
-            f"{MOST_JOINT} entries: stepwise ones are wider and hold; they are --ranks stepwise, "
-            "with --submissions 1 where entries had several"
+            f'{MOST_JOINT} entries; in Python, ranks="stepwise" gives wider ones, of data with '
+            "submissions=1 where entries had several"
         )
 
 

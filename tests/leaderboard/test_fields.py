@@ -57,10 +57,6 @@ def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(
     assert notes == [1, 0, 0, 0]
     rho = [found["rho"] for found in (told, asked, single, plain)]
     assert rho[0] == rho[1] != rho[2] == rho[3]
-    correlation = [("--correlation", "0.6")] * (command == "sota")
-    for given in (*correlation, ("--model", "ensembles")):
-        known = answer(command, folder / "download.csv", *options, *given)
-        assert not any(TAKEN in note for note in known["notes"])
 
 
 @pytest.mark.slow
