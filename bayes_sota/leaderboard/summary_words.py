@@ -70,6 +70,8 @@ def metric_of(data: BestScore | Outcomes) -> Metric:
 
 def measured_of(data: BestScore | Outcomes) -> str:
     """What was measured of results from such data, a key of the words of a page."""
+    if data.anchors is not None:
+        return "anchors"
     if isinstance(data, Outcomes):
         return "answers" if data.is_answers else "auc"
     if data.metric != "accuracy":
