@@ -90,25 +90,6 @@ def test_sota_of_a_board_in_shell_and_python(capsys, files):
     assert {key: report.to_dict()[key] for key in same} == {key: result[key] for key in same}
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ("--maximum 0.81 --metric score --standard-error 0.01 --classifiers 30",
-         "with a standard error of 0.01"),
-        ("--maximum 0.91 --n-test 500 --classifiers 5:50",
-         "of about 16 classifiers is 0.91, read as 453 to 457 right"),
-        ("--maximum 0.93 --metric auc --n-test 900 --n-positive 90 --classifiers 50",
-         "an AUC of 90 positive and 810 negative items"),
-        ("tied.csv --n-test 500", '5 entries of "tied" is 0.900 on 500 test items (number given), '
-                                  "shared by 3."),
-    ],
-)  # fmt: skip
-def test_how_a_best_score_was_read_is_said(capsys, files, monkeypatch, typed, words):
-    monkeypatch.chdir(files)
-    code, out, error = run(capsys, "sota", *typed.split(), "--seed", 1, "--quiet")
-    assert (code, error, words in out) == (0, "", True)
-
-
 @pytest.mark.slow
 def test_leaked_answers_exit_with_1(capsys, files):
     code, out, error = run(capsys, "board", files / "leak.csv", "--n-test", 2000, "--json")

@@ -66,16 +66,12 @@ SMALLEST = (
     "claim batch claims.csv",
     "epp rounds.csv",
 )
-VERBS = r"(?!(?:is|as|was|has|times|less|stands|leads|it)\b)"
-ONE_OF_MANY = re.compile(rf"(?<![\w.,:])1 (?:{VERBS}[a-z-]+ )?{VERBS}[a-z-]*[a-rt-z]s\b")
 MINUS_ZERO = re.compile(r"(?<![\w.])-0(?:\.0+)?(?![\w.])")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", SMALLEST)
-def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
-    line, tmp_path, monkeypatch, capsys
-):
+def test_the_smallest_inputs_have_an_answer_without_minus_zero(line, tmp_path, monkeypatch, capsys):
     for name, text in TINY.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -84,7 +80,6 @@ def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
         told = " ".join(f"{out} {error}".split())
         assert code in (0, 1), error
         assert not MINUS_ZERO.search(told)
-        assert more or not ONE_OF_MANY.search(told)
 
 
 def test_any_text_is_set_as_it_is():
