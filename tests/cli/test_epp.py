@@ -139,6 +139,7 @@ def test_bayesian_models(capsys, scores, tmp_path, not_sampled):
 def test_how_data_were_taken_is_noted(capsys, tmp_path, text, options, note):
     shown = found(capsys, written(tmp_path, text), *options)
     assert note in " ".join([*shown.get("reading", ()), *shown["notes"]])
+    assert shown["players"][0]["player"] == ("b" if options else "x")
 
 
 @pytest.mark.slow
