@@ -38,7 +38,7 @@ def test_each_file_has_its_own_result_and_a_bad_one_does_not_stop_the_others(tmp
     before = (out / "b1.nc").stat().st_mtime_ns
     (out / "b2.nc").unlink()
     again = json.loads(run(capsys, *given)[1])
-    assert again["notes"] == ['left alone, as there was a result: "b1"']
+    assert again["notes"] == ["left alone, as there was a result: b1"]
     assert again["boards"][1:] == found["boards"][1:]
     assert (out / "b1.nc").stat().st_mtime_ns == before
     more = [written(tmp_path, BOARD.format(3), "b3.csv"), *boards[::-1]]
