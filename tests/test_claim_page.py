@@ -110,7 +110,7 @@ EDGES_OF_MEANS = [
     ("0.9", "0.9", 100, {}), ("0.9", "0.8", 2, {"sa": "0.1", "sb": "0.1"}),
     ("0.900", "0.899", 10**6, {}), ("0.9001", "0.9", 10**6, {"sa": "0.1", "sb": "0.1"}),
     ("0.9001", "0.9", 10**6, {"sa": "0.1", "sb": "0.1", "known": "1"}),
-    ("0.81", "0.80", 100, {"sa": "0.1", "sb": "0"}), ("0.81", "0.80", 100, {}),
+    ("0.81", "0.80", 100, {"sa": "0.1", "sb": "0"}),
 ]  # fmt: skip
 
 
@@ -146,23 +146,11 @@ def test_domains_are_those_of_the_package(page):
 
 
 @pytest.mark.slow
-def test_means_that_round_to_the_printed_ones(page):
-    shown(page, kind="means", a="0.87", b="0.85", n=50, sa="0.1")
-    found = page.execute_script("return roundedMeans(last[0], null)")
-    corners = [
-        Means(a=a, b=b, n=50, sd=(0.1, float(imputed_sd(b)))).p_false()
-        for a in (0.865, 0.875)
-        for b in (0.845, 0.855)
-    ]
-    assert found == pytest.approx([min(corners), max(corners)], **CLOSE)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "n", "options"),
     [
         ("0.90", "0.88", 500, {}), ("0.92", "0.87", 500, {}), ("0.80", "0.79", 100, {}),
-        ("0.90", "0.88", 500, {"known": "0.86"}), ("0.90", "0.90", 10_000, {}),
+        ("0.90", "0.88", 500, {"known": "0.86"}),
         ("0.90", "0.88", 500, {"domain": "image-classifiers"}),
     ],
 )  # fmt: skip
@@ -184,15 +172,11 @@ def test_the_page_says_what_the_command_says(page, a, b, n, options):
     [
         ({"a": "0.88", "b": "0.90"}, "Accuracy of B: B is above A. Swap them"),
         ({"a": "good", "b": "0.8"}, "Accuracy of A: Type a number such as 0.90 or 90.0."),
-        ({"a": "101", "b": "90"}, "Accuracy of A: More than 100 %."),
         ({"a": "90", "b": "0.8"}, "Accuracy of B: One number reads as percent"),
         ({"n": "many"}, "Number of test items: Type a whole number of items."),
-        ({"n": "1"}, "Number of test items: At least 2 items are needed."),
-        ({"n": "2000000000"}, "Number of test items: At most 10⁹ items."),
         ({"known": "0.95"}, "Congruence: Type a congruence from 0.780 to 0.880."),
         ({"kind": "means", "known": "1.5"}, "Correlation: Type a correlation from 0 to 1."),
         ({"kind": "means", "sa": "0.9"}, "SD of A: At most 0.3003 with this mean"),
-        ({"kind": "means", "sa": "0", "sb": "0"}, "SD of A: The SDs cannot both be 0."),
         ({"kind": "means", "a": "1", "b": "0"}, "SD of A: Type the SDs: from these means"),
     ],
 )
@@ -216,7 +200,6 @@ def test_everything_is_done_with_the_keyboard(page):
     shown(page, a="0.90", b="0.88", n=500)
     page.find_element("id", "tab-accuracies").send_keys(Keys.ARROW_RIGHT)
     assert focus().get_attribute("id") == "tab-means"
-    assert page.find_element("id", "sd-a").is_displayed()
     focus().send_keys(Keys.HOME)
     reached = []
     while "copy-link" not in reached:
@@ -230,7 +213,6 @@ def test_everything_is_done_with_the_keyboard(page):
     assert at_middle == pytest.approx(0.83)
     slider.send_keys(Keys.ARROW_RIGHT * 5)
     assert page.execute_script("return last[1].unknown") == pytest.approx(0.8305)
-    assert page.execute_script("return known.value") == "0.8305"
     assert slider.get_attribute("aria-valuetext") == "0.8305"
 
 

@@ -29,6 +29,8 @@ def run(*command, cwd, code=0):
     """Run a command that knows nothing of the checkout and of this process's environment."""
     left_out = ("VIRTUAL_ENV", "PYTHONPATH", "PYENV_VERSION")
     environment = {k: v for k, v in os.environ.items() if k not in left_out}
+    if "BARE" in os.environ:
+        environment["PYTHONPATH"] = os.environ["BARE"]
     done = subprocess.run(
         [str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True,
         stdin=subprocess.DEVNULL,
@@ -67,6 +69,7 @@ def test_the_wheel_holds_everything_and_nothing_else(wheel):
     expected |= {f"bayes_sota/_models/{name}.toml" for name in MODELS}
     assert expected == {name for name in names if ".dist-info/" not in name}
     assert "bayes_sota/py.typed" in names
+    assert wheel.stat().st_size < 740_000
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
@@ -114,18 +117,6 @@ def answer(installed, tmp_path):
     )
 
 
-@pytest.fixture
-def refused(answer):
-    """The one line of an installed command that refuses."""
-
-    def line(words):
-        done = answer(words, code=2)
-        assert (done.stdout, done.stderr.count("\n"), done.stderr[:7]) == ("", 1, "error: ")
-        return done.stderr
-
-    return line
-
-
 @pytest.mark.slow
 def test_the_installed_package_finds_its_models_and_answers(installed, answer, tmp_path):
     code = (
@@ -136,7 +127,7 @@ def test_the_installed_package_finds_its_models_and_answers(installed, answer, t
     assert ROOT not in Path(file).parents
     assert {*MODELS, "tabular"} - {"fields"} <= set(names)
     assert __version__ in answer("--version").stdout
-    best = "sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558 --json"
+    best = "sota --maximum 0.91157 --n-test 11072 --classifiers 3558 --json"
     result = json.loads(answer(best).stdout)
     assert (result["n_test"], result["n_classifiers"]) == (11_072, 3_558)
     low, high = result["theta_sota"]["interval"]
@@ -154,26 +145,34 @@ def test_installed_demo_leaves_its_files(answer, tmp_path):
 
 
 @pytest.mark.slow
-def test_what_is_missing_is_named_in_one_line(refused, tmp_path):
+def test_bare_environments_get_one_line_that_says_what_to_do(answer, tmp_path, monkeypatch):
+    """No extras, no home folder, a folder that cannot be written to, a library that is too old."""
+
+    def refused(words):
+        done = answer(words, code=2)
+        assert (done.stdout, done.stderr.count("\n"), done.stderr[:7]) == ("", 1, "error: ")
+        return done.stderr
+
     table = pd.DataFrame({"model": ["a", "b"], "score": [0.9, 0.8], "y": [0, 1]})
     table.to_csv(tmp_path / "t.csv", index=False)
     table.to_excel(tmp_path / "t.xlsx", index=False)
     assert "'bayes-sota[excel]'" in refused("sota t.xlsx --n-test 100")
     assert "'bayes-sota[cv]'" in refused("cv run t.csv")
-    assert refused("sota --model no-such-model")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="there is always a home folder")
-def test_no_home_folder(answer, refused, monkeypatch):
-    monkeypatch.setenv("HOME", os.devnull)
-    answer(f"{NUTS.replace('nuts', 'exact')} --save exact.png")
-    assert "PYTENSOR_FLAGS=base_compiledir=" in refused(NUTS)
+    if os.name != "nt":
+        assert "cannot write" in refused("score --right 9 --n-test 10 --save /proc/x.json")
+        monkeypatch.setenv("HOME", os.devnull)
+        answer(f"{NUTS.replace('nuts', 'exact')} --save exact.png")
+        assert "PYTENSOR_FLAGS=base_compiledir=" in refused(NUTS)
+    written = tmp_path / "old" / "sitecustomize.py"
+    written.parent.mkdir()
+    written.write_text("import sys; sys.modules['scipy'] = None")
+    monkeypatch.setenv("BARE", str(written.parent))
+    assert "pip install --upgrade bayes-sota" in refused("score --right 9 --n-test 10")
 
 
 @pytest.mark.slow
 def test_every_part_works_on_the_oldest_python(wheel, tmp_path, monkeypatch):
-    """With the extras; NUTS without a home folder, as the message of ``test_no_home_folder`` says.
+    """With the extras; NUTS without a home folder, as the message for a missing one says.
 
     The compiled code of earlier runs is used again, because compiling takes minutes.
     """

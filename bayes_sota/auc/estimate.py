@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import RectBivariateSpline
 from scipy.special import betainc, ndtr, ndtri, owens_t
 
 from bayes_sota.core.arguments import RATIO, SHARE, Range
@@ -375,5 +374,7 @@ def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> A
         return np.interp(_OFFSETS, _OFFSETS[known], (ndtri(below) - _OFFSETS)[known])
 
     rows = np.array([correction(place) for place in places])
+    from scipy.interpolate import RectBivariateSpline
+
     spline = RectBivariateSpline(places, _OFFSETS, rows, kx=3, ky=1)
     return AucScores(a, b, ratio, stable, errors, spline)

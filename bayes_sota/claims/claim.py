@@ -19,7 +19,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES
 from bayes_sota.core.errors import InputError
@@ -163,6 +162,8 @@ class Claim(ABC):
             return low
         if self.at(high) > level:
             return None
+        from scipy.optimize import brentq  # half a second, which most claims can save
+
         root: Any = brentq(lambda u: float(self.at(u)) - level, low, high, xtol=1e-13)
         return float(root)
 

@@ -28,7 +28,6 @@ from itertools import product
 from math import ceil
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import chdtri, ndtr, ndtri, stdtr
 
 from bayes_sota.claims.accuracies import at_most
@@ -96,6 +95,8 @@ class PairLaw:
         end = self.centre + step
         while (self.at_most(end) - level) * np.sign(step) < 0:
             end += (step := 2 * step)
+        from scipy.optimize import brentq
+
         found: float = brentq(lambda q: self.at_most(q) - level, self.centre, end, xtol=1e-12)
         return found
 

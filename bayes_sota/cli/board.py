@@ -1,6 +1,5 @@
 """``bayes-sota board``."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +8,7 @@ import click
 from bayes_sota import leaderboard
 from bayes_sota.cli.options import KNOWN, InputFile, command, note_unused, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import parse_sizes, read_board
+from bayes_sota.cli.reading import parse_sizes, read_board, with_anchors
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
 
@@ -19,23 +18,27 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
 _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
-_KINDS = ["auto", "joint", "stepwise", "each"]
-_RANKS = (
-    "Sets of ranks that hold for all entries at once (joint), wider ones that hold where entries "
-    "are equal (stepwise), or each by itself. auto: stepwise above 100 entries, else joint."
-)
 
 
 @command(
-    uses="metric standard_error n_positive submissions new average model domain field known "
-    "reading prob seed top",
+    uses="metric standard_error n_positive new average domain field known reading prob seed top",
     example="board leaderboard.csv --n-test 500 --save table.md",
 )
 @click.argument("file", type=InputFile())
 @option("--n-test", callback=parse_sizes, metavar="N|infer", help=_N_TEST)
-@option("--ranks", choices=_KINDS, default="auto", rare=True, help=_RANKS)
 @option("--by", choices=["task"], default=None, help="Skills in every task, and its best.")
-def board(file: Path, by: str | None, prob: float, seed: int, ranks: Any, **asked: Any) -> Answer:
+def board(
+    file: Path,
+    by: str | None,
+    domain: Any,
+    field: Any,
+    average: Any,
+    new: Any,
+    known: dict[str, Any],
+    prob: float,
+    seed: int,
+    **asked: Any,
+) -> Answer:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
     FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
@@ -43,18 +46,17 @@ def board(file: Path, by: str | None, prob: float, seed: int, ranks: Any, **aske
     recognised. The ranks of all entries hold at once; those that may be the best have rank 1 among
     them.
     """
-    of_rho = {name: asked.pop(name) for name in ("model", "domain", "field")}
-    groups = {name: asked.pop(name) for name in ("average", "new")}
-    data = read_board(file, groups=groups, **asked)
+    groups = {"average": average, "new": new}
+    data = with_anchors(read_board(file, groups=groups, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}
-    if by is None:
-        table = leaderboard.board_table(data, ranks=ranks, **of_rho, **settings)
-        return Answer(table, lambda: leaderboard.plot_entries(table))
-    note_unused("--by task", "average", "ranks", *of_rho, *KNOWN)
-    if isinstance(data, Leaderboard):
-        raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
-    table = leaderboard.board_by_task(data, **settings)
-    return Answer(table, partial(_draw_tasks, table))
+    if by:
+        note_unused("--by task", "average", "domain", "field", *KNOWN)
+        if isinstance(data, Leaderboard):
+            raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
+        table = leaderboard.board_by_task(data, **settings)
+        return Answer(table, lambda: _draw_tasks(table))
+    table = leaderboard.board_table(data, domain=domain, field=field, **settings)
+    return Answer(table, lambda: leaderboard.plot_entries(table))
 
 
 def _draw_tasks(table: "Report") -> "PlotCollection":

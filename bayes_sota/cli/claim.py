@@ -18,7 +18,7 @@ from bayes_sota.cli.options import (
     unread,
 )
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import with_anchors, without_anchors
+from bayes_sota.cli.reading import with_anchors
 from bayes_sota.core.arguments import (
     ASSURANCE,
     COUNT,
@@ -35,7 +35,7 @@ from bayes_sota.core.errors import InputError
 if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
-_level = option("--level", limits=LEVEL, default=0.05, help="Of an accepted false claim.")
+_level = option("--level", limits=LEVEL, default=0.05, help="P(false) that is accepted.")
 _tries = option("--best-of", limits=TRIES, rare=True, help="Tries of A of which this is the best.")
 _names = option("--names", nargs=2, default=("A", "B"), metavar="A B", help="What A and B are.")
 _OF_SHARES = "Of shares 1pt, 1% or 0.01."
@@ -46,16 +46,14 @@ def _answer(report: "Report", seed: int) -> Answer:
     if not saves(".nc"):
         note_unused("an exact answer without --save FILE.nc", "seed")
     low, high = report.about.ends
-    stated: Any = {"names": tuple(report.content["names"]), "p_false": report.content["p_false"]}
-    return Answer(
-        report,
-        (lambda: claims.plot_claim(report)) if low < high else None,
-        lambda: claims.claim_tree(report.about, **stated, random_seed=seed),
-    )
+    draw = (lambda: claims.plot_claim(report)) if low < high else None
+    said = report.content
+    stated: Any = {"names": tuple(said["names"]), "p_false": said["p_false"], "random_seed": seed}
+    return Answer(report, draw, lambda: claims.claim_tree(report.about, **stated))
 
 
 @command(
-    uses="rounding seed domain",
+    uses="seed domain",
     tree=True,
     example="claim classification --accuracy 0.90 0.88 --n-test 500 --names ours theirs",
 )
@@ -67,12 +65,7 @@ def _answer(report: "Report", seed: int) -> Answer:
 @_tries
 @_level
 def classification(
-    accuracy: tuple[str, str],
-    n_test: int,
-    congruence: float | None,
-    domain: str | None,
-    seed: int,
-    **options: Any,
+    accuracy: tuple[str, str], n_test: int, congruence: Any, domain: Any, seed: int, **options: Any
 ) -> Answer:
     """From two accuracies on the same items.
 
@@ -102,13 +95,7 @@ def classification(
 @_tries
 @_level
 def segmentation(
-    mean: tuple[str, str],
-    n_test: int,
-    pairwise_correlation: float | None,
-    sd: tuple[float, float] | None,
-    sd_difference: float | None,
-    seed: int,
-    **options: Any,
+    mean: tuple[str, str], n_test: int, sd: Any, sd_difference: Any, seed: int, **options: Any
 ) -> Answer:
     """From two means of cases (Dice) and their standard deviations.
 
@@ -120,7 +107,11 @@ def segmentation(
     if (sd or sd_difference) and (note or max([*(sd or ()), sd_difference or 0.0]) > 1):
         notes.append("standard deviations are read as percent")
         sd, sd_difference = map(_hundredths, (sd, sd_difference))
-    known: Any = {"known": pairwise_correlation, "sd": sd, "sd_difference": sd_difference}
+    known: Any = {
+        "known": options.pop("pairwise_correlation"),
+        "sd": sd,
+        "sd_difference": sd_difference,
+    }
     claim = claims.Means(a=float(printed[0]), b=float(printed[1]), n=n_test, **known)
     return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 
@@ -145,7 +136,7 @@ def _hundredths(numbers: Any) -> Any:
 @option("--by", choices=["task"], help="The same in every task, shrunk towards all of them.")
 def responses(
     files: tuple[Path, ...],
-    pair: tuple[str, str] | None,
+    pair: Any,
     margin: float | None,
     require: Any,
     pairs: bool,
@@ -172,29 +163,22 @@ def responses(
         raise InputError("--require not-worse needs --margin: how much worse is not worse")
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
-    outcomes = data.read_outcomes(*files, **asked, **without_anchors(reading, known))
+    outcomes = data.read_outcomes(*files, **asked, **reading)
+    settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if pair and not by:
         others = [name for name in known["known"] if name not in pair]
-        outcomes = with_anchors(outcomes, known, others)
-    else:
-        note_unused("claims but those of a --pair", *KNOWN)
-    settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
+        outcomes = with_anchors(outcomes, known, only=others)
+        settings |= {"margin": margin or 0.0, "require": require}
+        report = claims.report_gate(outcomes, pair, **settings)
+        failed = report.content["passed"] is False
+        not_met = f"{require} is required, and the verdict is {report.content['verdict']}" * failed
+        tree = report.about.to_datatree
+        return Answer(report, lambda: claims.plot_gate(report), tree, not_met)
+    note_unused("claims but those of a --pair", *KNOWN)
     if by:
         note_unused("--by task", "margin")
         report = claims.report_tasks(outcomes, pair=pair, **settings)
         return Answer(report, tree=report.about.to_datatree)
-    if pair:
-        report = claims.report_gate(
-            outcomes, pair, margin=margin or 0.0, require=require, **settings
-        )
-        verdict = report.content["verdict"]
-        not_met = f"{require} is required, and the verdict is {verdict}"
-        return Answer(
-            report,
-            lambda: claims.plot_gate(report),
-            report.about.to_datatree,
-            not_met * (report.content["passed"] is False),
-        )
     if pairs:
         report = claims.report_pairs(outcomes, **settings)
         return Answer(report, lambda: claims.plot_pairs(report), report.about.to_datatree)
@@ -202,7 +186,7 @@ def responses(
     return Answer(report, lambda: claims.plot_methods(report), report.about.to_datatree)
 
 
-_OF_PILOTS = ("metric", "pair", "cost_per_item", "cost_per_run", *READING)
+_OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 
 
 @command(uses="metric reading domain", draws=False, example="claim plan --accuracy 0.90 0.88")
@@ -226,26 +210,27 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
     """
     gap, n_test = asked["gap"], asked["n_test"]
     settings: dict[str, Any] = {"level": level, "power": asked["power"]}
+    of_pilots = ("metric", *_OF_PILOTS, *READING)
     match (asked["accuracy"], gap, asked["sd"], pilot):
         case (None, float(), None, Path()):
             of_claims = ("n_test", "anchors", "congruence", "pairwise_correlation", "domain")
             note_unused("a plan from a pilot", *of_claims)
             answers = data.read_outcomes(pilot, metric=asked["metric"], **reading)
-            settings |= {name: asked[name] for name in ("pair", "cost_per_item", "cost_per_run")}
+            settings |= {name: asked[name] for name in _OF_PILOTS}
             return Answer(claims.plan_from_pilot(answers, gap, **settings))
         case (None, float(), (float(), float()) as sd, None):
+            note_unused("a plan of means", *of_pilots, "congruence", "domain")
             known = asked["pairwise_correlation"]
             if isinstance(gap, Points) and max(sd) > 1:
                 sd = _hundredths(sd)
             of: Any = claims.Means(a=gap, b=0.0, n=n_test or 2, known=known, sd=sd, bounds=None)
-            note_unused("a plan of means", *_OF_PILOTS, "congruence", "domain")
         case ((_, _) as typed, None, None, None):
+            note_unused("a plan of accuracies", *of_pilots, "pairwise_correlation")
             settings["printed"], note = as_shares(typed)
             settings["notes"] = [note] * bool(note)
             a, b = map(float, settings["printed"])
-            known = {"known": asked["congruence"], "domain": asked["domain"]}
-            of = claims.Accuracies(a=a, b=b, n=n_test or 2, **known)
-            note_unused("a plan of accuracies", *_OF_PILOTS, "pairwise_correlation")
+            of_law = {"known": asked["congruence"], "domain": asked["domain"]}
+            of = claims.Accuracies(a=a, b=b, n=n_test or 2, **of_law)
         case _:
             raise InputError(
                 "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"

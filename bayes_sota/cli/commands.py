@@ -1,7 +1,6 @@
-"""All commands; each is imported when it is asked for, and the others are not."""
+"""All commands; only the one that runs is imported."""
 
 import platform
-from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -11,7 +10,7 @@ import click
 from bayes_sota import __version__
 
 _ABOUT = {
-    "inspect": "What a file holds, and the commands that can answer from it.",
+    "inspect": "Describe a file, and list the commands that can answer from it.",
     "score": "How good is one model.",
     "sota": "How good is the best, and how good is the winner.",
     "board": "Who is the best: skills, ranks, tiers.",
@@ -39,7 +38,7 @@ _BELOW = {
 }
 _MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
 
-_INSTEAD = {  # of options that 0.5 had
+_INSTEAD = {  # of options that earlier versions had
     "--report": "--save FILE.html",
     "--figure": "--save FILE.png",
     "--table": "--save FILE.csv",
@@ -47,9 +46,11 @@ _INSTEAD = {  # of options that 0.5 had
     "--text": "--save FILE.txt",
     "--no-sensitivity": "--quiet",
     "--task-columns": "--use A,B,C",
-    "--similarity": "--correlation RHO",
     "--level": "--prob P",
+    "--correlation": "bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python",
+    "--submissions": "--column submissions=NAME",
 }
+_INSTEAD |= {f"--{name}": f"{name}= in Python" for name in ("model", "ranks")}
 
 
 class Commands(click.Group):
@@ -79,16 +80,6 @@ class Commands(click.Group):
             formatter.write_dl(list(self.about.items()))
 
 
-def every_command(group: click.Group, *above: str) -> Iterator[tuple[str, click.Command]]:
-    """Commands of a group and of the groups in it, by their full names."""
-    for name in group.list_commands(click.Context(group)):
-        found = group.get_command(click.Context(group), name)
-        if isinstance(found, click.Group):
-            yield from every_command(found, *above, name)
-        elif found is not None:
-            yield " ".join((*above, name)), found
-
-
 def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
     """Print what a report of a bug needs; none of the libraries is imported."""
     if wanted:
@@ -114,24 +105,15 @@ cli = Commands(
 
 
 def unknown_option(error: click.NoSuchOption) -> str:
-    """One line on an unknown option: its new form, or who takes it, or what is spelt like it."""
-    from bayes_sota.cli.options import hidden
-    from bayes_sota.core.text import listed, nearest
+    """One line on an unknown option: its new form, or the option that is spelt like it."""
+    from bayes_sota.core.text import nearest
 
     name, command = error.option_name, error.ctx
     if command is None or command.parent is None:
         return error.format_message()
-    problem = f"{command.command_path.partition(' ')[2]} has no option {name}"
+    fix = _INSTEAD.get(name)
     if name.endswith("-column"):
-        return f"{problem}; write --column {name[2:].removesuffix('-column')}=NAME"
-    if name in _INSTEAD:
-        return f"{problem}; write {_INSTEAD[name]}"
-    takers = [
-        path
-        for path, one in every_command(cli)
-        if any(name in option.opts and not hidden(option) for option in one.params)
-    ]
-    if takers:
-        return f"{problem}; these commands have it: {listed(takers)}"
-    own = [opt for one in command.command.params for opt in one.opts if not hidden(one)]
-    return problem + nearest(name, own)
+        fix = f"--column {name[2:].removesuffix('-column')}=NAME"
+    options = [opt for one in command.command.params for opt in one.opts]
+    advice = f"; write {fix}" if fix else nearest(name, options)
+    return f"{command.command_path.partition(' ')[2]} has no option {name}{advice}"

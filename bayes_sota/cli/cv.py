@@ -19,7 +19,6 @@ from bayes_sota.cli.options import (
 )
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import PROCESSES, Range
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.rules import RULES
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
@@ -68,16 +67,15 @@ def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> 
     to the others. Columns of words become 0 and 1, missing numbers the median of the training
     items, numbers are standardised. Needs scikit-learn (extra cv).
     """
-    threshold = settings.pop("threshold")
-    if threshold is not None:
-        if settings["rule"] == "fixed":
-            raise InputError("--threshold is of a --rule other than fixed, which --iterations says")
-        settings["rule"] = RULES[settings["rule"]](threshold)
-    names = [name.strip() for name in learners.split(",")]
-    crossval.named_learners(names)
+    rule, threshold = settings["rule"], settings.pop("threshold")
+    if rule == "fixed":
+        note_unused("--rule fixed", "threshold")
+    elif threshold is not None:
+        settings["rule"] = RULES[rule](threshold)
     asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
     items = crossval.read_task(file, *asked)
     note_unused("a table of items", *unread(reading))
+    names = [name.strip() for name in learners.split(",")]
     result = crossval.repeated_cross_validation(
         crossval.named_learners(names, items.categories),
         items.attributes,
@@ -87,11 +85,9 @@ def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> 
         task=plain_text(file.name.partition(".")[0] or file.name),
         **settings,
     )
-    return Answer(
-        crossval.describe_runs(result, [items.sentence]),
-        lambda: crossval.plot_running_means(result.fold_scores),
-        result.to_datatree,
-    )
+    report = crossval.describe_runs(result, [items.sentence])
+    scores = result.fold_scores
+    return Answer(report, lambda: crossval.plot_running_means(scores), result.to_datatree)
 
 
 @command(
@@ -110,12 +106,11 @@ def judge(
 
     FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
     bayes-sota cv run --save FILE.nc, which has the items' probabilities as well. The iterations are
-    put in many random orders, as if many people had run the study: do they find the same order?
-    Would other items give it? Say so the posterior of every pair, or --bayes of all together.
+    put in many random orders, as if many people had run the study: do they find the same order of
+    learners? Whether other items would give it, the posterior of every pair says, or --bayes of all
+    together.
     """
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
-    if threshold is not None and rule is None:
-        raise InputError("--threshold is of a rule: --rule names it")
     probabilities = None
     if file.suffix.lower() == ".nc":
         note_unused("a result of cv run", "folds", *READING)
@@ -127,16 +122,15 @@ def judge(
         tree = crossval.sample_comparison(scores, random_seed=seed, progressbar=shows_progress())
         report = crossval.report_comparison(tree, ci_prob=prob, reading=scores.notes)
         return Answer(report, tree=lambda: tree)
-    of_test = {k: v for k, v in reading.items() if k not in ("fold", "iteration", "run")}
-    given = () if threshold is None else (threshold,)
-    report = crossval.judge_runs(
-        scores,
-        probabilities,
-        rule=None if rule is None else RULES[rule](*given),
-        truth=None if truth is None else crossval.read_test_scores(truth, scores, **of_test),
-        ci_prob=prob,
-        random_seed=seed,
-    )
+    settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
+    if rule is None:
+        note_unused("an answer without --rule", "threshold")
+    else:
+        settings["rule"] = RULES[rule](*() if threshold is None else (threshold,))
+    if truth is not None:
+        of_test = {k: v for k, v in reading.items() if k not in ("fold", "iteration", "run")}
+        settings["truth"] = crossval.read_test_scores(truth, scores, **of_test)
+    report = crossval.judge_runs(scores, probabilities, **settings)
     return Answer(report, partial(_draw, report.about), report.about.to_datatree)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bayes_sota import core, data, leaderboard, maximum
 from bayes_sota.cli.options import FOLDER, command, option, shows_progress
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.files import make_directory
@@ -32,30 +33,27 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     """
     from bayes_sota.core.plots import plot_forest
     from bayes_sota.core.plots_files import save_figure
-    from bayes_sota.core.sample import save_result
     from bayes_sota.core.tables import rows_of
-    from bayes_sota.data.examples import load_example
-    from bayes_sota.leaderboard.sample_estimate import estimate_sota, sota_sensitivity
-    from bayes_sota.leaderboard.summary_sota import describe_sota, forest_rows
-    from bayes_sota.maximum.plots import plot_sota
+    from bayes_sota.leaderboard.summary_sota import forest_rows
 
     make_directory(output_dir)
-    boards = {name: load_example(name.removesuffix("-abc")) for name in _LABELS}
-    sensitivity = sota_sensitivity(boards[_LEAD], ci_prob=prob, random_seed=seed)
+    boards = {name: data.load_example(name.removesuffix("-abc")) for name in _LABELS}
+    sensitivity = leaderboard.sota_sensitivity(boards[_LEAD], ci_prob=prob, random_seed=seed)
     changed, trees, reports = {_LEAD: rows_of(sensitivity.iloc[1:])}, {}, {}
     with shown_progress(len(boards), "examples", show=shows_progress()) as advance:
         for name, board in boards.items():
             short: Any = {"method": "abc", "draws": 500, "chains": 2}
             how = short if name.endswith("-abc") else {}
-            trees[name] = estimate_sota(board, random_seed=seed, **how)
-            reports[name] = describe_sota(trees[name], (board,), changed.get(name, []), prob)
+            tree = trees[name] = leaderboard.estimate_sota(board, random_seed=seed, **how)
+            tried = changed.get(name, [])
+            reports[name] = leaderboard.describe_sota(tree, (board,), tried, prob)
             advance()
     label = f"skill of the best classifier: mean and {prob:.0%} interval"
-    files = [save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
+    files = [core.save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
     figures = {
-        "obesity-risk-posterior": plot_sota(trees[_LEAD], ci_prob=prob),
+        "obesity-risk-posterior": maximum.plot_sota(trees[_LEAD], ci_prob=prob),
         "obesity-risk-sensitivity": plot_forest(forest_rows(sensitivity), label).collection,
-        "cassava-posterior": plot_sota(trees["cassava"], ci_prob=prob),
+        "cassava-posterior": maximum.plot_sota(trees["cassava"], ci_prob=prob),
     }
     files += [save_figure(drawn, output_dir / f"{name}.png") for name, drawn in figures.items()]
     return Answer(_describe(reports, files, seed))
@@ -64,12 +62,12 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
 def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Report:
     """All examples side by side."""
     lead, rows = reports[_LEAD], []
-    interval = lead.tables[0].header[2:4]
+    headings = ["theta_sota", *lead.tables[0].header[2:4]]
     for name, report in reports.items():
         content, cells = report.content, {row[0]: row for row in report.tables[0].rows}
-        best, items = f"{content['observed_maximum']:g}", f"{content['n_test']:,}"
-        row = {"board": _LABELS[name], "best score": best, "items": items}
-        row |= zip(["theta_sota", *interval], cells["theta_sota"][1:4], strict=True)
+        row = {"board": _LABELS[name], "best score": f"{content['observed_maximum']:g}"}
+        row["items"] = f"{content['n_test']:,}"
+        row |= zip(headings, cells["theta_sota"][1:4], strict=True)
         rows.append(row | {"winner": cells["winner_skill"][1]})
     gap = reports["cassava"].content["observed_maximum"] - CASSAVA_SECOND
     results = {name: report.to_dict() for name, report in reports.items()}
@@ -97,9 +95,7 @@ def examples(output_dir: Path) -> Answer:
 
     Most are of real classifiers of handwritten digits (scikit-learn's).
     """
-    from bayes_sota.data.examples import write_examples
-
-    names = [str(file) for file in write_examples(output_dir)]
+    names = [str(file) for file in data.write_examples(output_dir)]
     rows = [{"file": name} for name in names]
     report = list_report("examples", rows, {"file": "file"}, content={"files": names}, basis=())
     return Answer(replace(report, sentences=names, tables=()))

@@ -1,6 +1,5 @@
 """``bayes-sota epp``: skills of players over rounds, by maximum likelihood or with ``--bayes``."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +12,24 @@ from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
+_MATCHES = ["same-round", "all-rounds"]
+_OF_ROUNDS = "Of scores of one round, or of any two, of rounds that are replicates."
 _PENALTY = "Add so many rounds of ties, which makes all estimates finite. Usual: 0.5."
 _FRACTION = "Rounds are splits of one data set that each test this share of it: they overlap."
 _PLAN = (
-    "How many rounds are enough for standard errors of SE (.2 is 5 points of the probability of "
-    "winning), for telling neighbours, and for the best."
+    "Rounds that are needed for standard errors of SE (0.2 is 5 points of the probability of "
+    "winning), to distinguish neighbours, and to find the best."
 )
 
 
 @command(
-    uses="model reading prob seed top",
+    uses="reading prob seed top",
     tree=True,
     example="epp scores.csv --players rows --test resnet vit --save epp.png",
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
 @option("--players", choices=["rows", "columns"], help="Where they are in a wide table.")
-@option(
-    "--matches",
-    choices=["same-round", "all-rounds"],
-    default="same-round",
-    rare=True,
-    help="Of scores of one round, or of any two, of rounds that are replicates.",
-)
+@option("--matches", choices=_MATCHES, default=_MATCHES[0], rare=True, help=_OF_ROUNDS)
 @option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
 @option("--penalty", limits=Range(0, 1e6), default=0.0, help=_PENALTY)
 @option("--test-fraction", limits=OPEN_SHARE, rare=True, help=_FRACTION)
@@ -46,7 +41,6 @@ def epp(
     test: tuple[tuple[str, str], ...],
     plan: float | None,
     bayes: bool,
-    model: str | None,
     prob: float,
     seed: int,
     reading: dict[str, Any],
@@ -69,18 +63,17 @@ def epp(
         note_unused("battles", "matches")
     if bayes:
         note_unused("--bayes", "penalty")
-        tree = _drawn(tables, model, test, asked, seed)
-        fraction = asked["test_fraction"]
-        report = room.report_draws(tree, tables, pairs=test, test_fraction=fraction, **about)
+        tree = _drawn(tables, test, asked, seed)
+        about["test_fraction"] = asked["test_fraction"]
+        report = room.report_draws(tree, tables, pairs=test, **about)
         return Answer(report, lambda: room.plot_epp(tree, ci_prob=prob), lambda: tree)
-    note_unused("maximum likelihood", "model")
     if len(tables) > 1:
         if plan is not None:
             raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
         note_unused("several tournaments", "test", "seed")
-        report = room.report_tournaments(room.fit_tournaments(tables, **asked), **about)
-        fits = partial(room.fit_tournaments, tables, **asked)
-        return Answer(report, tree=lambda: room.tournaments_tree(fits()))
+        fits = [*room.fit_tournaments(tables, **asked)]
+        report = room.report_tournaments(fits, **about)
+        return Answer(report, tree=lambda: room.tournaments_tree(fits))
     try:
         fit = room.fit_epp(tables[0], **asked)
     except InfiniteEstimateError as error:
@@ -92,9 +85,7 @@ def epp(
     return Answer(report, lambda: room.plot_epp(fit, ci_prob=prob), fit.to_datatree)
 
 
-def _drawn(
-    tables: list[Any], model: str | None, test: Any, asked: dict[str, Any], seed: int
-) -> Any:
+def _drawn(tables: list[Any], test: Any, asked: dict[str, Any], seed: int) -> Any:
     """Draws of the skills: from finite estimates of one tournament, else by NUTS."""
     from bayes_sota.epp.counts import nearest_player
     from bayes_sota.leaderboard.specification import chosen_model
@@ -102,7 +93,7 @@ def _drawn(
     players = list(dict.fromkeys(name for table in tables for name in table.players))
     for name in (name for pair in test for name in pair):
         nearest_player(players, name)
-    spec = chosen_model(model, "epp")
+    spec = chosen_model(None, "epp")
     try:
         if len(tables) == 1:
             fit = room.fit_epp(tables[0], **asked | {"penalty": 0.0})

@@ -1,4 +1,4 @@
-"""``bayes-sota inspect``: what a file holds, and which questions it can answer.
+"""``bayes-sota inspect``: the kind of a file, and the questions that it can answer.
 
 A question is listed with its command where the reader of that command took the file, in this
 process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
@@ -34,8 +34,8 @@ _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
 _FOLDS = {"cv judge {}": "Is the order reproducible?"}
 _BOARD = {"board {}": "Who may be the best?", "sota {}": "How good is the best?"}
 _ITEMS = _BOARD | {
-    "claim responses {}": "Which methods cannot be told apart?",
-    "claim plan --gap 0.02 --pilot {}": "How many items tell the best two apart?",
+    "claim responses {}": "Which methods cannot be distinguished?",
+    "claim plan --gap 0.02 --pilot {}": "How many items distinguish the best two?",
 }
 _ALONE = {"score {}": "How good is each by itself?"}
 _NEW_TASKS = {"board {} --new tasks": "Who may be the best in new tasks?"}
@@ -64,13 +64,17 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
         for words, question in questions.items():
             line = filter(None, ["bayes-sota", words.format(shlex.quote(str(file))), *typed])
             commands.append({"question": question, "command": " ".join(line)})
-    said = f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."
-    columns = {"question": "question", "command": "command"}
-    content = {"kind": kind, "notes": notes}
-    about: dict[str, Any] = {"sentences": (said,), "notes": notes, "basis": (SOFTWARE,)}
-    if not commands:
-        about["reasons"] = ("no question can be answered from this file alone",)
-    return Answer(list_report("commands", commands, columns, content=content, **about))
+    report = list_report(
+        "commands",
+        commands,
+        {"question": "question", "command": "command"},
+        content={"kind": kind, "notes": notes},
+        sentences=[f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."],
+        notes=notes,
+        reasons=["no question can be answered from this file alone"] * (not commands),
+        basis=(SOFTWARE,),
+    )
+    return Answer(report)
 
 
 def _typed(reading: Mapping[str, Any]) -> str:

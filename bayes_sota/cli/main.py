@@ -11,6 +11,8 @@ _COMPILED = (
     "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
     "names another folder"
 )
+_EXTRA = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
+_MISFIT = "a library is missing or too old: pip install --upgrade bayes-sota"
 _ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
 
 
@@ -88,9 +90,9 @@ def _unexpected(error: Exception) -> int:
         import traceback
 
         traceback.print_exc()
-    if isinstance(error, ModuleNotFoundError) and str(error.name).startswith("sklearn"):
-        advice = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
-        return _complain(advice, _BAD_INPUT)
+    if isinstance(error, ImportError):
+        is_extra = str(error.name).startswith("sklearn")
+        return _complain(f"{error}; {_EXTRA if is_extra else _MISFIT}", _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayes_sota.cli.options import command, note_unused, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.core.arguments import COUNT, RATIO, SHARE, Range
+from bayes_sota.core.arguments import COUNT, RATIO, SHARE
 from bayes_sota.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,19 +33,21 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
     from bayes_sota.core.skills import Uniform
     from bayes_sota.maximum.summary import describe_maximum
 
-    theta, uniform, rho = asked["theta"], asked["uniform"], asked["correlation"]
+    theta, uniform, positive = asked["theta"], asked["uniform"], asked["n_positive"]
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     skill: Any = Uniform(*uniform) if uniform else theta
-    given: dict[str, Any] = {"n_classifiers": classifiers, "correlation": rho or 0.0}
-    facts: dict[str, Any]
+    given: dict[str, Any] = {"n_classifiers": classifiers}
+    given["correlation"] = asked["correlation"] or 0.0
+    law: Any
     if metric == "auc":
-        if asked["n_positive"] is None:
+        from bayes_sota.auc.laws import auc_maximum_law
+
+        if positive is None:
             raise InputError("--n-positive is missing: how many test items are positive")
-        both = Range(2, n_test - 2, whole=True)  # positives, with as many negatives
-        facts = {"metric": "auc", "n_positive": both.check(asked["n_positive"], "n_positive")}
-        facts["spread_ratio"] = asked["spread_ratio"] or 1.0
-        law = _auc_law(skill, n_test, facts["n_positive"], facts["spread_ratio"], given)
+        facts = {"n_positive": positive, "spread_ratio": asked["spread_ratio"] or 1.0}
+        law = auc_maximum_law(skill, n_negative=n_test - positive, **facts, **given)
+        facts["metric"] = "auc"
     else:
         from bayes_sota.maximum.law import maximum_law
 
@@ -63,7 +65,7 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
         "theta_sota": law.theta_sota,
         **given,
         **facts,
-        "notes": [_INDEPENDENT] if rho is None else [],
+        "notes": [_INDEPENDENT] if asked["correlation"] is None else [],
     }
 
     def draw() -> "PlotCollection":
@@ -72,16 +74,3 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
         return plot_maximum_law(law, ci_prob=prob)
 
     return Answer(describe_maximum(content), draw)
-
-
-def _auc_law(skill: Any, n_test: int, positives: int, ratio: float, given: dict[str, Any]) -> Any:
-    """The law of the best AUC."""
-    from bayes_sota.auc.laws import auc_maximum_law
-
-    lowest = getattr(skill, "low", skill)
-    if lowest < 0.5:
-        raise InputError(
-            f"an AUC below 0.5 is worse than chance, got {lowest:g}; swap the classes?"
-        )
-    sizes = {"n_positive": positives, "n_negative": n_test - positives}
-    return auc_maximum_law(skill, **sizes, spread_ratio=ratio, **given)

@@ -17,16 +17,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from bayes_sota.cli.output import Answer, deliver
-from bayes_sota.core.arguments import (
-    CORRELATION,
-    COUNT,
-    DEFAULT_SEED,
-    OPEN_SHARE,
-    POSITIVE,
-    Points,
-    Range,
-)
+from bayes_sota.cli.output import FIGURES, Answer, deliver
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, OPEN_SHARE, POSITIVE, Points, Range
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.files import check_file, check_writable
 from bayes_sota.core.parallel import watched
@@ -43,7 +35,7 @@ _DIRECTION = ["--lower-is-better/--higher-is-better", "direction"]
 _AVERAGES = "items|tasks|WEIGHTS.csv"
 _PATH = click.Path(path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-_TABLE, _FIGURE = (".html", ".csv", ".md", ".tex", ".json", ".txt"), (".svg", ".png", ".pdf")
+_TABLE = (".html", ".csv", ".md", ".tex", ".json", ".txt")
 READING = ("column", "use", "leave_out", "direction")
 KNOWN = ("known", "contains", "offset")
 _SHOWN = ("save", "as_json", "quiet")
@@ -62,42 +54,38 @@ class Number(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The number, ``Points`` where it was written so."""
         text = str(value).strip()
-        written = None if self.limits.whole else _IN_POINTS.fullmatch(text)
+        number: float
         try:
-            if written:
-                number: float = Points(float(written[1]) / 100)
-            elif self.limits.whole:
+            if self.limits.whole:
                 number = int(text.replace(",", ""))
+            elif written := _IN_POINTS.fullmatch(text):
+                number = Points(float(written[1]) / 100)
             else:
                 number = float(text)
         except ValueError:
             number = float("nan")
         if not self.limits.holds(number):
             raise self.limits.refusal(max(param.opts, key=len), value, number)
-        return number or type(number)()  # no -0.0
+        return number or abs(number)  # no -0.0
 
 
 class Count(click.ParamType):  # type: ignore[type-arg]
-    """A whole number, a range ``A:B``, or a word such as infer."""
+    """A whole number, a range ``A:B``, or the word infer."""
 
     name = "N"
 
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The number, both ends of the range, or the word."""
-        if value in self.words:
+        if value == "infer":
             return value
         try:
-            numbers = [int(part.replace(",", "")) for part in str(value).split(":")]
+            first, *more = (int(part.replace(",", "")) for part in str(value).split(":"))
         except ValueError:
-            numbers = []
-        if len(numbers) not in (1, 2):
-            or_word = "".join(f" or {word}" for word in self.words)
-            wanted = f"a whole number or a range A:B{or_word}"
+            more = [0, 0]
+        if len(more) > 1:
+            wanted = "a whole number or a range A:B" + " or infer" * (param.name == "n_test")
             raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}")
-        return numbers[0] if len(numbers) == 1 else tuple(numbers)
+        return (first, *more) if more else first
 
 
 class InputFile(click.Path):
@@ -170,7 +158,7 @@ def _direction(context: Any, parameter: Any, lower: bool | None) -> str | None:
 
 
 def _average(context: Any, parameter: Any, typed: str | None) -> Any:
-    """What counts equally, as ``Outcomes`` takes it: weights are read from their table."""
+    """The argument of ``Outcomes``; weights are read from their table."""
     if typed in (None, "items", "tasks"):
         return typed
     from bayes_sota.data.answers import read_weights
@@ -178,15 +166,11 @@ def _average(context: Any, parameter: Any, typed: str | None) -> Any:
     return read_weights(typed)
 
 
-_COUNTS: dict[str, Any] = {"type": Count(), "rare": True}
 _NAMES: dict[str, Any] = {"multiple": True, "metavar": "A,B", "callback": _names}
+_SAVE = "Write what the ending says: .html page; .csv .md .tex .json table; .txt paragraph"
 _METRIC = (
     "What scores are: accuracy, auc (with --n-positive) or score (with its standard error); of "
     "runs pass@K or pass^K, of numbers auc (with labels), mean or rmse; or a metric of a log."
-)
-_SAVE = (
-    "Write what the ending says: .html page; .csv .md .tex .json table; .txt paragraph; .svg .png "
-    ".pdf figure; .nc result. May be repeated."
 )
 _SKILLS = (
     "Skill of an entry on all items of which these are a sample: 0.7613, 76.13%, 0.7613±0.002, or "
@@ -194,13 +178,8 @@ _SKILLS = (
     "these items are. With --leave-out NAME the entry does not compete. May be repeated."
 )
 _CONTAINS = ["--known-contains/--known-apart", "contains"]
-_CONTAINED: dict[str, Any] = {"default": None, "rare": True}
+_RARE: dict[str, Any] = {"default": None, "rare": True}
 _OFFSET = "How far, in points, known skills may lie off together: another population."
-_ROUNDINGS: dict[str, Any] = {
-    "choices": ["auto", "nearest", "floor", "exact"],
-    "default": "auto",
-    "rare": True,
-}
 _SEEDS = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 SHARED: dict[str, Option] = {
     str(shared.name): shared
@@ -208,25 +187,21 @@ SHARED: dict[str, Option] = {
         Option(["--metric"], _METRIC, metavar="NAME"),
         Option(["--standard-error"], "Error of one score.", limits=POSITIVE, rare=True),
         Option(["--n-positive"], "Positive test items, for auc.", limits=COUNT, rare=True),
-        Option(["--rounding"], "How scores were cut.", **_ROUNDINGS),
-        Option(["--submissions"], "Submissions behind each entry: N or A:B.", **_COUNTS),
         Option(["--new"], "What skill refers to: new ...", choices=["items", "runs", "tasks"]),
         Option(["--average"], "What counts equally.", metavar=_AVERAGES, callback=_average),
-        Option(["--model"], "Named priors, or a TOML file.", rare=True),
         Option(["--domain"], "Of the classifiers, for the prior of rho.", choices=DOMAINS),
         Option(["--field"], "Entries, for the prior of rho.", choices=KINDS_OF_FIELD),
-        Option(["--correlation"], "A known rho.", limits=CORRELATION, rare=True),
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
         Option(["--use"], "Columns that hold scores; default by name.", rare=True, **_NAMES),
         Option(["--leave-out"], "Entries, tasks or columns that do not count.", **_NAMES),
         Option(["--known"], _SKILLS, multiple=True, metavar="NAME=SKILL|FILE", callback=_known),
-        Option(_CONTAINS, "Whether skills were measured on these items too.", **_CONTAINED),
+        Option(_CONTAINS, "Whether skills were measured on these items too.", **_RARE),
         Option(["--known-offset", "offset"], _OFFSET, limits=POSITIVE, rare=True),
         Option(_DIRECTION, "Scores are losses, or not.", default=None, callback=_direction),
         Option(["--prob"], "Of the intervals.", limits=OPEN_SHARE, default=0.95),
         Option(["--seed"], "Another one draws anew.", limits=_SEEDS, default=DEFAULT_SEED),
         Option(["--top"], "Rows shown of a table.", limits=COUNT, default=15, rare=True),
-        Option(["--save"], _SAVE, multiple=True, metavar="FILE", type=_PATH),
+        Option(["--save"], "", multiple=True, metavar="FILE", type=_PATH),
         Option(["--json", "as_json"], "One JSON object, nothing else.", is_flag=True),
         Option(["--quiet"], "No progress, notes, sensitivity.", is_flag=True, rare=True),
     )
@@ -239,11 +214,12 @@ class Command(click.Command):
     Parameters
     ----------
     uses : str
-        Shared options that the function takes; ``reading`` stands for what says which columns
-        count, and reaches it as a dict of arguments of ``data.reading.read_tidy``.
+        Shared options that the function takes. ``reading`` stands for those that choose columns:
+        the function gets them as a dict of arguments of ``data.reading.read_tidy``. ``known``
+        stands for those of anchors: it gets a dict of arguments of ``with_known``.
     example : str
-    endings : sequence of str
-        What ``--save`` writes beside tables, text and page.
+    draws, tree : bool
+        Whether ``--save`` writes figures and results, beside tables, text and page.
     """
 
     def __init__(
@@ -258,31 +234,25 @@ class Command(click.Command):
     ) -> None:
         groups = {"reading": " ".join(READING), "known": " ".join(KNOWN)}
         self.uses = [one for use in uses.split() for one in groups.get(use, use).split()]
+        self.endings = _TABLE + FIGURES * draws + (".nc",) * tree
         flag: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
         more = click.Option(["--help-all"], callback=_help_all, help="Show all options.", **flag)
         shared = [copy(one) for name, one in SHARED.items() if name in {*self.uses, *EVERYWHERE}]
         for one in shared:
             one.hidden = one.name not in {*self.uses, *_SHOWN}
-        super().__init__(
-            params=[*params, *shared, more], epilog=f"Example: bayes-sota {example}", **settings
-        )
-        self.endings = _TABLE + _FIGURE * draws + (".nc",) * tree
+            if one.name == "save":
+                figure, result = "; .svg .png .pdf figure" * draws, "; .nc result" * tree
+                one.help = f"{_SAVE}{figure}{result}. May be repeated."
+        epilog = f"Example: bayes-sota {example}"
+        super().__init__(params=[*params, *shared, more], epilog=epilog, **settings)
 
     def invoke(self, ctx: click.Context) -> int:
         """Run the function, deliver its answer, and return the exit code."""
-        check_saved(ctx, self.endings)
-        kept = {one.name for one in self.params if not (hidden(one) or one.name in _DELIVERED)}
-        values = {name: value for name, value in ctx.params.items() if name in kept}
-        if "column" in self.uses:
-            asked = {name: values.pop(name) for name in READING}
-            column = asked.pop("column")
-            values["reading"] = column | {name: value for name, value in asked.items() if value}
-        if "known" in self.uses:
-            values["known"] = {name: values.pop(name) for name in KNOWN}
+        self._check_saved(ctx)
         note_unused(str(self.name), *(str(one.name) for one in self.params if hidden(one)))
         try:
             with watched(shows_progress()):
-                return deliver(ctx.invoke(self.callback or Answer, **values), ctx)
+                return deliver(ctx.invoke(self.callback or Answer, **self._arguments(ctx)), ctx)
         except InputError as error:
             message = error.render([name for one in self.params for name in one.opts])
             more = "" if error.is_unreadable else _advice(ctx, message)
@@ -291,6 +261,35 @@ class Command(click.Command):
             raise click.Abort from None
         except EOFError as error:  # click takes it for the end of what a user types
             raise RuntimeError(str(error) or "unexpected end of a file") from error
+
+    def _arguments(self, ctx: click.Context) -> dict[str, Any]:
+        """Arguments of the function."""
+        kept = {one.name for one in self.params if not (hidden(one) or one.name in _DELIVERED)}
+        values = {name: value for name, value in ctx.params.items() if name in kept}
+        if "column" in self.uses:
+            asked = {name: values.pop(name) for name in READING}
+            column = asked.pop("column")
+            values["reading"] = column | {name: value for name, value in asked.items() if value}
+        if "known" in self.uses:
+            known = {name: values.pop(name) for name in KNOWN}
+            if not known["known"]:
+                note_unused("an answer without --known", "contains", "offset")
+            left_out = values["reading"].get("leave_out", [])
+            only = [name for name in left_out if name in known["known"]]
+            values["reading"]["leave_out"] = [name for name in left_out if name not in only]
+            values["known"] = known | {"only": only}
+        return values
+
+    def _check_saved(self, ctx: click.Context) -> None:
+        """Refuse a file that the command cannot write, or that it reads."""
+        for path in ctx.params["save"]:
+            name = shown_path(path)
+            if path.suffix.lower() not in self.endings:
+                wanted = f"a name that ends with one of {', '.join(self.endings)}"
+                raise InputError(f"--save takes {wanted}, got {name}")
+            check_writable(path)
+            if any(path.exists() and path.samefile(other) for other in _files_read(ctx)):
+                raise InputError(f"--save would overwrite the input {name}: name another file")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Everyday options, or all of them with ``--help-all``."""
@@ -314,39 +313,23 @@ def hidden(parameter: click.Parameter) -> bool:
     return getattr(parameter, "hidden", False)
 
 
-def _help_all(ctx: click.Context, parameter: Any, asked: bool) -> None:
-    if asked:
+def _help_all(ctx: click.Context, parameter: Any, typed: bool) -> None:
+    if typed:
         ctx.meta["help-all"] = True
         click.echo(ctx.get_help())
         ctx.exit()
 
 
-def check_saved(ctx: click.Context, endings: Sequence[str]) -> None:
-    """Refuse a file that a command cannot write, or that it reads."""
-    for path in ctx.params["save"]:
-        if path.suffix.lower() not in endings:
-            raise InputError(
-                f"--save takes a name that ends with one of {', '.join(endings)}, got "
-                f"{shown_path(path)}"
-            )
-        check_writable(path)
-        if any(path.exists() and path.samefile(other) for other in _files_read(ctx)):
-            raise InputError(
-                f"--save would overwrite the input {shown_path(path)}: name another file"
-            )
-
-
 def _files_read(ctx: click.Context) -> Iterator[Path]:
-    """Files that were named, a model among them."""
+    """Files that were named as input."""
     for name, value in ctx.params.items():
         for item in value if isinstance(value, tuple) else (value,):
-            is_file = isinstance(item, Path) or (name == "model" and item)
-            if name != "save" and is_file and Path(item).exists():
-                yield Path(item)
+            if name != "save" and isinstance(item, Path) and item.exists():
+                yield item
 
 
 def _advice(ctx: click.Context, message: str) -> str:
-    """What to do about a file that was the problem: the end of the message."""
+    """End of a message about a file: the command that describes its content."""
     for path in _files_read(ctx):
         if ctx.command.name != "inspect" and message.startswith(f"{shown_path(path)}:"):
             return f"; bayes-sota inspect {shlex.quote(str(path))} says what it holds"
@@ -354,12 +337,12 @@ def _advice(ctx: click.Context, message: str) -> str:
 
 
 def note_unused(what: str, *names: str) -> None:
-    """Say, once there is an answer, which of these options were typed and change nothing."""
+    """Add a note on those of the options that were typed and change nothing."""
     context = click.get_current_context(silent=True)  # none where a process of batch estimates
     if context is None:
         return
     typed = [
-        (one.secondary_opts if context.params.get(name) == "higher" else one.opts)[0]
+        (one.secondary_opts if context.params.get(name) in (False, "higher") else one.opts)[0]
         for one in context.command.params
         if (name := str(one.name)) in names
         and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
@@ -369,7 +352,7 @@ def note_unused(what: str, *names: str) -> None:
 
 
 def note(text: str) -> None:
-    """Say something once there is an answer."""
+    """Add a note, which is printed below the answer."""
     context = click.get_current_context(silent=True)
     if context is not None:
         context.meta.setdefault("notes", []).append(text)
@@ -387,5 +370,5 @@ def shows_progress() -> bool:
 
 
 def saves(ending: str) -> bool:
-    """Whether a file of this ending is asked for."""
+    """Whether ``--save`` names a file with this ending."""
     return any(path.suffix.lower() == ending for path in click.get_current_context().params["save"])

@@ -1,4 +1,4 @@
-"""What a command prints and writes, and its exit code."""
+"""Output of a command: text, files and exit code."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
     from bayes_sota.core.tables import Report
 
+FIGURES = (".svg", ".png", ".pdf")
 _LONGEST = 200  # characters of a cell
 _LONGEST_LINE, _HEAD = 700, 450
 
 
 class Answer(NamedTuple):
-    """What a command found, its figure and its result as a tree where there are any."""
+    """The report of a command, and its figure and its result as a tree where there are any."""
 
     report: "Report"
     draw: "Callable[[], PlotCollection] | None" = None
     tree: "Callable[[], xr.DataTree] | None" = None
     not_met: str = ""
-    """What was required of the result and is not met: exit code 3."""
+    """The requirement that the result does not meet: exit code 3."""
 
 
 def deliver(answer: Answer, ctx: click.Context) -> int:
     """Write the files, print the answer, and return the exit code."""
     report, asked = answer.report, ctx.params
-    draw = None if answer.draw is None else cache(answer.draw)
-    makers = {".svg": draw, ".png": draw, ".pdf": draw, ".nc": answer.tree}
     for path in asked["save"]:
-        if makers.get(path.suffix.lower(), str) is None:
+        if answer.draw is None and path.suffix.lower() in FIGURES:
             raise InputError(f"this result has no figure: leave out --save {shown_path(path)}")
+    answer = answer._replace(draw=answer.draw and cache(answer.draw))
     for path in asked["save"]:
-        _save(path, answer._replace(draw=draw), ctx)
+        _save(path, answer, ctx)
     if asked["as_json"]:
         click.echo(report.to_json(), nl=False)
     else:
@@ -70,7 +70,7 @@ def _save(path: Path, answer: Answer, ctx: click.Context) -> None:
             from bayes_sota.core.sample import save_result
 
             save_result(answer.tree(), path)
-        case ".svg" | ".png" | ".pdf" if answer.draw:
+        case _ if path.suffix.lower() in FIGURES and answer.draw:
             from bayes_sota.core.plots_files import save_figure
 
             save_figure(answer.draw(), path)

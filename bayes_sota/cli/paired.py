@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from bayes_sota import maximum
+from bayes_sota import data, leaderboard, maximum
 from bayes_sota.cli.options import InputFile, command, option, saves
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import COUNT, POSITIVE
@@ -13,7 +13,7 @@ from bayes_sota.core.errors import InputError
 
 
 @command(
-    uses="submissions reading model domain field correlation prob seed",
+    uses="reading domain field prob seed",
     tree=True,
     example="paired boards.csv --n-test-public 2000 --n-test-private 8000",
 )
@@ -29,32 +29,20 @@ def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked:
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
     rho then keeps its prior.
     """
-    from bayes_sota.data.boards import read_paired_boards
-    from bayes_sota.leaderboard.sample_pairs import estimate_paired
-    from bayes_sota.leaderboard.specification import chosen_model
-    from bayes_sota.leaderboard.summary_pairs import describe_paired
-
-    boards = read_paired_boards(
-        file,
-        asked["private_file"],
-        submissions=asked["submissions"],
-        n_test=_both(asked, "n_test"),
-        standard_errors=_both(asked, "standard_error"),
-        **reading,
-    )
-    of_rho: Any = {name: asked[name] for name in ("correlation", "domain", "field")}
-    spec = chosen_model(asked["model"], "paired", data=boards, **of_rho)
+    sizes: Any = {name: _both(asked, name) for name in ("n_test", "standard_errors")}
+    boards = data.read_paired_boards(file, asked["private_file"], **sizes, **reading)
+    of_rho: Any = {"domain": asked["domain"], "field": asked["field"]}
     groups: Any = "all" if saves(".nc") else "estimands"
-    tree = estimate_paired(boards, model=spec, random_seed=seed, groups=groups)
-    report = describe_paired(tree, boards, prob)
+    tree = leaderboard.estimate_paired(boards, random_seed=seed, groups=groups, **of_rho)
+    report = leaderboard.describe_paired(tree, boards, prob)
     return Answer(report, lambda: maximum.plot_sota(tree, ci_prob=prob), lambda: tree)
 
 
 def _both(sizes: dict[str, Any], name: str) -> tuple[Any, Any] | None:
     """Both of a pair of options, or neither."""
-    public, private = (sizes[f"{name}_{which}"] for which in ("public", "private"))
+    start = name.removesuffix("s")
+    public, private = (sizes[f"{start}_{board}"] for board in ("public", "private"))
     if (public is None) != (private is None):
-        missing = "private" if private is None else "public"
-        option = "--" + name.replace("_", "-")
-        raise InputError(f"{option}-{missing} is missing: the two boards need one each")
+        option = f"--{start.replace('_', '-')}-{'private' if private is None else 'public'}"
+        raise InputError(f"{option} is missing: the two boards need one each")
     return None if public is None else (public, private)

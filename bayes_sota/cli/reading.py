@@ -1,6 +1,5 @@
 """A leaderboard, averages over tasks, answers or numbers of a file, given options as typed."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 METRICS = ("accuracy", "auc", "score", "mean", "rmse")
 """Metrics that no evaluation log calls its own."""
-_OF_SCORES = ("rounding", "standard_error", "n_positive", "n_classifiers", "submissions")
+_OF_SCORES = ("standard_error", "n_positive", "n_classifiers")
 
 
 def read_board(
@@ -29,20 +28,13 @@ def read_board(
     n_test: Any = None,
     metric: Any = None,
     groups: dict[str, Any] | None = None,
-    known: dict[str, Any] | None = None,
     **scores: Any,
 ) -> "Leaderboard | Outcomes":
-    """What a file or a folder of logs holds; ``reading`` is what ``read_tidy`` takes.
+    """Read a file or a folder of logs.
 
-    ``scores`` are other arguments of ``read_leaderboard``, ``groups`` are ``average`` and ``new``
-    of answers in tasks, clusters and runs, ``known`` are arguments of ``with_known``. An entry that
-    is known and left out only serves as an anchor.
+    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``,
+    ``groups`` are ``average`` and ``new`` of answers in tasks, clusters and runs.
     """
-    if known:
-        settings: Any = {"n_test": n_test, "metric": metric, "groups": groups, **scores}
-        found = read_board(file, without_anchors(reading, known), **settings)
-        only = [name for name in reading.get("leave_out", ()) if name in known["known"]]
-        return with_anchors(found, known, only)
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log), **reading).with_items()
     if tidy.layout == "board":
@@ -61,23 +53,16 @@ def read_board(
     return outcomes_of(tidy, metric=metric, **groups or {})
 
 
-def without_anchors(reading: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """What ``read_tidy`` takes, where anchors are read although they are left out."""
-    names = [name for name in reading.get("leave_out", ()) if name not in known["known"]]
-    return reading | {"leave_out": names}
-
-
-def with_anchors(data: Any, known: dict[str, Any], only: Iterable[str]) -> Any:
-    """Data with the known skills that were typed."""
-    if not known["known"]:
-        note_unused("an answer without --known", "contains", "offset")
-    asked = {name: value for name, value in known.items() if value is not None}
-    of_table = [name for name, skill in asked["known"].items() if not isinstance(skill, str)]
+def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
+    """Data with the known skills that were typed, or are in a table that may have more names."""
+    given = {name: value for name, value in (known | changed).items() if value is not None}
+    of_table = [name for name, skill in given["known"].items() if not isinstance(skill, str)]
     absent = [name for name in of_table if name not in data.names]
-    if absent and len(absent) < len(asked["known"]):
+    if absent and len(absent) < len(given["known"]):
         note(f"not on this board, so no anchors: {listed(absent)}")
-        asked["known"] = {k: v for k, v in asked["known"].items() if k not in absent}
-    return with_known(data, only=tuple(only), **asked)
+        given["known"] = {k: v for k, v in given["known"].items() if k not in absent}
+        given["only"] = [name for name in given.get("only", ()) if name not in absent]
+    return with_known(data, **given)
 
 
 def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
@@ -91,14 +76,14 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
     if text in (None, "infer"):
         return text
     parts = [part.rpartition(":") for part in str(text).split(",")]
-    named = [bool(colon) for _, colon, _ in parts]
+    names = [name.strip() for name, colon, _ in parts if colon]
     try:
         sizes = [int(size) for _, _, size in parts]
     except ValueError:
         sizes = []
-    if not sizes or any(named) != all(named):
+    if not sizes or len(names) not in (0, len(parts)):
         wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
         raise InputError(f"--n-test takes {wanted}, got {quoted(text)}")
-    if all(named):
-        return dict(zip((name.strip() for name, _, _ in parts), sizes, strict=True))
+    if names:
+        return dict(zip(names, sizes, strict=True))
     return sizes if len(sizes) > 1 else sizes[0]

@@ -9,7 +9,7 @@ import click
 from bayes_sota import data
 from bayes_sota.cli.options import KNOWN, READING, InputFile, command, note_unused, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import with_anchors, without_anchors
+from bayes_sota.cli.reading import with_anchors
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.item_values import parse_passes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @command(uses="new average metric known reading prob top", example="score --right 48 --n-test 50")
 @click.argument("files", nargs=-1, type=InputFile())
 @option("--n-test", limits=COUNT, help="Items, with --right.")
-@option("--right", limits=COUNT_OR_NONE, help="Number of right answers, instead of FILES.")
+@option("--right", limits=COUNT_OR_NONE, help="Number of correct answers, instead of FILES.")
 def score(
     files: tuple[Path, ...],
     right: int | None,
@@ -56,17 +56,12 @@ def score(
         raise InputError("give FILES or --right, not both")
     note_unused("FILES", "n_test")
     passes = parse_passes(metric)
-    outcomes: Any = data.read_outcomes(
-        *files,
-        metric=None if passes else metric,
-        average=average,
-        **without_anchors(reading, known),
-    )
+    of_log = None if passes else metric
+    outcomes: Any = data.read_outcomes(*files, metric=of_log, average=average, **reading)
     asked: Any = new or "items"
     answers = outcomes.is_answers
-    has_known = answers and known["known"]
-    about = outcomes.about(asked, passes=passes) if has_known else outcomes
-    alone = with_anchors(about, known, known["known"])
+    about = outcomes.about(asked, passes=passes) if answers and known["known"] else outcomes
+    alone = with_anchors(about, known, only=list(known["known"]))
     outcomes, (of_known, doubts) = outcomes.subset(alone.names), notes_of_anchors(alone)
     report = describe_skills(
         without_luck(skills_alone(outcomes, new=asked, passes=passes), alone),

@@ -9,6 +9,7 @@ import click
 
 from bayes_sota import leaderboard, maximum
 from bayes_sota.cli.options import (
+    KNOWN,
     Count,
     InputFile,
     command,
@@ -18,7 +19,7 @@ from bayes_sota.cli.options import (
     shows_progress,
 )
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import read_board
+from bayes_sota.cli.reading import read_board, with_anchors
 from bayes_sota.core.arguments import CLASSES, NUMBER
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import BestScore
@@ -27,18 +28,17 @@ if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
 _ABC = "reads the best score alone: give that one as --maximum, and --classifiers, for FILE"
-_OF_SCORES = ("rounding", "metric", "standard_error", "n_positive")
+_OF_SCORES = ("metric", "standard_error", "n_positive")
 
 
 @command(
-    uses="metric standard_error n_positive rounding model domain field correlation known "
-    "reading prob seed",
+    uses="metric standard_error n_positive domain field known reading prob seed",
     tree=True,
-    example="sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558",
+    example="sota --maximum 0.91157 --n-test 11072 --classifiers 3558",
 )
 @click.argument("file", required=False, type=InputFile())
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
-@option("--n-test", multiple=True, type=Count("infer"), help="Number of test items, per board.")
+@option("--n-test", multiple=True, type=Count(), help="Number of test items, per board.")
 @option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
 @option("--method", choices=["exact", "abc", "nuts"], help="How it is computed.")
 @option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
@@ -54,14 +54,11 @@ def sota(file: Path | None, **options: Any) -> Answer:
     --n-test and --classifiers for several boards of one task; they then share the distribution of
     skill and the correlation.
     """
-    quiet = click.get_current_context().params["quiet"]
+    quiet, prob = click.get_current_context().params["quiet"], options["prob"]
     shown: dict[str, Any] = {"sensitivity": not quiet, "progressbar": shows_progress()}
     report = estimate(file, groups="all" if saves(".nc") else "estimands", **shown, **options)
-    return Answer(
-        report,
-        lambda: maximum.plot_sota(report.about, ci_prob=options["prob"]),
-        lambda: report.about,
-    )
+    tree = report.about
+    return Answer(report, lambda: maximum.plot_sota(tree, ci_prob=prob), lambda: tree)
 
 
 def estimate(
@@ -78,7 +75,7 @@ def estimate(
     seed: int,
     **settings: Any,
 ) -> "Report":
-    """What ``sota`` says, given its options; ``settings`` are of the scores and the estimate."""
+    """Report of ``sota``, given its options; ``settings`` are of the scores and the estimate."""
     scores = {name: settings.pop(name) for name in _OF_SCORES if name in settings}
     if (file is None) == (not maximum):
         raise InputError("give FILE, or --maximum S, such as 0.9116, but not both")
@@ -87,34 +84,34 @@ def estimate(
             raise InputError("--compare takes the scores of a leaderboard FILE")
         if reading.get("direction") == "lower":
             raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
-        note_unused("--maximum", "column", "use", "leave_out", "known", "contains", "offset")
+        note_unused("--maximum", "column", "use", "leave_out", *KNOWN)
         data: Any = _boards(maximum, n_test, classifiers, **scores)
     else:
         if len(n_test) > 1 or len(classifiers) > 1:
             raise InputError("one FILE takes one --n-test and one --classifiers")
         (size,), (tries,) = n_test or (None,), classifiers or (None,)
-        of_board: Any = {"n_test": size, "n_classifiers": tries, "known": known}
-        data = read_board(file, reading, **of_board, **scores)
+        data = read_board(file, reading, n_test=size, n_classifiers=tries, **scores)
+        data = with_anchors(data, known or {"known": {}})
         if settings.get("method") == "abc":
             raise InputError(f"--method abc {_ABC}")
         if compare and n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
             raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
-    if not compare:
-        note_unused("an answer without --compare", "n_classes")
     report = leaderboard.report_sota(data, ci_prob=prob, random_seed=seed, **settings)
-    asked = {"n_classes": n_classes, "correlation": settings.get("correlation"), "ci_prob": prob}
-    return _with_comparison(report, data, asked) if compare else report
+    if compare:
+        return _with_comparison(report, data, n_classes, prob)
+    note_unused("an answer without --compare", "n_classes")
+    return report
 
 
-def _with_comparison(report: "Report", data: Any, known: dict[str, Any]) -> "Report":
+def _with_comparison(report: "Report", data: Any, n_classes: int | None, prob: float) -> "Report":
     """The answer, and the paper's estimates beside it."""
     from bayes_sota.core.tables import rows_of
     from bayes_sota.maximum.summary import comparison_table
 
-    rows = rows_of(maximum.compare_estimates(data, report.about, **known))
-    table = comparison_table(rows, len(data.names), known["ci_prob"])
-    content = report.content | {"comparison": rows}
-    return replace(report, content=content, tables=[*report.tables, table])
+    frame = maximum.compare_estimates(data, report.about, n_classes=n_classes, ci_prob=prob)
+    rows = rows_of(frame)
+    tables = [*report.tables, comparison_table(rows, len(data.names), prob)]
+    return replace(report, content=report.content | {"comparison": rows}, tables=tables)
 
 
 def _boards(
@@ -132,9 +129,9 @@ def _boards(
             f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
             f"{len(sizes)} and {len(tries)} of them"
         )
-    boards = []
-    for number, (score, n, m) in enumerate(zip(maxima, sizes, tries, strict=True), 1):
-        name = f"board {number}" if len(maxima) > 1 else "board"
-        known = {"n_test": n, "n_classifiers": m, "name": name}
-        boards.append(BestScore(score, metric=metric or "accuracy", **known, **scores))
-    return tuple(boards)
+    scores["metric"] = metric or "accuracy"
+    names = [f"board {k}" for k in range(1, 1 + len(maxima))] if len(maxima) > 1 else ["board"]
+    return tuple(
+        BestScore(score, n_test=n, n_classifiers=m, name=name, **scores)
+        for score, n, m, name in zip(maxima, sizes, tries, names, strict=True)
+    )

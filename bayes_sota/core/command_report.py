@@ -1,8 +1,8 @@
 """A result as one HTML page that opens without a network: answer, figure, tables, assumptions.
 
 The page holds its style and its script, and a policy that lets the browser run or load nothing
-else. Names come from strangers: they reach the page as text, by Jinja's escaping or as JSON that
-the script writes into text nodes. Without a script it shows the first rows of each table.
+else. Names are untrusted: they reach the page as text, by Jinja's escaping or as JSON that the
+script writes into text nodes. Without a script it shows the first rows of each table.
 ``tests/core/test_report.py`` reads pages as text, ``tests/cli/test_browser.py`` in a browser.
 """
 
@@ -112,6 +112,7 @@ def report_page(
         tables=tables,
         checks=parsed.get("diagnostics", {}),
         measured=_words()["measured"].get(report.measured, ""),
+        next=_words()["next"].get(report.measured, ""),
         words=_used(report, tables),
         command=_again(arguments, parsed.get("seed")),
         versions=[("bayes_sota", __version__), *((name, version(name)) for name in _SOFTWARE)],
@@ -161,7 +162,7 @@ def _again(arguments: Sequence[str], seed: object) -> str:
 
 @cache
 def _words() -> dict[str, dict[str, str]]:
-    """Words that pages explain, and what was measured of results."""
+    """Terms that pages explain, the accuracy of results, and advice."""
     return tomllib.loads(_part("words.toml"))
 
 

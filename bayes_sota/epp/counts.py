@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import rankdata
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError, listed
@@ -144,7 +143,7 @@ def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
     >>> ranks_of_rounds(np.array([[0.9, 0.8, 0.8], [0.1, float("nan"), 0.3]])).tolist()
     [[1, 0, 0], [0, -1, 1]]
     """
-    ranks = rankdata(scores, "dense", axis=-1, nan_policy="omit") - 1
+    ranks = ranks_of(scores, dense=True) - 1
     return np.nan_to_num(ranks, nan=ABSENT).astype(np.int32)
 
 
@@ -266,6 +265,23 @@ def infinite_estimates(doubled_wins: Wins, players: Sequence[str]) -> InfiniteEs
         fix="{option} (half a round of ties) gives finite ones, and so does the Bayesian model "
         "(--bayes, sample_epp)",
     )
+
+
+def ranks_of(scores: FloatArray, *, dense: bool = False) -> FloatArray:
+    """Ranks along the last axis, NaN where there is no score; equal ones share their mean.
+
+    As ``scipy.stats.rankdata``, whose import takes longer than a fit.
+
+    Examples
+    --------
+    >>> ranks_of(np.array([3.0, 1, 3])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    if scores.ndim > 1:
+        return np.stack([ranks_of(row, dense=dense) for row in scores])
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = place + 1.0 if dense else (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return np.where(np.isnan(scores), np.nan, ranks)
 
 
 def nearest_player(players: Sequence[str], player: str) -> int:

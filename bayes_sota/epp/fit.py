@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammaincc
-from scipy.stats import t as student
+from scipy.special import expit, gammaincc, stdtr
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import OPEN_SHARE, check_choice
@@ -170,7 +169,7 @@ class BradleyTerryFit(ClusteredEstimate):
             difference=difference,
             se=se,
             df=df,
-            p_value=1.0 if equal else float(2 * student.sf(abs(difference) / se, df)),
+            p_value=1.0 if equal else float(2 * stdtr(df, -abs(difference) / se)),
             interval=(low, high),
             n_matches=int(self.counts.n_matches[i, j]),
             points=float(self.counts.doubled_wins[i, j] / 2),

@@ -26,11 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
-from scipy.stats import rankdata
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp.counts import MatchKind, doubled_scores_below
+from bayes_sota.epp.counts import MatchKind, doubled_scores_below, ranks_of
 
 _SEED = 0  # of the flips
 _FLIPS = 2_000
@@ -208,7 +207,7 @@ def cluster_scores(
 
 def _of_same_round(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
     present = ~np.isnan(scores)
-    wins = np.nan_to_num(rankdata(scores, axis=1, nan_policy="omit") - 1)
+    wins = np.nan_to_num(ranks_of(scores) - 1)
     if present.all():
         return wins - (probabilities.sum(axis=1) - 0.5)
     expected = present.astype(np.float64) @ probabilities.T - 0.5
@@ -221,7 +220,7 @@ def _of_all_rounds(scores: FloatArray, probabilities: FloatArray) -> FloatArray:
     of_players, of_rounds = present.sum(axis=0), present.sum(axis=1, keepdims=True)
     lost = of_rounds * of_players - doubled_scores_below(scores, np.nonzero(present)[0]) / 2
     wins = np.zeros(scores.shape)
-    wins[present] = rankdata(scores[present]) - 0.5
+    wins[present] = ranks_of(scores[present]) - 0.5
     # what a player's scores win against its own of the round cancels
     between = probabilities - np.diag(np.diagonal(probabilities))
     expected = present * (between @ of_players) + of_players * (present @ between.T)

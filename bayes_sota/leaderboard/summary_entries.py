@@ -231,8 +231,8 @@ def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
     if how == "joint" and len(board.names) > MOST_JOINT:
         yield (
             f"above {MOST_JOINT} entries joint sets of ranks contained the ranks less often than "
-            "stated; --ranks stepwise gives wider sets, with --submissions 1 where entries had "
-            "several"
+            'stated; in Python, ranks="stepwise" gives wider ones, of data with submissions=1 '
+            "where entries had several"
         )
 
 

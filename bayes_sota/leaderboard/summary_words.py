@@ -66,6 +66,8 @@ def metric_of(data: BestScore | Outcomes) -> Metric:
 
 def measured_of(data: BestScore | Outcomes) -> str:
     """Key of the words of a page on how accurate such results are."""
+    if data.anchors is not None:
+        return "anchors"
     if isinstance(data, Outcomes):
         return "answers" if data.is_answers else "auc"
     if data.metric != "accuracy":

@@ -8,10 +8,6 @@ import pytest
 from accessibility import problems
 from data.files import EXAMPLES, run_json, written
 
-import bayes_sota as bs
-from bayes_sota.core.command_report import save_report
-from bayes_sota.core.summary import list_report
-
 pytestmark = pytest.mark.slow
 NAMES = ["<script>document.title='x'</script>", '<img src=x onerror="document.title=1">', "{{7*7}}"]
 _DARK = [{"name": "prefers-color-scheme", "value": "dark"}]
@@ -135,14 +131,3 @@ def test_reports_are_for_everybody(browser, tmp_path, capsys, line):
     command, file, *options = line.split()
     report_of(capsys, tmp_path, command, EXAMPLES / file, *options)
     assert problems(browser, (tmp_path / "page.html").as_uri()) == []
-
-
-def test_a_hundred_thousand_rows_do_not_freeze_the_page(browser, tmp_path):
-    records = tuple({"name": f"model {i}", "score": i / 1e5} for i in range(100_000))
-    columns, basis = {"name": "name", "score": "score"}, (bs.__version__,)
-    report = list_report("models", records, columns, sentences=("Many models.",), basis=basis)
-    save_report(report, tmp_path / "page.html", about="many")
-    page = opened(browser, tmp_path)
-    page.implicitly_wait(5)
-    page.find_element("css selector", "input[type=search]").send_keys("model 99999")
-    assert cells(page, 1) == ["0.99999"]

@@ -1,72 +1,170 @@
-"""``bayes-sota cv run``: a table of items to the estimates of learners."""
+"""``bayes-sota cv``: the numbers of Python, files in and out, and what it refuses."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from crossval_runs import ended
+from crossval_runs import ended, run, write_scores
 
 import bayes_sota as bs
+from bayes_sota import crossval
+from bayes_sota.core.sample import read_result, save_result
+from bayes_sota.crossval.across_tasks import against_truth
+from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores
+from bayes_sota.crossval.rules import posterior, spearman
 from bayes_sota.crossval.run import runs_of_tree
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(90, 3))
-    y = np.where(rows[:, 0] + 0.5 * rows[:, 1] + rng.normal(size=90) > 0, "good", "bad")
-    path = tmp_path_factory.mktemp("cv") / "loans.csv"
-    pd.DataFrame(rows.round(3), columns=["a", "b", "c"]).assign(
-        sort=rng.choice(["x", "z"], 90), grade=y
-    ).to_csv(path, index=False)
-    return path
-
+from bayes_sota.crossval.summary import judge_runs
+from bayes_sota.crossval.summary_posterior import report_comparison
 
 BASE = ["--column", "target=grade", "--learners", "nb,tree", "--folds", "3", "--iterations", "4"]
 
 
+def scores_of(tasks):
+    rng = np.random.default_rng(3)
+    values = rng.normal(np.array([0.9, 0.88])[:, None, None], 0.03, (tasks, 2, 24, 5))
+    names = [f"task {t}" for t in range(tasks)]
+    return FoldScores(values, learners=["nb", "tree"], tasks=names, scorer="roc_auc")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(90, 3))
+    y = np.where(rows[:, 0] + 0.5 * rows[:, 1] + rng.normal(size=90) > 0, "good", "bad")
+    path = tmp_path_factory.mktemp("cv") / "loans.csv"
+    frame = pd.DataFrame(rows.round(3), columns=["a", "b", "c"])
+    frame.assign(sort=rng.choice(["x", "z"], 90), grade=y).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("scores") / "scores.csv"
+    write_scores(scores_of(1), path)
+    return path
+
+
+@pytest.fixture
+def judge(capsys):
+    return partial(ended, capsys, "judge")
+
+
 @pytest.mark.slow
-def test_json_files_and_python_have_the_same_numbers(
-    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = [tmp_path / name for name in ("runs.nc", "table.csv")]
-    given = [word for file in files for word in ("--save", file)]
-    code, out, _ = ended(capsys, "run", table, *BASE, "--seed", 1, "--json", *given)
+def test_a_run_has_the_numbers_of_python(table, tmp_path, capsys):
+    saved = ("--save", tmp_path / "runs.nc", "--save", tmp_path / "table.csv")
+    code, out, _ = ended(capsys, "run", table, *BASE, "--seed", 1, "--json", *saved)
     found = json.loads(out)
-    assert code == 0
-    names = {row["learner"]: row for row in found["learners"]}
-    tree = bs.read_result(files[0])
+    tree = read_result(tmp_path / "runs.nc")
     scores, probabilities = runs_of_tree(tree)
     frame = tree["observed_data"]["fold_score"].to_dataframe().reset_index()
-    np.testing.assert_array_equal(bs.read_fold_scores(frame).scores, scores.scores)
-    assert (scores.tasks, scores.scorer) == (("loans",), "roc_auc")
-    for name, means in zip(scores.learners, scores.iteration_means()[0], strict=True):
-        assert names[name]["steady"] == pytest.approx(means.mean(), abs=1e-12)
-    attributes, labels, categories, _ = bs.crossval.read_task(table, "grade")
-    runs = bs.repeated_cross_validation(
-        bs.crossval.named_learners(["nb", "tree"], categories), attributes, labels, folds=3,
-        iterations=4, random_seed=1, task="loans",
-    )  # fmt: skip
+    np.testing.assert_array_equal(read_fold_scores(frame).scores, scores.scores)
+    assert (code, scores.tasks, scores.scorer) == (0, ("loans",), "roc_auc")
+    steady = [row["steady"] for row in found["learners"]]
+    assert sorted(steady) == pytest.approx(sorted(scores.iteration_means()[0].mean(axis=1)))
+    attributes, labels, categories, _ = crossval.read_task(table, "grade")
+    learners = crossval.named_learners(["nb", "tree"], categories)
+    settings = {"folds": 3, "iterations": 4, "random_seed": 1, "task": "loans"}
+    runs = bs.repeated_cross_validation(learners, attributes, labels, **settings)
     assert runs.fold_scores.data_hash() == scores.data_hash()
-    assert list(runs.partition_seeds) == found["partition_seeds"]
     assert np.array_equal(probabilities, runs.probabilities)
-    assert pd.read_csv(files[1])["learner"].tolist() == [r["learner"] for r in found["learners"]]
+    names = pd.read_csv(tmp_path / "table.csv")["learner"].tolist()
+    assert names == [row["learner"] for row in found["learners"]]
+
+
+def test_a_judgement_has_the_numbers_of_python(judge, file, tmp_path):
+    words = "--rule posterior --threshold 0.8 --prob 0.8 --seed 4 --json"
+    code, out, _ = judge(file, *words.split(), "--save", tmp_path / "judged.nc")
+    settings = {"rule": posterior(0.8), "ci_prob": 0.8, "random_seed": 4}
+    expected = judge_runs(read_fold_scores(file), **settings)
+    assert code == int(not expected.content["diagnostics"]["ok"])
+    assert json.loads(out) == json.loads(expected.to_json())
+    assert read_result(tmp_path / "judged.nc")["posterior"]["difference"].sizes["pair"] == 1
+    error = judge(tmp_path / "judged.nc")[2]
+    assert "this is no result of repeated cross-validation (bayes-sota cv run)" in error
+    runs = run(iterations=6, folds=2)
+    save_result(runs.to_datatree(), tmp_path / "runs.nc")
+    words = ("--rule", "spearman", "--threshold", 0.99, "--seed", 1, "--json")
+    content = json.loads(judge(tmp_path / "runs.nc", *words)[1])
+    expected = judge_runs(runs.fold_scores, runs.probabilities, rule=spearman(0.99), random_seed=1)
+    assert content["learners"] == json.loads(expected.to_json())["learners"]
+
+
+def test_true_test_sets(judge, tmp_path):
+    runs = scores_of(3)
+    truth = np.array([[0.91, 0.9], [0.92, 0.9], [0.9, 0.93]])
+    write_scores(runs, tmp_path / "five.csv")
+    rows = [f"{n},task {t},{truth[t, j]}" for t in (2, 0, 1) for j, n in enumerate(("nb", "tree"))]
+    (tmp_path / "truth.csv").write_text("\n".join(["learner,task,score", *rows]))
+    words = ("--rule", "fixed", "--truth", tmp_path / "truth.csv", "--json")
+    code, out, error = judge(tmp_path / "five.csv", *words, "--save", tmp_path / "figure.png")
+    assert code == 0, error
+    content = json.loads(out)
+    expected = against_truth(runs, truth)["steady"]
+    found = content["against_truth"]["steady"]
+    assert found["same_best"] == expected["same_best"]
+    for name in ("bias", "mse"):
+        assert list(found[name].values()) == pytest.approx(expected[name])
+    said = f"the means of all iterations are {-expected['bias'].mean():.2g} too low"
+    assert said in content["text"]
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_one_model_of_all_learners(judge, file, tmp_path, monkeypatch, not_sampled):
+    few = partial(crossval.sample_comparison, draws=20, chains=2)
+    monkeypatch.setattr(crossval, "sample_comparison", few)
+    words = ("--bayes", "--prob", 0.8, "--seed", 1, "--json", "--save", tmp_path / "model.nc")
+    code, out, _ = judge(file, *words)
+    assert code in (0, 1)
+    tree = read_result(tmp_path / "model.nc")
+    expected = report_comparison(tree, ci_prob=0.8)
+    assert json.loads(out)["pairs"] == json.loads(expected.to_json())["pairs"]
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("text", "message"),
     [
-        ("--column target=q", 'there is no column "q"'),
-        ("--threshold 5", "--threshold is of a --rule other than fixed"),
-        ("--rule spearman --threshold 0.5", "threshold must be a number from 0.9"),
+        ("learner,task,score\nnb,task 0,0.9", "learner 'tree': a score is needed"),
+        ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "has a score already"),
     ],
 )
-def test_input_that_cannot_be_meant_is_refused(
-    options: str, message: str, table: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, error = ended(capsys, "run", table, *BASE, *options.split())
-    assert (code, out, error.count("\n")) == (2, "", 1)
-    assert error.startswith("error: ")
-    assert message in error
+def test_test_scores_that_cannot_be_meant(judge, file, text, message, tmp_path):
+    (tmp_path / "wrong.csv").write_text(text)
+    code, out, error = judge(file, "--truth", tmp_path / "wrong.csv")
+    assert (code, out, message in error) == (2, "", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run --column target=q", 'there is no column "q"'),
+        ("run --rule spearman --threshold 0.5", "threshold must be a number from 0.9"),
+        ("judge --rule ks --threshold 0", "--threshold must be a number above 0"),
+    ],
+)
+def test_wrong_input_is_one_line(words, message, table, file, capsys):
+    name, *options = words.split()
+    given = (table, *BASE) if name == "run" else (file,)
+    code, out, error = ended(capsys, name, *given, *options)
+    assert (code, out, error[:7], error.count("\n"), message in error) == (
+        2,
+        "",
+        "error: ",
+        1,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [((0.8, 0.7, 0.6), "no test is possible"), ((0.8, 0.8), "the corrected test has p > 0.999 (")],
+)
+def test_scores_that_never_vary(judge, tmp_path, levels, said):
+    scores = np.broadcast_to(np.array(levels)[:, None, None], (len(levels), 6, 5))
+    write_scores(FoldScores(scores), tmp_path / "constant.csv")
+    code, out, error = judge(tmp_path / "constant.csv", "--seed", "1")
+    assert (code, error, said in out) == (0, "", True)
+    assert not any(wrong in out for wrong in ("nan", "e-17", "= >"))

@@ -5,34 +5,24 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from data.files import run
+from data.files import EXAMPLES, run
 from matplotlib import pyplot as plt
 from matplotlib.text import Text
 
-from bayes_sota.data.examples import write_examples
-
 COMMANDS = (
     "claim classification --accuracy 0.90 0.88 --n-test 500",
-    "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
     "claim batch claims.csv",
     "claim responses answers.csv",
+    "claim responses answers.csv --pairs",
     "epp rounds.csv",
     "board answers.csv",
     "sota answers.csv",
-    "sota leaderboard.csv --n-test 250",
-    "sota --maximum 0.91157 --rounding floor --n-test 11072 --classifiers 3558",
+    "sota --maximum 0.91157 --n-test 11072 --classifiers 3558",
     "paired public_private.csv --n-test-public 250 --n-test-private 1000",
-    "cv judge cross_validation.csv --rule fixed --threshold 5",
+    "cv judge cross_validation.csv",
     "maximum --n-test 3000 --classifiers 1000 --theta 0.9 --correlation 0.6",
 )
 CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("figures") / "examples"
-    write_examples(folder)
-    return folder
 
 
 def texts_of(figure):
@@ -81,13 +71,14 @@ def faults_of(figure):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_figure_can_be_printed(command, folder, monkeypatch, capsys):
+def test_a_figure_can_be_printed(command, monkeypatch, capsys, tmp_path):
     """In the size in which it is written."""
     kept = []
     keep = "bayes_sota.core.plots_files.save_figure"
     monkeypatch.setattr(keep, lambda figure, _: kept.append(figure))
-    monkeypatch.chdir(folder)
-    assert run(capsys, *command.split(), "--quiet", "--save", "figure.svg")[0] == 0
+    monkeypatch.chdir(EXAMPLES)
+    saved = ("--quiet", "--save", tmp_path / "figure.svg")
+    assert run(capsys, *command.split(), *saved)[0] == 0
     figure = kept[0].viz["figure"].item()
     figure.canvas.draw()
     assert list(faults_of(figure)) == []

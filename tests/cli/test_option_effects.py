@@ -24,20 +24,15 @@ SILENT = {
 BASES = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
     "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
-    "maximum --n-test 300 --classifiers 10 --uniform 0.8 0.9 --correlation 0.3",
     "inspect {board.csv}",
     "score --right 40 --n-test 50",
     "score {exam.csv}",
     "claim classification --accuracy 0.90 0.88 --n-test 500",
-    "claim classification --accuracy 0.90 0.88 --n-test 500 --congruence 0.83",
     "claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
-    "claim segmentation --mean 0.81 0.80 --sd-difference 0.1 --n-test 100",
     "claim plan --accuracy 0.9 0.85 --n-test 300",
-    "claim plan --gap 0.02 --sd 0.1 0.1",
     "claim plan --gap 0.02 --sd 0.1 0.1 --pairwise-correlation 0.5 --n-test 50",
     "claim plan --gap 0.02 --pilot {exam.csv} --cost-per-item 2",
     "claim batch {claims.csv}",
-    "claim batch {means.csv}",
 )
 # values that are tried on every input, or for one command; several where one could be what is taken
 # anyway

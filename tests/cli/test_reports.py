@@ -20,7 +20,6 @@ from bayes_sota.core.text import plain_text
 HOSTILE = ("=1+1", "a|b & $x_1$ 5%", "\x1b[31mred\n<b>", r"\input{x} ~^#[t]", "*[link](http://x)")
 FAST = (
     "maximum --n-test 300 --classifiers 10 --theta 0.9",
-    "maximum --n-test 300 --classifiers 10 --theta 0.9 --correlation 0.5",
     "board {board.csv} --n-test 500",
     "sota --maximum 0.9 --n-test 300 --classifiers 20 --quiet",
     "claim classification --accuracy 0.90 0.88 --n-test 500",
@@ -34,7 +33,7 @@ FAST = (
 def test_the_paragraph_is_one_and_the_answer_fits_on_two_lines(
     line, option_inputs, tmp_path, capsys
 ):
-    """The heading of a page is the first sentence: two lines hold about 170 characters."""
+    """The heading of a page is the first sentence: two lines have room for 170 characters."""
     words = line.replace("{board.csv}", str(option_inputs / "board.csv")).split()
     paths = [tmp_path / f"x{ending}" for ending in (".md", ".json", ".txt", ".html")]
     saved = [word for path in paths for word in ("--save", path)]
@@ -52,38 +51,27 @@ TINY = {
     "two.csv": "team,score\na,1\nb,0\n",
     "three.csv": "team,score\na,-0.001\nb,0.0001\nc,-0.0\n",
     "claims.csv": "name,accuracy_a,accuracy_b,n_test\nx,1.0,0.0,2\n",
-    "review.csv": "name,accuracy_a,accuracy_b,n_test\nx,0.90,0.88,500\ny,0.95,0.85,500\n",
     "answers.csv": "item,a,b\nx,1,0\ny,0,1\n",
     "rounds.csv": "round,a,b,c\n1,.5,.6,.55\n2,.6,.5,.55\n3,.5,.6,.55\n4,.6,.5,.55\n",
-    "matches.csv": "winner,loser\na,b\nb,a\n",
 }
 SMALLEST = (
     "maximum --n-test 1 --classifiers 1 --theta 0.5",
-    "sota --maximum 0.7 --n-test 10 --classifiers 1 --quiet",
     "sota two.csv --n-test 1 --quiet",
     "sota three.csv --metric score --standard-error 0.01 --quiet",
     "board three.csv --metric score --standard-error 0.01",
-    "board two.csv --n-test 5 --top 1",
     "board answers.csv --top 1",
     "claim classification --accuracy 1 0 --n-test 2 --rope 0.1 --best-of 1",
     "claim responses answers.csv",
-    "claim plan --accuracy 1 0",
     "claim plan --accuracy 0.95 0.05 --n-test 20",
     "claim batch claims.csv",
-    "claim batch review.csv --top 1",
     "epp rounds.csv",
-    "epp matches.csv --penalty 0.5",
 )
-VERBS = r"(?!(?:is|as|was|has|times|less|stands|leads|it)\b)"
-ONE_OF_MANY = re.compile(rf"(?<![\w.,:])1 (?:{VERBS}[a-z-]+ )?{VERBS}[a-z-]*[a-rt-z]s\b")
 MINUS_ZERO = re.compile(r"(?<![\w.])-0(?:\.0+)?(?![\w.])")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", SMALLEST)
-def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
-    line, tmp_path, monkeypatch, capsys
-):
+def test_the_smallest_inputs_have_an_answer_without_minus_zero(line, tmp_path, monkeypatch, capsys):
     for name, text in TINY.items():
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
@@ -92,7 +80,6 @@ def test_the_smallest_inputs_are_told_in_the_singular_and_without_minus_zero(
         told = " ".join(f"{out} {error}".split())
         assert code in (0, 1), error
         assert not MINUS_ZERO.search(told)
-        assert more or not ONE_OF_MANY.search(told)
 
 
 def test_any_text_is_set_as_it_is():
