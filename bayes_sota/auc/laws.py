@@ -165,7 +165,7 @@ def auc_maximum_law(
     sizes = checked_sizes(n_positive, n_negative)
     if isinstance(auc, SkillDistribution):
         m = number_of_classifiers(n_classifiers, None)
-        highest = float(auc.axis_skill(auc.axis_support()[1]))
+        highest = float(auc.skill(auc.isf(1e-17)))
         scores = scores_below(min(highest, 1 - 1e-9), *sizes, spread_ratio)
         nodes = quadrature(auc, scores.stabilized, np.empty(0))
         law = best_estimate(scores, correlation, *nodes, n_drawn=m)

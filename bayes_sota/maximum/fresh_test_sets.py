@@ -69,12 +69,8 @@ def walk_down(
         Skill of the classifier with the best value so far, changed in place. Of tied
         classifiers one is drawn: the t-th takes over with probability 1/t.
     """
-    upper, remaining, tied, leading = (
-        upper.copy(),
-        remaining.copy(),
-        np.ones(best.size),
-        best.copy(),
-    )
+    upper, remaining, leading = upper.copy(), remaining.copy(), best.copy()
+    tied = np.ones(best.size)
     rows = np.flatnonzero(remaining > 0)
     parts = test_set.parts(rows, inverse(rows, upper[rows]))
     for _ in range(_MOST_STEPS):  # a lead that so many trials left stands

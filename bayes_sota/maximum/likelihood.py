@@ -1,11 +1,11 @@
-r"""Exact likelihood of one observed maximum, and what it implies for the field behind it.
+r"""Exact likelihood of one observed maximum, and exact draws of the field behind it.
 
 .. math:: L(\phi, \rho) = \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
 
 with :math:`H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta \mid \phi)` and
 the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Accuracies share the
-reference classifier's number of right answers (``dependence``), normal scores of AUCs and of scores
-with a standard error one normal factor. The tables of ``P(X > x | shift, theta)`` at nodes of the
+number of correct answers of the reference classifier (``dependence``), normal scores of AUCs and of
+scores with a standard error one normal factor. The tables of ``P(X > x | shift, theta)`` at nodes of the
 shift and of skill do not depend on P(theta): with its hat weights H is one matrix product.
 
 Given the node k, the number T of classifiers at the maximum is zero-truncated binomial; their
@@ -256,6 +256,11 @@ class BoardLikelihood:
             each = peak[:, 0] + np.log(self.tries_weights[:, None] * mass)
         return np.logaddexp.reduce(each)
 
+    def at_nodes(self, distribution: SkillDistribution) -> FloatArray:
+        """Log likelihood of D distributions at every correlation, (R, D)."""
+        weights = self.hat_weights(distribution)
+        return np.array([self.log_likelihood(weights, r) for r in range(len(self.tables))])
+
     def draw(
         self,
         rng: Generator,
@@ -265,14 +270,16 @@ class BoardLikelihood:
     ) -> dict[str, FloatArray]:
         """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations.
 
-        Arrays (D,) of what stands behind the maximum, of ``log_likelihood``, and of
-        ``beyond_tables``: whether a draw rests on what lies outside the tables.
+        Arrays (D,) of latent variables, of ``log_likelihood``, and of ``beyond_tables``: whether a
+        draw lies outside the tables.
         """
         coordinates, rows = distribution.from_skill(self.skills), np.arange(r.size)
         tail, excess = distribution.expanded().tail(coordinates)
         weights = hat_weights_of_excess(excess, coordinates)
-        drawn, tied, low, high = self._draw_shared(rng, weights, r)
-        m = drawn["n_classifiers"].astype(np.int64)
+        parts = [self._draw_shared(rng, weights[r == index], index) for index in np.unique(r)]
+        place = np.argsort(np.argsort(r, kind="stable"))
+        drawn = {name: np.concatenate([part[name] for part in parts])[place] for name in parts[0]}
+        m, tied, low, high = (drawn.pop(name) for name in ("m", "tied", "low", "high"))
         at, behind = (CellLaw(distribution, tail, factor) for factor in (low - high, 1 - low))
         winner = at.inverse(rows, rng.random(r.size))
         fresh = fresh_test_set(self.board, rng, correlation, self.reference_skill)
@@ -294,45 +301,35 @@ class BoardLikelihood:
             "best_new_score": best_new,
         }
 
-    def _draw_shared(
-        self, rng: Generator, weights: FloatArray, r: IntArray
-    ) -> tuple[dict[str, Any], IntArray, FloatArray, FloatArray]:
-        """What all classifiers share, given hat weights (D, N); then what the field follows.
+    def _draw_shared(self, rng: Generator, weights: FloatArray, r: int) -> dict[str, Any]:
+        """Draw what all classifiers share at the r-th correlation, given hat weights (D, N).
 
-        These are the number of classifiers at the maximum, (D,), and the survival functions at both
-        edges of the run of scores that the maximum lies in, (D, N).
+        Beside the variables (D,) of ``draw``: ``m`` as integers, the number ``tied`` at the
+        maximum, and the survival functions at the edges of its run of scores, (D, N).
         """
-        shift, tries, log_likelihood = np.empty((3, r.size))
-        low, high = np.empty((2, *weights.shape))
-        tied, beyond = np.ones(r.size, np.int64), np.zeros(r.size, bool)
-        for index in np.unique(r):
-            some, table = np.flatnonzero(r == index), self.tables[index]
-            log_h, draws = table.log_field_cdf(weights[some]), np.arange(some.size)
-            several = table.shifts.size > 1
-            prior = self.tries_weights[:, None, None] * table.weights
-            power = _power_difference(log_h[1:], log_h[:-1], self.tries[:, None, None, None])
-            cells = prior[..., None] * power
-            total = np.cumsum(cells.reshape(-1, some.size), axis=0)
-            place = np.sum(total < rng.random(some.size) * total[-1], axis=0)
-            place = np.minimum(place, len(total) - 1)
-            i, part, k = np.unravel_index(place, cells.shape[:3])
-            m = self.tries[i]
-            step = log_h[part, k, draws] - log_h[part + 1, k, draws]
-            tied[some] = _draw_tied(rng, m.astype(np.int64), -np.expm1(np.minimum(step, 0)))
-            low[some], high[some] = table.survival[part, k], table.survival[part + 1, k]
-            within = table.cell * (rng.random(k.size) - 0.5)
-            moved = table.shifts[k] + within if several else rng.standard_normal(k.size)
-            shift[some], tries[some] = moved, m
-            with np.errstate(divide="ignore"):
-                log_likelihood[some] = np.log(total[-1])
-            beyond[some] = (total[-1] < 10 * _NOISE * m) | several & (table.weights[k] < _RARE)
-        drawn = {
-            "shift": shift,
+        table, draws = self.tables[r], np.arange(len(weights))
+        log_h, several = table.log_field_cdf(weights), table.shifts.size > 1
+        prior = self.tries_weights[:, None, None] * table.weights
+        power = _power_difference(log_h[1:], log_h[:-1], self.tries[:, None, None, None])
+        cells = prior[..., None] * power
+        total = np.cumsum(cells.reshape(-1, draws.size), axis=0)
+        place = np.sum(total < rng.random(draws.size) * total[-1], axis=0)
+        i, part, k = np.unravel_index(np.minimum(place, len(total) - 1), cells.shape[:3])
+        tries = self.tries[i]
+        m = tries.astype(np.int64)
+        step = log_h[part, k, draws] - log_h[part + 1, k, draws]
+        tied = _draw_tied(rng, m, -np.expm1(np.minimum(step, 0)))
+        within = table.cell * (rng.random(k.size) - 0.5)
+        with np.errstate(divide="ignore"):
+            log_likelihood = np.log(total[-1])
+        return {
+            "shift": table.shifts[k] + within if several else rng.standard_normal(k.size),
             "n_classifiers": tries,
             "log_likelihood": log_likelihood,
-            "beyond_tables": beyond,
+            "beyond_tables": (total[-1] < 10 * _NOISE * m) | several & (table.weights[k] < _RARE),
+            **{"m": m, "tied": tied, "low": table.survival[part, k]},
+            "high": table.survival[part + 1, k],
         }
-        return drawn, tied, low, high
 
 
 def _power_difference(

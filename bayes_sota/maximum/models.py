@@ -41,7 +41,7 @@ _OBSERVED = "observed_maximum"
 _PARAMETERS = ("location", "spread", "rho")
 _RHO_NODES = 7
 _NODES_PER_RHO = 11  # where the prior of rho is wide
-_RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
+_RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is constant in rho
 
 
 def build_model(
@@ -86,8 +86,6 @@ def build_model(
     ['log_spread', 'level', 'rho']
     """
     maxima = _maxima_of(boards, priors, reference_skill)
-    if not isinstance(maxima.priors.skill, LogitNormalSkill):
-        raise InputError("this model has logit-normal skills; exact and abc have others too")
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
     with pm.Model() as model:
         observe_maximum(boards, *_field_variables(maxima), **known)
@@ -113,8 +111,8 @@ def observe_maximum(
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
         the reference classifier. Their priors are those of the model around.
     priors : Priors, optional
-        Their family is that of the skills. Their prior of rho tells where it may lie: beyond
-        quantiles of .0002 and .9998 the likelihood is that at these.
+        Of logit-normal skills. Their prior of rho gives its range: beyond its quantiles at 0.0002
+        and 0.9998 the likelihood stays constant.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
 
@@ -135,6 +133,8 @@ def observe_maximum(
     ('board',)
     """
     maxima = _maxima_of(boards, priors, reference_skill)
+    if not isinstance(maxima.priors.skill, LogitNormalSkill):
+        raise InputError("this model has logit-normal skills; exact and abc have others too")
     marginals = [_marginal(maxima, board) for board in maxima.boards]
     draw = fresh_maxima(maxima)
 
@@ -216,7 +216,7 @@ def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
 
 
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
-    """Lagrange basis at the nodes in barycentric form; rho is held inside their range."""
+    """Lagrange basis at the nodes in barycentric form; rho is clipped to their range."""
     if nodes.size == 1:
         return pt.ones(1)
     index = np.arange(nodes.size)
@@ -254,17 +254,17 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     return padded[:-1] - padded[1:]
 
 
-def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
+def fresh_maxima(maxima: Maxima) -> Callable[..., Any]:
     """Function that draws best scores of fresh boards, which lie along the last axis of its size.
 
-    It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
+    It takes a generator, location, spread, rho and the size, as ``pm.Simulator`` gives them.
     """
 
     def draw(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters
         shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
         columns = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
-        named = dict(zip(names, columns, strict=True))
+        named = dict(zip(_PARAMETERS, columns, strict=True))
         return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
     return draw
@@ -315,17 +315,14 @@ def build_simulated_maximum(
         return -0.5 * (distance / epsilon) ** 2
 
     with pm.Model(coords={"board": board_names(maxima.boards)}) as model:
-        parameters = dict(zip(_PARAMETERS, _field_variables(maxima), strict=True))
+        location, spread, rho = _field_variables(maxima)
         if not model.free_RVs:
             raise InputError('location, spread and rho are known: take method "exact"')
-        # PyTensor sizes a vectorised random variable by its first parameter: one that is unknown
-        skill, rho = maxima.priors.skill, maxima.priors.correlation
-        known = (skill.location[1] == 0, skill.log_spread[1] == 0, rho.is_fixed)
-        names = [name for _, name in sorted(zip(known, _PARAMETERS, strict=True))]
+        # PyTensor sizes a vectorised random variable by its first parameter: it must be unknown
         pm.Simulator(
             "best_score",
-            fresh_maxima(maxima, names),
-            *(parameters[name] for name in names),
+            fresh_maxima(maxima),
+            *(location + 0 * model.free_RVs[0], spread, rho),
             distance=log_kernel,
             epsilon=np.broadcast_to(np.asarray(epsilon, np.float64), len(maxima.boards)),
             dims="board",

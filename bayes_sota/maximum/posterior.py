@@ -32,7 +32,7 @@ from bayes_sota.maximum.fresh_test_sets import (
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 
 Values = Mapping[str, FloatArray]
-_NEAR_RHOS = 16
+_NEAR_RHOS = 17  # nodes between which the log likelihood of draws by simulation is interpolated
 _RHO_NODES = 10
 _POINTS = 1000
 _LEAST_EFFECTIVE = 75.0
@@ -151,12 +151,17 @@ class Maxima:
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
         """Exact draws of what stands behind the maxima, as of ``collect``.
 
-        rho enters through the nearest of nodes at equally spaced quantiles; submissions do not.
+        rho enters through the nearest of nodes at equally spaced quantiles, between which the log
+        likelihood is interpolated. Classifiers submit once.
         """
         rho = values["rho"]
-        nodes = np.unique(np.quantile(rho, (np.arange(_NEAR_RHOS) + 0.5) / _NEAR_RHOS))
-        nearest = np.abs(rho[:, None] - nodes).argmin(axis=1)
-        return self.collect(self.likelihoods(nodes), values, nearest, rng)
+        nodes = np.unique(np.quantile(rho, np.linspace(0, 1, _NEAR_RHOS)))
+        nearest, hats = np.abs(rho[:, None] - nodes).argmin(axis=1), np.eye(nodes.size)
+        likelihoods = self.likelihoods(nodes)
+        drawn, field = self.collect(likelihoods, values, nearest, rng), self.field(values)
+        shares = [np.interp(rho, nodes, hat) for hat in hats]
+        log_likelihood = [sum(shares * one.at_nodes(field)) for one in likelihoods]
+        return drawn | {"log_likelihood": np.transpose(log_likelihood)}
 
     def likelihoods(self, rho: FloatArray, luck: FloatArray | None = None) -> list[BoardLikelihood]:
         """Tables of every board at nodes of rho, and of the luck where there is any."""
@@ -321,9 +326,7 @@ class MaximumFit(Fit):
         total[possible] = log_prior[possible, None]
         field = self.priors.distribution(location[possible], spread[possible])
         for likelihood in self.likelihoods:
-            weights = likelihood.hat_weights(field)
-            each = [likelihood.log_likelihood(weights, r) for r in range(self.rho.size)]
-            total[possible] += np.transpose(each)
+            total[possible] += likelihood.at_nodes(field).T
         return np.maximum(total, _IMPOSSIBLE)
 
 

@@ -1,4 +1,4 @@
-r"""What a printed score says about board-conditional skill, for each metric.
+r"""Likelihood of a printed score given board-conditional skill, for each metric.
 
 Given its skill ``psi`` on these items, a score has the variance ``1 - rho^2``, the dispersion,
 times that of one score: what the classifiers share is part of ``psi``.
@@ -44,7 +44,7 @@ _NARROW = 1e-3  # standard errors that a score in full precision stands for
 
 @dataclass(frozen=True, eq=False)
 class AccuracyLaw(ScoreLaw):
-    """Values are numbers of right answers.
+    """Values are numbers of correct answers.
 
     Attributes
     ----------
@@ -97,7 +97,9 @@ class AccuracyLaw(ScoreLaw):
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
-        return wilson(psi, shift, self.n_test)
+        q = shift**2 / self.n_test
+        root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
+        return (psi + q / 2 - np.sign(shift) * root) / (1 + q)
 
     def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
         """Psi that is flat in log odds a priori."""
@@ -120,7 +122,7 @@ class AccuracyLaw(ScoreLaw):
         return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
 
     def new_score(self, skill: FloatArray, size: int | None, rng: Generator) -> FloatArray:
-        """Binomial share of right answers."""
+        """Binomial share of correct answers."""
         return rng.binomial(size or self.n_test, skill) / (size or self.n_test)
 
     def best_new_score(
@@ -348,10 +350,3 @@ def entry_values(board: Leaderboard) -> FloatArray:
         return board.scores * (board.n_test if board.metric == "accuracy" else 1)
     middle = board.count_bounds.mean(axis=1)
     return middle * board.n_test / board.sizes if board.has_own_errors else middle
-
-
-def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:
-    """Solution of ``psi = theta + shift sqrt(theta (1 - theta) / size)``."""
-    q = shift**2 / size
-    root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
-    return (psi + q / 2 - np.sign(shift) * root) / (1 + q)

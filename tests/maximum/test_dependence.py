@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
+from skill_nodes import skill_nodes
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
@@ -149,14 +150,11 @@ def test_field_survival_agrees_with_integration(distribution, tolerance):
     _, skills, table = make_table(n, (x, x), rho, theta0)
     weights = distribution.hat_weights(distribution.from_skill(skills))
     ours = -np.expm1(table.log_field_cdf(weights[None])[1, :, 0])
-    low, high = distribution.axis_support()
-    u, w = np.polynomial.legendre.leggauss(200)
-    u, w = (low + high) / 2 + (high - low) / 2 * u, (high - low) / 2 * w
-    a, b = conditional_probabilities(distribution.axis_skill(u), rho, theta0)
-    mass = w * distribution.axis_density(u)
+    at, mass = skill_nodes(distribution, 20)
+    a, b = conditional_probabilities(at, rho, theta0)
     for row in (35, 40, 50, 60):
         k = int(counts_of(table, n, theta0)[row])
-        exact = sum(mass[i] * convolution(x, n, k, a[i], b[i]) for i in range(u.size))
+        exact = sum(mass[i] * convolution(x, n, k, a[i], b[i]) for i in range(at.size))
         assert 1e-3 < exact < 0.999
         assert ours[row] == pytest.approx(exact, rel=tolerance)
 

@@ -11,9 +11,10 @@ import mpmath
 import numpy as np
 import pytest
 from scipy import stats
+from skill_nodes import skill_nodes
 
 from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform, logit
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import maximum_law
 
@@ -22,20 +23,6 @@ OF_A_MILLION = 1e-8
 TOP = 0.9 + 0.025 / 1001
 PAPER_FIELD = Uniform(TOP - 0.025, TOP)
 SLOW = pytest.mark.slow
-
-
-def quadrature(distribution, correlation, reference_skill, panels=12, nodes=12):
-    """Brute-force nodes: equal panels, cut where the correlation starts to be cut."""
-    low, high = distribution.axis_support()
-    kinks = np.array(feasible_skills(correlation, reference_skill)) if correlation else np.empty(0)
-    kinks = kinks if isinstance(distribution, Uniform) else logit(kinks)
-    inside = kinks[(kinks > low) & (kinks < high)]
-    edges = np.sort(np.concatenate([np.linspace(low, high, panels + 1), inside]))
-    u, w = np.polynomial.legendre.leggauss(nodes)
-    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    points = (centre[:, None] + half[:, None] * u).ravel()
-    weights = (half[:, None] * w).ravel() * distribution.axis_density(points)
-    return distribution.axis_skill(points), weights
 
 
 def test_the_independent_route_agrees_with_forty_digits(independent):
@@ -135,8 +122,8 @@ RANDOM = [
     ],
 )
 def test_random_classifiers(independent, distribution, m, rho, theta0):
-    panels = 150 if distribution == Beta(0.5, 0.5) else 12
-    nodes = quadrature(distribution, rho, theta0, panels)
+    cuts = np.array(feasible_skills(rho, theta0)) if rho else None
+    nodes = skill_nodes(distribution, 40, 12, cuts)
     check(independent, 24, distribution, rho, theta0, *nodes, m)
 
 
