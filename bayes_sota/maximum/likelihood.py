@@ -4,9 +4,10 @@ r"""Exact likelihood of one observed maximum, and exact draws of the field behin
 
 with :math:`H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta \mid \phi)` and
 the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Accuracies share the
-number of correct answers of the reference classifier (``dependence``), normal scores of AUCs and of
-scores with a standard error one normal factor. The tables of ``P(X > x | shift, theta)`` at nodes of the
-shift and of skill do not depend on P(theta): with its hat weights H is one matrix product.
+number of correct answers of the reference classifier (``dependence``); normal scores of AUCs and of
+scores with a standard error share one normal factor. The tables of ``P(X > x | shift, theta)`` at
+nodes of the shift and of skill do not depend on P(theta): with its hat weights H is one matrix
+product.
 
 Given the node k, the number T of classifiers at the maximum is zero-truncated binomial; their
 skills follow :math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
@@ -166,8 +167,8 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
     return low, low + width
 
 
-class CellLaw:
-    """Laws of one skill proportional to ``factor(theta) dP(theta)``, one per draw.
+def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: FloatArray) -> Any:
+    """Inverse upper tails of laws of one skill proportional to ``factor(theta) dP(theta)``.
 
     Between two nodes the factor is replaced by its mean, and P(theta) is kept exactly.
 
@@ -179,28 +180,28 @@ class CellLaw:
         P(theta) above each node, decreasing.
     factor : ndarray, shape (D, N)
         At the nodes.
+
+    Returns
+    -------
+    callable
+        ``inverse(rows, upper)``: skills that draws ``rows`` exceed with probability ``upper``.
     """
+    draws, f = len(tail), factor[:, ::-1]
+    ends, above = np.zeros((2, draws, tail.shape[1] + 2))
+    ends[:, 1:-1], ends[:, -1] = tail[:, ::-1], 1.0
+    mass = np.diff(ends, axis=1)
+    mass[:, 1:-1] *= 0.5 * (f[:, 1:] + f[:, :-1])
+    mass[:, [0, -1]] *= f[:, [0, -1]]
+    np.cumsum(mass, axis=1, out=above[:, 1:])
+    above /= np.maximum(above[:, -1:], _TINY)
+    above += 2.0 * np.arange(draws)[:, None]  # all draws in one increasing function
+    tails, above = ends.ravel(), above.ravel()
 
-    def __init__(
-        self, distribution: SkillDistribution, tail: FloatArray, factor: FloatArray
-    ) -> None:
-        """Cumulate the mass of the cells from above, all draws in one increasing function."""
-        draws, f = len(tail), factor[:, ::-1]
-        ends, above = np.zeros((2, draws, tail.shape[1] + 2))
-        ends[:, 1:-1], ends[:, -1] = tail[:, ::-1], 1.0
-        mass = np.diff(ends, axis=1)
-        mass[:, 1:-1] *= 0.5 * (f[:, 1:] + f[:, :-1])
-        mass[:, [0, -1]] *= f[:, [0, -1]]
-        np.cumsum(mass, axis=1, out=above[:, 1:])
-        above /= np.maximum(above[:, -1:], _TINY)
-        above += 2.0 * np.arange(draws)[:, None]
-        self.distribution, self.tails, self.above = distribution, ends.ravel(), above.ravel()
+    def inverse(rows: IntArray, upper: FloatArray) -> FloatArray:
+        field, drawn = distribution.take(rows), np.interp(upper + 2.0 * rows, above, tails)
+        return field.skill(field.isf(np.clip(drawn, _TINY, 1.0)))
 
-    def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
-        """Skills that draws ``rows`` exceed with probability ``upper``."""
-        tail = np.interp(upper + 2.0 * rows, self.above, self.tails)
-        field = self.distribution.take(rows)
-        return field.skill(field.isf(np.clip(tail, _TINY, 1.0)))
+    return inverse
 
 
 class BoardLikelihood:
@@ -280,19 +281,19 @@ class BoardLikelihood:
         place = np.argsort(np.argsort(r, kind="stable"))
         drawn = {name: np.concatenate([part[name] for part in parts])[place] for name in parts[0]}
         m, tied, low, high = (drawn.pop(name) for name in ("m", "tied", "low", "high"))
-        at, behind = (CellLaw(distribution, tail, factor) for factor in (low - high, 1 - low))
-        winner = at.inverse(rows, rng.random(r.size))
+        at, behind = (inverse_law(distribution, tail, factor) for factor in (low - high, 1 - low))
+        winner = at(rows, rng.random(r.size))
         fresh = fresh_test_set(self.board, rng, correlation, self.reference_skill)
         new = fresh.play(rng, rows, winner)
         best, best_new = winner, new
         for law, size in ((at, tied - 1), (behind, m - tied)):
             # upper-tail probability of the best of so many
             level = np.where(size > 0, -np.expm1(np.log(rng.random(r.size)) / size.clip(1)), 1.0)
-            skill = law.inverse(rows, level)
+            skill = law(rows, level)
             best = np.where(size > 0, np.maximum(best, skill), best)
             again = np.maximum(best_new, fresh.play(rng, rows, skill))
             best_new = np.where(size > 0, again, best_new)
-            best_new = walk_down(fresh, rng, law.inverse, level, size - 1, best_new)
+            best_new = walk_down(fresh, rng, law, level, size - 1, best_new)
         drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,

@@ -159,8 +159,8 @@ class Maxima:
         nearest, hats = np.abs(rho[:, None] - nodes).argmin(axis=1), np.eye(nodes.size)
         likelihoods = self.likelihoods(nodes)
         drawn, field = self.collect(likelihoods, values, nearest, rng), self.field(values)
-        shares = [np.interp(rho, nodes, hat) for hat in hats]
-        log_likelihood = [sum(shares * one.at_nodes(field)) for one in likelihoods]
+        shares = np.array([np.interp(rho, nodes, hat) for hat in hats])
+        log_likelihood = [np.sum(shares * one.at_nodes(field), axis=0) for one in likelihoods]
         return drawn | {"log_likelihood": np.transpose(log_likelihood)}
 
     def likelihoods(self, rho: FloatArray, luck: FloatArray | None = None) -> list[BoardLikelihood]:

@@ -33,7 +33,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_protocol import Dispersion
 from bayes_sota.maximum.score_protocol import ScoreLaw as ScoreLaw
 
@@ -120,22 +119,6 @@ class AccuracyLaw(ScoreLaw):
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Multiples of one item, between 0 and 1."""
         return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
-
-    def new_score(self, skill: FloatArray, size: int | None, rng: Generator) -> FloatArray:
-        """Binomial share of correct answers."""
-        return rng.binomial(size or self.n_test, skill) / (size or self.n_test)
-
-    def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: Generator
-    ) -> FloatArray:
-        """Two binomials each, given what the reference classifier gets right."""
-        size = size or self.n_test
-        reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
-        skills = np.clip(skills, 1e-9, 1 - 1e-9)
-        a, b = conditional_probabilities(skills, rho[:, None], reference)
-        right = rng.binomial(size, reference, size=len(skills))[:, None]
-        counts = rng.binomial(right, a) + rng.binomial(size - right, b)
-        return counts.max(axis=1) / size
 
 
 @dataclass(frozen=True, eq=False)

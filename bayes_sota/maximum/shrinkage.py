@@ -27,7 +27,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import betaincinv
 
 from bayes_sota.auc.best import BestLaw
 from bayes_sota.auc.laws import AucLaw, auc_law, best_estimate, scores_below
@@ -117,9 +116,9 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
     >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
     [0.8887, 0.9105]
     """
-    wrong, tail = n_test - right, (1 - ci_prob) / 2
-    low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
-    high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
+    from scipy.stats import binomtest
+
+    low, high = binomtest(right, n_test).proportion_ci(ci_prob)
     return float(low), float(high)
 
 

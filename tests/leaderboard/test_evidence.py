@@ -12,6 +12,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.items.correlation import no_correlation
 from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.maximum.dependence import conditional_probabilities
+from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 from bayes_sota.maximum.score_laws import score_law
 
 
@@ -125,12 +126,13 @@ def test_scores_that_are_no_accuracies_have_normal_errors() -> None:
 
 def test_rounding_of_another_processor_draws_the_same_new_scores() -> None:
     """Of the largest correlation that is feasible a chance is 0, or the rounding error of 0."""
-    law = score_law(Leaderboard([0.8, 0.9, 0.95], n_test=300))
+    board = Leaderboard([0.8, 0.9, 0.95], n_test=300)
     skills, rho = np.random.default_rng(0).uniform(0.7, 0.97, (500, 4)), np.full(500, 0.999)
     scores, states = [], []
     for wobble in (0.0, 2e-16, -3e-16):
         rng = np.random.default_rng(1)
-        scores.append(law.best_new_score(skills * (1 + wobble), rho, None, rng))
+        test_set, rows = fresh_test_set(board, rng, rho), np.arange(500)
+        scores.append([test_set.play(rng, rows, one * (1 + wobble)) for one in skills.T])
         states.append(rng.bit_generator.state)
     assert states[0] == states[1] == states[2]
     assert np.array_equal(scores[0], scores[1])

@@ -2,7 +2,6 @@
 
 import itertools
 
-import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -16,8 +15,6 @@ from bayes_sota.maximum.dependence import (
     correlation_of_similarity,
     feasible_correlation,
     feasible_skills,
-    log_characteristic_function,
-    reference_nodes,
 )
 from bayes_sota.maximum.likelihood import nodes_of_skill, tabulate
 
@@ -53,37 +50,6 @@ def test_a_perfect_or_hopeless_classifier_depends_on_nobody(skill):
     assert float(feasible_correlation(skill, 0.9)) == 0
     a, b = conditional_probabilities(skill, 0.6, 0.9)
     assert float(a) == float(b) == skill
-
-
-@pytest.mark.parametrize("p", [0.0, 1e-6, 0.0001, 0.1, 0.3, 0.5, 0.7, 0.96, 0.9999, 1.0])
-def test_characteristic_function_times_a_million_items(p):
-    """What is lost is multiplied by n; it must not matter where the characteristic function lives.
-
-    Frequencies at which ``|phi| ** n`` is above exp(-38) count.
-    """
-    n = 1_000_000
-    mpmath.mp.dps = 40
-    t = np.concatenate([np.geomspace(1e-6, 0.2499, 15), np.linspace(0.25, np.pi, 15)])
-    alive = 2 * n * p * (1 - p) * np.sin(t / 2) ** 2 <= 38
-    values = n * log_characteristic_function(np.array([p]), t[alive])[0]
-    for frequency, value in zip(t[alive], values, strict=True):
-        q, u = mpmath.mpf(p), mpmath.mpf(float(frequency))
-        exact = n * (mpmath.log(1 - q + q * mpmath.expj(u)) - 1j * q * u)
-        turns = mpmath.nint(mpmath.im(exact - complex(value)) / (2 * mpmath.pi * n))
-        exact -= 2j * mpmath.pi * n * turns
-        assert abs(exact - complex(value)) < 2e-10
-
-
-@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (10, 0.97), (200, 0.999), (3000, 0.9), (500, 1e-4)])
-def test_nodes_are_the_binomial_where_every_one_is_used(n, p):
-    mpmath.mp.dps = 40
-    counts, weights = reference_nodes(n, p, step=0.0)
-    assert np.all(np.diff(counts) == 1)
-    x = mpmath.mpf(p)
-    for count, weight in zip(counts, weights, strict=True):
-        exact = mpmath.binomial(n, int(count)) * x ** int(count) * (1 - x) ** int(n - count)
-        assert abs(float(exact) - weight) < 1e-12
-    assert weights.sum() == pytest.approx(1, abs=1e-14)
 
 
 def convolution(edge: int, n: int, k: int, a: float, b: float) -> float:

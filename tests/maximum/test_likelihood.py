@@ -59,12 +59,6 @@ def test_likelihood_agrees_with_direct_summation(family, rho, count, monkeypatch
     )
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.75])
-def test_likelihoods_of_all_scores_sum_to_one(rho):
-    total = sum(np.exp(log_likelihood(board(x), FIELDS["logit-normal"], rho)) for x in range(N + 1))
-    assert total == pytest.approx(1.0, abs=2e-3)
-
-
 def test_a_coarse_score_has_the_likelihood_of_all_its_counts():
     coarse = BestScore("0.9", n_test=300, n_classifiers=M)
     assert coarse.counts == (255, 285)

@@ -1,4 +1,4 @@
-"""The models have the stated priors, the exact likelihood, its gradient, and predictive draws.
+"""The models have the stated priors, the exact likelihood and predictive draws.
 
 The simulating model has the kernel of the observed interval instead of a likelihood.
 """
@@ -6,7 +6,6 @@ The simulating model has the kernel of the observed interval instead of a likeli
 from functools import cache
 
 import numpy as np
-import pymc as pm
 import pytest
 from scipy import stats
 from tensors import maximum_logp
@@ -19,7 +18,6 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
     UniformSkill,
-    UniformTries,
 )
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
@@ -72,12 +70,6 @@ def model_of(board):
     return build_model(board)
 
 
-@cache
-def slope(board):
-    """Gradient of its log density."""
-    return model_of(board).compile_dlogp(**UNOPTIMISED)
-
-
 def observed_log_likelihood(model):
     return model.compile_logp(vars=model.observed_RVs, sum=True, **UNOPTIMISED)
 
@@ -128,27 +120,6 @@ def test_log_prior_is_the_stated_one():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("board", [BOARD, LARGE])
-def test_gradient_is_finite_and_agrees_with_differences(board):
-    model, gradient = model_of(board), slope(board)
-    log_density = model.compile_logp(**UNOPTIMISED)
-    names = [v.name for v in model.value_vars]
-    top, spread = (3.5, 0.3) if board is BOARD else (2.33, 0.11)
-    for shift in (-0.02, 0.0, 0.02):
-        location = below_top(board, top + shift, spread)
-        point = unconstrained(model, location, spread, 0.7 + shift)
-        found = gradient(point)
-        assert np.all(np.isfinite(found))
-        step = 1e-5
-        for i, name in enumerate(names):
-            up, down = (
-                float(log_density(point | {name: point[name] + sign * step})) for sign in (1, -1)
-            )
-            difference = (up - down) / (2 * step)
-            assert found[i] == pytest.approx(difference, rel=1e-3, abs=1e-3), name
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [(14, 5), (1, 1)])
 def test_a_wide_prior_of_rho_has_more_nodes(a, b):
     """Between the nodes of rho the log likelihood is that of tables made for this rho."""
@@ -177,33 +148,9 @@ def test_two_boards_add_their_log_likelihoods():
     assert joint.named_vars_to_dims["observed_maximum"] == ("board",)
 
 
-@pytest.mark.parametrize("family", [BetaSkill, UniformSkill])
-def test_skills_that_are_not_logit_normal_are_refused(family):
+def test_skills_that_are_not_logit_normal_are_refused():
     with pytest.raises(InputError, match="exact and abc have others too"):
-        build_model(BOARD, MaximumPriors(family()))
-
-
-def test_known_quantities_are_constants():
-    priors = MaximumPriors(LogitNormalSkill(0.9, 0.2), FixedCorrelation(0.6))
-    model = build_model(BOARD, priors)
-    assert model.free_RVs == []
-    assert evaluate(model, model["location"], {}) == pytest.approx(np.log(9))
-    exact = exact_log_likelihood(BOARD, priors, np.log(9), 0.2, 0.6)
-    assert float(observed_log_likelihood(model)({})) == pytest.approx(exact, abs=0.02)
-
-
-@pytest.mark.slow
-def test_prior_draws_come_from_the_stated_prior():
-    board = BestScore("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
-    priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
-    with build_model(board, priors):
-        drawn = pm.sample_prior_predictive(60, random_seed=1)
-    exact = Maxima((board,), priors).draw_prior(np.random.default_rng(2), 20_000)
-    for name in ("location", "spread", "rho"):
-        ours = drawn["prior"][name].values.ravel()
-        assert stats.ks_2samp(ours, exact[name]).pvalue > 1e-4, name
-    ours = drawn["prior_predictive"]["observed_maximum"].values.ravel()
-    assert stats.ks_2samp(ours, exact["observed_maximum"][:, 0]).pvalue > 1e-4
+        maximum_logp(BOARD, 2.0, 0.3, 0.6, priors=MaximumPriors(BetaSkill()))
 
 
 @pytest.mark.parametrize("family", [LogitNormalSkill, UniformSkill, BetaSkill])
