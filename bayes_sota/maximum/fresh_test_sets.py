@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayes_sota.core.arguments import SKILL
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
@@ -147,9 +148,10 @@ class NormalTestSet:
     step: float = 0.0
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """What scores of these draws and skills are made of, the kind of the noise last.
+        """Components of the scores of these draws and skills.
 
-        Skill, what all scores share, and the standard deviation of what is a score's own.
+        Skill, the part that all scores share, the standard deviation of a score's own part, and the
+        kind of its noise.
         """
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
@@ -321,8 +323,8 @@ def fresh_test_set(
 
 
 def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
-    """theta0 as given, or the observed maximum, kept half an item away from 0 and 1."""
+    """theta0 as given, checked, or the observed maximum, half an item away from 0 and 1."""
     if skill is not None:
-        return skill
+        return float(SKILL.check(skill, "reference_skill"))
     half = 0.5 / (board.n_test or 10**6)
     return float(np.clip(board.maximum, half, 1 - half))

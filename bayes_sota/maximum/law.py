@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
-from bayes_sota.core.arguments import SHARE, Range
+from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
 from bayes_sota.core.skills import SkillDistribution
@@ -236,10 +236,9 @@ class MaximumLaw(BestLaw):
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """``P(max_j X_j <= x)`` for success counts ``x``."""
-        index = np.floor(np.asarray(x, dtype=np.float64)) - self.start
-        inside = np.clip(index, 0, self.values.size - 1).astype(np.int64)
-        below = np.where(index < 0, 0.0, self.values[inside])
-        return np.where(index >= self.values.size, 1.0, below)
+        index = np.floor(np.asarray(x, dtype=np.float64)) - self.start + 1
+        index = np.clip(index, 0, self.values.size + 1).astype(np.int64)
+        return np.concatenate([[0.0], self.values, [1.0]])[index]
 
     def at_least(self, score: ArrayLike) -> FloatArray:
         r"""``P(max_j X_j / n >= score)``: the smallest count that is as good is among them.
@@ -366,8 +365,8 @@ def maximum_law(
         best, ends = float(skills.max()), np.array([skills.min(), skills.max()])
     reference = best if reference_skill is None else float(reference_skill)
     SHARE.check(correlation, "correlation")
-    if correlation > 0 and not 0 < reference < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
+    if correlation > 0:
+        OPEN_SHARE.check(reference, "reference_skill")
     if correlation > 0 and not cap_correlation:
         require_feasible(ends, correlation, reference)
     if reference_count is not None:

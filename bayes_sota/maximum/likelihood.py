@@ -18,7 +18,7 @@ with simulated fields.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill, fresh_test_set, walk_down
 from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
+from bayes_sota.maximum.submissions import expected_maximum, noise_at
 
 _NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error
@@ -231,17 +231,14 @@ class BoardLikelihood:
         self.tries, self.tries_weights = tries_nodes(board)
         most = float(expected_maximum(board.submissions).max()) if board.has_submissions else 0.0
         self.edges, self.skills = edges_of(board), nodes_of_skill(board, correlations, most)
-        known = {
-            rho: tabulate(board, self.edges, self.skills, rho, theta0)
-            for rho in set(correlations.tolist())
-        }
-        self.tables = [known[rho] for rho in correlations.tolist()]
+        table = cache(partial(tabulate, board, self.edges, self.skills, reference_skill=theta0))
+        self.tables = [table(rho) for rho in correlations.tolist()]
         if board.has_submissions and luck is not None:
-            noises = {of: SubmissionNoise(board.submissions, of) for of in np.unique(luck)}
-            self.tables = [
-                replace(table, survival=noises[of].raised(table.survival))
-                for table, of in zip(self.tables, luck, strict=True)
-            ]
+            numbers = tuple(board.submissions[0].tolist())
+            for r, (one, of) in enumerate(zip(self.tables, luck.tolist(), strict=True)):
+                self.tables[r] = replace(
+                    one, survival=noise_at(numbers, (of,)).raised(one.survival)
+                )
 
     def hat_weights(self, distribution: SkillDistribution) -> FloatArray:
         """Hat weights of D distributions on the skills of the tables, shape (D, N)."""

@@ -75,23 +75,18 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
             label = f"{observed['board'].values[board]}: {label}" if several else label
             rows.append(summarize_draws(draws, ci_prob) | {"name": label, "score": best})
             densities.append(density_of(draws))
-    panel = plot_forest(rows, word, score=_word_of_maximum(tree), **pc_kwargs)
+    seen = dataset_of(tree, "observed_data")  # of two boards the public one; skills are private
+    kind = "public" if "score" in seen and "board" in seen["score"].dims else "observed"
+    panel = plot_forest(rows, word, score=f"best {kind} score", **pc_kwargs)
     top = max(float(y.max()) for _, y in densities) or 1.0
     for row, (x, y) in enumerate(densities):
         panel.area(f"density_{row}", x, -row, _HIGH * y / top - row, COLORS["prior"], 0.4)
     mean, low, high = (rounded(x, rows[0]["sd"]) for x in (rows[0]["mean"], *rows[0]["interval"]))
-    said = f"posterior mean {mean}, {ci_prob:.0%} interval {low} to {high}"
-    of = f"{word[0].upper()}{word[1:]} of the best classifier"
-    title_figure(panel.collection, of if several else f"{of}: {said}")
+    title = f"{word[0].upper()}{word[1:]} of the best classifier"
+    if not several:
+        title += f": posterior mean {mean}, {ci_prob:.0%} interval {low} to {high}"
+    title_figure(panel.collection, title)
     return panel.collection
-
-
-def _word_of_maximum(tree: xr.DataTree) -> str:
-    """Of two boards the best score is the public one, skills are private."""
-    observed = dataset_of(tree, "observed_data")
-    if "score" in observed and "board" in observed["score"].dims:
-        return "best public score"
-    return "best observed score"
 
 
 def plot_maximum_law(

@@ -17,18 +17,14 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, SKILL, generator_of
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import (
-    best_of_fields,
-    default_reference_skill,
-    fresh_test_set,
-)
+from bayes_sota.maximum.fresh_test_sets import best_of_fields, fresh_test_set
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 
 Values = Mapping[str, FloatArray]
@@ -87,13 +83,6 @@ class Maxima:
         """Whether some best score was chosen among submissions."""
         return any(board.has_submissions for board in self.boards)
 
-    @property
-    def references(self) -> FloatArray:
-        """theta0 of each board, (B,); ``InputError`` for a given one outside of (0, 1)."""
-        if self.reference_skill is not None:
-            SKILL.check(self.reference_skill, "reference_skill")
-        return np.array([default_reference_skill(b, self.reference_skill) for b in self.boards])
-
     def field(self, values: Values) -> SkillDistribution:
         """P(theta) of each draw."""
         return self.priors.skill.distribution(values["location"], values["spread"])
@@ -149,7 +138,7 @@ class Maxima:
         return {**values, "expected_sota": expected}
 
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
-        """Exact draws of what stands behind the maxima, as of ``collect``.
+        """Exact draws of the latent variables of every board, as of ``collect``.
 
         rho enters through the nearest of nodes at equally spaced quantiles, between which the log
         likelihood is interpolated. Classifiers submit once.

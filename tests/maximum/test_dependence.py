@@ -141,7 +141,7 @@ def test_similarity_gives_back_the_correlation():
     [
         (0.6, 0.8, r"must lie in \[0.68, 1\] at an accuracy of 0.8"),
         (1.01, 0.8, "got 1.01"),
-        (0.9, 1.0, r"skill must lie in \(0, 1\)"),
+        (0.9, 1.0, "skill must be a number above 0 and below 1"),
         (float("nan"), 0.8, "got nan"),
     ],
 )
