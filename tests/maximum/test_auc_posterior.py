@@ -96,22 +96,6 @@ def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
     assert np.sqrt(np.mean(np.square(ours))) < np.sqrt(np.mean(np.square(raw)))
 
 
-def test_without_correlation_the_kernel_is_the_exact_law() -> None:
-    board, _ = simulated_board(np.random.default_rng(1), 20, 0.5)
-    law = score_law(board)
-    y = np.linspace(1.5, 3.0, 50)
-    prepared = law.prepared(board.scores, y)
-    p = np.exp(law.log_kernel(prepared, 1.0))
-    table = AucScores.of(100, 900, 0.75, 0.95)
-    step, psi = 1e-5, expit(y)
-    from scipy.special import ndtr
-
-    high = ndtr(table.normal_score(board.scores[:, None] + step / 2, psi))
-    low = ndtr(table.normal_score(board.scores[:, None] - step / 2, psi))
-    inside = (high > 1e-6) & (high < 1 - 1e-6)
-    np.testing.assert_allclose(p[inside] / (high - low)[inside], 1.111, rtol=0.2)
-
-
 @pytest.mark.slow
 def test_lower_is_better_turns_every_sign() -> None:
     errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 60)

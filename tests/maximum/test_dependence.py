@@ -85,19 +85,15 @@ def make_table(n, counts, rho, theta0):
     ],
 )
 def test_survival_functions_agree_with_convolution(n, counts, theta0, rho):
-    check_table(*make_table(n, counts, rho, theta0), n, rho, theta0, (5, 12))
-
-
-def check_table(edges, at, table, n, rho, theta0, sizes):
-    """Some of the nodes of S0 and of the skills, against convolutions."""
+    edges, at, table = make_table(n, counts, rho, theta0)
     a, b = conditional_probabilities(at, rho, theta0)
-    counts = counts_of(table, n, theta0)
+    right = counts_of(table, n, theta0)
     rows, skills = (
-        np.unique(np.linspace(0, of.size - 1, size).astype(int))
-        for of, size in zip((counts, at), sizes, strict=True)
+        np.unique(np.linspace(0, size - 1, few).astype(int))
+        for size, few in ((right.size, 5), (at.size, 12))
     )
     for (e, edge), row, i in itertools.product(enumerate(edges), rows, skills):
-        exact = convolution(int(edge), n, int(counts[row]), a[i], b[i])
+        exact = convolution(int(edge), n, int(right[row]), a[i], b[i])
         assert table.survival[e, row, i] == pytest.approx(exact, abs=1e-10)
 
 

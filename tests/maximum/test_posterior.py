@@ -18,7 +18,7 @@ from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill
-from bayes_sota.maximum.posterior import Maxima, log_priors, sota_posterior
+from bayes_sota.maximum.posterior import log_priors, sota_posterior
 
 
 def best(score, n_test, n_classifiers, **options):
@@ -190,28 +190,3 @@ def test_log_likelihood_and_log_prior_belong_to_the_draws():
         np.testing.assert_allclose(log_prior[name], expected)
     assert posterior.draws["log_likelihood"].shape == (500, 1)
     assert np.all(posterior.draws["log_likelihood"] < 0)
-
-
-@pytest.mark.slow
-def test_prior_draws_come_from_the_prior():
-    rng = np.random.default_rng(3)
-    priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
-    prior = Maxima((BOARD,), priors).draw_prior(rng, 20_000)
-    skill = simulate_skills(rng, "logit-normal", prior["location"], prior["spread"], 50)
-    _, x = play(rng, 200, 0.98, skill, prior["rho"])
-    tied = np.where(x == x.max(axis=1)[:, None], rng.random(x.shape), -1.0)
-    winner = skill[np.arange(20_000), tied.argmax(axis=1)]
-    assert stats.ks_2samp(prior["theta_sota"][:, 0], skill.max(axis=1)).pvalue > 1e-4
-    best = x.max(axis=1) / 200
-    for name, expected in (
-        ("observed_maximum", best),
-        ("winner_skill", winner),
-        ("multiplicity_bias", best - skill.max(axis=1)),
-    ):
-        assert stats.ks_2samp(prior[name][:, 0], expected).pvalue > 1e-4, name
-    assert abs(prior["shift"].mean()) < 0.03
-    assert prior["shift"].std() == pytest.approx(1, rel=0.02)
-    luck = prior["multiplicity_bias"][:, 0]
-    assert np.corrcoef(prior["shift"][:, 0], luck)[0, 1] > 0.4  # a lucky test set is lucky for all
-    expected = prior["expected_sota"][:, 0]
-    assert expected.mean() == pytest.approx(skill.max(axis=1).mean(), abs=3e-3)

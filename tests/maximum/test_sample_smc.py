@@ -92,7 +92,7 @@ def test_the_result_agrees_with_the_exact_route_and_is_complete():
     assert (summary["ess_bulk"].min() > 320, summary["r_hat"].max() < 1.02) == (True, True)
     assert tree.attrs["epsilon"] <= exact["theta_sota"].std() / 4
     groups = set(sample_exact((BOARD,), MaximumPriors(), draws=25, random_seed=1).children)
-    assert set(tree.children) == groups
+    assert set(tree.children) == groups - {"sample_stats"}
     assert set(tree["log_prior"].data_vars) == {"location", "log_spread", "rho"}
 
 
