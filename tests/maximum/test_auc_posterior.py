@@ -146,12 +146,3 @@ def test_an_interval_of_one_auc_does_not_depend_on_rho(auc: float, a: int, b: in
     error = float(table.standard_error(auc))
     np.testing.assert_allclose(limits[1], limits[0], atol=0.2 * error)
     np.testing.assert_allclose(limits[2], limits[0], atol=0.2 * error)
-
-
-@pytest.mark.slow
-def test_a_perfect_auc_far_above_all_others_is_a_leak() -> None:
-    rng = np.random.default_rng(1)
-    aucs = np.append(np.round(0.8 + 0.02 * rng.random(40), 4), 1.0)
-    board = Leaderboard(aucs, n_test=600, n_positive=100, metric="auc")
-    posterior = board_posterior(board, random_seed=0, draws=200)
-    assert any("1 perfect score among 41 entries" in reason for reason in posterior.reasons)
