@@ -4,12 +4,12 @@ from typing import Any
 
 import pymc as pm
 
-from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum import observe_maximum
+from bayes_sota.maximum.posterior import several
 
 
-def maximum_logp(board: BestScore, location: Any, spread: Any, rho: Any, **options: Any) -> Any:
+def maximum_logp(board: Any, location: Any, spread: Any, rho: Any, **options: Any) -> Any:
     """Given location, spread and rho, numbers or tensors; options of ``observe_maximum``."""
     with pm.Model():
         variable = observe_maximum(board, location, spread, rho, **options)
-    return pm.logp(variable, [board.maximum]).sum()
+    return pm.logp(variable, [one.maximum for one in several(board)]).sum()

@@ -367,7 +367,7 @@ def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> A
     places = np.linspace(min(low, high - 1.0), high, count)
 
     def correction(place: float) -> FloatArray:
-        """``g - offset`` at one AUC; held constant where no estimate can be."""
+        """``g - offset`` at one AUC, constant where no estimate can be."""
         auc, x = (expit(np.interp(t, stable, _LOG_ODDS)) for t in (place, place + _OFFSETS))
         below = estimate_cdf(x, float(auc), a, b, ratio)
         known = (x > edge / 2) & (x < 1 - edge / 2) & (below > _TINY) & (below < 1 - _TINY)

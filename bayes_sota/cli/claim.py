@@ -107,11 +107,8 @@ def segmentation(
     if (sd or sd_difference) and (note or max([*(sd or ()), sd_difference or 0.0]) > 1):
         notes.append("standard deviations are read as percent")
         sd, sd_difference = map(_hundredths, (sd, sd_difference))
-    known: Any = {
-        "known": options.pop("pairwise_correlation"),
-        "sd": sd,
-        "sd_difference": sd_difference,
-    }
+    known: Any = {"known": options.pop("pairwise_correlation")}
+    known |= {"sd": sd, "sd_difference": sd_difference}
     claim = claims.Means(a=float(printed[0]), b=float(printed[1]), n=n_test, **known)
     return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 

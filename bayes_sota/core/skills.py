@@ -37,8 +37,8 @@ class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
     A family works in its own ``coordinate``: the log odds, or theta itself. ``sf``, ``isf`` and
-    ``tail`` take and return values in that coordinate; integrals are over the log odds of the
-    cdf, the integration axis. Two distributions are equal where family and parameters are.
+    ``tail`` take and return values in that coordinate. Two distributions are equal where family and
+    parameters are.
     """
 
     def __post_init__(self) -> None:
@@ -83,24 +83,6 @@ class SkillDistribution(ABC):
     @abstractmethod
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """``sf(c)`` and the expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
-
-    # The integration axis is the log odds of the cdf, on which every family is smooth.
-
-    def axis_density(self, u: ArrayLike) -> FloatArray:
-        """Density with respect to the integration axis: standard logistic."""
-        return 1 / (1 + np.exp(u)) / (1 + np.exp(np.negative(u)))
-
-    def axis_support(self) -> tuple[float, float]:
-        """Interval of the axis: mass 1e-12 is below it, where ``isf`` loses digits, 1e-17 above."""
-        return -27.6, 39.2
-
-    def axis_skill(self, u: ArrayLike) -> FloatArray:
-        """Skill at a point of the integration axis."""
-        return self.skill(self.isf(1 / (1 + np.exp(u))))
-
-    def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
-        """Point of the integration axis at a skill."""
-        return -logit(self.sf(self.from_skill(skill)))
 
     def hat_weights(self, nodes: FloatArray) -> FloatArray:
         r"""Expectations of the piecewise linear hat functions on ``nodes``.
@@ -240,7 +222,7 @@ class Uniform(SkillDistribution):
 
 @dataclass(frozen=True, eq=False)
 class Beta(SkillDistribution):
-    """Beta(a, b) skills."""
+    """Beta(a, b) skills; the coordinate is the skill."""
 
     a: Parameter
     b: Parameter

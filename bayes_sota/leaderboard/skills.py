@@ -38,6 +38,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
 from bayes_sota.leaderboard.fit import FieldFit, Outliers
+from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
 REPEATS = 4  # draws per set of parameters
 LEADERS = 40  # classifiers that could get the best score on a fresh test set
@@ -168,11 +169,11 @@ class Skills:
         """Scores of the winner, and the best score, on fresh items that all answer, (D,) each."""
         evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
         if evidence.shares_scores:
-            best = np.sort(self._leaders, axis=1)
-            return {
-                "winner_new_score": evidence.law.new_score(self.winner, n_test, rng),
-                "best_new_score": evidence.law.best_new_score(best, self.rho, n_test, rng),
-            }
+            test_set, rows = fresh_test_set(evidence.board, rng, self.rho), np.arange(size)
+            leaders = np.sort(self._leaders, axis=1)[:, -LEADERS:]
+            scores = np.array([test_set.play(rng, rows, one) for one in leaders.T])
+            winner = test_set.play(rng, rows, self.winner)
+            return {"winner_new_score": winner, "best_new_score": scores.max(axis=0)}
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
         loading = evidence.loading(self.rho[:, None], columns)
         if evidence.factor is None:

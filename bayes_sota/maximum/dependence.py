@@ -15,6 +15,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
 from bayes_sota.core.types import FloatArray, IntArray
 
@@ -105,8 +106,7 @@ def correlation_of_similarity(similarity: float, skill: float) -> float:
     >>> round(correlation_of_similarity(0.85, 0.756), 2)
     0.77
     """
-    if not 0 < skill < 1:
-        raise InputError(f"skill must lie in (0, 1), got {skill:g}")
+    OPEN_SHARE.check(skill, "skill")
     least = (1 - skill) ** 2 + skill**2
     if not least <= similarity <= 1:
         raise InputError(
@@ -229,8 +229,6 @@ def reference_nodes(
     half_width : float
         Standard deviations of S0 to cover on each side (skewness is allowed for on top).
     """
-    if not 0 < reference_skill < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {reference_skill:g}")
     mean = n_test * reference_skill
     sd = float(np.sqrt(mean * (1 - reference_skill)))
     reach = half_width * sd + half_width**2 / 6

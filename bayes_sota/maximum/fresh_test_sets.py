@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayes_sota.core.arguments import SKILL
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
@@ -69,12 +70,8 @@ def walk_down(
         Skill of the classifier with the best value so far, changed in place. Of tied
         classifiers one is drawn: the t-th takes over with probability 1/t.
     """
-    upper, remaining, tied, leading = (
-        upper.copy(),
-        remaining.copy(),
-        np.ones(best.size),
-        best.copy(),
-    )
+    upper, remaining, leading = upper.copy(), remaining.copy(), best.copy()
+    tied = np.ones(best.size)
     rows = np.flatnonzero(remaining > 0)
     parts = test_set.parts(rows, inverse(rows, upper[rows]))
     for _ in range(_MOST_STEPS):  # a lead that so many trials left stands
@@ -151,9 +148,10 @@ class NormalTestSet:
     step: float = 0.0
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:
-        """What scores of these draws and skills are made of, the kind of the noise last.
+        """Components of the scores of these draws and skills.
 
-        Skill, what all scores share, and the standard deviation of what is a score's own.
+        Skill, the part that all scores share, the standard deviation of a score's own part, and the
+        kind of its noise.
         """
         rho = self.correlation[rows]
         own = np.maximum(np.sqrt(1 - rho**2), _LEAST_OWN)
@@ -325,8 +323,8 @@ def fresh_test_set(
 
 
 def default_reference_skill(board: BestScore, skill: float | None = None) -> float:
-    """theta0 as given, or the observed maximum, kept half an item away from 0 and 1."""
+    """theta0 as given, checked, or the observed maximum, half an item away from 0 and 1."""
     if skill is not None:
-        return skill
+        return float(SKILL.check(skill, "reference_skill"))
     half = 0.5 / (board.n_test or 10**6)
     return float(np.clip(board.maximum, half, 1 - half))

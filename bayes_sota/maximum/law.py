@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
-from bayes_sota.core.arguments import SHARE, Range
+from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
-from bayes_sota.core.skills import SkillDistribution, Uniform
+from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import checked_number
 from bayes_sota.maximum.dependence import (
@@ -183,17 +183,16 @@ def drawn_field(items: Items, distribution: SkillDistribution, n_drawn: int) -> 
     return Field(items, skills, weights, n_drawn)
 
 
-def listed_field(items: Items, skills: FloatArray, n_drawn: int | None = None) -> Field:
-    """Nodes for given skills, or for so many drawn from them with replacement.
+def listed_field(items: Items, skills: FloatArray, m: int, *, drawn: bool = False) -> Field:
+    """Nodes for m classifiers of these skills, in equal numbers or drawn with replacement.
 
-    Equal skills share a node, and very many distinct ones are condensed. What serves the product
-    serves the sum over drawn skills, which is linear in the weights too. Skills that cannot reach
-    the best score are left out.
+    Equal skills share a node, and very many distinct ones are condensed: both the product over
+    skills and the sum over drawn ones are linear in the weights. Skills that cannot reach the best
+    score are left out.
     """
     values, copies = np.unique(skills, return_counts=True)
-    sure = values[-1] if n_drawn is None else surely_drawn(values, copies, n_drawn)
-    kept = items.near(values, sure)
-    root, weights = items.stabilized(values[kept]), copies[kept].astype(np.float64)
+    kept = items.near(values, surely_drawn(values, copies, m) if drawn else values[-1])
+    root, weights = items.stabilized(values[kept]), copies[kept] / skills.size
     pieces = np.split(np.arange(root.size), np.searchsorted(root, items.stabilized(items.kinks)))
     moved = [
         condensed(root[i], weights[i], _FEWEST + int(_PER_ERROR * np.ptp(root[i]) / items.own))
@@ -202,7 +201,7 @@ def listed_field(items: Items, skills: FloatArray, n_drawn: int | None = None) -
     ]
     root, weights = (np.concatenate(parts) for parts in zip(*moved, strict=True))
     nodes = np.sin(root / (2 * np.sqrt(items.n_test))) ** 2
-    return Field(items, nodes, weights if n_drawn is None else weights / skills.size, n_drawn)
+    return Field(items, nodes, weights, m) if drawn else Field(items, nodes, weights * m)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,10 +236,9 @@ class MaximumLaw(BestLaw):
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """``P(max_j X_j <= x)`` for success counts ``x``."""
-        index = np.floor(np.asarray(x, dtype=np.float64)) - self.start
-        inside = np.clip(index, 0, self.values.size - 1).astype(np.int64)
-        below = np.where(index < 0, 0.0, self.values[inside])
-        return np.where(index >= self.values.size, 1.0, below)
+        index = np.floor(np.asarray(x, dtype=np.float64)) - self.start + 1
+        index = np.clip(index, 0, self.values.size + 1).astype(np.int64)
+        return np.concatenate([[0.0], self.values, [1.0]])[index]
 
     def at_least(self, score: ArrayLike) -> FloatArray:
         r"""``P(max_j X_j / n >= score)``: the smallest count that is as good is among them.
@@ -358,9 +356,8 @@ def maximum_law(
     n = checked_number(n_test, "n_test")
     if isinstance(skill, SkillDistribution):
         m = number_of_classifiers(n_classifiers, None)
-        best, ends = float(np.squeeze(skill.expected_maximum(m))), np.array([0.0, 1.0])
-        if isinstance(skill, Uniform):
-            ends = np.array([skill.low, skill.high]).ravel()
+        best = float(np.squeeze(skill.expected_maximum(m)))
+        ends = skill.skill(skill.isf(np.array([1.0, 0.0])))
     else:
         skills = _checked_skills(skill)
         listed = None if resampled or np.ndim(skill) == 0 else skills.size
@@ -368,8 +365,8 @@ def maximum_law(
         best, ends = float(skills.max()), np.array([skills.min(), skills.max()])
     reference = best if reference_skill is None else float(reference_skill)
     SHARE.check(correlation, "correlation")
-    if correlation > 0 and not 0 < reference < 1:
-        raise InputError(f"reference skill must lie in (0, 1), got {reference:g}")
+    if correlation > 0:
+        OPEN_SHARE.check(reference, "reference_skill")
     if correlation > 0 and not cap_correlation:
         require_feasible(ends, correlation, reference)
     if reference_count is not None:
@@ -379,12 +376,8 @@ def maximum_law(
     items = Items(n, 0.0 if alone else correlation, reference, reference_count)
     if isinstance(skill, SkillDistribution):
         field_of = drawn_field(items, skill, m)
-    elif resampled:
-        field_of = listed_field(items, skills, m)
-    elif skills.size == 1:
-        field_of = Field(items, skills, np.array([float(m)]))
     else:
-        field_of = listed_field(items, skills)
+        field_of = listed_field(items, skills, m, drawn=resampled)
     return MaximumLaw(n, m, best, correlation, reference, *field_of.tabulate())
 
 

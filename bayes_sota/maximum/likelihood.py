@@ -1,12 +1,13 @@
-r"""Exact likelihood of one observed maximum, and what it implies for the field behind it.
+r"""Exact likelihood of one observed maximum, and exact draws of the field behind it.
 
 .. math:: L(\phi, \rho) = \sum_k P(S_0 = k) \big[ H_k(1, x_{hi})^m - H_k(1, x_{lo} - 1)^m \big]
 
 with :math:`H_k(t, x) = \int_{\theta \le t} P(X \le x \mid k, \theta)\, dP(\theta \mid \phi)` and
 the counts :math:`x_{lo}, \dots, x_{hi}` that print as the observed score. Accuracies share the
-reference classifier's number of right answers (``dependence``), normal scores of AUCs and of scores
-with a standard error one normal factor. The tables of ``P(X > x | shift, theta)`` at nodes of the
-shift and of skill do not depend on P(theta): with its hat weights H is one matrix product.
+number of correct answers of the reference classifier (``dependence``); normal scores of AUCs and of
+scores with a standard error share one normal factor. The tables of ``P(X > x | shift, theta)`` at
+nodes of the shift and of skill do not depend on P(theta): with its hat weights H is one matrix
+product.
 
 Given the node k, the number T of classifiers at the maximum is zero-truncated binomial; their
 skills follow :math:`P(X = x \mid k, \theta)\, dP(\theta)` and those of the others
@@ -17,7 +18,7 @@ with simulated fields.
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill, fresh_test_set, walk_down
 from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
+from bayes_sota.maximum.submissions import expected_maximum, noise_at
 
 _NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error
@@ -166,8 +167,8 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
     return low, low + width
 
 
-class CellLaw:
-    """Laws of one skill proportional to ``factor(theta) dP(theta)``, one per draw.
+def inverse_law(distribution: SkillDistribution, tail: FloatArray, factor: FloatArray) -> Any:
+    """Inverse upper tails of laws of one skill proportional to ``factor(theta) dP(theta)``.
 
     Between two nodes the factor is replaced by its mean, and P(theta) is kept exactly.
 
@@ -179,28 +180,28 @@ class CellLaw:
         P(theta) above each node, decreasing.
     factor : ndarray, shape (D, N)
         At the nodes.
+
+    Returns
+    -------
+    callable
+        ``inverse(rows, upper)``: skills that draws ``rows`` exceed with probability ``upper``.
     """
+    draws, f = len(tail), factor[:, ::-1]
+    ends, above = np.zeros((2, draws, tail.shape[1] + 2))
+    ends[:, 1:-1], ends[:, -1] = tail[:, ::-1], 1.0
+    mass = np.diff(ends, axis=1)
+    mass[:, 1:-1] *= 0.5 * (f[:, 1:] + f[:, :-1])
+    mass[:, [0, -1]] *= f[:, [0, -1]]
+    np.cumsum(mass, axis=1, out=above[:, 1:])
+    above /= np.maximum(above[:, -1:], _TINY)
+    above += 2.0 * np.arange(draws)[:, None]  # all draws in one increasing function
+    tails, above = ends.ravel(), above.ravel()
 
-    def __init__(
-        self, distribution: SkillDistribution, tail: FloatArray, factor: FloatArray
-    ) -> None:
-        """Cumulate the mass of the cells from above, all draws in one increasing function."""
-        draws, f = len(tail), factor[:, ::-1]
-        ends, above = np.zeros((2, draws, tail.shape[1] + 2))
-        ends[:, 1:-1], ends[:, -1] = tail[:, ::-1], 1.0
-        mass = np.diff(ends, axis=1)
-        mass[:, 1:-1] *= 0.5 * (f[:, 1:] + f[:, :-1])
-        mass[:, [0, -1]] *= f[:, [0, -1]]
-        np.cumsum(mass, axis=1, out=above[:, 1:])
-        above /= np.maximum(above[:, -1:], _TINY)
-        above += 2.0 * np.arange(draws)[:, None]
-        self.distribution, self.tails, self.above = distribution, ends.ravel(), above.ravel()
+    def inverse(rows: IntArray, upper: FloatArray) -> FloatArray:
+        field, drawn = distribution.take(rows), np.interp(upper + 2.0 * rows, above, tails)
+        return field.skill(field.isf(np.clip(drawn, _TINY, 1.0)))
 
-    def inverse(self, rows: IntArray, upper: FloatArray) -> FloatArray:
-        """Skills that draws ``rows`` exceed with probability ``upper``."""
-        tail = np.interp(upper + 2.0 * rows, self.above, self.tails)
-        field = self.distribution.take(rows)
-        return field.skill(field.isf(np.clip(tail, _TINY, 1.0)))
+    return inverse
 
 
 class BoardLikelihood:
@@ -230,17 +231,14 @@ class BoardLikelihood:
         self.tries, self.tries_weights = tries_nodes(board)
         most = float(expected_maximum(board.submissions).max()) if board.has_submissions else 0.0
         self.edges, self.skills = edges_of(board), nodes_of_skill(board, correlations, most)
-        known = {
-            rho: tabulate(board, self.edges, self.skills, rho, theta0)
-            for rho in set(correlations.tolist())
-        }
-        self.tables = [known[rho] for rho in correlations.tolist()]
+        table = cache(partial(tabulate, board, self.edges, self.skills, reference_skill=theta0))
+        self.tables = [table(rho) for rho in correlations.tolist()]
         if board.has_submissions and luck is not None:
-            noises = {of: SubmissionNoise(board.submissions, of) for of in np.unique(luck)}
-            self.tables = [
-                replace(table, survival=noises[of].raised(table.survival))
-                for table, of in zip(self.tables, luck, strict=True)
-            ]
+            numbers = tuple(board.submissions[0].tolist())
+            for r, (one, of) in enumerate(zip(self.tables, luck.tolist(), strict=True)):
+                self.tables[r] = replace(
+                    one, survival=noise_at(numbers, (of,)).raised(one.survival)
+                )
 
     def hat_weights(self, distribution: SkillDistribution) -> FloatArray:
         """Hat weights of D distributions on the skills of the tables, shape (D, N)."""
@@ -256,6 +254,11 @@ class BoardLikelihood:
             each = peak[:, 0] + np.log(self.tries_weights[:, None] * mass)
         return np.logaddexp.reduce(each)
 
+    def at_nodes(self, distribution: SkillDistribution) -> FloatArray:
+        """Log likelihood of D distributions at every correlation, (R, D)."""
+        weights = self.hat_weights(distribution)
+        return np.array([self.log_likelihood(weights, r) for r in range(len(self.tables))])
+
     def draw(
         self,
         rng: Generator,
@@ -265,27 +268,29 @@ class BoardLikelihood:
     ) -> dict[str, FloatArray]:
         """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations.
 
-        Arrays (D,) of what stands behind the maximum, of ``log_likelihood``, and of
-        ``beyond_tables``: whether a draw rests on what lies outside the tables.
+        Arrays (D,) of latent variables, of ``log_likelihood``, and of ``beyond_tables``: whether a
+        draw lies outside the tables.
         """
         coordinates, rows = distribution.from_skill(self.skills), np.arange(r.size)
         tail, excess = distribution.expanded().tail(coordinates)
         weights = hat_weights_of_excess(excess, coordinates)
-        drawn, tied, low, high = self._draw_shared(rng, weights, r)
-        m = drawn["n_classifiers"].astype(np.int64)
-        at, behind = (CellLaw(distribution, tail, factor) for factor in (low - high, 1 - low))
-        winner = at.inverse(rows, rng.random(r.size))
+        parts = [self._draw_shared(rng, weights[r == index], index) for index in np.unique(r)]
+        place = np.argsort(np.argsort(r, kind="stable"))
+        drawn = {name: np.concatenate([part[name] for part in parts])[place] for name in parts[0]}
+        m, tied, low, high = (drawn.pop(name) for name in ("m", "tied", "low", "high"))
+        at, behind = (inverse_law(distribution, tail, factor) for factor in (low - high, 1 - low))
+        winner = at(rows, rng.random(r.size))
         fresh = fresh_test_set(self.board, rng, correlation, self.reference_skill)
         new = fresh.play(rng, rows, winner)
         best, best_new = winner, new
         for law, size in ((at, tied - 1), (behind, m - tied)):
             # upper-tail probability of the best of so many
             level = np.where(size > 0, -np.expm1(np.log(rng.random(r.size)) / size.clip(1)), 1.0)
-            skill = law.inverse(rows, level)
+            skill = law(rows, level)
             best = np.where(size > 0, np.maximum(best, skill), best)
             again = np.maximum(best_new, fresh.play(rng, rows, skill))
             best_new = np.where(size > 0, again, best_new)
-            best_new = walk_down(fresh, rng, law.inverse, level, size - 1, best_new)
+            best_new = walk_down(fresh, rng, law, level, size - 1, best_new)
         drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,
@@ -294,45 +299,35 @@ class BoardLikelihood:
             "best_new_score": best_new,
         }
 
-    def _draw_shared(
-        self, rng: Generator, weights: FloatArray, r: IntArray
-    ) -> tuple[dict[str, Any], IntArray, FloatArray, FloatArray]:
-        """What all classifiers share, given hat weights (D, N); then what the field follows.
+    def _draw_shared(self, rng: Generator, weights: FloatArray, r: int) -> dict[str, Any]:
+        """Draw what all classifiers share at the r-th correlation, given hat weights (D, N).
 
-        These are the number of classifiers at the maximum, (D,), and the survival functions at both
-        edges of the run of scores that the maximum lies in, (D, N).
+        Beside the variables (D,) of ``draw``: ``m`` as integers, the number ``tied`` at the
+        maximum, and the survival functions at the edges of its run of scores, (D, N).
         """
-        shift, tries, log_likelihood = np.empty((3, r.size))
-        low, high = np.empty((2, *weights.shape))
-        tied, beyond = np.ones(r.size, np.int64), np.zeros(r.size, bool)
-        for index in np.unique(r):
-            some, table = np.flatnonzero(r == index), self.tables[index]
-            log_h, draws = table.log_field_cdf(weights[some]), np.arange(some.size)
-            several = table.shifts.size > 1
-            prior = self.tries_weights[:, None, None] * table.weights
-            power = _power_difference(log_h[1:], log_h[:-1], self.tries[:, None, None, None])
-            cells = prior[..., None] * power
-            total = np.cumsum(cells.reshape(-1, some.size), axis=0)
-            place = np.sum(total < rng.random(some.size) * total[-1], axis=0)
-            place = np.minimum(place, len(total) - 1)
-            i, part, k = np.unravel_index(place, cells.shape[:3])
-            m = self.tries[i]
-            step = log_h[part, k, draws] - log_h[part + 1, k, draws]
-            tied[some] = _draw_tied(rng, m.astype(np.int64), -np.expm1(np.minimum(step, 0)))
-            low[some], high[some] = table.survival[part, k], table.survival[part + 1, k]
-            within = table.cell * (rng.random(k.size) - 0.5)
-            moved = table.shifts[k] + within if several else rng.standard_normal(k.size)
-            shift[some], tries[some] = moved, m
-            with np.errstate(divide="ignore"):
-                log_likelihood[some] = np.log(total[-1])
-            beyond[some] = (total[-1] < 10 * _NOISE * m) | several & (table.weights[k] < _RARE)
-        drawn = {
-            "shift": shift,
+        table, draws = self.tables[r], np.arange(len(weights))
+        log_h, several = table.log_field_cdf(weights), table.shifts.size > 1
+        prior = self.tries_weights[:, None, None] * table.weights
+        power = _power_difference(log_h[1:], log_h[:-1], self.tries[:, None, None, None])
+        cells = prior[..., None] * power
+        total = np.cumsum(cells.reshape(-1, draws.size), axis=0)
+        place = np.sum(total < rng.random(draws.size) * total[-1], axis=0)
+        i, part, k = np.unravel_index(np.minimum(place, len(total) - 1), cells.shape[:3])
+        tries = self.tries[i]
+        m = tries.astype(np.int64)
+        step = log_h[part, k, draws] - log_h[part + 1, k, draws]
+        tied = _draw_tied(rng, m, -np.expm1(np.minimum(step, 0)))
+        within = table.cell * (rng.random(k.size) - 0.5)
+        with np.errstate(divide="ignore"):
+            log_likelihood = np.log(total[-1])
+        return {
+            "shift": table.shifts[k] + within if several else rng.standard_normal(k.size),
             "n_classifiers": tries,
             "log_likelihood": log_likelihood,
-            "beyond_tables": beyond,
+            "beyond_tables": (total[-1] < 10 * _NOISE * m) | several & (table.weights[k] < _RARE),
+            **{"m": m, "tied": tied, "low": table.survival[part, k]},
+            "high": table.survival[part + 1, k],
         }
-        return drawn, tied, low, high
 
 
 def _power_difference(

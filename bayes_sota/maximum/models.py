@@ -41,7 +41,7 @@ _OBSERVED = "observed_maximum"
 _PARAMETERS = ("location", "spread", "rho")
 _RHO_NODES = 7
 _NODES_PER_RHO = 11  # where the prior of rho is wide
-_RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is held constant in rho
+_RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is constant in rho
 
 
 def build_model(
@@ -86,8 +86,6 @@ def build_model(
     ['log_spread', 'level', 'rho']
     """
     maxima = _maxima_of(boards, priors, reference_skill)
-    if not isinstance(maxima.priors.skill, LogitNormalSkill):
-        raise InputError("this model has logit-normal skills; exact and abc have others too")
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
     with pm.Model() as model:
         observe_maximum(boards, *_field_variables(maxima), **known)
@@ -113,8 +111,8 @@ def observe_maximum(
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
         the reference classifier. Their priors are those of the model around.
     priors : Priors, optional
-        Their family is that of the skills. Their prior of rho tells where it may lie: beyond
-        quantiles of .0002 and .9998 the likelihood is that at these.
+        Of logit-normal skills. Their prior of rho gives its range: beyond its quantiles at 0.0002
+        and 0.9998 the likelihood stays constant.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
 
@@ -135,6 +133,8 @@ def observe_maximum(
     ('board',)
     """
     maxima = _maxima_of(boards, priors, reference_skill)
+    if not isinstance(maxima.priors.skill, LogitNormalSkill):
+        raise InputError("this model has logit-normal skills; exact and abc have others too")
     marginals = [_marginal(maxima, board) for board in maxima.boards]
     draw = fresh_maxima(maxima)
 
@@ -216,7 +216,7 @@ def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
 
 
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
-    """Lagrange basis at the nodes in barycentric form; rho is held inside their range."""
+    """Lagrange basis at the nodes in barycentric form; rho is clipped to their range."""
     if nodes.size == 1:
         return pt.ones(1)
     index = np.arange(nodes.size)

@@ -17,22 +17,18 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, SKILL, generator_of
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.fresh_test_sets import (
-    best_of_fields,
-    default_reference_skill,
-    fresh_test_set,
-)
+from bayes_sota.maximum.fresh_test_sets import best_of_fields, fresh_test_set
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 
 Values = Mapping[str, FloatArray]
-_NEAR_RHOS = 16
+_NEAR_RHOS = 17  # nodes between which the log likelihood of draws by simulation is interpolated
 _RHO_NODES = 10
 _POINTS = 1000
 _LEAST_EFFECTIVE = 75.0
@@ -86,13 +82,6 @@ class Maxima:
     def has_submissions(self) -> bool:
         """Whether some best score was chosen among submissions."""
         return any(board.has_submissions for board in self.boards)
-
-    @property
-    def references(self) -> FloatArray:
-        """theta0 of each board, (B,); ``InputError`` for a given one outside of (0, 1)."""
-        if self.reference_skill is not None:
-            SKILL.check(self.reference_skill, "reference_skill")
-        return np.array([default_reference_skill(b, self.reference_skill) for b in self.boards])
 
     def field(self, values: Values) -> SkillDistribution:
         """P(theta) of each draw."""
@@ -149,14 +138,19 @@ class Maxima:
         return {**values, "expected_sota": expected}
 
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
-        """Exact draws of what stands behind the maxima, as of ``collect``.
+        """Exact draws of the latent variables of every board, as of ``collect``.
 
-        rho enters through the nearest of nodes at equally spaced quantiles; submissions do not.
+        rho enters through the nearest of nodes at equally spaced quantiles, between which the log
+        likelihood is interpolated. Classifiers submit once.
         """
         rho = values["rho"]
-        nodes = np.unique(np.quantile(rho, (np.arange(_NEAR_RHOS) + 0.5) / _NEAR_RHOS))
-        nearest = np.abs(rho[:, None] - nodes).argmin(axis=1)
-        return self.collect(self.likelihoods(nodes), values, nearest, rng)
+        nodes = np.unique(np.quantile(rho, np.linspace(0, 1, _NEAR_RHOS)))
+        nearest, hats = np.abs(rho[:, None] - nodes).argmin(axis=1), np.eye(nodes.size)
+        likelihoods = self.likelihoods(nodes)
+        drawn, field = self.collect(likelihoods, values, nearest, rng), self.field(values)
+        shares = np.array([np.interp(rho, nodes, hat) for hat in hats])
+        log_likelihood = [np.sum(shares * one.at_nodes(field), axis=0) for one in likelihoods]
+        return drawn | {"log_likelihood": np.transpose(log_likelihood)}
 
     def likelihoods(self, rho: FloatArray, luck: FloatArray | None = None) -> list[BoardLikelihood]:
         """Tables of every board at nodes of rho, and of the luck where there is any."""
@@ -321,9 +315,7 @@ class MaximumFit(Fit):
         total[possible] = log_prior[possible, None]
         field = self.priors.distribution(location[possible], spread[possible])
         for likelihood in self.likelihoods:
-            weights = likelihood.hat_weights(field)
-            each = [likelihood.log_likelihood(weights, r) for r in range(self.rho.size)]
-            total[possible] += np.transpose(each)
+            total[possible] += likelihood.at_nodes(field).T
         return np.maximum(total, _IMPOSSIBLE)
 
 

@@ -21,6 +21,7 @@ from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, r
 from bayes_sota.core.sample_trace import describe_nuts, run_nuts, sampler_stats
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.maximum.fresh_test_sets import default_reference_skill
 from bayes_sota.maximum.likelihood import score_bounds
 from bayes_sota.maximum.posterior import Maxima, board_names, log_priors, sota_posterior
 
@@ -37,7 +38,7 @@ _CHOSEN = (
 
 @dataclass(frozen=True)
 class Request(Maxima):
-    """What every route takes.
+    """Boards, priors and settings of every route.
 
     Attributes
     ----------
@@ -97,7 +98,8 @@ class Request(Maxima):
         groups = {name: self.lay_out(group) for name, group in groups.items()}
         board = {"board": board_names(self.boards)}
         low, high = np.array([score_bounds(one) for one in self.boards]).T
-        known = {"score_low": low, "score_high": high, "reference_skill": self.references}
+        theta0 = [default_reference_skill(one, self.reference_skill) for one in self.boards]
+        known = {"score_low": low, "score_high": high, "reference_skill": theta0}
         known |= {x: np.array([getattr(one, x) or 0 for one in self.boards]) for x in _FACTS}
         best = ("board", [one.maximum for one in self.boards])
         constant = xr.Dataset({name: ("board", x) for name, x in known.items()}, board)

@@ -28,7 +28,6 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.likelihood import score_bounds
 from bayes_sota.maximum.models import build_simulated_maximum
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import Request
@@ -37,7 +36,6 @@ _LARGEST_EPSILON = 1 / 4  # in posterior standard deviations of theta_sota
 _EPSILON_AIM = 1 / 6
 _FEWEST_MOVES = 4.0  # of the average particle in the last stage
 _MOVES, _FINAL_MOVES, _MOST_STEPS = 3.0, 8.0, 200  # of the average particle in each stage
-_ATTEMPTS, _AT_ONCE = 100_000, 20_000  # at a simulated board that passes the kernel
 _PARAMETERS = ("location", "spread", "rho")
 
 
@@ -54,18 +52,17 @@ def sample_abc(
 
     Its only approximation is epsilon, the standard deviation of a Gaussian kernel on the scale of
     scores, which widens the posterior by about :math:`\sqrt{1 + (\epsilon / sd)^2}`: by 1.4 % for
-    the default, a sixth of the standard deviation of ``theta_sota`` by the exact route.
-    ``settings`` as in ``Request``; several ``boards`` share location, spread and rho. The winner's
-    skill and the shift are those of simulated boards that pass the kernel. The same seed gives the
-    same draws whatever ``cores`` is.
+    the default, a sixth of the standard deviation of ``theta_sota`` by the exact route. Location,
+    spread and rho come from simulation; given them, skills are drawn from their exact law, as for
+    NUTS. ``settings`` as in ``Request``; several ``boards`` share the three. The same seed gives
+    the same draws for any ``cores``.
 
     Returns
     -------
     xarray.DataTree
         Attributes: ``epsilon``, ``moves`` (accepted ones of the average particle of the last stage,
-        in the chain with the fewest), ``epsilon_ratio`` (to the posterior standard deviation that
-        was found; the largest of the boards) and ``winner_unaccepted``, the share of draws for
-        which no simulated board passed within 100,000 attempts (expected to be zero).
+        in the chain with the fewest) and ``epsilon_ratio`` (to the posterior standard deviation
+        that was found; the largest of the boards).
 
     Raises
     ------
@@ -82,7 +79,7 @@ def sample_abc(
     else:
         width = np.full(len(boards), float(OPEN_SHARE.check(epsilon, "epsilon")))
     build = partial(build_simulated_maximum, boards, priors, epsilon=width, reference_skill=theta0)
-    build()  # what it refuses is refused here
+    build()  # refuses bad input before processes start
     work, chains = partial(_run_chain, build, request.draws), []
     seeds = rng.integers(2**31, size=request.chains).tolist()
     with shown_progress(request.chains, "chains", show=progressbar) as advance:
@@ -90,8 +87,8 @@ def sample_abc(
             chains.append(chain)
             advance()
     drawn = {name: np.concatenate([chain[name] for chain in chains]) for name in _PARAMETERS}
-    behind, unaccepted = _draw_behind(drawn, request, width, rng)
-    ratio = float(np.max(width / behind["theta_sota"].std(axis=0)))
+    values = request.draw_fields(drawn, rng)
+    ratio = float(np.max(width / values["theta_sota"].std(axis=0)))
     moves = min(float(chain["moves"]) for chain in chains)
     reasons = []
     if ratio > _LARGEST_EPSILON:
@@ -101,20 +98,13 @@ def sample_abc(
             f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
             "raise it, or leave it out"
         )
-    if unaccepted:
-        reasons.append(f"no simulation matched the maximum for {unaccepted:.2%} of the draws")
     attributes = {
         "epsilon": width.tolist() if width.size > 1 else float(width[0]),
         "epsilon_ratio": ratio,
-        "winner_unaccepted": unaccepted,
         "moves": moves,
         "draws_are_independent": 0,
         "diagnostics_reasons": "; ".join(reasons),
     }
-    best = np.array([board.maximum for board in boards])
-    behind["multiplicity_bias"] = best - behind["theta_sota"]
-    del behind["observed_maximum"]  # simulated, near the observed one
-    values = request.with_expected(request.draw_fields(drawn, rng) | behind)
     return request.result(values, "abc", attributes)
 
 
@@ -201,28 +191,3 @@ def _compiled(model: pm.Model, seed: int) -> tuple[Any, Any, Any]:
         return {name: np.broadcast_to(x, len(points)) for name, x in found}
 
     return log_prior, log_kernel, named_parameters
-
-
-def _draw_behind(
-    drawn: dict[str, FloatArray], request: Request, epsilon: FloatArray, rng: Generator
-) -> tuple[dict[str, FloatArray], float]:
-    """What stands behind the maxima, (D, B) each, and the share of draws without a simulation.
-
-    Each field is drawn until its best score passes the kernel.
-    """
-    low, high = np.array([score_bounds(board) for board in request.boards]).T
-    behind, done = request.draw_boards(drawn, rng), 0
-    missing = np.ones(behind["theta_sota"].shape, bool)
-    while missing.any() and done < _ATTEMPTS:
-        waiting = np.flatnonzero(missing.any(axis=1))
-        rows = np.repeat(waiting, max(1, _AT_ONCE // waiting.size))
-        found = request.draw_boards({name: x[rows] for name, x in drawn.items()}, rng)
-        best = found["observed_maximum"]
-        distance = np.maximum(np.maximum(low - best, best - high), 0) / epsilon
-        passed = missing[rows] & (rng.random(best.shape) < np.exp(-0.5 * distance**2))
-        at, board = np.nonzero(passed)
-        for name, x in found.items():
-            behind[name][rows[at], board] = x[at, board]
-        missing[rows[at], board] = False
-        done += rows.size // waiting.size
-    return behind, float(missing.mean())

@@ -1,4 +1,4 @@
-r"""What a printed score says about board-conditional skill, for each metric.
+r"""Likelihood of a printed score given board-conditional skill, for each metric.
 
 Given its skill ``psi`` on these items, a score has the variance ``1 - rho^2``, the dispersion,
 times that of one score: what the classifiers share is part of ``psi``.
@@ -33,7 +33,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_protocol import Dispersion
 from bayes_sota.maximum.score_protocol import ScoreLaw as ScoreLaw
 
@@ -44,7 +43,7 @@ _NARROW = 1e-3  # standard errors that a score in full precision stands for
 
 @dataclass(frozen=True, eq=False)
 class AccuracyLaw(ScoreLaw):
-    """Values are numbers of right answers.
+    """Values are numbers of correct answers.
 
     Attributes
     ----------
@@ -97,7 +96,9 @@ class AccuracyLaw(ScoreLaw):
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Wilson's solution: it stays in [0, 1], and is skewed near 1."""
-        return wilson(psi, shift, self.n_test)
+        q = shift**2 / self.n_test
+        root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
+        return (psi + q / 2 - np.sign(shift) * root) / (1 + q)
 
     def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
         """Psi that is flat in log odds a priori."""
@@ -118,22 +119,6 @@ class AccuracyLaw(ScoreLaw):
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Multiples of one item, between 0 and 1."""
         return np.clip(np.round(scores * self.unit) / self.unit, 0, 1)
-
-    def new_score(self, skill: FloatArray, size: int | None, rng: Generator) -> FloatArray:
-        """Binomial share of right answers."""
-        return rng.binomial(size or self.n_test, skill) / (size or self.n_test)
-
-    def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: Generator
-    ) -> FloatArray:
-        """Two binomials each, given what the reference classifier gets right."""
-        size = size or self.n_test
-        reference = float(np.clip(np.median(skills[:, -1]), 1e-6, 1 - 1e-6))
-        skills = np.clip(skills, 1e-9, 1 - 1e-9)
-        a, b = conditional_probabilities(skills, rho[:, None], reference)
-        right = rng.binomial(size, reference, size=len(skills))[:, None]
-        counts = rng.binomial(right, a) + rng.binomial(size - right, b)
-        return counts.max(axis=1) / size
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,10 +333,3 @@ def entry_values(board: Leaderboard) -> FloatArray:
         return board.scores * (board.n_test if board.metric == "accuracy" else 1)
     middle = board.count_bounds.mean(axis=1)
     return middle * board.n_test / board.sizes if board.has_own_errors else middle
-
-
-def wilson(psi: FloatArray, shift: FloatArray, size: Any) -> FloatArray:
-    """Solution of ``psi = theta + shift sqrt(theta (1 - theta) / size)``."""
-    q = shift**2 / size
-    root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
-    return (psi + q / 2 - np.sign(shift) * root) / (1 + q)

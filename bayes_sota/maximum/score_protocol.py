@@ -1,4 +1,4 @@
-"""What is asked of the law of a score, whatever the metric (``score_laws`` has the laws)."""
+"""Interface of the law of a score, for every metric (``score_laws`` has the laws)."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _TINY, _NEARLY_ONE = 1e-300, 1 - 1e-16
 
 @dataclass(frozen=True, eq=False)
 class ScoreLaw(ABC):
-    """Law of the scores on one test set; what it says of itself holds for normal scores.
+    """Law of the scores on one test set; methods that are not abstract serve normal scores.
 
     ``values`` are scores times ``unit``; ``y`` is a grid of equally spaced coordinates of psi. The
     ``dispersion`` is the variance that a score does not share, in units of the law's: a number, or
@@ -49,11 +49,11 @@ class ScoreLaw(ABC):
 
     @abstractmethod
     def prepared(self, values: FloatArray, y: FloatArray) -> Any:
-        """What ``log_kernel`` needs at every dispersion, (U, G)."""
+        """Precompute the part of ``log_kernel`` that needs no dispersion, (U, G)."""
 
     @property
     def normal_scores(self) -> Any:
-        """What makes a score and a skill a standard normal number: here the law itself.
+        """Object that turns a score and a skill into a standard normal number: here the law itself.
 
         Its methods are ``normal_score``, ``estimate`` and, of a scale on which scores have a
         standard deviation of one, ``stabilized`` and ``from_stabilized``; ``AucScores`` has them.
@@ -110,7 +110,7 @@ class ScoreLaw(ABC):
         return sign * np.sqrt(-2 * fall)
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Logarithm of what ``log_kernel`` leaves out of a value's probability (density), (U,)."""
+        """Log of the factor that ``log_kernel`` leaves out of each probability (density), (U,)."""
         return np.zeros(values.size)
 
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
@@ -149,18 +149,3 @@ class ScoreLaw(ABC):
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Scores as they can be."""
         return scores
-
-    def new_score(self, skill: FloatArray, size: int | None, rng: Generator) -> FloatArray:
-        """Score of one classifier per draw on a fresh test set, (D,)."""
-        return self.with_error(skill, rng.standard_normal(skill.size), size)
-
-    def best_new_score(
-        self, skills: FloatArray, rho: FloatArray, size: int | None, rng: Generator
-    ) -> FloatArray:
-        """Best score of classifiers (D, k), best last, on a fresh test set that they share.
-
-        Normal scores share one factor: they correlate by ``rho ** 2`` within a row.
-        """
-        shared = (rho * rng.standard_normal(len(skills)))[:, None]
-        normal = shared + np.sqrt(1 - rho**2)[:, None] * rng.standard_normal(skills.shape)
-        return self.with_error(skills, normal, size).max(axis=1)

@@ -27,7 +27,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.special import betaincinv
 
 from bayes_sota.auc.best import BestLaw
 from bayes_sota.auc.laws import AucLaw, auc_law, best_estimate, scores_below
@@ -117,9 +116,9 @@ def binomial_interval(right: int, n_test: int, ci_prob: float = 0.95) -> tuple[f
     >>> [round(end, 4) for end in binomial_interval(2700, 3000)]
     [0.8887, 0.9105]
     """
-    wrong, tail = n_test - right, (1 - ci_prob) / 2
-    low = betaincinv(right, wrong + 1, tail) if right > 0 else 0.0
-    high = betaincinv(right + 1, wrong, 1 - tail) if wrong > 0 else 1.0
+    from scipy.stats import binomtest
+
+    low, high = binomtest(right, n_test).proportion_ci(ci_prob)
     return float(low), float(high)
 
 
@@ -200,14 +199,13 @@ def shrink_scores(
     (0.8903, 0.9, 58)
     """
     kept = _checked(scores, chance, correlation, criterion, ci_prob)
-    best, right, alone = _best_alone(kept, n_test, ci_prob)
+    right, alone = _best_alone(kept, n_test, ci_prob)
 
-    def law_at(weight: float) -> MaximumLaw:
-        skills = weight * kept + (1 - weight) * chance
+    def law_at(skills: FloatArray) -> MaximumLaw:
         return field_law(skills, n_test=n_test, correlation=correlation)
 
-    excess = _excess_at(law_at, criterion, best, right - 1, (1 + ci_prob) / 2 - _SHORT)
-    return _shrunk(kept, law_at, excess, chance, **alone)
+    limit = right - 1, (1 + ci_prob) / 2 - _SHORT
+    return _shrunk(kept, law_at, criterion, limit, chance, **alone)
 
 
 def shrink_aucs(
@@ -251,18 +249,15 @@ def shrink_aucs(
     (0.9, True)
     """
     kept = _checked(aucs, 0.5, correlation, criterion, ci_prob)
-    values, copies = np.unique(kept, return_counts=True)
-    best, counts = float(values[-1]), copies.astype(np.float64)
-    one = auc_law(best, n_positive, n_negative, spread_ratio)
-    table = scores_below(best, n_positive, n_negative, spread_ratio)
+    best, sizes = float(kept.max()), (n_positive, n_negative, spread_ratio)
+    one, table = auc_law(best, *sizes), scores_below(best, *sizes)
 
-    def law_at(weight: float) -> AucLaw:
-        shrunk = weight * values + (1 - weight) / 2
-        return best_estimate(table, correlation, shrunk, counts, n_drawn=kept.size)
+    def law_at(skills: FloatArray) -> AucLaw:
+        values, copies = np.unique(skills, return_counts=True)
+        return best_estimate(table, correlation, values, copies / 1, n_drawn=skills.size)
 
-    excess = _excess_at(law_at, criterion, best, best, (1 + ci_prob) / 2)
     alone = {"ci_prob": ci_prob, "error": one.std(), "single": one.interval(ci_prob)}
-    return _shrunk(kept, law_at, excess, 0.5, **alone)
+    return _shrunk(kept, law_at, criterion, (best, (1 + ci_prob) / 2), 0.5, **alone)
 
 
 def crop_scores(
@@ -295,16 +290,18 @@ def crop_scores(
     (0.89, 59)
     """
     kept = _checked(scores, chance, correlation, criterion, ci_prob)
-    levels, (best, right, alone) = np.unique(kept), _best_alone(kept, n_test, ci_prob)
+    levels, (right, alone) = np.unique(kept).tolist(), _best_alone(kept, n_test, ci_prob)
 
-    def law_at(index: int) -> MaximumLaw:
-        threshold = float(levels[index])
+    def law_at(threshold: float) -> MaximumLaw:
         return field_law(kept, n_test=n_test, correlation=correlation, best=threshold)
 
-    excess = _excess_at(law_at, criterion, best, right, (1 + ci_prob) / 2)
-    place = bisect_left(range(levels.size), True, key=lambda i: excess(i) > 0)
-    threshold, law = float(levels[max(place - 1, 0)]), law_at(max(place - 1, 0))
-    alone["excess"] = law_at(levels.size - 1).mean() - best
+    limit = right, (1 + ci_prob) / 2
+    place = bisect_left(
+        levels, True, key=lambda level: _excess(law_at(level), criterion, levels[-1], limit) > 0
+    )
+    threshold = levels[max(place - 1, 0)]
+    alone["excess"] = law_at(levels[-1]).mean() - levels[-1]
+    law = law_at(threshold)
     return FieldEstimate(kept, estimate=threshold, law=law, threshold=threshold, **alone)
 
 
@@ -327,37 +324,42 @@ def _checked(
     return values[values > chance]
 
 
-def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[float, int, dict[str, Any]]:
-    """Best accuracy, its right answers, rounded down, and what is known of it were it alone."""
+def _best_alone(kept: FloatArray, n_test: int, ci_prob: float) -> tuple[int, dict[str, Any]]:
+    """Count of the best accuracy, rounded down, and its interval and error on its own."""
     best, n = float(kept.max()), checked_number(n_test, "n_test")
     single = binomial_interval(round(best * n), n, ci_prob)
     error = float(np.sqrt(best * (1 - best) / n))
-    known = {"ci_prob": ci_prob, "error": error, "single": single}
-    return best, int(np.floor(best * n + 1e-6)), known
+    return int(np.floor(best * n + 1e-6)), {"ci_prob": ci_prob, "error": error, "single": single}
 
 
-def _excess_at(
-    law_at: Callable[[Any], BestLaw], criterion: str, best: float, limit: float, level: float
-) -> Callable[[Any], float]:
-    """Function of a place that is zero at the field that is looked for, increasing with skills."""
-    if criterion == "expected":
-        return lambda place: law_at(place).mean() - best
-    return lambda place: level - float(law_at(place).cdf(limit))
+def _excess(law: BestLaw, criterion: str, best: float, limit: tuple[float, float]) -> float:
+    """Zero for the field that solves the equation, and larger for better fields.
+
+    ``limit`` is a score, as the law takes it, and the probability of at most that score.
+    """
+    return law.mean() - best if criterion == "expected" else limit[1] - float(law.cdf(limit[0]))
 
 
 def _shrunk(
     kept: FloatArray,
-    law_at: Callable[[float], Any],
-    excess: Callable[[float], float],
+    law_at: Callable[[FloatArray], Any],
+    criterion: str,
+    limit: tuple[float, float],
     chance: float,
     **alone: Any,
 ) -> FieldEstimate:
-    """At the weight at which the excess vanishes."""
+    """Estimate at the weight at which the excess vanishes."""
     weight, best = 1.0, float(kept.max())
+
+    def excess(weight: float) -> float:
+        skills = weight * kept + (1 - weight) * chance
+        return _excess(law_at(skills), criterion, best, limit)
+
     if excess(1.0) > 0:
         if excess(_LEAST_WEIGHT) > 0:
             raise InputError("shrinking finds no field whose best score would be the observed one")
         weight = float(brentq(excess, _LEAST_WEIGHT, 1.0, xtol=_WEIGHT_ERROR))
-    alone["excess"] = law_at(1.0).mean() - best
-    estimate = weight * best + (1 - weight) * chance
-    return FieldEstimate(kept, estimate=estimate, law=law_at(weight), weight=weight, **alone)
+    skills = weight * kept + (1 - weight) * chance
+    alone["excess"] = law_at(kept).mean() - best
+    law = law_at(skills)
+    return FieldEstimate(kept, estimate=float(skills.max()), law=law, weight=weight, **alone)

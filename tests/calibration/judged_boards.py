@@ -22,7 +22,7 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.maximum.score_laws import wilson
+from bayes_sota.maximum.score_laws import AccuracyLaw
 
 Route = Literal["scores", "responses"]
 FIELDS = ("all", "strong", "weak")
@@ -135,7 +135,7 @@ def judge_board(
 
 def wilson_interval(score: float, n_test: int, z: float = 1.959963984540054) -> tuple[float, float]:
     """Wilson's interval of a single accuracy."""
-    low, high = wilson(np.array(score), np.array([z, -z]), n_test)
+    low, high = AccuracyLaw(score, n_test).remove_shift(np.array(score), np.array([z, -z]))
     return float(low), float(high)
 
 

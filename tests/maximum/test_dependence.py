@@ -2,10 +2,10 @@
 
 import itertools
 
-import mpmath
 import numpy as np
 import pytest
 from scipy.stats import binom
+from skill_nodes import skill_nodes
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
@@ -15,8 +15,6 @@ from bayes_sota.maximum.dependence import (
     correlation_of_similarity,
     feasible_correlation,
     feasible_skills,
-    log_characteristic_function,
-    reference_nodes,
 )
 from bayes_sota.maximum.likelihood import nodes_of_skill, tabulate
 
@@ -54,37 +52,6 @@ def test_a_perfect_or_hopeless_classifier_depends_on_nobody(skill):
     assert float(a) == float(b) == skill
 
 
-@pytest.mark.parametrize("p", [0.0, 1e-6, 0.0001, 0.1, 0.3, 0.5, 0.7, 0.96, 0.9999, 1.0])
-def test_characteristic_function_times_a_million_items(p):
-    """What is lost is multiplied by n; it must not matter where the characteristic function lives.
-
-    Frequencies at which ``|phi| ** n`` is above exp(-38) count.
-    """
-    n = 1_000_000
-    mpmath.mp.dps = 40
-    t = np.concatenate([np.geomspace(1e-6, 0.2499, 15), np.linspace(0.25, np.pi, 15)])
-    alive = 2 * n * p * (1 - p) * np.sin(t / 2) ** 2 <= 38
-    values = n * log_characteristic_function(np.array([p]), t[alive])[0]
-    for frequency, value in zip(t[alive], values, strict=True):
-        q, u = mpmath.mpf(p), mpmath.mpf(float(frequency))
-        exact = n * (mpmath.log(1 - q + q * mpmath.expj(u)) - 1j * q * u)
-        turns = mpmath.nint(mpmath.im(exact - complex(value)) / (2 * mpmath.pi * n))
-        exact -= 2j * mpmath.pi * n * turns
-        assert abs(exact - complex(value)) < 2e-10
-
-
-@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (10, 0.97), (200, 0.999), (3000, 0.9), (500, 1e-4)])
-def test_nodes_are_the_binomial_where_every_one_is_used(n, p):
-    mpmath.mp.dps = 40
-    counts, weights = reference_nodes(n, p, step=0.0)
-    assert np.all(np.diff(counts) == 1)
-    x = mpmath.mpf(p)
-    for count, weight in zip(counts, weights, strict=True):
-        exact = mpmath.binomial(n, int(count)) * x ** int(count) * (1 - x) ** int(n - count)
-        assert abs(float(exact) - weight) < 1e-12
-    assert weights.sum() == pytest.approx(1, abs=1e-14)
-
-
 def convolution(edge: int, n: int, k: int, a: float, b: float) -> float:
     """``P(Binomial(k, a) + Binomial(n - k, b) > edge)`` by summation over the first count."""
     first = np.arange(k + 1)
@@ -118,19 +85,15 @@ def make_table(n, counts, rho, theta0):
     ],
 )
 def test_survival_functions_agree_with_convolution(n, counts, theta0, rho):
-    check_table(*make_table(n, counts, rho, theta0), n, rho, theta0, (5, 12))
-
-
-def check_table(edges, at, table, n, rho, theta0, sizes):
-    """Some of the nodes of S0 and of the skills, against convolutions."""
+    edges, at, table = make_table(n, counts, rho, theta0)
     a, b = conditional_probabilities(at, rho, theta0)
-    counts = counts_of(table, n, theta0)
+    right = counts_of(table, n, theta0)
     rows, skills = (
-        np.unique(np.linspace(0, of.size - 1, size).astype(int))
-        for of, size in zip((counts, at), sizes, strict=True)
+        np.unique(np.linspace(0, size - 1, few).astype(int))
+        for size, few in ((right.size, 5), (at.size, 12))
     )
     for (e, edge), row, i in itertools.product(enumerate(edges), rows, skills):
-        exact = convolution(int(edge), n, int(counts[row]), a[i], b[i])
+        exact = convolution(int(edge), n, int(right[row]), a[i], b[i])
         assert table.survival[e, row, i] == pytest.approx(exact, abs=1e-10)
 
 
@@ -149,14 +112,11 @@ def test_field_survival_agrees_with_integration(distribution, tolerance):
     _, skills, table = make_table(n, (x, x), rho, theta0)
     weights = distribution.hat_weights(distribution.from_skill(skills))
     ours = -np.expm1(table.log_field_cdf(weights[None])[1, :, 0])
-    low, high = distribution.axis_support()
-    u, w = np.polynomial.legendre.leggauss(200)
-    u, w = (low + high) / 2 + (high - low) / 2 * u, (high - low) / 2 * w
-    a, b = conditional_probabilities(distribution.axis_skill(u), rho, theta0)
-    mass = w * distribution.axis_density(u)
+    at, mass = skill_nodes(distribution, 20)
+    a, b = conditional_probabilities(at, rho, theta0)
     for row in (35, 40, 50, 60):
         k = int(counts_of(table, n, theta0)[row])
-        exact = sum(mass[i] * convolution(x, n, k, a[i], b[i]) for i in range(u.size))
+        exact = sum(mass[i] * convolution(x, n, k, a[i], b[i]) for i in range(at.size))
         assert 1e-3 < exact < 0.999
         assert ours[row] == pytest.approx(exact, rel=tolerance)
 
@@ -177,7 +137,7 @@ def test_similarity_gives_back_the_correlation():
     [
         (0.6, 0.8, r"must lie in \[0.68, 1\] at an accuracy of 0.8"),
         (1.01, 0.8, "got 1.01"),
-        (0.9, 1.0, r"skill must lie in \(0, 1\)"),
+        (0.9, 1.0, "skill must be a number above 0 and below 1"),
         (float("nan"), 0.8, "got nan"),
     ],
 )

@@ -1,12 +1,9 @@
-"""The models have the stated priors, the exact likelihood, its gradient, and predictive draws.
+"""The models have the stated priors, the exact likelihood and predictive draws.
 
 The simulating model has the kernel of the observed interval instead of a likelihood.
 """
 
-from functools import cache
-
 import numpy as np
-import pymc as pm
 import pytest
 from scipy import stats
 from tensors import maximum_logp
@@ -19,7 +16,6 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
     UniformSkill,
-    UniformTries,
 )
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
@@ -42,168 +38,58 @@ LARGE = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
 FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)
 
 
-def unconstrained(model, location, spread, rho):
-    """Point of the model with these hyperparameters, whatever constant it adds to the level."""
-    point = model.initial_point()
-    values = {}
-    if "log_spread" in point:
-        values["log_spread"] = np.log(spread)
-    if "level" in point:
-        known = {name: v for name, v in values.items() if name in point}
-        at_start = evaluate(model, model["location"], point | known)
-        values["level"] = point["level"] + location - at_start
-    if "rho_logodds__" in point:
-        values["rho_logodds__"] = np.log(rho / (1 - rho))
-    return point | {name: np.asarray(v, dtype=np.float64) for name, v in values.items()}
-
-
-def evaluate(model, variable, point):
-    """Value of a variable of the model at a point."""
-    outputs = model.replace_rvs_by_values([variable])
-    compiled = model.compile_fn(
-        outputs, inputs=model.value_vars, on_unused_input="ignore", **UNOPTIMISED
-    )
-    return float(compiled(point)[0])
-
-
-@cache
-def model_of(board):
-    """Model of a board; several tests ask for it."""
-    return build_model(board)
-
-
-@cache
-def slope(board):
-    """Gradient of its log density."""
-    return model_of(board).compile_dlogp(**UNOPTIMISED)
-
-
-def observed_log_likelihood(model):
-    return model.compile_logp(vars=model.observed_RVs, sum=True, **UNOPTIMISED)
-
-
 def exact_log_likelihood(board, priors, location, spread, rho):
     likelihood = BoardLikelihood(board, np.array([rho]))
     field = priors.skill.distribution(np.array([location]), np.array([spread]))
     return likelihood.log_likelihood(likelihood.hat_weights(field), 0)[0]
 
 
-def below_top(board, top, spread):
-    """Location of a field whose best skill is near ``top``."""
-    return top - stats.norm.isf(0.6 / board.n_classifiers) * spread
-
-
-SMALL_POINTS = [(3.6, 0.4, 0.75), (3.4, 0.1, 0.6), (3.2, 0.2, 0.88), (4.0, 0.05, 0.7)]
-LARGE_POINTS = [(2.33, 0.1, 0.75), (2.30, 0.02, 0.6), (2.36, 0.15, 0.85)]
+def log_likelihood(board, *parameters, **options):
+    return float(maximum_logp(board, *parameters, **options).eval(mode="FAST_COMPILE"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("board", "points"), [(BOARD, SMALL_POINTS), (LARGE, LARGE_POINTS)])
-def test_log_density_agrees_with_the_exact_likelihood(board, points):
-    priors, model = MaximumPriors(), model_of(board)
-    log_likelihood = observed_log_likelihood(model)
-    for top, spread, rho in points:
-        point = below_top(board, top, spread), spread, rho
-        exact = exact_log_likelihood(board, priors, *point)
-        assert exact > -16
-        assert float(log_likelihood(unconstrained(model, *point))) == pytest.approx(
-            exact, abs=0.03 + 0.003 * abs(exact)
-        )
+@pytest.mark.parametrize(
+    ("board", "top", "spread", "a", "b"),
+    [(BOARD, 3.5, 0.3, 14, 5), (LARGE, 2.33, 0.1, 14, 5), (BOARD, 3.5, 0.3, 1, 1)],
+)
+def test_log_likelihood_is_that_of_tables_made_for_this_rho(board, top, spread, a, b):
+    """Where the prior of rho is wide there are more nodes; ``top`` is near the best skill."""
+    priors = MaximumPriors(correlation=BetaCorrelation(a, b))
+    location = top - stats.norm.isf(0.6 / board.n_classifiers) * spread
+    for rho in (0.4, 0.55, 0.7, 0.85, 0.95) if a > 1 else (0.03, 0.2, 0.45, 0.7, 0.93):
+        found = log_likelihood(board, location, spread, rho, priors=priors)
+        exact = exact_log_likelihood(board, priors, location, spread, rho)
+        assert found == pytest.approx(exact, abs=0.02 + 0.003 * abs(exact)), rho
 
 
 def test_log_prior_is_the_stated_one():
     """The level is the location moved by a constant times the spread: no Jacobian is missing."""
-    priors, model = MaximumPriors(), model_of(BOARD)
+    priors, model = MaximumPriors(), build_model(BOARD)
     skill, rho = priors.skill, priors.correlation
-    free = model.compile_logp(vars=model.free_RVs, jacobian=False, sum=True, **UNOPTIMISED)
+    free = model.compile_logp(vars=model.free_RVs, jacobian=False, sum=True, mode="FAST_COMPILE")
     for location, spread, r in ((2.5, 0.4, 0.75), (0.3, 0.05, 0.5)):
+        level = location + np.sqrt(2 * np.log(BOARD.n_classifiers + 1)) * spread
+        point = {"log_spread": np.log(spread), "level": level, "rho_logodds__": np.log(r / (1 - r))}
         expected = (
             stats.norm.logpdf(location, *skill.location)
             + stats.norm.logpdf(np.log(spread), *skill.log_spread)
             + stats.beta.logpdf(r, rho.a, rho.b)
         )
-        assert float(free(unconstrained(model, location, spread, r))) == pytest.approx(
-            expected, abs=1e-5
-        )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("board", [BOARD, LARGE])
-def test_gradient_is_finite_and_agrees_with_differences(board):
-    model, gradient = model_of(board), slope(board)
-    log_density = model.compile_logp(**UNOPTIMISED)
-    names = [v.name for v in model.value_vars]
-    top, spread = (3.5, 0.3) if board is BOARD else (2.33, 0.11)
-    for shift in (-0.02, 0.0, 0.02):
-        location = below_top(board, top + shift, spread)
-        point = unconstrained(model, location, spread, 0.7 + shift)
-        found = gradient(point)
-        assert np.all(np.isfinite(found))
-        step = 1e-5
-        for i, name in enumerate(names):
-            up, down = (
-                float(log_density(point | {name: point[name] + sign * step})) for sign in (1, -1)
-            )
-            difference = (up - down) / (2 * step)
-            assert found[i] == pytest.approx(difference, rel=1e-3, abs=1e-3), name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("a", "b"), [(14, 5), (1, 1)])
-def test_a_wide_prior_of_rho_has_more_nodes(a, b):
-    """Between the nodes of rho the log likelihood is that of tables made for this rho."""
-    priors = MaximumPriors(correlation=BetaCorrelation(a, b))
-    spread = 0.3
-    for rho in (0.4, 0.55, 0.7, 0.85, 0.95) if a > 1 else (0.03, 0.2, 0.45, 0.7, 0.93):
-        location = below_top(BOARD, 3.5, spread)
-        found = float(
-            maximum_logp(BOARD, location, spread, rho, priors=priors).eval(mode="FAST_COMPILE")
-        )
-        exact = exact_log_likelihood(BOARD, priors, location, spread, rho)
-        assert found == pytest.approx(exact, abs=0.02), rho
+        found = free({name: np.asarray(value) for name, value in point.items()})
+        assert float(found) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.slow
 def test_two_boards_add_their_log_likelihoods():
     other = BestScore("0.97", n_test=400, n_classifiers=(20, 80), name="other")
-    joint, one, two = (
-        build_model(boards, MaximumPriors()) for boards in ((BOARD, other), BOARD, other)
-    )
-    values = [
-        float(np.sum(observed_log_likelihood(m)(unconstrained(m, 2.5, 0.3, 0.7))))
-        for m in (joint, one, two)
-    ]
-    assert values[0] == pytest.approx(values[1] + values[2], abs=1e-8)
-    assert joint.named_vars_to_dims["observed_maximum"] == ("board",)
+    joint, *each = (log_likelihood(b, 2.5, 0.3, 0.7) for b in ((BOARD, other), BOARD, other))
+    assert joint == pytest.approx(sum(each), abs=1e-8)
 
 
-@pytest.mark.parametrize("family", [BetaSkill, UniformSkill])
-def test_skills_that_are_not_logit_normal_are_refused(family):
+def test_skills_that_are_not_logit_normal_are_refused():
     with pytest.raises(InputError, match="exact and abc have others too"):
-        build_model(BOARD, MaximumPriors(family()))
-
-
-def test_known_quantities_are_constants():
-    priors = MaximumPriors(LogitNormalSkill(0.9, 0.2), FixedCorrelation(0.6))
-    model = build_model(BOARD, priors)
-    assert model.free_RVs == []
-    assert evaluate(model, model["location"], {}) == pytest.approx(np.log(9))
-    exact = exact_log_likelihood(BOARD, priors, np.log(9), 0.2, 0.6)
-    assert float(observed_log_likelihood(model)({})) == pytest.approx(exact, abs=0.02)
-
-
-@pytest.mark.slow
-def test_prior_draws_come_from_the_stated_prior():
-    board = BestScore("0.9", n_test=300, n_classifiers=UniformTries(5, 40))
-    priors = MaximumPriors(LogitNormalSkill((0.7, 0.95), (0.05, 0.6)))
-    with build_model(board, priors):
-        drawn = pm.sample_prior_predictive(60, random_seed=1)
-    exact = Maxima((board,), priors).draw_prior(np.random.default_rng(2), 20_000)
-    for name in ("location", "spread", "rho"):
-        ours = drawn["prior"][name].values.ravel()
-        assert stats.ks_2samp(ours, exact[name]).pvalue > 1e-4, name
-    ours = drawn["prior_predictive"]["observed_maximum"].values.ravel()
-    assert stats.ks_2samp(ours, exact["observed_maximum"][:, 0]).pvalue > 1e-4
+        maximum_logp(BOARD, 2.0, 0.3, 0.6, priors=MaximumPriors(BetaSkill()))
 
 
 @pytest.mark.parametrize("family", [LogitNormalSkill, UniformSkill, BetaSkill])

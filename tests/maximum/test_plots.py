@@ -5,13 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.stats import binom
 
 import bayes_sota as bs
 from bayes_sota.auc import auc_law, auc_maximum_law
-from bayes_sota.core.skills import Uniform
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.plots import plot_maximum_law, plot_sota
 
 QUANTITIES = ("theta_sota", "winner_skill", "expected_sota")
@@ -42,17 +38,6 @@ def test_every_quantity_of_every_board_has_a_row(
         assert "accuracy" in axes.get_xlabel()
 
 
-def test_scores_outside_of_zero_and_one_are_in_the_picture() -> None:
-    errors = 1.2 + 0.1 * np.random.default_rng(0).gamma(2, 1, 30)
-    board = Leaderboard(errors, metric="score", standard_error=0.02, lower_is_better=True)
-    tree = estimate_sota(board, random_seed=0, draws=100)
-    axes = plot_sota(tree, backend="matplotlib").viz["figure"].item().axes[-1]
-    low, high = axes.get_xlim()
-    assert low < errors.min() < high
-    assert high - low < 1
-    assert axes.get_xlabel().startswith("score")
-
-
 def artist(law: Any, label: str, ci_prob: float = 0.95) -> dict:
     return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["density"].item()
 
@@ -64,12 +49,25 @@ def test_lines_and_the_bar_of_a_law(ci_prob: float) -> None:
     np.testing.assert_array_equal(artist(LAW, "interval", ci_prob)["x"][:2], LAW.interval(ci_prob))
 
 
-@pytest.mark.parametrize(("label", "law"), [("line_1", LAW.pmf), ("line_0", binom(3000, 0.9).pmf)])
-def test_every_count_has_its_density(label: str, law: Any) -> None:
-    line = artist(LAW, label)
-    counts = np.round(np.asarray(line["x"]) * 3000)
-    np.testing.assert_allclose(np.asarray(line["y"]) / 3000, law(counts), rtol=1e-6, atol=1e-12)
-    assert np.sum(line["y"]) / 3000 == pytest.approx(1, abs=1e-3)
+AUC = auc_maximum_law(0.9, n_positive=51, n_negative=2949, n_classifiers=1000)
+
+
+@pytest.mark.parametrize(
+    ("law", "label", "drawn"),
+    [
+        (LAW, "line_1", LAW),
+        (LAW, "line_0", bs.maximum_law(n_test=3000, n_classifiers=1, skill=0.9)),
+        (AUC, "line_1", AUC),
+        (AUC, "line_0", auc_law(0.9, 51, 2949)),
+    ],
+)
+def test_lines_are_densities(law: Any, label: str, drawn: Any) -> None:
+    x, y = (np.asarray(artist(law, label)[axis]) for axis in "xy")
+    below, places = np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(x)), x[1:]
+    if law is LAW:  # of counts, half of which lie below the middle of their cell
+        places = np.round(3000 * places)
+    np.testing.assert_allclose(below, drawn.cdf(places), atol=0.022)
+    assert below[-1] == pytest.approx(1, abs=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -77,10 +75,7 @@ def test_every_count_has_its_density(label: str, law: Any) -> None:
     [
         bs.maximum_law(n_test=20, n_classifiers=5, skill=0.9),
         bs.maximum_law(n_test=100, n_classifiers=1, skill=0.5),
-        bs.maximum_law(n_test=3000, n_classifiers=1000, skill=Uniform(0.875, 0.9)),
-        bs.maximum_law(n_test=50, skill=[0.6, 0.7, 0.8], correlation=0.3),
     ],
-    ids=["small", "single", "random", "fixed"],
 )
 def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
     figure = plot_maximum_law(law, backend="matplotlib").viz["figure"].item()
@@ -89,14 +84,3 @@ def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
     assert len(boxes) == 2
     assert not boxes[0].overlaps(boxes[1])
     assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
-
-
-AUC = auc_maximum_law(0.9, n_positive=51, n_negative=2949, n_classifiers=1000)
-
-
-@pytest.mark.parametrize(("label", "law"), [("line_1", AUC), ("line_0", auc_law(0.9, 51, 2949))])
-def test_densities_of_aucs_are_their_laws(label: str, law: Any) -> None:
-    line = artist(AUC, label)
-    x, y = np.asarray(line["x"]), np.asarray(line["y"])
-    below = np.append(0, np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(x)))
-    np.testing.assert_allclose(law.cdf(x[0]) + below, law.cdf(x), atol=3e-3)

@@ -10,8 +10,9 @@ import xarray as xr
 from schema_names import DIMENSIONS, GROUPS
 
 import bayes_sota as bs
-from bayes_sota.core.priors import LogitNormalSkill, MaximumPriors
+from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.maximum.likelihood import BoardLikelihood
+from bayes_sota.maximum.posterior import Maxima
 from bayes_sota.maximum.sample import sample_exact, sample_nuts
 
 pytestmark = [
@@ -47,16 +48,18 @@ def test_a_result_has_all_groups() -> None:
 
 
 def test_its_log_likelihood_is_that_of_its_parameters() -> None:
-    """Of tables at a node near rho."""
-    posterior = exact()["posterior"]
-    for chain, draw in ((0, 0), (1, 10), (3, 24)):
-        location, spread, rho = (
-            posterior[name].values[[chain], draw] for name in ("location", "spread", "rho")
-        )
-        likelihood = BoardLikelihood(BOARD, rho)
-        weights = likelihood.hat_weights(LogitNormalSkill().distribution(location, spread))
-        found = float(exact()["log_likelihood"]["observed_maximum"].values[chain, draw, 0])
-        assert found == pytest.approx(likelihood.log_likelihood(weights, 0)[0], abs=0.1)
+    """Of tables at a node near rho; of draws by simulation it is interpolated between nodes."""
+    posterior, names = exact()["posterior"], ("location", "spread", "rho")
+    values = {name: posterior[name].values.ravel() for name in names}
+    maxima = Maxima((BOARD,), MaximumPriors())
+    near = exact()["log_likelihood"]["observed_maximum"].values.ravel()
+    between = maxima.draw_fields(values, np.random.default_rng(1))["log_likelihood"].ravel()
+    for draw in range(0, 100, 9):
+        likelihood = BoardLikelihood(BOARD, values["rho"][[draw]])
+        one = {name: value[[draw]] for name, value in values.items()}
+        expected = likelihood.at_nodes(maxima.field(one)).item()
+        assert near[draw] == pytest.approx(expected, abs=0.2)
+        assert between[draw] == pytest.approx(expected, abs=0.03)
 
 
 def test_prior_is_one_story() -> None:

