@@ -92,7 +92,7 @@ def test_a_page_says_whether_its_result_can_be_trusted_and_explains_its_words():
     words = [word.replace("\N{NO-BREAK SPACE}", " ") for word in page_of(table).words]
     assert "The skill of the best model of this field: the true state of the art." in words
     assert "A model, in the terms of EPP." not in words
-    assert re.search(r"[\d.]+ % of the 95 % intervals held theta_sota", "".join(words))
+    assert re.search(r"[\d.]+ % of the 95 % intervals contained theta_sota", "".join(words))
     assert "No check of the computation failed." in "".join(words)
     page = page_of(replace(table, reasons=("too few <points>",)))
     assert ("section", "warning") in [(tag, a.get("class")) for tag, a in page.tags]
