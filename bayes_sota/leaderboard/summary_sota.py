@@ -49,8 +49,7 @@ _FRESH = {
 }
 _NEWCOMER = (
     "whether a new classifier is truly better depends strongly on how much error it shares with "
-    "the others (rho), which scores do not show: compare it with the best item by item, or see "
-    "what --correlation changes"
+    "the others (rho), which scores do not show: compare it with the best item by item"
 )
 
 
