@@ -28,7 +28,7 @@ def covered(truth, found):
     return np.mean((low <= truth) & (truth <= high))
 
 
-@pytest.mark.parametrize("right", [0, 1, 30, 49, 50])
+@pytest.mark.parametrize("right", [0, 30, 50])
 def test_single_answers_of_one_task_are_worth_their_number(right):
     values = (np.arange(50) < right).astype(float)[:, None]
     found = averaged(values, np.zeros(50, int), None, np.ones(1))
@@ -75,11 +75,6 @@ def test_intervals_cover_where_items_share_a_passage(clusters):
     found = averaged(values, 0 * place, place, np.ones(1))
     assert 0.92 < covered(0.8, found) < 0.98
     assert covered(0.8, averaged(values, 0 * place, None, np.ones(1))) < 0.9
-
-
-def test_every_task_one_cluster_says_nothing_of_clusters():
-    places = np.arange(4)
-    refused("every task is in one cluster", averaged, np.eye(4), places, places, np.full(4, 0.25))
 
 
 def test_the_covariance_has_the_variances_of_each_entry():

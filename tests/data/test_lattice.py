@@ -38,7 +38,7 @@ def brute_force(scores, decimals, rounding, sizes):
 @pytest.mark.parametrize("rounding", ["floor", "nearest"])
 @pytest.mark.parametrize(
     ("n_test", "count"),
-    [(37, 3), (64, 10), pytest.param(97, 25, marks=pytest.mark.slow), (130, 40)],
+    [(37, 3), (130, 40)],
 )
 def test_sizes_are_those_of_brute_force(rounding, n_test, count):
     scores = printed(n_test, count, 3, rounding)

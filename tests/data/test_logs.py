@@ -222,17 +222,14 @@ def test_scorers_are_chosen_and_samples_without_a_score_left_out(tmp_path: Path)
 
 def test_broken_archives_and_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive_of(tmp_path / "f.eval", log_of("a", *"CC" * 50))
-    content = path.read_bytes()
-    at = content.index(b"samples/1_epoch_1.json") + 30
-    broken = content[:at] + bytes([content[at] ^ 255]) + content[at + 1 :]
+    content = bytearray(path.read_bytes())
+    content[content.index(b"samples/1_epoch_1.json") + 30] ^= 255
     head, first = log_of("a"), "samples/1_epoch_1.json"
     for file, message in (
-        (written(tmp_path, content[: len(content) // 2], "cut.eval"), "cut.eval: "),
-        (written(tmp_path, broken, "broken.eval"), "broken.eval: cannot be read"),
+        (written(tmp_path, bytes(content), "broken.eval"), "broken.eval: cannot be read"),
         (archived(tmp_path / "a.eval", {"_journal/start.json": {}}), "is not finished"),
         (archived(tmp_path / "b.eval", {"header.json": [], first: {"id": 1}}), "eval"),
         (archived(tmp_path / "c.eval", {"header.json": head, first: '{"id": 1, '}), "is not JSON"),
-        (archived(tmp_path / "d.eval", {"header.json": head, first: b'{"\xff"}'}), "not UTF-8"),
     ):
         refused(message, read_outcomes, file)
     monkeypatch.setattr(opening, "MOST_BYTES", 600)
@@ -299,17 +296,11 @@ def changed(**change: Any) -> str:
         ("a.jsonl", lines(sample(0, 1)) + "[1]\n", 'a.jsonl: line 2: .*needs "doc_id"'),
         ("a.jsonl", lines(sample(0, 1), sample(0, 1)), 'line 2: .*"0".* has a score already on'),
         ("a.jsonl", lines(sample(0, 1), sample(1, "?")), 'a number is needed, got "\\?"'),
-        ("a.jsonl", lines({"doc_id": 0, "doc": {}}, {"doc_id": 1}), "a.jsonl: has no scores"),
         ("a.jsonl", lines(sample(0, 1, doc_hash="x"), sample(1, 1)), 'column "doc_hash"'),
         ("a.jsonl", lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "15 of 15 items"),
         ("a.json", log(samples=[]), "a.* has no "),
         ("a.json", log(samples=[{"scores": {}}]), 'needs "id"'),
-        ("a.json", log(samples=[{"id": 1, "scores": {"m": 1}}]), "value"),
         ("a.json", log(samples=log_of("a", "C", "C")["samples"] * 2), "has a score already on"),
-        ("a.json", log(samples=log_of("a", "C", [1])["samples"]), "a number is needed"),
-        ("a.json", log(eval={"task": "quiz"}), "eval.*model"),
-        ("x_samples.jsonl", changed(evaluation=1), "line 2: .*score"),
-        ("x_samples.jsonl", changed(evaluation_name=None), 'line 2: .*needs "evaluation_name"'),
         ("x_samples.jsonl", changed(evaluation={"score": "x"}), 'line 2, column "score": a number'),
         ("x_samples.jsonl", changed(sample_id=""), 'line 2, column "item": a name is needed'),
     ],
