@@ -20,6 +20,7 @@ from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.claim import gauss
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data import printed_scores
 from bayes_sota.data.printed_scores import LEAST_PERCENT, RoundingChoice, parse_number, parse_scores
 
 _WHOLE = 64  # counts that print alike, each of which is looked at
@@ -111,7 +112,8 @@ def reported_claim(
     ]
     a, b = (float(one.values[0]) for one in printed)
     n = Accuracies(a=a, b=b, n=n_test).n
-    ends = [one.count_bounds(np.array([n]), printed[0].roundings[0]) for one in printed]
+    bounds, how = printed_scores.count_bounds, printed[0].roundings[0]
+    ends = [bounds(one.scaled, np.array([n]), one.unit, how) for one in printed]
     counts_a, counts_b = ((int(fewest[0]), int(most[0])) for fewest, most in ends)
     for value, (fewest, most) in ((a, counts_a), (b, counts_b)):
         if fewest > most:

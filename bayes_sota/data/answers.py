@@ -18,9 +18,8 @@ from bayes_sota.data.item_values import Averaging, parse_passes
 from bayes_sota.data.opening import read_all, read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_tidy
-from bayes_sota.data.tables import Table, parse_numbers
+from bayes_sota.data.tables import parse_numbers
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import place_in
 
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
@@ -83,11 +82,7 @@ def read_outcomes(
     named = None if metric in _METRICS or parse_passes(metric) else metric
     tables = read_all(sources, named)
     if named and not tables[0].origin:  # logs know theirs
-        of_metric = [_rows_of_metric(table, named) for table in tables]
-        if all(map(len, of_metric)):
-            tables = of_metric
-        else:
-            roles["score"] = tables[0].find(named, "metric")
+        roles["score"] = tables[0].find(named, "metric")
     tidy = read_tidy(tables, use, leave_out, direction, **roles)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
@@ -155,14 +150,6 @@ def _is_of_folds(tidy: Tidy) -> bool:
         return tidy.unit == "iteration"
     folds = tidy.labels.keys() & {"task", "fold"}
     return tidy.count(*folds, tidy.unit) == tidy.count(*folds)
-
-
-def _rows_of_metric(table: Table, metric: str) -> Table:
-    """Rows that a column of metrics says are of one."""
-    columns = (
-        cells for name, cells in table.columns.items() if place_in("metric", name) is not None
-    )
-    return table.take([row for row, name in enumerate(next(columns, [])) if name == metric])
 
 
 def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:

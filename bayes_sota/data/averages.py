@@ -34,7 +34,6 @@ from bayes_sota.core.types import FloatArray, IntArray
 
 FEWEST_TASKS = 3
 _PSEUDO = 2.0  # items of a task that its variance borrows from all
-_Z = 1.959963984540054
 _LEAST = 1e-3  # of a design effect: clusters that cancel exactly by chance
 _LEAST_OF_TASKS = 1e-12  # variance between tasks that agree exactly
 
@@ -294,7 +293,7 @@ def korn_graubard(freedom: float) -> float:
     """
     from scipy.special import stdtrit
 
-    return float((_Z / stdtrit(freedom, 0.975)) ** 2)
+    return float((stdtrit(np.inf, 0.975) / stdtrit(freedom, 0.975)) ** 2)
 
 
 def group_sums(values: FloatArray, groups: IntArray) -> FloatArray:

@@ -21,7 +21,6 @@ from bayes_sota.data.averages import of_new_tasks, worth_of_means
 from bayes_sota.data.item_values import Averaging, numbers_of_tasks, task_weights, tasks_in_words
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import BOARDS, PairedBoards
-from bayes_sota.data.printed_scores import parse_scores
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.sizes import of_errors, of_sizes
 from bayes_sota.data.tables import labelled_matrix
@@ -154,9 +153,6 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
         options["rounding"] = "kaggle"
     options |= {"metric": kind, "names": tidy.labels["entry"]}
     with located(tidy.where):
-        of = [f"{line}, column {quoted(tidy.titles[0])}" for line in tidy.lines]
-        percent, bounded = options.get("percent"), kind != "score"
-        parse_scores(tidy.texts, percent=percent, bounded=bounded, subjects=of)
         return Leaderboard(tidy.texts, is_competition=tidy.is_competition, **options)
 
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import make_directory, whole_file
 from bayes_sota.core.text import shown_path
@@ -38,8 +39,7 @@ def load_example(name: str) -> BestScore:
     (0.91157, 11072, 3558, (10093, 10093))
     """
     boards = tomllib.loads((_HERE / "examples.toml").read_text("utf-8"))
-    if name not in boards:
-        raise InputError(f"there is no example {name!r}; examples: {', '.join(boards)}")
+    check_choice("name", name, boards)
     return BestScore(**boards[name], name=name)
 
 
@@ -96,8 +96,7 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     >>> example.families[0], example.test.names[0]
     ('logistic', 'logistic/C=0.001')
     """
-    if name != "digits":
-        raise InputError(f"there is no example of responses {name!r}; examples: digits")
+    check_choice("name", name, ("digits",))
     answers = read_outcomes(_HERE / "digits_responses.csv.gz")
     parts = []
     for part in ("test", "held-out"):  # an item is called part/number

@@ -7,14 +7,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
-from bayes_sota.data.tables import LINK, MOST_CELLS, NOTHING, Table, make_table, parse_cell
+from bayes_sota.data.tables import LINK, NOTHING, Table, make_table, parse_cell
 from bayes_sota.data.words import is_role_word
 
 type Row = tuple[str, list[Any]]  # where it stands, and its cells
@@ -72,18 +72,15 @@ def rows_of_text(text: str) -> list[Row]:
     head = _QUOTED.sub("x", text[:10_000]).splitlines()
     header = next((line for line in head if re.search("[\t;,]", line)), "")
     separator = next((sign for sign in "\t;" if sign in header), ",")
-    if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
-        raise InputError(f"has more than {MOST_CELLS:,} cells")
-    changes: list[Callable[[str], str]] = [str.strip, *[unmarked_cell] * ("'" in text)]
-    changes += [_WITH_POINT] * (separator != ",")
     lines = io.StringIO(text.rstrip("\r\n"), newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []
     start = 1
     try:
         for cells in reader:
-            for change in changes:
-                cells = list(map(change, cells))
+            cells = [unmarked_cell(cell.strip()) for cell in cells]
+            if separator != ",":
+                cells = list(map(_WITH_POINT, cells))
             if any(cells):
                 rows.append((f"line {start}", cells))
             start = reader.line_num + 1
@@ -136,7 +133,8 @@ _DECODER = json.JSONDecoder(parse_float=str, parse_constant=str, object_pairs_ho
 
 def rows_of_json(value: Any, places: Sequence[str]) -> list[Row]:
     """Rows of parsed JSON, or of the values of JSON lines, which have places."""
-    rows = _rows(value)
+    is_grid = isinstance(value, list) and _all_are(list, value)
+    rows = value if is_grid else rows_of_records(list(map(_flattened, _records(value))))
     if len(rows) < 2:
         shapes = "a list of records, an object of columns, an object per row, a record per line"
         raise InputError(f"this JSON is not a table; {shapes} are read")
@@ -159,32 +157,23 @@ def rows_of_records(records: Sequence[Record]) -> list[list[Any]]:
     return [header, *(list(map(row.get, header)) for row in records)]
 
 
-def _rows(value: Any) -> list[list[Any]]:
-    """Header and rows of whatever shape people and pandas write; none where there are none."""
+def _records(value: Any) -> list[Record]:
+    """Records of whatever shape people and pandas write; none where there are none."""
     if isinstance(value, list):
-        if len(value) > 1 and _all_are(list, value):
-            # HELM writes an object with its value in each cell
-            return [[of["value"] if isinstance(of, dict) else of for of in row] for row in value]
-        return _of_records(value) if _all_are(dict, value) else []
-    for header, rows in (("columns", "data"), ("header", "rows")):  # of pandas and HELM
-        if _all_are(list, (value.get(header), value.get(rows))):
-            table, index = [value[header], *value[rows]], value.get("index")
-            if isinstance(index, list) and not _all_are(int, index):
-                table = [[label, *row] for label, row in zip(["", *index], table, strict=True)]
-            return _rows(table)
+        return value if _all_are(dict, value) else []
     inner = list(value.values())
     if _all_are(dict, inner):
-        return _of_records(_of_objects(value))
+        return _of_objects(value)
     tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
     tables = [part for part in tables if any(map(is_number, part[0].values()))] or tables
     if len(tables) == 1:
-        return _of_records(tables[0])
+        return tables[0]
     are_columns = _all_are(list, inner) and len(set(map(len, inner))) == 1
     if are_columns and any(map(is_role_word, value)):
-        return [list(value), *map(list, zip(*inner, strict=True))]
+        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
     if any(isinstance(part, dict | list) for part in inner):
         return []
-    return [["name", "score"], *map(list, value.items())]
+    return [{"name": name, "score": score} for name, score in value.items()]
 
 
 def is_number(cell: Any) -> bool:
@@ -203,11 +192,6 @@ def _of_objects(value: dict[str, Record]) -> list[Record]:
     if numbered or any(map(is_role_word, value)):
         value = {label: {title: of.get(label) for title, of in value.items()} for label in labels}
     return [row if numbered else {"": label, **row} for label, row in value.items()]
-
-
-def _of_records(records: list[Record]) -> list[list[Any]]:
-    """Header and rows of records with objects inside."""
-    return rows_of_records(list(map(_flattened, records)))
 
 
 def _flattened(row: Record) -> Record:

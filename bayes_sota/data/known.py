@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE
-from bayes_sota.core.errors import InputError, listed, located, quoted
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.layouts import find_layout
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.opening import read_table
@@ -22,8 +23,6 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tables import parse_cell
 
 _MOST_OFF = 0.3  # of a share
-_NAME = ("name", "model", "entry", "team", "classifier", "method", "player")
-_SKILL = ("skill", "accuracy", "acc", "auc", "score", "mean")
 
 
 @dataclass(frozen=True)
@@ -77,21 +76,16 @@ class Known:
 def read_known(path: str | Path) -> dict[str, Known]:
     """Known skills of a table with the columns name, skill and, if known, se or n."""
     table = read_table(Path(path))
-    columns = {title.strip().lower(): values for title, values in table.columns.items()}
-    of = [next((title for title in words if title in columns), None) for words in (_NAME, _SKILL)]
-    if None in of:
-        found = f"its columns are {listed([*table.columns])}"
-        wanted = "a table of known skills has the columns name, skill and, if known, se or n"
-        raise InputError(f"{wanted}; {found}", where=str(path))
-    names, skills = (columns[str(title)] for title in of)
+    layout = find_layout(table, {}, [])
+    if layout.kind != "board" or "entry" not in layout.roles:
+        raise table.error("known skills need the columns name, skill and, if known, se or n")
     known: dict[str, Known] = {}
-    for row, (name, skill) in enumerate(zip(names, skills, strict=True)):
-        se, size = (str(columns[key][row] or "") if key in columns else "" for key in ("se", "n"))
-        text = f"{skill or ''}" + f"±{se}" * bool(se) + f"/{size}" * bool(size)
+    for row, name in enumerate(table.names(layout.roles["entry"])):
+        cells = {role: table.columns[column][row] for role, column in layout.roles.items()}
+        signs = {"score": "", "se": "±", "n": "/"}
+        parts = [f"{sign}{cells[role]}" for role, sign in signs.items() if cells.get(role)]
         with located(f"{path}: {table.lines[row]}"):
-            if name in known:
-                raise InputError(f"{quoted(name)} stands in two rows")
-            known[str(name)] = Known.parse(text)
+            known[name] = Known.parse("".join(parts))
     return known
 
 
@@ -207,19 +201,19 @@ def with_known[D: (Leaderboard, Outcomes)](
     if kept.size < (2 if isinstance(data, Leaderboard) else 1):
         raise InputError("fewer than two entries compete: let more of them compete")
     if isinstance(data, Outcomes):
-        board, influence, ratio = data.subset(kept), data.average.influence, np.ones(len(names))
+        influence, ratio = data.average.influence, np.ones(len(names))
         if data.has_missing and np.isnan(data.values[:, where]).any():
             raise InputError("answers of an entry whose skill is known are missing")
     else:
-        board, influence = _subset(data, kept), data.task_influence
+        influence = data.task_influence
         ratio = np.ones(len(names)) if data.error_ratios is None else data.error_ratios
         if data.submissions is not None and np.any(data.submissions[where] != 1):
             raise InputError("an entry whose skill is known shows the best of several submissions")
-    sign = -1 if data.lower_is_better else 1
+    board = data.subset(kept)
     anchors = Anchors(
         tuple(skills),
         np.array([board.names.index(name) if name in board.names else -1 for name in skills]),
-        sign * np.array([k.skill for k in each], float),
+        data.sign * np.array([k.skill for k in each], float),
         np.array([k.se or 0.0 for k in each]),
         np.where([k.se is not None for k in each], 0.0, share),
         share < 1 if contains is None else np.full(where.size, contains),
@@ -252,16 +246,3 @@ def _share_of(
     if known.se == 0 and share > 1:
         raise InputError(f"{problem}, and cannot be without error")
     return share
-
-
-def _subset(board: Leaderboard, kept: IntArray) -> Leaderboard:
-    """Some entries of a board."""
-    rows = ("scores", "count_bounds", "error_ratios", "submissions")
-    parts = {name: getattr(board, name) for name in rows}
-    changes: dict[str, Any] = {k: None if v is None else v[kept] for k, v in parts.items()}
-    changes["names"] = tuple(board.names[j] for j in kept)
-    if board.task_influence is not None:
-        changes["task_influence"] = board.task_influence[:, kept]
-    if board.n_classifiers == board.n_entries:
-        changes["n_classifiers"] = kept.size
-    return board.copy_with(**changes)

@@ -13,17 +13,9 @@ from bayes_sota.core.arguments import OPEN_SHARE, RATIO, Range, check_choice, re
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data import printed_scores
 from bayes_sota.data.observed import Chosen, Tries, entry_names, number_or_prior, submission_numbers
-from bayes_sota.data.printed_scores import (
-    EXACT_DECIMALS,
-    LEAST_PERCENT,
-    PERCENT,
-    PrintedScores,
-    checked_number,
-    checked_numbers,
-    parse_number,
-    parse_scores,
-)
+from bayes_sota.data.printed_scores import checked_number, checked_numbers, parse_scores
 from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_sizes, sizes_by_errors
 
 Metric = Literal["accuracy", "auc", "score"]
@@ -93,8 +85,9 @@ class BestScore(Chosen):
 
     def __init__(self, maximum: Any, *, n_classifiers: Tries, **options: Any) -> None:
         """Check everything and find the counts behind the score, a board of one entry."""
-        typed = parse_number(maximum)  # a small number above 1 is a slip, unless it has a sign
-        percent = None if typed is None or typed >= LEAST_PERCENT else False
+        # a small number above 1 is a slip, unless it has a sign
+        typed = printed_scores.parse_number(maximum)
+        percent = None if typed is None or typed >= printed_scores.LEAST_PERCENT else False
         known: dict[str, Any] = {"names": ["the best entry"], "percent": percent}
         board = Leaderboard([maximum], n_classifiers=2, **known, **options)
         tries = number_or_prior(n_classifiers, "n_classifiers")
@@ -128,8 +121,9 @@ class BestScore(Chosen):
     @property
     def printed_width(self) -> float:
         """Distance of two scores that print differently; 0 where they are in full precision."""
-        digits = EXACT_DECIMALS if self.decimals is None else self.decimals
-        return 0.0 if digits >= EXACT_DECIMALS or self.rounding == "exact" else 10.0**-digits
+        digits = self.decimals or printed_scores.EXACT_DECIMALS
+        is_exact = digits >= printed_scores.EXACT_DECIMALS or self.rounding == "exact"
+        return 0.0 if is_exact else 10.0**-digits
 
     @property
     def typical_tries(self) -> float:
@@ -280,7 +274,7 @@ class Leaderboard(BestScore):
             submissions=submission_numbers(self.submissions, names),
             rounding=printed.roundings[0],
             decimals=printed.decimals if bounded else None,
-            notes=(*map(str, self.notes), *[PERCENT] * printed.in_percent),
+            notes=(*map(str, self.notes), *[printed_scores.PERCENT] * printed.in_percent),
         )
         if self.metric == "accuracy":
             self._set_counts(printed)
@@ -292,7 +286,7 @@ class Leaderboard(BestScore):
             self._set(**of_errors(self.standard_error, self.scores, names))
         self._checked()
 
-    def _set_counts(self, printed: PrintedScores) -> None:
+    def _set_counts(self, printed: printed_scores.PrintedScores) -> None:
         """Number of items of accuracies, with their counts of correct answers or own errors."""
         n_test, names = self.n_test, self.names
         if self.standard_error is not None:
@@ -330,16 +324,25 @@ class Leaderboard(BestScore):
         """Indices of the entries, best first, equal scores in the order given; (m,)."""
         return np.argsort(-self.scores, kind="stable")
 
+    def subset(self, entries: IntArray) -> Self:
+        """The same board with some of its entries."""
+        rows = ("scores", "count_bounds", "error_ratios", "submissions")
+        known = {name: of[entries] for name in rows if (of := getattr(self, name)) is not None}
+        known["names"] = tuple(self.names[j] for j in entries)
+        if self.task_influence is not None:
+            known["task_influence"] = self.task_influence[:, entries]
+        if self.n_classifiers == self.n_entries:
+            known["n_classifiers"] = len(entries)
+        return self.copy_with(**known)
+
     def maximum_only(self) -> BestScore:
         """The same board of which only the best score is known."""
-        first = self.order[:1]
-        best: dict[str, Any] = {"scores": self.scores[first], "names": ()}
-        if self.count_bounds is not None:
-            best["count_bounds"] = self.count_bounds[first]
+        best = vars(self.subset(self.order[:1])) | {"names": ()}
+        best["n_classifiers"] = self.n_classifiers
         if self.submissions is not None:  # those of any entry, which may be the best
             every = ListedTries(tuple(self.submissions.ravel().tolist()))
             best["submissions"] = every.nodes()[0][None]
-        return object.__new__(BestScore)._set(**vars(self) | best)._checked()
+        return object.__new__(BestScore)._set(**best)._checked()
 
     @property
     def sizes(self) -> FloatArray:

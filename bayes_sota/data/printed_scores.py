@@ -28,7 +28,7 @@ _SCORES = Range(-LARGEST_NUMBER, LARGEST_NUMBER)
 LEAST_PERCENT = 10  # of a typed number without a percent sign
 EXACT_DECIMALS = 12  # a score with this many digits or more is not a rounded one
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
-_BLANK = ("", "nan", "nat", "none", "<na>")  # as Python and pandas write them
+MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
 ATTAINED = 1e-9  # a full-precision score is k/n up to this much
 
 
@@ -59,20 +59,6 @@ class PrintedScores:
     in_percent: bool
     roundings: tuple[Rounding, ...]
 
-    def count_bounds(self, n_test: Any, rounding: Rounding) -> tuple[IntArray, IntArray]:
-        """Smallest and largest number of correct answers that prints as each score, both (m,).
-
-        ``n_test`` is one number, or one for each score; or there is one score, and several sizes.
-        The first exceeds the second where no number prints so.
-
-        Examples
-        --------
-        >>> parse_scores(["0.9116", "0.5"]).count_bounds(13_840, "nearest")
-        (array([12616,  6920]), array([12617,  6920]))
-        """
-        low, high = count_ends(self.scaled, n_test, self.unit, rounding)
-        return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)
-
 
 def parse_number(raw: object) -> Decimal | None:
     """Finite decimal number as it was written, None if it is something else.
@@ -96,7 +82,7 @@ def is_blank(value: object) -> bool:
     >>> is_blank(None), is_blank(float("nan")), is_blank(" "), is_blank([1])
     (True, True, True, False)
     """
-    return str(value).strip().lower() in _BLANK
+    return str(value).strip().lower() in MISSING
 
 
 def number_in(value: Any, name: str, allowed: Range) -> Decimal:
@@ -205,23 +191,31 @@ def parse_scores(
     return PrintedScores(values, scaled, unit, digits, in_percent, roundings)
 
 
-def count_ends(scores: Any, n_test: Any, unit: int | None, rounding: Rounding) -> tuple[Any, Any]:
+def count_bounds(
+    scores: Any, n_test: Any, unit: int | None, rounding: Rounding
+) -> tuple[IntArray, IntArray]:
     """Ends of the counts k for which k / n_test, cut to multiples of 1 / unit, is scores / unit.
 
-    Without a unit, for which k / n_test is a score in full precision: one count, or none.
-    ``scores`` or ``n_test`` or both are arrays. Both ends of a tie count, because printers differ.
+    Without a unit, for which k / n_test is a score in full precision: one count, or none. The first
+    exceeds the second where no count prints so. ``scores`` or ``n_test`` or both are arrays. Both
+    ends of a tie count, because printers differ.
 
     Examples
     --------
-    >>> count_ends(np.array([0.25, 1 / 3]), 8, None, "exact")
-    (array([2., 4.]), array([2., 3.]))
+    >>> count_bounds(np.array([9116, 5000]), 13_840, 10_000, "nearest")
+    (array([12616,  6920]), array([12617,  6920]))
+    >>> count_bounds(np.array([0.25, 1 / 3]), 8, None, "exact")
+    (array([2, 4]), array([2, 3]))
     """
-    if unit is None:
-        count = np.rint(np.multiply(scores, n_test))
-        return count + (np.abs(count / n_test - scores) >= ATTAINED), count
     # Python's whole numbers know no overflow.
-    if 2 * unit * (int(np.max(n_test, initial=0)) + 1) > 2**62:
+    if unit and 2 * unit * (int(np.max(n_test, initial=0)) + 1) > 2**62:
         scores = np.asarray(scores).astype(object)
-    if rounding == "floor":
-        return -((-scores * n_test) // unit), -((-(scores + 1) * n_test) // unit) - 1
-    return -((-(2 * scores - 1) * n_test) // (2 * unit)), (2 * scores + 1) * n_test // (2 * unit)
+    if unit is None:
+        high = np.rint(np.multiply(scores, n_test))
+        low = high + (np.abs(high / n_test - scores) >= ATTAINED)
+    elif rounding == "floor":
+        low, high = -((-scores * n_test) // unit), -((-(scores + 1) * n_test) // unit) - 1
+    else:
+        low = -((-(2 * scores - 1) * n_test) // (2 * unit))
+        high = (2 * scores + 1) * n_test // (2 * unit)
+    return np.maximum(low, 0).astype(np.int64), np.minimum(high, n_test).astype(np.int64)

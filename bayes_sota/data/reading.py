@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import logs
@@ -65,11 +66,8 @@ def read_tidy(
     >>> read_tidy(frame).sentence
     'Read: entries from "model", scores from "acc"; not used: "size".'
     """
-    for role in roles.keys() - set(COLUMNS):
-        problem = (
-            f"{role} is not a role; the roles are {', '.join(COLUMNS)}{nearest(role, COLUMNS)}"
-        )
-        raise InputError(problem)
+    for role in roles:
+        check_choice("the role of a column", role, COLUMNS)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
     tables = read_all(source)

@@ -21,7 +21,7 @@ from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
-from bayes_sota.data.printed_scores import PrintedScores, Rounding, RoundingChoice, checked_numbers
+from bayes_sota.data.printed_scores import PrintedScores, Rounding, checked_numbers, count_bounds
 
 _LARGEST_SIZE = 1_000_000  # that is tried
 _MOST_CANDIDATES = 20
@@ -75,7 +75,7 @@ class LatticeFit(NamedTuple):
         return f"{sizes}; {self.n_test:,} is wrong with probability {self.p_other:.1g}"
 
 
-def infer_n_test(scores: Any, rounding: RoundingChoice = "auto") -> LatticeFit:
+def infer_n_test(scores: Any, rounding: printed_scores.RoundingChoice = "auto") -> LatticeFit:
     """Test-set sizes for which every distinct score is attainable, the most plausible first.
 
     A score v with d decimals is attainable at n if some k has k/n cut to v: floored, ``v <= k/n <
@@ -158,7 +158,7 @@ def _log_counts(scores: Any, unit: int | None, rounding: Rounding, largest: int)
 
 def _counts(score: Any, sizes: IntArray, unit: int | None, rounding: Rounding) -> FloatArray:
     """Counts of correct answers that print as a score, (ways in which ties may go, sizes)."""
-    low, high = printed_scores.count_ends(score, sizes, unit, rounding)
+    low, high = count_bounds(score, sizes, unit, rounding)
     counts = np.maximum(high - low + 1, 0).astype(np.float64)
     if unit is None or rounding == "floor":
         return counts[None]
@@ -250,7 +250,8 @@ def find_rounding(
     ImpossibleAccuracyError
         Half of the scores or more cannot be.
     """
-    every = {how: np.stack(printed.count_bounds(sizes, how), 1) for how in printed.roundings}
+    of = printed.scaled, sizes, printed.unit
+    every = {how: np.stack(count_bounds(*of, how), 1) for how in printed.roundings}
     missed = {how: np.flatnonzero(ends[:, 0] > ends[:, 1]) for how, ends in every.items()}
     how = min(every, key=lambda how: missed[how].size)
     bounds, wrong, right = every[how], missed[how], printed.values * sizes
@@ -260,8 +261,7 @@ def find_rounding(
     problem = f"no number of correct answers gives the score of {some}"
     if 2 * wrong.size >= sizes.size:
         of, n = right[wrong[0]], sizes[wrong[0]]
-        cut = f"{how} to {printed.decimals} decimals"
         ends = f"{np.floor(of) / n:.8g} and {np.ceil(of) / n:.8g}"
-        raise ImpossibleAccuracyError(f"{problem} ({cut}): {of / n:g} of {n} is between {ends}")
+        raise ImpossibleAccuracyError(f"{problem}: {of / n:g} of {n} is between {ends}")
     bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
     return how, bounds, (f"{problem}: the nearest is taken",)

@@ -15,10 +15,9 @@ import numpy as np
 from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.printed_scores import LARGEST_NUMBER
+from bayes_sota.data.printed_scores import LARGEST_NUMBER, MISSING
 from bayes_sota.data.words import key
 
-MISSING = frozenset(("", "-", "--", "–", "—", "na", "n/a", "#n/a", "nan", "null", "none", "<na>"))
 _ANSWERS = dict.fromkeys(("true", "right", "correct", "yes"), "1")
 _ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no"), "0")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")  # of Markdown, also in cells of other files
@@ -28,8 +27,6 @@ _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
 _LONGEST = 100  # characters of a number
-MOST_CELLS = 10_000_000
-"""Cells of a table, which take some seconds and a gigabyte."""
 
 
 class Printed(NamedTuple):
@@ -232,8 +229,6 @@ def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **sour
         if plain in kept:
             raise InputError(f"several columns are called {quoted(plain)}")
         kept[plain] = [cell if isinstance(cell, Hashable) else str(cell) for cell in cells]
-    if len(lines) * len(kept) > MOST_CELLS:
-        raise InputError(f"has more than {MOST_CELLS:,} cells")
     if not lines or not kept:
         dropped = "".join(f"; {note}" for note in source.get("notes", ()))
         raise InputError(f"the table has no {'rows' if kept else 'columns'}{dropped}")

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.tables import MISSING, Source, Table, describe_parts, first_seen, of_several
+from bayes_sota.data.printed_scores import is_blank
+from bayes_sota.data.tables import Source, Table, describe_parts, first_seen, of_several
 from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_role_word
 
 type Labels = NDArray[np.object_]
@@ -293,7 +294,7 @@ def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
     truth, right = _classes(table, label), {}
     for column in layout.columns:
         guess = _classes(table, column, may_miss=True)
-        missing = ~np.isin(guess, truth) & [name.lower() in MISSING for name in guess]
+        missing = ~np.isin(guess, truth) & list(map(is_blank, guess))
         share = np.mean(np.isin(guess, truth) | missing)
         if share < 1 and set(truth) <= {"0.0", "1.0"}:
             return table, layout

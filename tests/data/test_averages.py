@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from data.files import refused
 from scipy.stats import beta
 
 from bayes_sota.data.averages import (
@@ -28,7 +27,7 @@ def covered(truth, found):
     return np.mean((low <= truth) & (truth <= high))
 
 
-@pytest.mark.parametrize("right", [0, 1, 30, 49, 50])
+@pytest.mark.parametrize("right", [0, 30, 50])
 def test_single_answers_of_one_task_are_worth_their_number(right):
     values = (np.arange(50) < right).astype(float)[:, None]
     found = averaged(values, np.zeros(50, int), None, np.ones(1))
@@ -75,11 +74,6 @@ def test_intervals_cover_where_items_share_a_passage(clusters):
     found = averaged(values, 0 * place, place, np.ones(1))
     assert 0.92 < covered(0.8, found) < 0.98
     assert covered(0.8, averaged(values, 0 * place, None, np.ones(1))) < 0.9
-
-
-def test_every_task_one_cluster_says_nothing_of_clusters():
-    places = np.arange(4)
-    refused("every task is in one cluster", averaged, np.eye(4), places, places, np.full(4, 0.25))
 
 
 def test_the_covariance_has_the_variances_of_each_entry():
@@ -164,18 +158,14 @@ def test_the_variance_of_every_difference_moves_towards_their_mean():
 
 
 def test_runs_may_differ_in_number():
-    refused("several runs are 0 or 1", Outcomes, np.full((2, 2, 2), 0.5))
     rng = np.random.default_rng(8)
     answers = (rng.random((60, 2, 5)) < 0.7).astype(float)
     answers[rng.random((60, 2)) < 0.5, 3:] = np.nan
     data = Outcomes(answers)
-    assert repr(data) == "<Outcomes 'outcomes': 60 items x 2 classifiers, 3 to 5 runs>"
     np.testing.assert_allclose(data.values, np.nanmean(answers, axis=2))
-    columns = data.about("runs")
     noise = np.nanvar(answers, axis=2) / (data.run_numbers - 1)  # p (1 - p) / (R - 1)
-    np.testing.assert_allclose(columns.average.variance, noise.sum(axis=0) / 60**2, rtol=0.02)
-    passed = data.about("items", passes=(2, False)).values
-    right, runs = np.nansum(answers, axis=2), data.run_numbers
-    np.testing.assert_allclose(
-        passed, 1 - (runs - right) * (runs - right - 1) / (runs * (runs - 1))
-    )
+    variance = data.about("runs").average.variance
+    np.testing.assert_allclose(variance, noise.sum(axis=0) / 60**2, rtol=0.02)
+    wrong, runs = np.nansum(1 - answers, axis=2), data.run_numbers
+    passed = 1 - wrong * (wrong - 1) / (runs * (runs - 1))
+    np.testing.assert_allclose(data.about("items", passes=(2, False)).values, passed)

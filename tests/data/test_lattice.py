@@ -38,7 +38,7 @@ def brute_force(scores, decimals, rounding, sizes):
 @pytest.mark.parametrize("rounding", ["floor", "nearest"])
 @pytest.mark.parametrize(
     ("n_test", "count"),
-    [(37, 3), (64, 10), pytest.param(97, 25, marks=pytest.mark.slow), (130, 40)],
+    [(37, 3), (130, 40)],
 )
 def test_sizes_are_those_of_brute_force(rounding, n_test, count):
     scores = printed(n_test, count, 3, rounding)
@@ -62,54 +62,36 @@ def test_probability_of_one_score_by_hand(rounding):
     assert fit.p_other == pytest.approx(1 - weights[2] / (sum(weights.values()) + beyond))
 
 
-def inferred(scores):
-    """Size, or the sizes that fit, as the function and the container say it."""
-    try:
-        fit = infer_n_test(scores)
-    except InputError as error:
-        refused(re.escape(str(error)), Leaderboard, scores, n_test="infer")
-        return None
-    if not fit.is_identified:
-        refused(re.escape(fit.statement), Leaderboard, scores, n_test="infer")
-        return fit
-    board, given = (Leaderboard(scores, n_test=n) for n in ("infer", fit.n_test))
-    assert board.n_test_source == "inferred from the scores"
-    assert (board.n_test, board.rounding, board.counts) == (
-        fit.n_test,
-        given.rounding,
-        given.counts,
-    )
-    return fit
-
-
 def check_size(n_test, count, decimals, rounding, seed=0, low=0.7, high=0.95):
     """The size is found, or among the candidates, or the list of them says that it is not whole."""
-    fit = inferred(printed(n_test, count, decimals, rounding, seed, low, high))
-    if fit is None:
+    scores = printed(n_test, count, decimals, rounding, seed, low, high)
+    try:
+        fit = infer_n_test(scores)
+    except InputError:
         assert n_test >= 10**decimals
         return "too large"
-    named = (fit.n_test, *fit.candidates)
     if fit.is_identified:
-        assert fit.n_test == n_test, fit
+        board, given = (Leaderboard(scores, n_test=n) for n in ("infer", n_test))
+        assert (board.n_test, board.rounding, board.counts) == (
+            n_test,
+            given.rounding,
+            given.counts,
+        )
         return "found"
-    whole = len(named) == fit.n_fitting
-    assert n_test in named or n_test >= 10**decimals or not whole
+    refused(re.escape(fit.statement), Leaderboard, scores, n_test="infer")
+    named = (fit.n_test, *fit.candidates)
+    assert n_test in named or n_test >= 10**decimals or len(named) < fit.n_fitting
     return "listed" if n_test in named else "many"
 
 
 @pytest.mark.parametrize(
     ("n_test", "count", "decimals", "rounding", "expected"),
     [
-        (868, 200, 4, "floor", "found"),
         (868, 200, 4, "nearest", "found"),
         (500, 200, 3, "floor", "listed"),  # 499 rounded gives the same scores above .75
-        (5_000, 50, 4, "nearest", "listed"),
-        (5_000, 50, 5, "floor", "found"),
         (40_000, 60, 5, "nearest", "found"),  # every second count is a tie
         (75_226, 300, 5, "floor", "found"),
-        (99_581, 60, 5, "floor", "many"),
         (99_990, 300, 5, "nearest", "many"),
-        (100_000, 300, 5, "floor", "many"),
         (20_000, 9_000, 3, "floor", "many"),
     ],
 )

@@ -1,6 +1,5 @@
 """Outcomes: what they hold and refuse; AUCs and errors against pairs of items and the bootstrap."""
 
-import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from data.files import refused
 from scipy import stats
 
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tournaments import ScoreTable
 
 SMALL = [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, None, 1]]
 TASKS = ["law", "law", "art", "law", "art"]
@@ -33,11 +31,8 @@ ANSWERS = [[1, 0], [1, 1], [0, 1], [0, 0], [1, 1]]
 def test_answers_in_every_dress(correct: Any) -> None:
     answers = Outcomes(correct)
     assert answers.correct.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]]
-    assert (answers.n_items, answers.n_classifiers) == (4, 3)
-    assert answers.has_missing
     assert answers.totals.tolist() == [4, 3, 4]
     assert answers.scores.tolist() == [3 / 4, 1 / 3, 3 / 4]
-    assert answers.items == ("1", "2", "3", "4")
 
 
 def test_subset_by_number_name_and_mask() -> None:
@@ -45,7 +40,9 @@ def test_subset_by_number_name_and_mask() -> None:
     chosen = answers.subset(["c", "a"], [3, 0])
     assert chosen.correct.tolist() == [[1, 1], [1, 1]]
     assert (chosen.names, chosen.items, chosen.clusters) == (("c", "a"), ("4", "1"), ("y", "x"))
-    assert chosen.name == "n"
+    weighted = Outcomes(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1}, n_runs=4)
+    law = weighted.subset(items=[0, 1, 3])
+    assert (law.task_weights, law.n_runs) == ({"law": 1.0}, 4)
     assert answers.subset([-1, 0], ["4", "1"]) == chosen
     assert answers.subset(np.array([True, False, True])).names == ("a", "c")
     assert answers.subset() == answers
@@ -68,16 +65,6 @@ def test_an_average_over_tasks_has_their_weights() -> None:
         assert data.task_weights == pytest.approx({"law": weight, "art": 1 - weight})
         expected = [weight * law + (1 - weight) * art for law, art in ((2 / 3, 0.5), (1 / 3, 1))]
         assert data.scores == pytest.approx(expected)
-
-
-def test_parts_keep_tasks_and_runs() -> None:
-    whole = Outcomes(ANSWERS, tasks=TASKS, average={"law": 3, "art": 1}, n_runs=4)
-    law = whole.subset(items=[0, 1, 3])
-    assert law.tasks == ("law",) * 3
-    assert (law.task_weights, law.n_runs) == ({"law": 1.0}, 4)
-    board = whole.leaderboard()
-    assert board.metric == "score"
-    assert board.standard_error == pytest.approx(float(whole.standard_errors[0]))
 
 
 N = 240
@@ -134,12 +121,9 @@ def test_influence_says_how_scores_vary_on_other_items(kind: str) -> None:
 @pytest.mark.parametrize("kind", OUTCOMES)
 def test_every_kind_is_asked_in_the_same_way(kind: str) -> None:
     data = OUTCOMES[kind]
-    one = data.subset(["3", "1"])
-    assert one == data.subset([2, 0]) == data.subset([2, -3])
-    np.testing.assert_allclose(one.scores, data.scores[[2, 0]])
+    np.testing.assert_allclose(data.subset(["3", "1"]).scores, data.scores[[2, 0]])
     assert data.complete() is data
     assert data.about("items") == data
-    assert data.sign == (-1 if kind == "rmse" else 1)
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -187,20 +171,3 @@ def test_variances_of_small_tasks_are_unbiased() -> None:
         found.append(data.covariance)
     true = sum(weights[t] ** 2 / n[t] for t in weights) * np.array([[2, 1], [1, 2]])
     np.testing.assert_allclose(np.mean(found, axis=0), true, rtol=0.1)
-
-
-def test_one_long_name_takes_no_memory_for_all_others() -> None:
-    """An array of these texts would have 10 GB."""
-    groups = [str(i // 2) for i in range(20_000)]
-    groups[0] = groups[1] = "x" * 130_000
-    tasks = [groups[0]] * 10_000 + ["law"] * 10_000
-    answers = np.random.default_rng(0).integers(0, 2, (20_000, 2))
-    tracemalloc.start()
-    board = Outcomes(answers, clusters=groups, tasks=tasks)
-    assert board.average.scores.tolist() == pytest.approx(answers.mean(axis=0).tolist())
-    numbers = Outcomes(answers, metric="mean", clusters=groups, tasks=tasks)
-    assert np.isfinite(numbers.standard_errors).all()
-    assert ScoreTable(answers, groups=groups).clusters.max() == 9_999
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 100_000_000

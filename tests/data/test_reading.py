@@ -10,7 +10,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -97,12 +97,11 @@ def test_formats_agree(read: Read, kind: str) -> None:
     assert tidy.sentence.startswith("Read: entries from ")
 
 
-@pytest.mark.parametrize("orient", ["records", "columns", "split", "table", "index"])
+@pytest.mark.parametrize("orient", ["records", "columns", "table", "index"])
 def test_json_of_pandas(read: Read, orient: Any) -> None:
     frame = pd.DataFrame(FRAME)
-    assert is_board(read(frame.to_json(orient=orient), "x.json"))
-    if orient in ("columns", "split", "index"):
-        assert is_board(read(frame.set_index("team").to_json(orient=orient), "x.json"))
+    frames = [frame, frame.set_index("team")] if orient in ("columns", "index") else [frame]
+    assert all(is_board(read(one.to_json(orient=orient), "x.json")) for one in frames)
 
 
 def test_frames_agree(tmp_path: Path) -> None:
@@ -145,9 +144,6 @@ def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> No
     assert str(table.columns["n"]) == "[2000, 5]"
     assert table.columns["when"][1] is None
     assert table.lines == ["row 2", "row 3"]
-
-
-# --- names choose
 
 
 # --- wrong files
@@ -202,14 +198,12 @@ def test_a_wrong_table_is_one_line_with_its_place(tmp_path: Path, case: dict[str
 WRONG_FILES: dict[str, tuple[str | bytes, str, str]] = {
     "binary": (bytes(range(256)), "x.csv", "is not UTF-8 text; save it as UTF-8"),
     "Latin-1": (BOARD.replace("B", "é").encode("latin-1"), "x.csv", "line 3: is not UTF-8 text"),
-    "UTF-32": (BOARD.encode("utf-32"), "x.csv", "line 2"),
     "whole number": (f'{{"A": {"9" * 5000}}}', "x.json", "is not JSON: "),
     "deep JSON": ("[" * 100_000, "x.json", "is not JSON: "),
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read"),
     "no archive": (b"PK\3\4 and nothing", "x.xlsx", "cannot be read"),
     "archive": (zipped({"a.csv": BOARD}), "x.zip", 'is an archive of "a.csv"; unpack it'),
     "no Parquet": (b"PAR1 and nothing", "x.parquet", "cannot be read"),
-    "old Excel": (b"\xd0\xcf\x11\xe0", "x.xls", "cannot be read|not UTF-8"),
     "no sheet": (workbook([], [["", " "]]), "x.xlsx", "no sheet holds a table"),
 }
 
@@ -221,33 +215,21 @@ def test_a_wrong_file_is_one_line_with_its_place(tmp_path: Path, kind: str) -> N
     assert refused(message, read_tidy, path).where == str(path)
 
 
-def test_archives_that_decoders_cannot_read(tmp_path: Path) -> None:
-    whole = zipped({"a.csv": BOARD * 40}, zipfile.ZIP_LZMA)
-    spoilt = [whole[:60] + b"\xff" * 12 + whole[72:]]
-    whole = zipped({"é.csv": BOARD}, zipfile.ZIP_STORED)
-    spoilt.append(whole.replace("é".encode(), b"\xff\xfe"))
-    locked = bytearray(zipped({"a.csv": BOARD}))
-    locked[6] |= 1  # the flag of encryption, in the file and in the directory
-    locked[locked.index(b"PK\x01\x02") + 8] |= 1
-    deflated = bytearray(zipped({"a.csv": BOARD * 50}))
-    deflated[40] ^= 255
-    for content in (*spoilt, bytes(locked), bytes(deflated)):
-        refused("cannot be", read_tidy, written(tmp_path, content, "x.zip"))
-
-
 def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "MOST_BYTES", 20_000)
     content = BOARD.encode() + b"\n" * 30_000
     book = workbook([["team", "score"], ["x" * 30_000, 0.5]])
-    lie = bytearray(zipped({"a.csv": content}))
-    at = lie.index(b"PK\x01\x02") + 24
-    lie[at : at + 4] = (400).to_bytes(4, "little")
+    lie, locked, whole = (bytearray(zipped({"a.csv": content})) for _ in range(3))
+    at = lie.index(b"PK\x01\x02")
+    lie[at + 24 : at + 28] = (400).to_bytes(4, "little")
+    locked[6], locked[at + 8] = locked[6] | 1, locked[at + 8] | 1  # the flag of encryption
     pl.DataFrame({"score": [0.5] * 100_000}).write_parquet(tmp_path / "p")
-    bombs = [content, gzip.compress(content), zipped({"a.csv": content}), book, bytes(lie),
-             gzip.compress(book),(tmp_path / "p").read_bytes()]  # fmt: skip
-    for bomb in bombs:
-        message = "cannot be" if bomb == bytes(lie) else "holds more than 20,000 bytes"
-        refused(message, read_tidy, written(tmp_path, bomb, "x.zip"))
+    parquet = (tmp_path / "p").read_bytes()
+    for bomb in (content, gzip.compress(content), bytes(whole), book, gzip.compress(book), parquet):
+        refused("holds more than 20,000 bytes", read_tidy, written(tmp_path, bomb, "x.zip"))
+    monkeypatch.undo()
+    for spoilt in (lie, locked, zipped({"a.csv": BOARD * 40}, zipfile.ZIP_LZMA)[:-90]):
+        refused("cannot be", read_tidy, written(tmp_path, bytes(spoilt), "x.zip"))
 
 
 @pytest.mark.parametrize("reader", [read_tidy, load_model])
@@ -269,15 +251,6 @@ def test_paths_that_are_no_files(tmp_path: Path, reader: Callable[[Path], Any]) 
 ], ids=str)  # fmt: skip
 def test_what_is_no_source(source: Any) -> None:
     refused(".", read_tidy, source)
-
-
-def test_other_types_are_no_numbers(tmp_path: Path) -> None:
-    days = [datetime(2024, 1, day) for day in (1, 2)]
-    for cells in (days, [timedelta(1), timedelta(2)], [[1], [2, 3]]):
-        frame = pa.table({"team": ["a", "b"], "score": cells}).to_pandas()
-        frame.to_parquet(tmp_path / "f.parquet")
-        for source in (frame, tmp_path / "f.parquet"):
-            refused("row 1, .*row 2 has", read_tidy, source)
 
 
 def test_help_names_every_role() -> None:

@@ -1,4 +1,4 @@
-"""Rounds and battles of many rows, against pandas and NumPy."""
+"""Rounds and battles: many rows against pandas and NumPy; directions, clusters and places."""
 
 from pathlib import Path
 
@@ -6,12 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
-from sklearn.tree import DecisionTreeClassifier
 
-from bayes_sota.crossval.fold_scores import read_fold_scores
-from bayes_sota.data.tournaments import read_scores
+from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
 
 
 def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
@@ -35,23 +31,6 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
             assert np.nansum(read_scores(source).scores) == pytest.approx(np.nansum(pivot))
 
 
-def test_splits_of_a_search_by_pandas(tmp_path: Path) -> None:
-    cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=4, random_state=0)
-    tree, grid = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, None]}
-    search = GridSearchCV(tree, grid, cv=cv, scoring=["accuracy", "f1_macro"], refit=False)
-    results = pd.DataFrame(search.fit(*load_iris(return_X_y=True)).cv_results_)
-    splits = results.set_index("params").filter(regex="^split.*_accuracy").T.rename_axis("fold")
-    splits.to_csv(tmp_path / "splits.csv")
-    for source in (splits, tmp_path / "splits.csv"):
-        table = read_scores(source)
-        assert (table.players[2], table.n_rounds) == ("{'max_depth': None}", 12)
-        means = table.scores.mean(axis=0)
-        np.testing.assert_allclose(means, results["mean_test_accuracy"], atol=1e-9)
-        runs = read_fold_scores(source, folds=3)
-        assert runs.scores.shape == (1, 3, 4, 3)
-        assert runs.scores[0, 1, 2, 1] == pytest.approx(results["split7_test_accuracy"][1])
-
-
 def test_a_matrix_of_many_counts_agrees_with_numpy() -> None:
     counts = np.random.default_rng(0).integers(0, 9, (12, 12))
     np.fill_diagonal(counts, 0)
@@ -62,3 +41,21 @@ def test_a_matrix_of_many_counts_agrees_with_numpy() -> None:
     first, second = (np.array(order)[places] for places in (found.first, found.second))
     np.add.at(wins, (first, second), found.outcomes.astype(int))
     np.testing.assert_array_equal(wins, counts)
+
+
+def test_directions_and_clusters_of_rounds() -> None:
+    scores = [[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]]
+    frame = pd.DataFrame(scores, columns=[*"vcs"], index=["acc", "loss", "auc"])
+    table = ScoreTable(frame, lower_is_better=[False, True, False], groups=["q", "p", "q"])
+    np.testing.assert_array_equal(table.oriented, frame.mul([1, -1, 1], axis=0))
+    assert (table.players, table.rounds) == (("v", "c", "s"), ("acc", "loss", "auc"))
+    assert table.clusters.tolist() == [1, 0, 1]  # in the order of their names
+    assert ScoreTable(frame).clusters.tolist() == [0, 2, 1]
+    assert ScoreTable(scores, lower_is_better=np.bool_(True)).lower_is_better.all()
+
+
+def test_names_and_places_agree() -> None:
+    named = Matches(["b", "a", "b"], ["a", "c", "c"], [1, 0, 0.5], groups=[*"ppq"])
+    placed = Matches([0, 1, 0], [1, 2, 2], [1, 0, 0.5], players=["b", "a", "c"], groups=[*"ppq"])
+    assert named == placed
+    assert (named.outcomes.size, named.n_players, named.n_clusters) == (3, 3, 2)
