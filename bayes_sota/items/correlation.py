@@ -85,10 +85,10 @@ class ResponseCorrelation:
     family: IntArray
     order: IntArray
 
-    def factor(self, entries: IntArray) -> FloatArray:
-        """Cholesky factor of the residual correlation of some classifiers, (U, U)."""
+    def factor(self, entries: IntArray) -> FloatArray | None:
+        """Cholesky factor of the residual correlation of some classifiers, (U, U), if any."""
         if self.residual is None:
-            return np.eye(entries.size)
+            return None
         values, vectors = np.linalg.eigh(self.residual[np.ix_(entries, entries)])
         raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
         scale = np.sqrt(np.diagonal(raised))
