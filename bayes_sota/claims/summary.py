@@ -42,7 +42,7 @@ _WANTED = {
 }
 
 
-def chance(p: float, limit: float | None = None) -> str:
+def chance(p: float, limit: float = np.inf) -> str:
     """A probability with two digits, and more where it would be rounded to a limit.
 
     Examples
@@ -55,9 +55,7 @@ def chance(p: float, limit: float | None = None) -> str:
     if p < 0.005 or p > 0.995:
         return "< 0.01" if p < 0.5 else "> 0.99"
     digits = 2
-    while (
-        limit is not None and digits < 8 and np.sign(round(p, digits) - limit) != np.sign(p - limit)
-    ):
+    while digits < 8 and np.sign(round(p, digits) - limit) != np.sign(p - limit):
         digits += 1
     return f"{p:.{digits}f}"
 

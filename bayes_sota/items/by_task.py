@@ -255,15 +255,12 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
     deviation = np.sqrt(each / (own + _BORROWED) / (own + 1) * wider[:, None])
     correlation = whole / np.sqrt(np.outer(variance, variance))
     shared = correlation * deviation[:, :, None] * deviation[:, None, :]
-    scale = _scales(scores.mean(axis=1), counts) if data.is_answers else np.ones(counts.size)
+    scale = np.ones(counts.size)
+    if data.is_answers:
+        middle = (counts * scores.mean(axis=1) + _BORROWED * scores.mean()) / (counts + _BORROWED)
+        middle = (counts * middle + 0.5) / (counts + 1)
+        scale = 2 * np.sqrt(middle * (1 - middle))
     return TaskErrors(scores, shared, scale, n_items, counts)
-
-
-def _scales(scores: FloatArray, counts: IntArray) -> FloatArray:
-    """Scales of differences in tasks with such mean scores, (T,)."""
-    middle = (counts * scores + _BORROWED * scores.mean()) / (counts + _BORROWED)
-    middle = (counts * middle + 0.5) / (counts + 1)
-    return 2 * np.sqrt(middle * (1 - middle))
 
 
 def _shared(
