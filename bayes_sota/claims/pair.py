@@ -169,10 +169,9 @@ class Pilot:
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)
         """
-        if outcomes.is_answers:
-            outcomes.check_several()
-            if outcomes.new != "items" or outcomes.passes is not None:
-                raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
+        outcomes.check_several()
+        if outcomes.is_answers and (outcomes.new != "items" or outcomes.passes is not None):
+            raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
         if pair is None:
             first, second = np.argsort(-outcomes.scores, kind="stable")[:2]
             pair = outcomes.names[first], outcomes.names[second]

@@ -43,7 +43,7 @@ from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.comparison import bounds_of, check_methods
+from bayes_sota.items.comparison import bounds_of
 from bayes_sota.items.student import student_law
 
 _NODES = 80  # of the grid of tau
@@ -196,7 +196,7 @@ def compare_by_task(
     >>> compare_by_task(exam).draws_of(0).mean(axis=0).round(2).tolist()
     [0.88, 0.62]
     """
-    check_methods(outcomes)
+    outcomes.check_several()
     names = outcomes.names
     if outcomes.new != "items":
         about = f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}"

@@ -33,7 +33,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_values import tasks_in_words
@@ -188,7 +187,7 @@ def compare_methods(
     ('a', [True, True, False], 0.034)
     """
     rng = generator_of(random_seed)
-    check_methods(outcomes)
+    outcomes.check_several()
     data, notes = complete(outcomes)
     # draws and ties follow the names, whatever the order of the columns
     order = np.argsort(outcomes.names)
@@ -218,13 +217,6 @@ def compare_methods(
         sign=outcomes.sign,
         replicated=np.clip(again[:, place], *bounds),
     )
-
-
-def check_methods(outcomes: Outcomes) -> None:
-    """Two methods at least."""
-    if outcomes.n_classifiers < 2:
-        only = f"a comparison needs two methods, got only {outcomes.names[0]!r}"
-        raise InputError(f"{only}; bayes-sota score estimates the skill of one")
 
 
 def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
