@@ -48,9 +48,7 @@ class Domain(NamedTuple):
 
 DOMAINS = {
     "image-classifiers": Domain(62, 27, 110, "158 pairs of networks on 10,000 items of CIFAR-10"),
-    "language-models": Domain(
-        5.5, 1.6, 26, "122 pairs of models on benchmarks of 479 to 2,854 items"
-    ),
+    "language-models": Domain(5.5, 1.6, 26, "122 pairs on benchmarks of 479 to 2,854 items"),
     "tabular": Domain(71, 17, 446, "9,594 pairs of scikit-learn's on 1,497 items of digits"),
 }
 """Typical congruence by domain (docs/measured/claims.md)."""

@@ -32,18 +32,17 @@ from bayes_sota.core.types import FloatArray
 _TRY_NODES = 64
 
 
-def imputed_sd(mean: ArrayLike) -> FloatArray:
+def imputed_sd(mean: float) -> float:
     """Standard deviation of cases from their mean, ``2/3 mean (1 - mean)``: a rule of thumb.
 
     The literature uses a polynomial of second order, whose coefficients are not known.
 
     Examples
     --------
-    >>> imputed_sd([0.8, 0.9]).round(3).tolist()
-    [0.107, 0.06]
+    >>> round(imputed_sd(0.9), 3)
+    0.06
     """
-    values = np.asarray(mean, np.float64)
-    return 2 / 3 * values - 2 / 3 * values**2
+    return 2 / 3 * mean * (1 - mean)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +125,7 @@ class Means(Claim):
     @property
     def spreads(self) -> tuple[float, float]:
         """Standard deviations of A's and of B's cases."""
-        return self.sd or (float(imputed_sd(self.a)), float(imputed_sd(self.b)))
+        return self.sd or (imputed_sd(self.a), imputed_sd(self.b))
 
     @property
     def imputed(self) -> bool:

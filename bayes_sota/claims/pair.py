@@ -2,10 +2,7 @@ r"""The difference of two methods that were named beforehand, without draws.
 
 Answers with one run, items independent, have the flat Dirichlet posterior of their table
 (``claims.accuracies``); everything else is a sum of independent Student t parts
-(``items.comparison``), given whose scales it is normal:
-
-.. math:: P(d \le q) = E\, \Phi\Big((q - \bar d) \Big/ \sqrt{\textstyle\sum_k v_k \nu_k /
-          \chi^2_{\nu_k}}\Big)
+(``items.student``).
 
 ``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
@@ -24,25 +21,21 @@ the power 1 - b, at a probability of at most a that it is false, from :math:`V(n
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import ceil
 
 import numpy as np
-from scipy.special import chdtri, ndtr, ndtri, stdtr
+from scipy.special import ndtri
 
 from bayes_sota.claims.accuracies import at_most
-from bayes_sota.claims.claim import gauss
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import more_items
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import bounds_of, complete
-from bayes_sota.items.student import student_law
+from bayes_sota.items.student import student_below, student_law
 from bayes_sota.leaderboard.anchors import explain_difference
 
-_NODES = {2: 64, 3: 24}  # of the scale of each part, by their number
-_FEWEST = 12
 RUNS = (1, 2, 3, 5, 10, 20)
 _MOST = 10**12
 
@@ -70,26 +63,14 @@ class PairLaw:
         """Probability that the difference is at most ``q``."""
         if self.table is not None:
             return float(at_most(q, *self.table)[0])
-        away = q - self.centre
-        if not any(variance for variance, _ in self.parts):
-            return float(0.5 * (1 + np.sign(away)))
-        if len(self.parts) == 1:
-            ((variance, freedom),) = self.parts
-            return float(stdtr(freedom, away / np.sqrt(variance)))
-        levels, weights = gauss(_NODES.get(len(self.parts), _FEWEST))
-        each = [variance * nu / chdtri(nu, levels) for variance, nu in self.parts]
-        total = np.array([sum(scales) for scales in product(*each)])
-        chances = np.array([np.prod(of) for of in product(weights, repeat=len(self.parts))])
-        return float(chances @ ndtr(away / np.sqrt(total)))
+        return student_below(q - self.centre, self.parts)
 
     def interval(self, prob: float) -> tuple[float, float]:
         """Equal-tailed interval."""
         step = sum(variance for variance, _ in self.parts) ** 0.5
-        if not step and self.table is None:
+        if not step:
             return self.centre, self.centre
-        step = step or 1e-3
-        low, high = ((1 - prob) / 2, (1 + prob) / 2)
-        return self._quantile(low, -step), self._quantile(high, step)
+        return self._quantile((1 - prob) / 2, -step), self._quantile((1 + prob) / 2, step)
 
     def _quantile(self, level: float, step: float) -> float:
         end = self.centre + step
@@ -124,21 +105,19 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
 def law_of_pair(both: Outcomes, first: str, every: Outcomes | None = None) -> PairLaw:
     """Law of what one of two methods has more than the other; ``every`` has anchors."""
     data = complete(both)[0]
-    law = student_law(data)
-    signs = np.where(np.array(both.names) == first, 1.0, -1.0)
-    parts = [(float(signs @ part.covariance @ signs), part.freedom) for part in law.parts]
-    centre, table = float(signs @ law.centre), None
+    law, place, table = student_law(data), both.names.index(first), None
+    order = [place, 1 - place]
+    centre, parts = law.gap(*order)
     if every is not None and every.anchors is not None:
-        order = [both.names.index(first), 1 - both.names.index(first)]
         covariance = np.sum([part.covariance for part in law.parts], axis=0)[np.ix_(order, order)]
         at = every.names.index(first), every.names.index(both.names[order[1]])
         luck, explained = explain_difference(every, at, covariance)
         parts = [(max(sum(v for v, _ in parts) - explained, 1e-12), law.parts[0].freedom)]
         centre -= luck
     elif data.is_plain and data.clusters is None:
-        gap = data.values @ signs
+        gap = data.values @ [1 - 2 * place, 2 * place - 1]
         table = (float(np.sum(gap > 0)), float(np.sum(gap < 0)), data.n_items)
-    return PairLaw(centre, float(signs @ law.scores), parts, table)
+    return PairLaw(centre, float(law.scores[place] - law.scores[order[1]]), parts, table)
 
 
 @dataclass(frozen=True)
@@ -190,10 +169,9 @@ class Pilot:
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)
         """
-        if outcomes.is_answers:
-            outcomes.check_several()
-            if outcomes.new != "items" or outcomes.passes is not None:
-                raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
+        outcomes.check_several()
+        if outcomes.is_answers and (outcomes.new != "items" or outcomes.passes is not None):
+            raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
         if pair is None:
             first, second = np.argsort(-outcomes.scores, kind="stable")[:2]
             pair = outcomes.names[first], outcomes.names[second]

@@ -174,12 +174,16 @@ def tasks_tree(
     """
     kept = len(comparison.spread) // _CHAINS * _CHAINS
     place, dims = comparison.methods.index(first), ("task", *_METHOD)
-    tasks = range(len(comparison.tasks))
-    drawn = comparison.sign * np.stack([comparison.draws_of(t)[:kept] for t in tasks], axis=1)
-    skill = np.stack([comparison.skills_in(t)[:kept] for t in tasks], axis=1)
+    tasks, sign = range(len(comparison.tasks)), comparison.sign
+    drawn = np.stack([comparison.draws_of(t)[:kept] for t in tasks], axis=1)
     return _exact_tree(
-        {"posterior": {"skill": skill, "difference": drawn[:, :, [place]] - drawn}},
-        {"observed_data": {"score": comparison.sign * comparison.errors.scores}},
+        {
+            "posterior": {
+                "difference": sign * (drawn[:, :, [place]] - drawn),
+                "skill": sign * np.clip(drawn, *comparison.bounds),
+            }
+        },
+        {"observed_data": {"score": sign * comparison.errors.scores}},
         dict.fromkeys(("skill", "difference", "score"), dims),
         {"task": comparison.tasks, "classifier": comparison.methods},
         data=digest_of(outcomes.data_hash()),

@@ -19,7 +19,6 @@ from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
 from bayes_sota.core.text import as_sentences, counted, in_points
-from bayes_sota.data.printed_scores import RoundingChoice
 
 _COARSE = 9  # points of the sensitivity in a table
 _USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
@@ -42,7 +41,7 @@ _WANTED = {
 }
 
 
-def chance(p: float, limit: float | None = None) -> str:
+def chance(p: float, limit: float = np.inf) -> str:
     """A probability with two digits, and more where it would be rounded to a limit.
 
     Examples
@@ -55,9 +54,7 @@ def chance(p: float, limit: float | None = None) -> str:
     if p < 0.005 or p > 0.995:
         return "< 0.01" if p < 0.5 else "> 0.99"
     digits = 2
-    while (
-        limit is not None and digits < 8 and np.sign(round(p, digits) - limit) != np.sign(p - limit)
-    ):
+    while digits < 8 and np.sign(round(p, digits) - limit) != np.sign(p - limit):
         digits += 1
     return f"{p:.{digits}f}"
 
@@ -76,7 +73,6 @@ def report_claim(
     *,
     names: tuple[str, str] = ("A", "B"),
     printed: tuple[str, str] | None = None,
-    rounding: RoundingChoice = "auto",
     rope: float | None = None,
     best_of: float | None = None,
     level: float = 0.05,
@@ -91,8 +87,6 @@ def report_claim(
         Of A and B.
     printed : (str, str), optional
         The two numbers as printed; P(false) is averaged over what digits of accuracies leave open.
-    rounding : {"auto", "nearest", "floor", "exact"}
-        How these were cut.
     rope : float, optional
         Half-width of practical equivalence; of shares below 1.
     best_of : float, optional
@@ -140,7 +134,7 @@ def report_claim(
         content |= {"sd": None if known else [*claim.spreads], "sd_difference": known}
         content["sd_imputed"] = claim.imputed
     if printed is not None and claim.unknown == "congruence":
-        _add_rounding(content, claim, printed, rounding)
+        _add_rounding(content, claim, printed)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
         content["rope"] = {"half_width": rope, **claim.rope(rope)}
@@ -227,13 +221,11 @@ def assumptions(claim: Claim) -> Iterator[str]:
         yield f"The SDs of cases are {first:.3g} and {second:.3g}{how}."
 
 
-def _add_rounding(
-    content: dict[str, Any], claim: Claim, printed: tuple[str, str], rounding: RoundingChoice
-) -> None:
+def _add_rounding(content: dict[str, Any], claim: Claim, printed: tuple[str, str]) -> None:
     """P(false) with what the printed digits leave open, or a note that no count prints so."""
     unknowns = [content[claim.unknown].get("value"), *(claim.plausible[::-1] * claim.is_open)]
     try:
-        found, *ends = (reported_claim(*printed, claim.n, x, rounding=rounding) for x in unknowns)
+        found, *ends = (reported_claim(*printed, claim.n, x) for x in unknowns)
     except ImpossibleAccuracyError as error:
         content["rounding"] = None
         content["notes"].append(f"{error}; the numbers are taken as averages")
@@ -241,7 +233,7 @@ def _add_rounding(
     content["rounding"] = {**vars(found), "exact": content["p_false"]}
     content["p_false"] = found.p_false
     content["p_false_range"] = [of.p_false for of in ends or (found, found)]
-    if rounding != "exact" and any(len(x.partition(".")[2]) == 1 for x in printed):
+    if any(len(x.partition(".")[2]) == 1 for x in printed):
         content["notes"].append(
             "one digit after the point is taken as printed: write 0.90 if that was printed"
         )

@@ -215,7 +215,7 @@ def report_tasks(
         outcomes = chosen_pair(outcomes, pair)
     of = compare_by_task(outcomes, draws=draws, random_seed=rng)
     tasks = [_row_of_task(of, t, pair, ci_prob) for t in range(len(of.tasks))]
-    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)[0]
+    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)
     rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
     rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
     standing = [row["best"] for row in rows if row["stands"]]
@@ -253,23 +253,23 @@ def _row_of_task(
 
     The difference is that of the pair, or of the most probable best one to the best other.
     """
-    best, scores, sign = of.best_in(task), of.errors.scores[task], of.sign
-    way = -sign if pair and of.methods.index(pair[0]) != best.best else sign
-    observed = float(way * (scores[best.best] - np.delete(scores, best.best).max()))
+    (best, p_best, lead), scores, sign = of.best_in(task), of.errors.scores[task], of.sign
+    way = -sign if pair and of.methods[best] != pair[0] else sign
+    observed = float(way * (scores[best] - np.delete(scores, best).max()))
     row: Row = {
         "task": of.tasks[task],
         "n_items": int(of.errors.n_items[task]),
         "n_clusters": int(of.errors.n_clusters[task]),
         "scores": dict(zip(of.methods, (sign * scores).tolist(), strict=True)),
-        "difference": difference_of(way * best.lead, observed, ci_prob),
-        "best": of.methods[best.best],
-        "p": float(best.p_best[best.best]),
+        "difference": difference_of(way * lead, observed, ci_prob),
+        "best": of.methods[best],
+        "p": float(p_best[best]),
     }
     if pair:
-        row["p_false"] = float(np.mean(sign * way * best.lead <= 0))
+        row["p_false"] = float(np.mean(sign * way * lead <= 0))
     else:
-        row["p_best"] = dict(zip(of.methods, best.p_best.tolist(), strict=True))
-    return row, best.lead
+        row["p_best"] = dict(zip(of.methods, p_best.tolist(), strict=True))
+    return row, lead
 
 
 def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:

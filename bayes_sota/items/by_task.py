@@ -31,7 +31,6 @@ Numbers without right and wrong (Dice, ...) are treated alike, with :math:`g_t =
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +43,7 @@ from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import group_means, korn_graubard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.comparison import bounds_of, check_methods
+from bayes_sota.items.comparison import bounds_of
 from bayes_sota.items.student import student_law
 
 _NODES = 80  # of the grid of tau
@@ -70,24 +69,6 @@ class TaskErrors(NamedTuple):
     scale: FloatArray
     n_items: IntArray
     n_clusters: IntArray
-
-
-class BestInTask(NamedTuple):
-    """The best method in one task.
-
-    Attributes
-    ----------
-    best : int
-        The method that is the best with the highest probability.
-    p_best : ndarray, shape (m,)
-        Probability of each to be the best; sums to 1.
-    lead : ndarray, shape (D,)
-        Draws of the lead of the most probable best one over the best other.
-    """
-
-    best: int
-    p_best: FloatArray
-    lead: FloatArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,21 +101,12 @@ class TaskComparison:
     notes: tuple[str, ...]
     seeds: tuple[np.random.SeedSequence, ...]
 
-    def __repr__(self) -> str:
-        """Size."""
-        return f"<TaskComparison of {len(self.methods)} methods in {len(self.tasks)} tasks>"
-
-    @cached_property
-    def contrasts(self) -> FloatArray:
-        """Orthonormal contrasts H of the methods, (m - 1, m)."""
-        return helmert(len(self.methods))
-
     def draws_of(self, task: int) -> FloatArray:
         """Draws of the methods' skills in one task, (D, m), the same for every call.
 
         They may exceed ``bounds``, so that differences near these are not cut.
         """
-        h, scale = self.contrasts, self.errors.scale[task]
+        h, scale = helmert(len(self.methods)), self.errors.scale[task]
         scores, covariance = self.errors.scores[task], self.errors.covariance[task]
         values, vectors = np.linalg.eigh(h @ covariance @ h.T / scale**2)
         values = np.maximum(values, _TINY * values[-1])
@@ -154,15 +126,25 @@ class TaskComparison:
         """The same within ``bounds``, as scores were given, (D, m)."""
         return self.sign * np.clip(self.draws_of(task), *self.bounds)
 
-    def best_in(self, task: int) -> BestInTask:
-        """The best method in one task, and its lead."""
+    def best_in(self, task: int) -> tuple[int, FloatArray, FloatArray]:
+        """The best method in one task.
+
+        Returns
+        -------
+        best : int
+            The method that is the best with the highest probability.
+        p_best : ndarray, shape (m,)
+            Probability of each to be the best; sums to 1.
+        lead : ndarray, shape (D,)
+            Draws of the lead of the most probable best one over the best other.
+        """
         drawn = self.draws_of(task)
         p_best = np.bincount(drawn.argmax(axis=1), minlength=len(self.methods)) / len(drawn)
         best = int(p_best.argmax())
-        return BestInTask(best, p_best, drawn[:, best] - np.delete(drawn, best, 1).max(axis=1))
+        return best, p_best, drawn[:, best] - np.delete(drawn, best, 1).max(axis=1)
 
 
-def verdicts_that_stand(leads: FloatArray, prob: float) -> tuple[NDArray[np.bool_], FloatArray]:
+def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
     """The largest set of the most probable verdicts that all are true at once.
 
     Parameters
@@ -174,22 +156,19 @@ def verdicts_that_stand(leads: FloatArray, prob: float) -> tuple[NDArray[np.bool
 
     Returns
     -------
-    stands : ndarray of bool, shape (tasks,)
-    together : ndarray, shape (tasks,)
-        Probability that the verdict and all more probable ones are true.
+    ndarray of bool, shape (tasks,)
 
     Examples
     --------
     >>> leads = np.random.default_rng(0).standard_normal((4000, 3)) + [3.0, 2.2, 1.0]
-    >>> stands, together = verdicts_that_stand(leads, 0.95)
-    >>> stands.tolist(), together.round(2).tolist()
-    ([True, True, False], [1.0, 0.99, 0.84])
+    >>> verdicts_that_stand(leads, 0.95).tolist()
+    [True, True, False]
     """
     true = leads > 0
     order = np.argsort(-true.mean(axis=0), kind="stable")
     together = np.empty(order.size)
     together[order] = np.logical_and.accumulate(true[:, order], axis=1).mean(axis=0)
-    return together >= prob, together
+    return together >= prob
 
 
 def compare_by_task(
@@ -214,11 +193,10 @@ def compare_by_task(
     >>> from bayes_sota import Outcomes
     >>> rng = np.random.default_rng(0)
     >>> exam = Outcomes(rng.random((90, 2)) < [0.9, 0.7], tasks=["law", "art", "math"] * 30)
-    >>> comparison = compare_by_task(exam)
-    >>> comparison, comparison.draws_of(0).mean(axis=0).round(2).tolist()
-    (<TaskComparison of 2 methods in 3 tasks>, [0.88, 0.62])
+    >>> compare_by_task(exam).draws_of(0).mean(axis=0).round(2).tolist()
+    [0.88, 0.62]
     """
-    check_methods(outcomes)
+    outcomes.check_several()
     names = outcomes.names
     if outcomes.new != "items":
         about = f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}"
@@ -277,15 +255,12 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
     deviation = np.sqrt(each / (own + _BORROWED) / (own + 1) * wider[:, None])
     correlation = whole / np.sqrt(np.outer(variance, variance))
     shared = correlation * deviation[:, :, None] * deviation[:, None, :]
-    scale = _scales(scores.mean(axis=1), counts) if data.is_answers else np.ones(counts.size)
+    scale = np.ones(counts.size)
+    if data.is_answers:
+        middle = (counts * scores.mean(axis=1) + _BORROWED * scores.mean()) / (counts + _BORROWED)
+        middle = (counts * middle + 0.5) / (counts + 1)
+        scale = 2 * np.sqrt(middle * (1 - middle))
     return TaskErrors(scores, shared, scale, n_items, counts)
-
-
-def _scales(scores: FloatArray, counts: IntArray) -> FloatArray:
-    """Scales of differences in tasks with such mean scores, (T,)."""
-    middle = (counts * scores + _BORROWED * scores.mean()) / (counts + _BORROWED)
-    middle = (counts * middle + 0.5) / (counts + 1)
-    return 2 * np.sqrt(middle * (1 - middle))
 
 
 def _shared(

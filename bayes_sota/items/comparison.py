@@ -33,15 +33,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.outcomes import ABOUT, Outcomes
-from bayes_sota.items.student import PRIOR_ITEMS, TIE, remarks_on, student_law
+from bayes_sota.items.student import PRIOR_ITEMS, remarks_on, student_below, student_law
 
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
 _BLOCK = 500  # draws at a time
+_TIE = 1e-12  # of the largest score
 _MOST_WEIGHTS = 1e7  # draws times patterns: half a second; more patterns make normal skills
 
 
@@ -127,7 +127,7 @@ class MethodComparison:
         """Probability to have the largest mean, shape (m,); sums to 1, equals share it."""
         best = self.draws.max(axis=1, keepdims=True)
         # by less they differ by the rounding of a covariance only
-        least = max(1e-6 * self.draws.std(axis=0).max(), TIE * np.abs(self.draws).max())
+        least = max(1e-6 * self.draws.std(axis=0).max(), _TIE * np.abs(self.draws).max())
         first = self.draws >= best - least
         return (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
 
@@ -142,7 +142,7 @@ class MethodComparison:
         return float(1 - self.p_best[self.winner])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Methods that cannot be told from the winner, itself among them, shape (m,).
+        """Methods that cannot be distinguished from the winner, itself among them, shape (m,).
 
         All with ``p_not_below >= (1 - ci_prob) / 2``: the equal-tailed interval of the difference
         does not lie below zero.
@@ -187,7 +187,7 @@ def compare_methods(
     ('a', [True, True, False], 0.034)
     """
     rng = generator_of(random_seed)
-    check_methods(outcomes)
+    outcomes.check_several()
     data, notes = complete(outcomes)
     # draws and ties follow the names, whatever the order of the columns
     order = np.argsort(outcomes.names)
@@ -196,7 +196,9 @@ def compare_methods(
     first = int(np.argmax(law.scores))
     plain = data.is_plain and data.clusters is None
     exact = _dirichlet_draws(right, draws, rng) if plain else None
-    drawn, p_not_below, again = law.draw(first, draws, rng)
+    drawn, again = law.draw(draws, rng)
+    gaps = (law.gap(first, j) for j in range(len(law.centre)))
+    p_not_below = np.array([student_below(-centre, parts) for centre, parts in gaps])
     if plain:
         best = right[:, first]
         p_not_below = probability_not_better(best @ (1 - right), (1 - best) @ right)
@@ -215,13 +217,6 @@ def compare_methods(
         sign=outcomes.sign,
         replicated=np.clip(again[:, place], *bounds),
     )
-
-
-def check_methods(outcomes: Outcomes) -> None:
-    """Two methods at least."""
-    if outcomes.n_classifiers < 2:
-        only = f"a comparison needs two methods, got only {outcomes.names[0]!r}"
-        raise InputError(f"{only}; bayes-sota score estimates the skill of one")
 
 
 def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:

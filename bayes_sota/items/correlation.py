@@ -44,7 +44,6 @@ _HALF = 0.5  # an answer more of each classifier alone: two that always agree ma
 _LEAST_OWN = 1e-3
 _LEAST_RHO = 0.1  # in a divisor
 _LEAST_KNOWN = 1e-6  # of an assumed rho
-_ITEMS = 2000  # at a time
 _OUTSIDE = 0.05  # prior probability that a matrix is unlike those that the prior describes
 _KNOWN = 0.02  # a posterior of rho this narrow needs one node
 _LEAST_TASKS = 10  # that tell near-clones from others
@@ -85,10 +84,10 @@ class ResponseCorrelation:
     family: IntArray
     order: IntArray
 
-    def factor(self, entries: IntArray) -> FloatArray:
-        """Cholesky factor of the residual correlation of some classifiers, (U, U)."""
+    def factor(self, entries: IntArray) -> FloatArray | None:
+        """Cholesky factor of the residual correlation of some classifiers, (U, U), if any."""
         if self.residual is None:
-            return np.eye(entries.size)
+            return None
         values, vectors = np.linalg.eigh(self.residual[np.ix_(entries, entries)])
         raised = (vectors * np.maximum(values, _LEAST_OWN)) @ vectors.T
         scale = np.sqrt(np.diagonal(raised))
@@ -317,11 +316,7 @@ def _variance_of_loadings(lead: FloatArray, own: IntArray) -> FloatArray:
 
 def _variance_of_phi(values: FloatArray, phi: FloatArray) -> FloatArray:
     """Variance of each correlation, (m, m)."""
-    squares, cubes = np.zeros_like(phi), np.zeros_like(phi)
-    for start in range(0, len(values), _ITEMS):
-        block = values[start : start + _ITEMS]
-        squares += (block**2).T @ block**2
-        cubes += (block**3).T @ block
+    squares, cubes = (values**2).T @ values**2, (values**3).T @ values
     fourth = np.diagonal(squares)
     both = fourth[:, None] + 2 * squares + fourth
     variance = squares - phi * (cubes + cubes.T) + phi**2 / 4 * both

@@ -13,22 +13,25 @@ small ones. Where clusters are single items each pair has the paired t law of
 each.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtr
+from scipy.special import chdtri, ndtr, stdtr
 
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.averages import group_means, shrinkage, summed_by_cluster
 from bayes_sota.data.item_values import weighted_means
 from bayes_sota.data.outcomes import Outcomes
 
-TIE = 1e-12  # of the largest score
 _BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _FEW = 10  # clusters, or items of one class
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
+_NODES = {2: 64, 3: 24}  # of the scale of each part, by their number
+_FEWEST = 12
 
 
 class _Part(NamedTuple):
@@ -47,39 +50,49 @@ class StudentLaw:
     parts: list[_Part]
     n_clusters: int
 
-    def draw(
-        self, winner: int, draws: int, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Draws of the means, P(winner <= other) of every pair, and scores on fresh items.
+    def gap(self, first: int, second: int) -> tuple[float, list[tuple[float, float]]]:
+        """Centre of the difference of two methods; variance and freedom of each part."""
+        of = np.ix_([first, second], [first, second])
+        signs = np.array([1.0, -1.0])
+        parts = [(max(float(signs @ v[of] @ signs), 0.0), nu) for v, nu in self.parts]
+        return float(self.centre[first] - self.centre[second]), parts
 
-        Those have the errors of the parts again, at the scale of the draw.
-        """
+    def draw(self, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draws of the means, and of scores on fresh items with the same errors again."""
         later = rng.spawn(1)[0]
-        noise, variance, again = (np.zeros((draws, len(self.centre))) for _ in range(3))
+        noise, again = np.zeros((2, draws, len(self.centre)))
         for covariance, freedom in self.parts:
             scales = freedom / rng.chisquare(freedom, (draws, 1))
             values, vectors = np.linalg.eigh(covariance)
             root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
             noise += np.sqrt(scales) * (rng.standard_normal(noise.shape) @ root)
             again += np.sqrt(scales) * (later.standard_normal(noise.shape) @ root)
-            own = np.diagonal(covariance)
-            of_gaps = np.maximum(own + own[winner] - 2 * covariance[winner], 0.0)
-            variance += scales * of_gaps
-        gap = self.centre[winner] - self.centre
-        least = TIE * float(np.abs(self.centre).max())
-        if len(self.parts) == 1:
-            p = stdtr(freedom, -_ratio(gap, np.sqrt(of_gaps), least))
-        else:
-            p = ndtr(-_ratio(gap, np.sqrt(variance), least)).mean(axis=0)
-        p[winner] = 0.5
-        drawn = self.centre + noise
-        return drawn, np.asarray(p), drawn + again
+        return self.centre + noise, self.centre + noise + again
 
 
-def _ratio(gap: FloatArray, spread: FloatArray, least: float) -> FloatArray:
-    """Gap in units of its spread; without any spread equal methods stay a toss-up."""
-    ratio = np.where(gap > least, np.inf, np.zeros(spread.shape))
-    return np.asarray(np.divide(gap, spread, out=ratio, where=spread > least))
+def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
+    r"""P(d <= q) of a sum of Student t parts, given q less the centre, without draws.
+
+    .. math:: P(d \le q) = E\, \Phi\Big((q - \bar d) \Big/ \sqrt{\textstyle\sum_k v_k \nu_k /
+              \chi^2_{\nu_k}}\Big)
+
+    Without any spread equal methods stay a toss-up.
+
+    Examples
+    --------
+    >>> student_below(0.0, [(1.0, 3.0), (2.0, 5.0)]), student_below(0.1, [(0.0, 3.0)])
+    (0.5, 1.0)
+    """
+    if not any(variance for variance, _ in parts):
+        return float(0.5 * (1 + np.sign(away)))
+    if len(parts) == 1:
+        ((variance, freedom),) = parts
+        return float(stdtr(freedom, away / np.sqrt(variance)))
+    x, weights = np.polynomial.legendre.leggauss(_NODES.get(len(parts), _FEWEST))
+    each = [variance * nu / chdtri(nu, (x + 1) / 2) for variance, nu in parts]
+    total = np.array([sum(scales) for scales in product(*each)])
+    chances = np.array([np.prod(of) for of in product(weights / 2, repeat=len(parts))])
+    return float(chances @ ndtr(away / np.sqrt(total)))
 
 
 def student_law(data: Outcomes) -> StudentLaw:

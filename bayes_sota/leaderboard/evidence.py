@@ -196,8 +196,6 @@ class Evidence:
     @cached_property
     def factor(self) -> FloatArray | None:
         """Cholesky factor of the correlation of errors beyond the shift; None if there is none."""
-        if self.loadings.residual is None:
-            return None
         return self.loadings.factor(self.of_row)
 
     @property

@@ -224,7 +224,7 @@ def _rows_of_tasks(found: TaskComparison, ci_prob: float) -> list[dict[str, dict
     """Rows of the JSON in each task, by the names of the entries."""
     tasks = []
     for t, task in enumerate(found.tasks):
-        drawn, p_best = found.skills_in(t), found.best_in(t).p_best.tolist()
+        drawn, p_best = found.skills_in(t), found.best_in(t)[1].tolist()
         ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T.tolist()
         rows = {}
         for j, name in enumerate(found.methods):

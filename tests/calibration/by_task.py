@@ -110,12 +110,12 @@ def judged_entries(kind: str, number: int) -> np.ndarray:
     drawn = np.array([found.skills_in(t) for t in range(len(truth))])  # (T, D, m)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=1)
     best = [found.best_in(t) for t in range(len(truth))]
-    stands, _ = verdicts_that_stand(np.column_stack([b.lead for b in best]), 0.95)
-    seen = np.array([true[b.best] == true.max() for true, b in zip(truth, best, strict=True)])
+    stands = verdicts_that_stand(np.column_stack([lead for _, _, lead in best]), 0.95)
+    seen = np.array([true[b] == true.max() for true, (b, _, _) in zip(truth, best, strict=True)])
     return np.array([
         np.mean((low <= truth) & (truth <= high)), np.mean(high - low),
         np.mean((drawn.mean(axis=1) - truth) ** 2), np.mean((found.errors.scores - truth) ** 2),
-        np.mean([b.p_best.max() for b in best]), seen.mean(), stands.sum(), seen[stands].all(),
+        np.mean([p.max() for _, p, _ in best]), seen.mean(), stands.sum(), seen[stands].all(),
     ])  # fmt: skip
 
 

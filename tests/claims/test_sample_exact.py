@@ -1,7 +1,6 @@
 """Exact trees have draws, prior and replicates of one model."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -47,16 +46,6 @@ def test_replicated_accuracies_have_the_moments_of_multinomial_draws() -> None:
     counts = np.bincount(np.rint(500 * fresh[:, 0]).astype(int) // 51, minlength=10)
     chances = np.diff(stats.betabinom(500, 2, 2).cdf(np.arange(-1, 511, 51)))
     assert stats.chisquare(counts, 20_000 * chances / chances.sum()).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("known", [{"known": 0.7}, {}, {"sd": None, "sd_difference": 0.08}])
-def test_draws_of_means_are_student_t(known: dict[str, Any]) -> None:
-    claim = Means(a=0.81, b=0.80, n=100, **{"sd": (0.1, 0.1), **known})
-    tree = claim_tree(claim, draws=5000, random_seed=0)
-    p = float(tree["point_estimate"]["p_false"])
-    share = float((tree["posterior"]["difference"] <= 0).mean())
-    assert share == pytest.approx(p, abs=4.5 * (p * (1 - p) / 20_000) ** 0.5)
-    assert ("correlation" in tree["posterior"]) == (claim.sd is not None)
 
 
 def test_means_have_the_normal_inverse_gamma_posterior() -> None:

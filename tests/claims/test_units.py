@@ -12,7 +12,6 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 
 PAIR = ("claim", "responses", EXAM, "--pair", "tree", "forest")
-MEANS = ("claim", "segmentation", "--n-test", 100, "--mean")
 
 
 @pytest.mark.parametrize("value", ["1pt", "1%", "0.01", "1 point"])
@@ -21,19 +20,6 @@ def test_a_point_may_be_written_in_several_ways(capsys: Any, value: str) -> None
     assert found["margin"] == found["pairs"][0]["rope"]["half_width"] == 0.01
     code, _, error = run(capsys, *PAIR, "--margin", "150pt")
     assert (code, "--margin must be a difference of shares below 1" in error) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [("0.81", "0.80", "--sd", "10", "10"), ("81", "80", "--sd", "10", "10"),
-     ("81%", "80%", "--sd", "10", "10"), ("81%", "80%", "--sd", "10%", "10%"),
-     ("81", "80", "--sd", "10%", "10")],
-)  # fmt: skip
-def test_dice_and_its_spread_may_be_in_percent(capsys: Any, typed: tuple[str, ...]) -> None:
-    found = json.loads(run(capsys, *MEANS, *typed, "--json")[1])
-    expected = bs.Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1)).p_false()
-    assert found["p_false"] == pytest.approx(expected)
-    assert "A (0.81) outperforms B (0.80)" in found["text"]
 
 
 @pytest.mark.parametrize(

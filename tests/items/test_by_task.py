@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.linalg import helmert
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
@@ -25,17 +26,6 @@ def difference(found, task):
     return draws[:, 0] - draws[:, 1]
 
 
-def test_tasks_that_do_not_differ_share_what_they_say():
-    """Forty tasks' worth of one difference: near the mean of all, with nearly its error."""
-    right = np.random.default_rng(1).random((4000, 2)) < [0.65, 0.5]
-    found = compare_by_task(Outcomes(right, tasks=[f"{i % 40:02d}" for i in range(4000)]))
-    raw, d = found.errors.scores @ [1, -1], right.astype(float) @ [1, -1]
-    means = np.array([difference(found, t).mean() for t in range(40)])
-    assert np.std(means) < np.std(raw) / 2
-    assert np.mean(means) == pytest.approx(d.mean(), abs=0.01)
-    assert difference(found, 0).std() < d.std() / 10 / 2
-
-
 @pytest.mark.parametrize("tau", [0.02, 0.1, 0.5, 1e6])
 def test_luck_that_all_share_keeps_its_law_and_correlation(tau):
     """Contrasts are shrunk by linear algebra, the mean stays where it was, with its error.
@@ -43,7 +33,7 @@ def test_luck_that_all_share_keeps_its_law_and_correlation(tau):
     Where tasks differ without end, skills have the law of the scores.
     """
     found = compare_by_task(answers([12, 30, 60], [0.4, 0.2, 0.0], methods=4))
-    centre, size, m, h = found.average.mean(axis=0), 100_000, 4, found.contrasts
+    centre, size, m, h = found.average.mean(axis=0), 100_000, 4, helmert(4)
     known = replace(found, spread=np.full(size, tau), average=np.tile(centre, (size, 1)))
     for task in range(3):
         drawn = known.draws_of(task)
@@ -83,28 +73,9 @@ def test_methods_may_change_places_and_the_best_is_counted_in_draws():
         mine, theirs = found.draws_of(task), other.draws_of(task)[:, [1, 2, 0]]
         assert mine.mean(axis=0) == pytest.approx(theirs.mean(axis=0), abs=0.005)
         assert mine.std(axis=0) == pytest.approx(theirs.std(axis=0), rel=0.05)
-    best, drawn = found.best_in(0), found.draws_of(0)
-    lead = drawn[:, best.best] - np.delete(drawn, best.best, axis=1).max(axis=1)
-    np.testing.assert_array_equal(best.lead, lead)
-    assert best.p_best.sum() == pytest.approx(1)
-    assert best.p_best[best.best] == np.mean(lead > 0)
-
-
-@pytest.mark.slow
-def test_many_methods_on_few_items_are_not_further_off_than_scores():
-    """With correlations of ten items each the errors would be 1.4 times those of the scores."""
-    off, raw = 0.0, 0.0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        truth = np.clip(rng.normal(0.5, 0.15, 20) + rng.normal(0, 0.05, (8, 20)), 0.05, 0.95)
-        luck = np.where(rng.random((8, 10, 1)) < 0.5, rng.random((8, 10, 1)), np.nan)
-        chance = np.where(np.isnan(luck), rng.random((8, 10, 20)), luck)
-        right = (chance < truth[:, None]).reshape(80, 20)
-        found = compare_by_task(Outcomes(right, tasks=np.repeat(NAMES, 10).tolist()), draws=500)
-        drawn = np.array([found.draws_of(t).mean(axis=0) for t in range(8)])
-        off += np.sum((drawn - truth) ** 2)
-        raw += np.sum((found.errors.scores - truth) ** 2)
-    assert off < 0.8 * raw
+    best, p_best, lead = found.best_in(0)
+    assert p_best.sum() == pytest.approx(1)
+    assert p_best[best] == np.mean(lead > 0)
 
 
 def test_tasks_without_an_error_of_their_own_are_named():

@@ -113,14 +113,6 @@ def test_the_place_of_the_field_has_its_prior_whatever_the_parameters_are():
     assert abs(stats.pearsonr(place, (mean - place) / sd)[0]) < 4 / np.sqrt(4000)
 
 
-def test_few_answers_are_sampled_in_units_of_their_spread():
-    """Which opens funnels: 12 items with 9 answers each, and the same with 30."""
-    few, many = (build_model(answers(runs)) for runs in (3, 10))
-    names = [{v.name for v in model.free_RVs} for model in (few, many)]
-    assert names[0] - names[1] == {"item_offset", "skill_offset"}
-    assert names[1] - names[0] == {"item_level", "skill_deviation"}
-
-
 def test_what_is_no_count_is_refused():
     for data, message in (
         (Outcomes([[0.5, 0.25], [1.0, 0.5]], n_runs=2),

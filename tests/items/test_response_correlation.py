@@ -5,7 +5,6 @@ import pytest
 from scipy import special
 
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
-from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import (
@@ -102,14 +101,6 @@ def test_families_are_found_and_others_are_not():
     assert found.rho == pytest.approx(alone.rho, abs=0.04)  # relatives do not raise what is common
 
 
-def test_copies_of_one_classifier_count_once():
-    rng = np.random.default_rng(6)
-    answers = simulate(rng, 3000, np.full(8, 0.8)).correct
-    found = response_correlation(Outcomes(answers[:, [0, 0, 0, 1, 2, 3, 4, 5, 6, 7]]))
-    assert found.families == ((0, 1, 2),)
-    assert found.weights[:3].sum() == pytest.approx(1.0, abs=0.1)
-
-
 def test_residual_is_a_correlation_matrix():
     answers = load_responses_example("digits").test.correct[:, ::4]
     perfect = np.ones((50, 4), int)
@@ -120,15 +111,6 @@ def test_residual_is_a_correlation_matrix():
         assert np.diagonal(found.residual) == pytest.approx(1.0)
         assert ((found.loadings >= 0) & (found.loadings < 1)).all()
         assert 0 < found.rho < 1
-
-
-def test_weak_classifiers_share_less():
-    rng = np.random.default_rng(7)
-    strong = simulate(rng, 20_000, np.full(8, 0.9)).correct
-    weak = (rng.random((20_000, 3)) < 0.5).astype(int)
-    found = response_correlation(Outcomes(np.concatenate([strong, weak], axis=1)))
-    assert found.loadings[:8] == pytest.approx(found.rho, abs=0.03)
-    assert np.abs(found.loadings[8:]).max() < 0.05
 
 
 def test_a_perfect_leader_shares_what_the_others_share():
@@ -191,16 +173,3 @@ def test_learnt_correlation_between_prior_and_answers():
     middle = float(learn_correlation(few, prior).quantile(0.5))
     assert min(few.rho, 0.8) - 0.02 < middle < max(few.rho, 0.8) + 0.02
     assert learn_correlation(few, FixedCorrelation(0.5)) == FixedCorrelation(0.5)
-
-
-@pytest.mark.slow
-def test_rho_of_cifar10_classifiers(data_directory):
-    """Root mean square error of rho at 1,000 items, over random fields of classifiers."""
-    answers = read_outcomes(data_directory / "cifar10" / "correct_cifar10_test.csv")
-    correct, rng, errors = answers.correct, np.random.default_rng(10), []
-    order = np.argsort(-correct.mean(axis=0))[:30]
-    for _ in range(12):
-        chosen = correct[:, rng.choice(order, rng.integers(8, 31), replace=False)]
-        few = response_correlation(Outcomes(chosen[rng.integers(0, len(correct), 1000)]))
-        errors.append(few.rho - response_correlation(Outcomes(chosen)).rho)
-    assert np.sqrt(np.mean(np.square(errors))) < 0.05

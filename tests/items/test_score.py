@@ -36,16 +36,8 @@ def test_single_answers_have_jeffreys_law(right, n):
     assert alone(np.arange(n) < right).interval() == skill.interval()
 
 
-def test_missing_answers_are_left_out_each_by_itself():
-    answers = [[1, 1], [0, None], [1, 0], [1, None]]
-    first, second = skills_alone(Outcomes(answers, names=["a", "b"]))
-    assert (first.n_items, second.n_items, second.score) == (4, 2, 0.5)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("p", [0.3, 0.8, 0.99])
-@pytest.mark.parametrize("size", [1, 20])
-@pytest.mark.parametrize("n_tasks", [5, 20])
+@pytest.mark.parametrize(("p", "size", "n_tasks"), [(0.3, 1, 20), (0.8, 20, 5), (0.99, 20, 20)])
 def test_coverage_over_tasks(p, size, n_tasks):
     rng = np.random.default_rng(7)
     chances = rng.beta(8 * p, 8 * (1 - p), n_tasks)
@@ -89,14 +81,6 @@ def test_coverage_over_new_tasks():
     of_tasks, of_items = np.mean(found, axis=0)
     assert 0.92 <= of_tasks <= 0.98
     assert of_items < 0.6
-
-
-def test_the_share_of_runs_is_that_of_the_simulation():
-    rng = np.random.default_rng(8)
-    chances = rng.beta(2, 2, 20_000)  # between items 1/20, within 1/5: of one run 4/5
-    shares = rng.binomial(4, chances) / 4
-    assert alone(shares, n_runs=4).share_of_runs == pytest.approx(0.8, abs=0.02)
-    assert np.isnan(alone(shares > 0.5).share_of_runs)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])
