@@ -4,7 +4,7 @@ Scores are answers where each is right, wrong or a share of right runs, else num
 ``tests/data/right.json`` has the shapes, ``tests/data/test_answers.py`` pivots by pandas.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
@@ -23,6 +23,7 @@ from bayes_sota.data.tidy import Tidy
 
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
+_UNLIKELY = 0.001  # that independent runs differ so much
 _MOST_SLIPS = 0.1  # of the cells of answers
 
 
@@ -115,7 +116,7 @@ def outcomes_of(
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
-    notes = [tidy.sentence, *tidy.notes]
+    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts, names)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
         kept = there.all(axis=1)
@@ -196,6 +197,39 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     sums = np.bincount(cell, weight * np.nan_to_num(tidy.value), counts.size).reshape(shape)
     means = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
     return means, counts.astype(np.int64), items, names
+
+
+def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[str]:
+    """Unequal numbers of runs, and runs that differ by more than their items explain.
+
+    The deviations of a run from the means of its items, summed, squared and divided by their
+    variance, are chi-squared if items deviate independently.
+    """
+    runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
+    most = counts.max(axis=0)
+    if not runs or most.max() < 2:
+        return
+    if most.min() < most.max():
+        few, many = (quoted(names[place]) for place in (most.argmin(), most.argmax()))
+        yield f"{few} has at most {most.min()} runs of an item, {many} {most.max()}"
+    from scipy.special import chdtrc
+
+    known = ~np.isnan(tidy.value)
+    items, entries, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
+    cell = np.unique(np.stack([items, entries]), axis=1, return_inverse=True)[1]
+    run = np.unique(np.stack([entries, *rest]), axis=1, return_inverse=True)[1]
+    size = np.bincount(cell)
+    left = tidy.value[known] - (np.bincount(cell, tidy.value[known]) / size)[cell]
+    variance = (np.bincount(cell, left**2) / np.maximum(size - 1, 1))[cell]
+    total, expected = np.bincount(run, left), np.bincount(run, variance)
+    freedom = np.sum(expected > 0) - len(names)
+    statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
+    if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
+        yield (
+            "the scores of runs differ by more than their items explain: they share an error over "
+            "all items, which the intervals lack; compare means of runs with bayes-sota epp "
+            "--matches all-rounds"
+        )
 
 
 def _of_items(tidy: Tidy, role: str) -> list[str]:

@@ -121,7 +121,7 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
     """Row per document, filter and metric: what holds a number in the first sample."""
     about: Row = {"model": name, "run": "1"}
     if match := _SAMPLES.fullmatch(path.name):
-        about = {"model": path.resolve().parent.name, "task": match["task"], "run": match["time"]}
+        about = {"model": str(path.resolve().parent), "task": match["task"], "run": match["time"]}
     _, first = samples[0]
     metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
     for place, sample in samples:
@@ -190,6 +190,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         different documents have one number.
     """
     metric = (metric or "").removesuffix(",none")
+    table = _name_models(table)
     tasks = list(map(str, table.columns.get("task", [""] * len(table))))
     rows = list(zip(tasks, table.columns["metric"], strict=True))
     _check_documents(table, tasks)
@@ -211,6 +212,25 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
     return replace(found, columns=filled)
+
+
+def _name_models(table: Table) -> Table:
+    """Models called like the folder of their samples.
+
+    Where folders in several places have one name, such as ``seed1``, those around them name the
+    models, and these are runs.
+    """
+    if table.origin != "lm-evaluation-harness":
+        return table
+    folders = {name: Path(name) for name in map(str, table.columns["model"])}
+    often = Counter(folder.name for folder in folders.values())
+    models, runs = list[str](), list[str]()
+    for name, run in zip(map(str, table.columns["model"]), table.columns["run"], strict=True):
+        inner = folders[name].name
+        is_run = often[inner] > 1
+        models.append(folders[name].parent.name if is_run else inner)
+        runs.append(f"{inner} {run}" if is_run else str(run))
+    return replace(table, columns=table.columns | {"model": models, "run": runs})
 
 
 def _choose(names: list[str], metric: str, table: Table) -> str:

@@ -61,3 +61,14 @@ def test_missing_answers_stay_where_that_is_possible() -> None:
     assert (found.n_items, found.has_missing) == (4, False)
     numbers = read_outcomes(frame.assign(b=[0.5, 0.1, 0.2, 0.3, 0.4]))
     assert (numbers.metric, numbers.items) == ("mean", ("v", "w", "x", "y"))
+
+
+def test_runs_that_share_an_error_are_noted() -> None:
+    rng = np.random.default_rng(0)
+    for shift, noted in ((0.0, 0), (0.15, 1)):
+        chance = rng.beta(4, 2, (2, 1, 300)) + shift * rng.normal(size=(2, 4, 1))
+        right = rng.random((2, 4, 300)) < chance
+        places = np.indices(right.shape).reshape(3, -1)
+        frame = pd.DataFrame(dict(zip(("model", "seed", "item"), places.astype(str), strict=True)))
+        found = read_outcomes(frame.assign(correct=right.ravel().astype(int)))
+        assert sum("they share an error over all items" in note for note in found.notes) == noted

@@ -76,7 +76,19 @@ def test_tasks_and_times_in_names_of_files(tmp_path: Path) -> None:
     fewer = read_outcomes(*paths[1:])
     assert (fewer.n_runs, fewer.values[fewer.items.index("arc/0")][0]) == (1, 1)
     copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
-    refused('"llama", run .* has a score already on', read_outcomes, *paths, copy)
+    refused('"copy" has the fewest', read_outcomes, *paths, copy)  # another model, as it seems
+
+
+@pytest.mark.parametrize("inner", [("org__m",), ("seed1", "seed2")])
+def test_folders_of_one_name_in_several_places_are_runs_of_these(tmp_path, inner) -> None:
+    for model, right in (("candidate", 1), ("baseline", 0)):
+        for run in inner:
+            samples(tmp_path, f"{model}/{run}", "arc", *(sample(i, right) for i in range(3)))
+    found = read_outcomes(tmp_path)
+    assert scores_of(found) == {"baseline": [0, 0, 0], "candidate": [1, 1, 1]}
+    assert found.n_runs == len(inner)
+    each = read_outcomes(tmp_path / "candidate", tmp_path / "baseline")
+    assert scores_of(each) == scores_of(found)
 
 
 def test_one_of_several_metrics_and_filters_counts(tmp_path: Path) -> None:
