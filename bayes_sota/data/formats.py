@@ -14,7 +14,7 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
-from bayes_sota.data.tables import LINK, NOTHING, Table, make_table, parse_cell
+from bayes_sota.data.tables import LINK, MOST_CELLS, NOTHING, Table, make_table, parse_cell
 from bayes_sota.data.words import is_role_word
 
 type Row = tuple[str, list[Any]]  # where it stands, and its cells
@@ -72,6 +72,8 @@ def rows_of_text(text: str) -> list[Row]:
     head = _QUOTED.sub("x", text[:10_000]).splitlines()
     header = next((line for line in head if re.search("[\t;,]", line)), "")
     separator = next((sign for sign in "\t;" if sign in header), ",")
+    if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
+        raise InputError(f"has more than {MOST_CELLS:,} cells")
     lines = io.StringIO(text.rstrip("\r\n"), newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []

@@ -41,26 +41,11 @@ def test_tasks_clusters_and_runs_are_those_of_a_pivot() -> None:
     assert read_outcomes(table, metric="pass@2", new="tasks").passes == (2, False)
 
 
-def test_numbers_of_tasks_are_averages_and_those_of_runs_are_means() -> None:
-    table = exams(runs=2).drop(columns="passage")
-    table["correct"] = np.random.default_rng(1).random(len(table))
-    exam = read_outcomes(table)
-    by_task = table.groupby(["model", "subject"])["correct"].mean().unstack().mean(axis=1)
-    np.testing.assert_allclose(exam.scores, by_task[list(exam.names)])
-    law = table[table["subject"] == "law"]
-    found = read_outcomes(law)
-    assert found.tasks is None
-    means = law.groupby("model")["correct"].mean()
-    np.testing.assert_allclose(found.scores, means[list(found.names)])
-
-
 def test_missing_answers_stay_where_that_is_possible() -> None:
     frame = pd.DataFrame({"item": list("vwxyz"), "a": [1, 0, 1, 1, None], "b": [0, 1, 1, 0, 1]})
     assert read_outcomes(frame).has_missing
     found = read_outcomes(frame.assign(task=list("ppqqq")))
     assert (found.n_items, found.has_missing) == (4, False)
-    numbers = read_outcomes(frame.assign(b=[0.5, 0.1, 0.2, 0.3, 0.4]))
-    assert (numbers.metric, numbers.items) == ("mean", ("v", "w", "x", "y"))
 
 
 def test_runs_that_share_an_error_are_noted() -> None:

@@ -40,8 +40,10 @@ def test_new_tasks_are_worth_what_they_are_of_answers():
     """But for their few degrees of freedom, which there shorten the number itself."""
     correct, tasks = answers()
     of_answers = Outcomes(correct, tasks=tasks, new="tasks").average
-    found = average_tasks(shares(correct, tasks), n_test=SIZES, tasks=TASKS, new="tasks").sizes
-    np.testing.assert_allclose(found, of_answers.effective / korn_graubard(2), atol=0.1)
+    board = average_tasks(shares(correct, tasks), n_test=SIZES, tasks=TASKS, new="tasks")
+    np.testing.assert_allclose(board.sizes, of_answers.effective / korn_graubard(2), atol=0.1)
+    part = board.subset(np.array([3, 1]))
+    np.testing.assert_array_equal(part.task_influence, board.task_influence[:, [3, 1]])
 
 
 def test_error_on_new_items_is_that_of_fresh_answers():
@@ -97,15 +99,6 @@ def test_errors_of_scores_add_up():
         (board.standard_error * board.error_ratios) ** 2, errors**2 @ weights**2
     )
     np.testing.assert_allclose(board.sign * board.scores, scores @ weights)
-
-
-def test_standard_errors_of_accuracies_say_the_items():
-    scores = np.array([[0.9, 0.5, 0.7], [0.8, 0.6, 0.6]])
-    errors = np.sqrt(scores * (1 - scores) / (SIZES - 1))
-    by_error = average_tasks(scores, standard_errors=errors, tasks=TASKS)
-    by_size = average_tasks(scores, n_test=SIZES, tasks=TASKS)
-    np.testing.assert_allclose(by_error.sizes, by_size.sizes)
-    assert by_error.n_items == by_size.n_items == SIZES.sum()
 
 
 def test_ways_to_say_the_items_agree():
