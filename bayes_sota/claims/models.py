@@ -3,8 +3,7 @@ r"""Claims as plain ``pm.Model``: reported accuracies, and differences of cases.
 Without anything else they are closed forms (``bayes_sota.claims.accuracies``,
 ``bayes_sota.claims.means``): the flat Dirichlet prior of the cells (both right, A alone, B alone,
 none), and Student's t of paired means. As models they can be extended, and several claims can share
-what they have in common. ``tests/claims/test_models.py`` and ``tests/claims/test_sample.py``
-compare with the closed forms.
+what they have in common. ``tests/claims/test_models.py`` compares with the closed forms.
 """
 
 from collections.abc import Sequence

@@ -19,8 +19,8 @@ sticks). More than 1,000 different patterns (of 10,000 draws) have the next law 
 prior, for draws.
 
 Everything else (several items of one patient or prompt, repeated runs, Dice, AUC) has the Student
-law of ``items.student``. ``tests/items/test_paired_outcomes.py`` compares with
-sums and with simulation, ``test_method_comparison.py`` with the closed forms, and measures how
+law of ``items.student``. ``tests/claims/test_gate.py`` compares a pair with binomial sums and with
+simulation, ``tests/items/test_method_comparison.py`` draws with the closed forms, and measures how
 often equal methods are distinguished.
 """
 
