@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-_SETTINGS = ("draws", "tune", "chains", "cores", "target_accept")
 _CHAINS = 4  # of independent draws
 _PRIORS = "p(difference, variance) = 1 / variance; correlation of fold scores 1 / folds"
 
@@ -77,7 +76,7 @@ def sample_comparison(
         random_seed,
         spec.sampler,
         compile_kwargs={"freeze_model": True},  # what depends on the data alone is computed once
-        **dict.fromkeys(_SETTINGS) | settings,
+        **settings,
     )
     return results.with_attributes(tree, spec.provenance)
 

@@ -78,11 +78,6 @@ class BradleyTerryFit(ClusteredEstimate):
         return self.data.tournament
 
     @property
-    def p_beats_average(self) -> FloatArray:
-        """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
-        return np.asarray(expit(self.epp))
-
-    @property
     def rank(self) -> NDArray[np.intp]:
         """Rank by skill from 1, equal skills share the better one, (m,)."""
         losses = -np.round(self.epp, 9)

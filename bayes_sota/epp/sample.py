@@ -72,13 +72,12 @@ def sample_epp(
     """
     _check_model(model)
     spec = chosen_model(specification, "epp")
-    known = dict.fromkeys(("draws", "tune", "chains", "target_accept", "cores"))
     tree = sample_completed(
         model,
         lambda trace, rng: complete(trace, None, model, random_seed=rng),
         random_seed,
         spec.sampler,
-        **known | settings,
+        **settings,
     )
     return tree if specification is None else with_attributes(tree, spec.provenance)
 

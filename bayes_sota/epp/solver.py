@@ -78,7 +78,8 @@ def solve(
             gradient = totals / each - expected
             direction = gradient / degree + scaled @ (inner @ (scaled.T @ gradient))
         else:
-            direction = _newton_step(skills, totals, n_matches)
+            expected, information = _moments(skills, n_matches)
+            direction = np.linalg.solve(information, (totals - expected)[..., None])[..., 0]
         spread = np.ptp(direction, axis=-1, keepdims=True)
         long = np.maximum(spread, 1.0)
         skills = skills + direction * np.where(spread > 1, np.log1p(long) / long, 1.0)
@@ -108,10 +109,8 @@ def _kernel(skills: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, Flo
     local = np.cos((np.arange(size) + 0.5) * np.pi / size)
     weights = 2 / size * chebvander(local, size - 1).T
     weights[0] /= 2
-    cardinal, nodes = (
-        chebvander((skills - middle) / half, size - 1) @ weights,
-        middle + half * local,
-    )
+    cardinal = chebvander((skills - middle) / half, size - 1) @ weights
+    nodes = middle + half * local
     wins = expit(nodes[:, None] - skills)
     expected, degree = (cardinal @ x.sum(axis=1) for x in (wins, wins * (1 - wins)))
     scaled, constant = cardinal / degree[:, None], float(degree.mean()) / skills.size
@@ -132,12 +131,6 @@ def _moments(skills: FloatArray, n_matches: FloatArray) -> tuple[FloatArray, Flo
     information = np.subtract(constant[..., None, None], weights, out=weights)
     information[..., range(m), range(m)] += degree
     return expected, information
-
-
-def _newton_step(skills: FloatArray, totals: FloatArray, n_matches: FloatArray) -> FloatArray:
-    """The step of one tournament, or of many as a batch."""
-    expected, information = _moments(skills, n_matches)
-    return np.linalg.solve(information, (totals - expected)[..., None])[..., 0]
 
 
 def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:

@@ -150,7 +150,7 @@ def rows_of_fit(fit: BradleyTerryFit, ci_prob: float, *, ranks: bool = True) -> 
         "se_model": fit.se_model,
         "lower": lower,
         "upper": upper,
-        "p_beats_average": fit.p_beats_average,
+        "p_beats_average": expit(fit.epp),  # Property 3.4
     }
     if ranks:
         best, worst = fit.rank_interval(ci_prob).T

@@ -53,7 +53,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("matches of one cluster", lambda: bs.epp.leaderboard_quality(fit_epp(CLUSTERED, penalty=1))),
     # the Bayesian model
     ("Matches, ScoreTable", lambda: build_model([TABLE, BATTLES])),
-    ("'size' needs one value for each player", lambda: design({"size": [1, 2]}, PLAYERS)),
+    ("needs one value for each player", lambda: design({"size": [1, 2]}, PLAYERS)),
     ("'mlp': a value is missing", lambda: design({"s": [1, 2, NAN, 4]}, PLAYERS)),
     ("is the same for all players", lambda: design({"family": ["x"] * 4}, PLAYERS)),
     ("player 'vit': a value is missing", lambda: design(

@@ -152,8 +152,8 @@ def test_each_replicate_is_the_deviance_of_a_fit(missing: float) -> None:
 def test_battles_are_replicated_by_pairs() -> None:
     """Means of the wins of every pair, half of the ties kept."""
     fit = fit_epp(listed_matches())
-    replicate = simulate._of_matches(fit.data, fit, np.random.default_rng(0))
-    wins, n_matches = replicate(4000) / 2, fit.counts.n_matches
+    wins = simulate._of_matches(fit, 4000, np.random.default_rng(0)) / 2
+    n_matches = fit.counts.n_matches
     np.testing.assert_array_equal(
         wins + wins.swapaxes(1, 2), np.broadcast_to(n_matches, wins.shape)
     )
