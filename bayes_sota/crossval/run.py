@@ -244,9 +244,10 @@ def repeated_cross_validation(
     if not callable(rule) and rule not in RULES:
         raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {quoted(rule)}")
     chosen = rule if callable(rule) else fixed(iterations) if rule == "fixed" else RULES[rule]()
-    if not isinstance(random_seed, int | np.integer):
-        random_seed = generator_of(random_seed).integers(2**63)
-    seed = int(random_seed)
+    if isinstance(random_seed, int):  # is the one that the result states
+        seed = random_seed
+    else:
+        seed = int(generator_of(random_seed).integers(2**63))
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
     names = list(study.learners)
     scores = np.full((len(names), iterations, folds), np.nan)

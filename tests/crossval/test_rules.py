@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from crossval_runs import run
 from scipy.stats import chi2, ks_2samp, spearmanr
 
 from bayes_sota.core.errors import InputError
@@ -180,16 +179,6 @@ def test_the_posterior_rule_counts_iterations_that_all_learners_completed() -> N
     late[0, 1, 0, 3] = np.nan  # a fit of the first iteration failed
     found = stopping_iterations(posterior(), FoldScores(late))
     assert found.tolist() == [[usual + 1, usual, usual + 1]]
-
-
-def test_a_run_stops_where_every_order_is_settled() -> None:
-    found = run(folds=5, iterations=12, rule="posterior")
-    assert found.decided
-    assert found.rule == "posterior 0.95"
-    assert 2 <= found.n_iterations < 12
-    sooner = run(folds=5, iterations=found.n_iterations - 1)
-    assert posterior()(found)
-    assert not posterior()(sooner)
 
 
 def test_looking_often_decides_more_equal_learners_than_looking_once() -> None:

@@ -136,18 +136,6 @@ def test_input_that_cannot_be_meant_is_refused(settings: Any, message: str) -> N
         run(**settings)
 
 
-def test_probabilities_are_predicted_once_for_each_fold() -> None:
-    class Counted(GaussianNB):
-        calls = 0
-
-        def predict_proba(self, rows: Any) -> Any:
-            type(self).calls += 1
-            return super().predict_proba(rows)
-
-    run({"nb": Counted()}, iterations=1, folds=4)
-    assert Counted.calls == 4
-
-
 @pytest.mark.parametrize("scoring", ["roc_auc_ovr", "average_precision"])
 def test_several_classes_of_unlike_size_have_the_scores_of_scikit_learn(scoring: str) -> None:
     rng = np.random.default_rng(2)

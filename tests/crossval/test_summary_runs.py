@@ -6,7 +6,6 @@ from crossval_runs import Countdown, Odd, X, run
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.crossval.summary_runs import describe_runs
 
 
@@ -47,8 +46,3 @@ def test_what_failed_and_what_was_not_met_is_a_reason() -> None:
     assert report.frame.set_index("learner").loc["odd", "failed_fits"] == 4
     assert np.isfinite(report.frame["steady"]).all()
     assert report.notes[0].startswith("odd: 4 of 6 fits failed and were left out")
-
-
-@pytest.mark.parametrize(("folds", "iterations"), [(10, 1), (5, 2), (2, 5), (3, 3), (20, 1)])
-def test_a_canonical_run_makes_about_ten_fits(folds: int, iterations: int) -> None:
-    assert canonical_iterations(folds) == iterations

@@ -122,24 +122,6 @@ def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_log_densities_are_those_of_the_formulas() -> None:
-    found = tree()
-    posterior, prior = found["posterior"], found["log_prior"]
-    orders = order_rounds(ranks_of_rounds(TABLE.oriented))
-    expected = ranking_log_likelihood(posterior["epp"].values[..., None, :], SETTINGS, orders)
-    likelihood = found["log_likelihood"]["round_rank"]
-    assert likelihood.dims == ("chain", "draw", "round")
-    np.testing.assert_allclose(likelihood, expected)
-    np.testing.assert_allclose(
-        prior["skill_sd"], stats.halfnorm.logpdf(posterior["skill_sd"], scale=2)
-    )
-    coordinates = posterior["skill_offset"].values @ PLANE.T
-    np.testing.assert_allclose(
-        prior["skill_offset"], stats.norm.logpdf(coordinates).sum(axis=-1), atol=1e-6
-    )
-
-
-@pytest.mark.slow
 def test_prior_and_replicates_have_the_laws_of_theory() -> None:
     found = tree()
     draws = found["prior"]["skill_sd"].values.ravel()

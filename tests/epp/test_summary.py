@@ -7,7 +7,7 @@ from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.summary import epp_table, summarize_epp
+from bayes_sota.epp.summary import summarize_epp
 from bayes_sota.epp.summary_report import _compared, report_tournaments
 from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
@@ -57,21 +57,6 @@ def test_a_pair_and_a_new_tournament_which_is_less_certain() -> None:
     expected = np.mean(1 / (1 + np.exp(-difference - deviations)))
     assert new["win_probability"] == pytest.approx(expected, abs=0.02)
     assert "new_tournament" not in _compared(result(), "worst", "middle", 0.9)
-
-
-NAMES = ["=cmd()", "a|b", "<b>c</b>", "d"]
-
-
-def test_numbers_of_the_fit() -> None:
-    fit = fit_epp(simulate_tournament([0.5, 1.0, 0.0, -1.0], 20, players=NAMES, random_seed=0))
-    frame = epp_table(fit, 0.9).frame
-    order = np.argsort(-fit.epp)
-    assert frame["player"].tolist() == [NAMES[k] for k in order]
-    assert frame[["lower", "upper"]].to_numpy(float) == pytest.approx(fit.interval(0.9)[order])
-    ranks = frame[["rank_lower", "rank_upper"]].to_numpy()
-    assert np.array_equal(ranks, fit.rank_interval(0.9)[order])
-    players = epp_table(fit).content["players"]
-    assert [player["interval"] for player in players] == fit.interval()[order].tolist()
 
 
 def test_tournaments_have_gaps_where_a_player_is_missing() -> None:
