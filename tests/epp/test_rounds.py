@@ -3,7 +3,6 @@
 What each round adds to the estimating equations, match by match.
 """
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -16,10 +15,7 @@ from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.rounds import (
     bonferroni_critical,
     critical_values,
-    rank_intervals,
 )
-
-critical_values_of_pairs = partial(critical_values, pairs=True)
 
 
 def test_the_bound_is_that_of_scipy() -> None:
@@ -38,7 +34,7 @@ def critical_value(influence: np.ndarray, ci_prob: float) -> float:
 
 
 def critical_of_pairs(influence: np.ndarray, ci_prob: float) -> float:
-    matrix = critical_values_of_pairs(influence, ci_prob, full(influence))
+    matrix = critical_values(influence, ci_prob, full(influence), pairs=True)
     (found,) = set(matrix[np.triu_indices(len(matrix), 1)].tolist())
     assert (np.diagonal(matrix) == np.inf).all()
     return found
@@ -95,7 +91,7 @@ def test_contrasts_of_fewer_clusters_have_their_own_bound() -> None:
     assert found[3] == np.inf
     # half of the errors that are allowed are left to the two others
     assert found[0] == critical_value(influence[:, :2], 0.975)
-    pairs = critical_values_of_pairs(influence, 0.95, df)
+    pairs = critical_values(influence, 0.95, df, pairs=True)
     assert pairs[0, 2] == pairs[2, 1] == bonferroni_critical(0.95, 6, 3)
     assert pairs[0, 1] == pytest.approx(critical_of_pairs(influence[:, :2], 1 - 0.05 / 6))
 
@@ -104,35 +100,19 @@ SKILLS = np.array([0.8, 0.2, 0.2, -0.4, -0.8])
 REPLICATES = 150
 
 
-def true_statements(kind: str) -> np.ndarray:
-    """All intervals of skills right; all ranks right; the same with bounds of one alone."""
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["same-round", "all-rounds"])
+def test_simultaneous_statements_are_all_true_as_often_as_said(kind: str) -> None:
     better = (SKILLS[:, None] > SKILLS).sum(axis=0)
     worse = (SKILLS[:, None] < SKILLS).sum(axis=0)
-    i, j = np.triu_indices(5, 1)
     found = []
     for seed in range(REPLICATES):
         fit = fit_epp(simulate_tournament(SKILLS, 20, random_seed=seed), kind)
-        low, high = fit.interval(kind="simultaneous").T
-        single = fit.interval()
-        critical = critical_value(fit.influence[:, i] - fit.influence[:, j], 0.95)
-        difference = fit.epp[:, None] - fit.epp
-        ranks = rank_intervals(difference, fit.standard_errors_of_pairs(), critical)
-        if seed < 3:
-            np.testing.assert_array_equal(ranks, fit.rank_interval())
-        found.append(
-            (
-                np.all((low < SKILLS) & (high > SKILLS)),
-                np.all((single[:, 0] < SKILLS) & (single[:, 1] > SKILLS)),
-                np.all((ranks[:, 0] <= 1 + better) & (ranks[:, 1] >= 5 - worse)),
-            )
-        )
-    return np.mean(found, axis=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["same-round", pytest.param("all-rounds", marks=pytest.mark.slow)])
-def test_simultaneous_statements_are_all_true_as_often_as_said(kind: str) -> None:
-    together, single, ranks = true_statements(kind)
+        ends = [fit.interval(kind=how).T for how in ("simultaneous", "robust")]
+        right = [np.all((low < SKILLS) & (high > SKILLS)) for low, high in ends]
+        first, last = fit.rank_interval().T
+        found.append([*right, np.all((first <= 1 + better) & (last >= 5 - worse))])
+    together, single, ranks = np.mean(found, axis=0)
     error = np.sqrt(0.95 * 0.05 / REPLICATES)
     assert together > 0.95 - 3 * error
     assert together < 0.995  # and not by saying nothing

@@ -17,9 +17,6 @@ from bayes_sota.epp.simulate import (
     reliability,
 )
 
-SIX = np.linspace(1.5, -1.5, 6)
-
-
 CYCLE = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]] * 6)
 
 
