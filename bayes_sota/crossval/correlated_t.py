@@ -195,7 +195,7 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
 
 
 def sensitivity_to_overlap(
-    fold_scores: FoldScores, a: int | str = 0, b: int | str = 1
+    fold_scores: FoldScores, a: int | str = 0, b: int | str = 1, *, rope: float = 0.0
 ) -> FloatArray:
     r"""Probability that A is better, at other correlations of fold scores, which are assumed.
 
@@ -203,6 +203,8 @@ def sensitivity_to_overlap(
     ----------
     fold_scores, a, b
         As in ``correlated_t``, on the first data set.
+    rope : float
+        A is better if by more than this.
 
     Returns
     -------
@@ -218,7 +220,7 @@ def sensitivity_to_overlap(
     """
     odds = [multiple / (fold_scores.folds - 1) for multiple in (0, 0.5, 1, 1.5, 2)]
     rho = [one / (1 + one) for one in odds]
-    found = [correlated_t(fold_scores, a, b, correlation=one).p_better() for one in rho]
+    found = [correlated_t(fold_scores, a, b, correlation=one).p_better(rope) for one in rho]
     return np.column_stack([rho, found])
 
 

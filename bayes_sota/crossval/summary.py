@@ -63,7 +63,8 @@ class JudgedRuns:
         Parameters
         ----------
         draws : int
-            Of each of four chains; all are independent.
+            Of each of four chains; all are independent. They have the seed of the report, where
+            that is a number.
 
         Returns
         -------
@@ -96,7 +97,8 @@ class JudgedRuns:
         estimates["win_share"] = ((*cell, "learner_other"), self.rules[0].win_share())
         doubts = "; ".join(content["diagnostics"]["reasons"])
         about = {"diagnostics_reasons": doubts, "rule": content["rule"]["name"]}
-        return judged_tree(self.scores, estimates, draws, content["seed"], about)
+        seed = content["seed"] if isinstance(content["seed"], int) else None  # of a generator
+        return judged_tree(self.scores, estimates, draws, seed, about)
 
 
 def judge_runs(

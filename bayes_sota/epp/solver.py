@@ -151,15 +151,14 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
     return (inverse + inverse.T) / 2 - 1 / (m * m * constant)
 
 
-def log_likelihood(skills: FloatArray, counts: MatchCounts) -> FloatArray:
-    r""":math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}` of each tournament."""
+def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
+    r"""Twice the difference of the log-likelihoods of every pair's own share of wins and of skills.
+
+    The latter is :math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}`.
+    """
     odds = np.exp(skills)[..., None]
     logs = counts.n_matches * np.log(odds + odds.swapaxes(-1, -2))
-    return np.sum(counts.totals * skills, axis=-1) - logs.sum(axis=(-2, -1)) / 2
-
-
-def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
-    """Twice what the log-likelihood misses of that of every pair's own share of wins."""
+    found = np.sum(counts.totals * skills, axis=-1) - logs.sum(axis=(-2, -1)) / 2
     wins = counts.doubled_wins / 2
     saturated = xlogy(wins, wins / np.maximum(counts.n_matches, 1)).sum(axis=(-2, -1))
-    return 2 * (saturated - log_likelihood(skills, counts))
+    return 2 * (saturated - found)

@@ -73,3 +73,5 @@ def test_estimates_are_those_of_the_report(report: JudgedRuns, tree: xr.DataTree
         assert float(point["win_share"].sel(place)) == row["order_kept"]
     assert (tree["constant_data"]["fold_score"].values == report.scores.scores).all()
     assert (tree.attrs["random_seed"], tree.attrs["rule"]) == ("3", "fixed 4")
+    again = judge_runs(report.scores, orderings=2, random_seed=np.random.default_rng(0)).about
+    assert "difference" in again.to_datatree(draws=10)["posterior"]

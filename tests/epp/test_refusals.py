@@ -35,7 +35,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("at least 2 players and 2 independent rounds, got 1 and 2", lambda: fit_epp([[1], [2]])),
     ("scores are constant", lambda: fit_epp([[1, NAN, 1], [2, 2, NAN]])),
     ('"1" never lost to "2", "3"', lambda: fit_epp([[2, 1, 0], [2, 0, 1]])),
-    ("at least 1e-06, got nan", lambda: fit_epp(EVEN, penalty=NAN)),
+    ("penalty must be .* got nan", lambda: fit_epp(EVEN, penalty=NAN)),
     ("splits of one data set", lambda: fit_epp(BATTLES, test_fraction=0.1)),
     ("no player 'resnet50'; did you mean \"resnet\"", lambda: fit().test("resnet50", "vit")),
     ("got 'mlp' twice", lambda: fit().test("mlp", "mlp")),
