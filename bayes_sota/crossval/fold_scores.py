@@ -126,7 +126,8 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     Raises
     ------
     InputError
-        What cannot be told; a fit with two scores or, where other learners have it, without a row.
+        Columns whose roles are not clear; a fit with two scores or, where other learners have it,
+        without a row.
 
     Examples
     --------

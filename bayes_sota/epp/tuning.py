@@ -71,7 +71,8 @@ def tuning_promise(
     Raises
     ------
     InputError
-        Skills that are not finite, no family that can be told, sizes that do not match.
+        Skills that are not finite, sizes that do not match, no family with 10 configurations and a
+        single best one.
 
     Notes
     -----

