@@ -168,6 +168,8 @@ def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observ
     for what, digest in digests.items():
         if data and digest is not None and int(digest) != digest_of_data(data):
             raise InputError(f"the {what} is of other data than those given: sample theirs")
+    if len({int(digest) for digest in digests.values() if digest is not None}) > 1:
+        raise InputError("the trace is of other data than the model: sample theirs")
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
