@@ -43,6 +43,7 @@ OWNERS = {
         "data.opening",
         "data.examples",
         "crossval.fold_scores",
+        "epp.models",
     },
     "click": {"cli"},
     "rich": {"cli", "core.parallel"},

@@ -4,6 +4,7 @@ import logging
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,11 +92,10 @@ def sample_completed(
 ) -> "xr.DataTree":
     """Result that ``complete`` makes of the draws of a model; it states the seed of both.
 
-    ``settings`` are those of ``run_nuts``; of ``sampler`` come those that are None.
+    ``settings`` are those of ``run_nuts``; those that are None or missing come from ``sampler``.
     """
-    arguments: dict[str, Any] = {
-        key: getattr(sampler, key, None) if v is None else v for key, v in settings.items()
-    }
+    arguments = asdict(sampler) | {key: v for key, v in settings.items() if v is not None}
+    del arguments["method"]
     if arguments["draws"] < 10 or arguments["chains"] < 2:
         raise InputError("diagnostics need at least 10 draws and 2 chains")
     rng, seed = resolve_seed(random_seed)
@@ -168,6 +168,8 @@ def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observ
     for what, digest in digests.items():
         if data and digest is not None and int(digest) != digest_of_data(data):
             raise InputError(f"the {what} is of other data than those given: sample theirs")
+    if len({int(digest) for digest in digests.values() if digest is not None}) > 1:
+        raise InputError("the trace is of other data than the model: sample theirs")
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":

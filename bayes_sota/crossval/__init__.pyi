@@ -1,4 +1,3 @@
-from .across_tasks import AverageRanks as AverageRanks
 from .across_tasks import against_truth as against_truth
 from .across_tasks import average_ranks as average_ranks
 from .across_tasks import fold_bias as fold_bias

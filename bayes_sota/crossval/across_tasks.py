@@ -10,9 +10,9 @@ simulation, and learners whose bias is known.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,40 +30,9 @@ _studentized = cache(studentized_range.ppf)
 _FEWEST = 6  # data sets from which on Wilcoxon's test can be significant at 5 %
 
 
-@dataclass(frozen=True, eq=False)
-class AverageRanks:
-    """Ranks averaged over data sets, with what they must differ by.
-
-    Attributes
-    ----------
-    names : tuple of str
-    ranks : ndarray, shape (k,)
-        1 is the highest value; ties share the mean of their ranks.
-    n_tasks : int
-    chi_squared, p_value : float or None
-        Friedman's test, corrected for ties; None where all alternatives tie on all data sets.
-    f_statistic, f_p_value : float or None
-        Iman and Davenport's, which is less conservative.
-    nemenyi, bonferroni_dunn : float
-        Critical differences of two ranks: of all pairs, and of all against one.
-    level : float
-    """
-
-    names: tuple[str, ...]
-    ranks: FloatArray
-    n_tasks: int
-    nemenyi: float
-    bonferroni_dunn: float
-    level: float
-    chi_squared: float | None = None
-    p_value: float | None = None
-    f_statistic: float | None = None
-    f_p_value: float | None = None
-
-
 def average_ranks(
     values: ArrayLike, names: Sequence[str] | None = None, level: float = 0.05
-) -> AverageRanks:
+) -> SimpleNamespace:
     r"""Rank alternatives on every data set and average the ranks.
 
     Critical differences are :math:`q \sqrt{k (k + 1) / (6 N)}`, where :math:`q` is for Nemenyi the
@@ -75,6 +44,16 @@ def average_ranks(
     values : array-like, shape (n_tasks, k)
     names : sequence of str, optional
     level : float
+
+    Returns
+    -------
+    namespace
+        ``names``; ``ranks`` (k,), averaged over ``n_tasks`` data sets: 1 is the highest value, ties
+        share the mean of their ranks; ``chi_squared`` and ``p_value`` of Friedman's test, corrected
+        for ties, ``f_statistic`` and ``f_p_value`` of Iman and Davenport's, which is less
+        conservative, None where all alternatives tie on all data sets; ``nemenyi`` and
+        ``bonferroni_dunn``, critical differences of two ranks: of all pairs, and of all against
+        one; ``level``.
 
     Raises
     ------
@@ -96,22 +75,19 @@ def average_ranks(
     ranks = rankdata(-np.round(numbers, 12), axis=1)
     mean, unit = ranks.mean(axis=0), float(np.sqrt(k * (k + 1) / (6 * n)))
     spread = float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * (k - 1))
-    tests: dict[str, float] = {}
+    tests = dict.fromkeys(("chi_squared", "p_value", "f_statistic", "f_p_value"))
     if spread:
         # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
         chi_squared = n * float(((mean - (k + 1) / 2) ** 2).sum()) / spread
         rest = n * (k - 1) - chi_squared
         f_statistic = np.inf if rest <= 1e-12 else (n - 1) * chi_squared / rest
-        tests = {
-            "chi_squared": chi_squared,
-            "p_value": float(chi2.sf(chi_squared, k - 1)),
-            "f_statistic": f_statistic,
-            "f_p_value": float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1))),
-        }
-    return AverageRanks(
-        checked_labels(names, k, "alternative"),
-        mean,
-        n,
+        p_value = float(chi2.sf(chi_squared, k - 1))
+        f_p_value = float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
+        tests = dict(zip(tests, (chi_squared, p_value, f_statistic, f_p_value), strict=True))
+    return SimpleNamespace(
+        names=checked_labels(names, k, "alternative"),
+        ranks=mean,
+        n_tasks=n,
         nemenyi=float(_studentized(1 - level, k, np.inf) / np.sqrt(2)) * unit,
         bonferroni_dunn=float(norm.isf(level / (2 * (k - 1)))) * unit,
         level=level,
@@ -227,7 +203,7 @@ def signed_rank_sum(d: FloatArray) -> float:
     return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
 
 
-def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, AverageRanks]]:
+def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace]]:
     """Rank numbers of folds by their estimates, for every learner.
 
     Rank 1 is the most optimistic number of folds: the highest estimate. (The source counts from

@@ -372,8 +372,6 @@ def other_seed_probability(
 
 def _place_of(name: int | str, names: Sequence[str], what: str) -> int:
     """Position of a learner or a data set that was given by its name or its position."""
-    if isinstance(name, str) and name in names:
-        return names.index(name)
-    if not isinstance(name, str) and -len(names) <= name < len(names):
-        return int(name) % len(names)
-    raise InputError(f"there is no {what} {name!r}; there are {', '.join(names)}")
+    if name not in (*names, *range(len(names))):
+        raise InputError(f"there is no {what} {name!r}; there are {', '.join(names)}")
+    return names.index(name) if isinstance(name, str) else int(name)

@@ -7,7 +7,7 @@ of scikit-learn's ``StratifiedKFold`` with the seed of the iteration, is the sam
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -96,20 +96,16 @@ class Study:
         """The ``random_state`` of the iteration's ``StratifiedKFold``."""
         return int(np.random.SeedSequence([self.seed, iteration]).generate_state(1)[0])
 
-    def partition(self, iteration: int) -> Iterator[tuple[IntArray, IntArray]]:
-        """Training and test items of each fold."""
+    def run(self, iteration: int) -> Iteration:
+        """Fit and score every learner on every fold."""
         from sklearn.model_selection import StratifiedKFold
 
         seed = self.partition_seed(iteration)
-        splits = StratifiedKFold(self.folds, shuffle=True, random_state=seed)
-        return iter(splits.split(np.zeros(self.truth.size), self.truth))
-
-    def run(self, iteration: int) -> Iteration:
-        """Fit and score every learner on every fold."""
+        folds = StratifiedKFold(self.folds, shuffle=True, random_state=seed)
         scores = np.full((len(self.learners), self.folds), np.nan)
         probabilities = np.full((len(self.learners), self.truth.size), np.nan)
         messages: list[Message] = []
-        for fold, places in enumerate(self.partition(iteration)):
+        for fold, places in enumerate(folds.split(self.truth, self.truth)):
             for j, (name, learner) in enumerate(self.learners.items()):
                 own = int(digest_of(name), 16)  # whoever else takes part
                 draw = np.random.SeedSequence([self.seed, iteration, fold, own])

@@ -9,13 +9,14 @@ A *task* is a data set; a *learner* is trained and tested on it in every *fold* 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.text import checked_labels, counted
-from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
@@ -125,7 +126,8 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     Raises
     ------
     InputError
-        What cannot be told; a fit with two scores or, where other learners have it, without a row.
+        Columns whose roles are not clear; a fit with two scores or, where other learners have it,
+        without a row.
 
     Examples
     --------
@@ -230,48 +232,27 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class RelativeScores:
-    r"""Iterations of all data sets, one after the other, that every learner completed.
-
-    What all learners share on a fold, a hard data set, hard test items, an unlucky partition,
-    cancels in every difference of two of them. Relative scores are what is left: they add up to 0
-    over the learners, :math:`x_{ifj} = y_{ifj} - \bar y_{if}`.
-
-    Attributes
-    ----------
-    values : ndarray, shape (n_iterations, n_folds, n_learners)
-        Relative scores; one fold where scores are of whole iterations.
-    task : ndarray of int, shape (n_iterations,)
-        Data set of each iteration.
-    labels : list of str
-        Data set and number of each iteration.
-    iterations : ndarray of int, shape (n_tasks,)
-        Number of iterations of each data set.
-    task_means : ndarray, shape (n_tasks, n_learners)
-        Mean relative scores.
-    unit : float
-        Typical standard deviation of a learner's own part of a fold score.
-    dropped : int
-        Iterations that were left out, because a learner lacks a fold.
-    """
-
-    values: FloatArray
-    task: IntArray
-    labels: list[str]
-    iterations: IntArray
-    task_means: FloatArray
-    unit: float
-    dropped: int
-
-
 def pair_names(learners: Sequence[str]) -> list[str]:
     """Names of the pairs A - B, in the order of ``np.triu_indices``."""
     return [f"{a} - {b}" for a, b in combinations(learners, 2)]
 
 
-def relative_scores(fold_scores: FoldScores) -> RelativeScores:
+def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
     r"""Relative scores of the iterations that all learners completed.
+
+    Everything that learners share on a fold, a hard data set, hard test items, an unlucky
+    partition, cancels in the difference of two of them. Relative scores are the rest: they add up
+    to 0 over the learners, :math:`x_{ifj} = y_{ifj} - \bar y_{if}`.
+
+    Returns
+    -------
+    namespace
+        ``values`` (n_iterations, n_folds, n_learners), the iterations of all data sets one after
+        the other, with one fold where scores are of whole iterations; ``task`` and ``labels`` of
+        each iteration: the place of its data set, its name with the number of the iteration;
+        ``iterations`` (n_tasks,), the number of iterations of each data set; ``task_means``
+        (n_tasks, n_learners); ``unit``, the typical standard deviation of a learner's own part of a
+        fold score; ``dropped``, the number of iterations that some learner did not complete.
 
     Raises
     ------
@@ -306,12 +287,12 @@ def relative_scores(fold_scores: FoldScores) -> RelativeScores:
         square = ((means - task_means[task]) ** 2).mean() * fold_scores.folds
     if square < 1e-24:
         raise InputError("the differences of the learners never vary: nothing can be estimated")
-    return RelativeScores(
-        values,
-        task,
-        [f"{fold_scores.tasks[t]}: {i}" for t, i in zip(task, number, strict=True)],
-        iterations,
-        task_means,
+    return SimpleNamespace(
+        values=values,
+        task=task,
+        labels=[f"{fold_scores.tasks[t]}: {i}" for t, i in zip(task, number, strict=True)],
+        iterations=iterations,
+        task_means=task_means,
         unit=float(np.sqrt(square * n_learners / (n_learners - 1))),
         dropped=int((np.isfinite(scores).any(axis=(2, 3)) & ~complete).sum()),
     )

@@ -51,14 +51,14 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     >>> list(named_learners(["nb", "tree"]))
     ['nb', 'tree']
     """
-    made, coded = dict[str, Any](), list(categories)
+    made = dict[str, Any]()
     for name in names:
         if name not in LEARNERS:
             raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {quoted(name)}")
         place, settings = LEARNERS[name]
         module, _, kind = place.partition(".")
-        learner = getattr(import_module(f"sklearn.{module}"), kind)(**settings)
-        made[name] = prepared(learner, coded)
+        learner = getattr(import_module(f"sklearn.{module}"), kind)
+        made[name] = prepared(learner(**settings), list(categories))
     return made
 
 

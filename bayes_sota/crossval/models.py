@@ -25,6 +25,7 @@ themselves what is hard, as they test all items once.
 ``tests/crossval/test_models.py`` compares with SciPy's laws and with the correlated Student t.
 """
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import own_priors
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.crossval.fold_scores import FoldScores, RelativeScores, pair_names, relative_scores
+from bayes_sota.crossval.fold_scores import FoldScores, pair_names, relative_scores
 
 _FLOOR = 0.02  # of the unit: learners who agree throughout would have a spike of density
 _GRID = ("task", "learner")
@@ -167,8 +168,8 @@ def _draw_true_effects(effect: Any, steady: Any, own: Any, shared: Any) -> Any:
     return effect + own * weight * (known + level) + pt.sqrt(own * shared * weight) * noise
 
 
-def _observe(data: RelativeScores, steady: Any, variance: Any, partition: Any) -> None:
-    task, observed = data.task, pm.Data("given_scores", data.values)
+def _observe(data: SimpleNamespace, steady: Any, variance: Any, partition: Any) -> None:
+    task, dims = data.task, ("iteration", "fold", "learner")
 
     def logp(values: Any, *parameters: Any) -> Any:
         # PyMC gives parameters the number of dimensions of the data
@@ -188,8 +189,8 @@ def _observe(data: RelativeScores, steady: Any, variance: Any, partition: Any) -
         logp=logp,
         random=random,
         signature="(t,l),(t,l),(t,l),(f)->(f,l)",
-        observed=observed,
-        dims=("iteration", "fold", "learner"),
+        observed=pm.Data("given_scores", data.values, dims=dims),
+        dims=dims,
     )
 
 

@@ -4,6 +4,7 @@ Each draws a result or a summary; ``tests/crossval/test_plots.py`` reads the art
 measures that texts do not collide.
 """
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from arviz_plots import PlotCollection
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import plot_forest, plot_lines, title_figure
 from bayes_sota.core.text import shown_name
-from bayes_sota.crossval.across_tasks import AverageRanks
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.crossval.summary_words import score_name
@@ -77,12 +77,13 @@ def plot_running_means(
     return panel.collection
 
 
-def plot_critical_differences(ranks: AverageRanks, **pc_kwargs: Any) -> PlotCollection:
+def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotCollection:
     """Draw average ranks, the best on top; two that differ (Nemenyi) have bars that do not overlap.
 
     Parameters
     ----------
-    ranks : AverageRanks
+    ranks : namespace
+        From ``average_ranks``.
     **pc_kwargs
         As in ``plot_running_means``.
 

@@ -166,7 +166,7 @@ def repeated_cross_validation(
     scoring: str | Callable[..., float] = "roc_auc",
     iterations: int = 50,
     rule: str | Rule | Callable[[CrossValidation], bool] = "fixed",
-    random_seed: Seed = None,
+    random_seed: Seed = DEFAULT_SEED,
     cores: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
     progressbar: bool = False,
@@ -199,7 +199,8 @@ def repeated_cross_validation(
         each iteration, in their order, whether the iterations so far (a ``CrossValidation``) are
         enough.
     random_seed : int, SeedSequence, Generator or None
-        Results are the same for the same seed, whatever the number of workers; 0 if None.
+        Results are the same for the same seed, whatever the number of workers; None
+        draws one.
     cores : int
         Processes on this machine.
     checkpoint : path, optional
@@ -243,9 +244,10 @@ def repeated_cross_validation(
     if not callable(rule) and rule not in RULES:
         raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {quoted(rule)}")
     chosen = rule if callable(rule) else fixed(iterations) if rule == "fixed" else RULES[rule]()
-    given = DEFAULT_SEED if random_seed is None else random_seed
-    rng = generator_of(given)
-    seed = int(given) if isinstance(given, int | np.integer) else int(rng.integers(2**63))
+    if isinstance(random_seed, int):  # is the one that the result states
+        seed = random_seed
+    else:
+        seed = int(generator_of(random_seed).integers(2**63))
     study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
     names = list(study.learners)
     scores = np.full((len(names), iterations, folds), np.nan)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-_SETTINGS = ("draws", "tune", "chains", "cores", "target_accept")
 _CHAINS = 4  # of independent draws
 _PRIORS = "p(difference, variance) = 1 / variance; correlation of fold scores 1 / folds"
 
@@ -77,7 +76,7 @@ def sample_comparison(
         random_seed,
         spec.sampler,
         compile_kwargs={"freeze_model": True},  # what depends on the data alone is computed once
-        **dict.fromkeys(_SETTINGS) | settings,
+        **settings,
     )
     return results.with_attributes(tree, spec.provenance)
 
@@ -198,10 +197,9 @@ def complete(
     groups = sample_trace.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
     a, b = np.triu_indices(posterior.sizes["learner"], 1)
-    kept = groups["constant_data"].drop_vars("given_scores", errors="ignore")
-    unused = set(kept.dims) - {dim for one in kept.data_vars.values() for dim in one.dims}
     groups["constant_data"] = (
-        kept.drop_dims(unused)
+        groups["constant_data"]
+        .drop_vars("given_scores", errors="ignore")
         .assign(
             observed_difference=(("task", "pair"), data.task_means[:, a] - data.task_means[:, b]),
             n_iterations=("task", data.iterations),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,26 +46,25 @@ class JudgedRuns:
     scores : FoldScores
     rules : list of JudgedRule
         Estimates and iterations of every ordering.
-    ranks : AverageRanks or None
-        Of the learners over data sets.
+    ranks : namespace or None
+        Of the learners over data sets (``average_ranks``).
     content : dict
         Of the report.
     """
 
     scores: cv.FoldScores
     rules: list[cv.JudgedRule]
-    ranks: cv.AverageRanks | None
+    ranks: SimpleNamespace | None
     content: dict[str, Any]
 
-    def to_datatree(self, draws: int = 1000, random_seed: Seed = None) -> "xr.DataTree":
+    def to_datatree(self, draws: int = 1000) -> "xr.DataTree":
         r"""Draws of the true differences, and all estimates, as a DataTree.
 
         Parameters
         ----------
         draws : int
-            Of each of four chains; all are independent.
-        random_seed : int, SeedSequence, Generator or None
-            Default: the seed of the report.
+            Of each of four chains; all are independent. They have the seed of the report, where
+            that is a number.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class JudgedRuns:
         estimates["win_share"] = ((*cell, "learner_other"), self.rules[0].win_share())
         doubts = "; ".join(content["diagnostics"]["reasons"])
         about = {"diagnostics_reasons": doubts, "rule": content["rule"]["name"]}
-        seed = content["seed"] if random_seed is None else random_seed
+        seed = content["seed"] if isinstance(content["seed"], int) else None  # of a generator
         return judged_tree(self.scores, estimates, draws, seed, about)
 
 
@@ -295,7 +295,7 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
 
 
 def _across_tasks(
-    scores: cv.FoldScores, ranks: cv.AverageRanks | None, truth: ArrayLike | None
+    scores: cv.FoldScores, ranks: SimpleNamespace | None, truth: ArrayLike | None
 ) -> dict[str, Any]:
     """Ranks, Wilcoxon's tests and errors over data sets; None where nothing tells them."""
     names = scores.learners
@@ -306,11 +306,10 @@ def _across_tasks(
         found["steady_verdicts"] = cv.signed_rank_tests(cv.steady_state(scores).mean, names)
     if len(scores.tasks) >= 6:
         found["verdicts"] = [
-            {"a": names[a], "b": names[b], **cv.seed_verdicts(scores, a, b)}
+            {"a": names[a], "b": names[b]}
+            | {k: v for k, v in cv.seed_verdicts(scores, a, b).items() if k != "p_values"}
             for a, b in combinations(range(len(names)), 2)
         ]
-        for row in found["verdicts"]:
-            del row["p_values"]
     if truth is not None:
         found["against_truth"] = {
             kind: {k: dict(zip(names, one[k].tolist(), strict=True)) for k in ("bias", "mse")}

@@ -109,32 +109,25 @@ class ClusteredEstimate:
         q = self.test_fraction or 0.0
         return 1 + np.asarray(rounds) * q / (1 - q)
 
-    @property
-    def least_share(self) -> float:
-        """Least variance relative to independent matches.
-
-        Half of 3 / (m + 1), which independent matches have against the clustered ones of equal
-        players; all of it where clusters may show no variation although skills are uncertain.
-        """
-        few = self.data.n_clusters < _ENOUGH_CLUSTERS
-        return 1.0 if few or not self.connected else 1.5 / (len(self.players) + 1)
-
     @cached_property
     def covariance(self) -> FloatArray:
         r"""Covariance of the skills, clustered by round, (m, m).
 
         The scores of a player with n clusters, which add up to zero, are divided by
         :math:`\sqrt{1 - 1/n}`; rounds that agree by chance leave no combination of skills less
-        variance than a share of that of independent matches (``clustered_covariance``): 1.5 / (m +
-        1), and all of it with two clusters, or where only a penalty makes estimates finite. A
-        player of one cluster has an infinite variance.
+        variance than a share of that of independent matches (``clustered_covariance``): half of 3
+        / (m + 1), which independent matches have against the clustered ones of equal players; all
+        of it with two clusters, or where only a penalty makes estimates finite. A player of one
+        cluster has an infinite variance.
         """
         if self.cluster_scores is None:
             return self.covariance_model
         clusters = self.clusters_of_players
         few = self.overlap_of(clusters) * clusters / np.maximum(clusters - 1, 1)
         scores = self.cluster_scores * np.sqrt(few)
-        covariance = clustered_covariance(scores, self.covariance_model, self.least_share)
+        may_not_vary = len(scores) < _ENOUGH_CLUSTERS or not self.connected
+        least = 1.0 if may_not_vary else 1.5 / (len(self.players) + 1)
+        covariance = clustered_covariance(scores, self.covariance_model, least)
         np.fill_diagonal(covariance, np.where(clusters > 1, np.diagonal(covariance), np.inf))
         return covariance
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammaincc, stdtr
 
 from bayes_sota import __version__
-from bayes_sota.core.arguments import OPEN_SHARE, check_choice
+from bayes_sota.core.arguments import OPEN_SHARE, Range, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.types import FloatArray
@@ -59,7 +59,7 @@ FACTS = {
     "versions": f"bayes_sota {__version__}",
 }
 AVERAGE_ELO, ELO_PER_EPP = 1500.0, 400 / log(10)
-_LEAST_PENALTY = 1e-6
+PENALTY = Range(1e-6, 1e6)  # rounds of ties; 0 is none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,11 +76,6 @@ class BradleyTerryFit(ClusteredEstimate):
     def tournament(self) -> str:
         """Name of the tournament."""
         return self.data.tournament
-
-    @property
-    def p_beats_average(self) -> FloatArray:
-        """Probability to beat a player of skill zero, (m,) (Property 3.4)."""
-        return np.asarray(expit(self.epp))
 
     @property
     def rank(self) -> NDArray[np.intp]:
@@ -293,11 +288,8 @@ def fit_epp(
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
     kind: MatchKind = "listed" if isinstance(data, Matches) else matches
-    if not (penalty == 0 or (np.isfinite(penalty) and penalty >= _LEAST_PENALTY)):
-        raise InputError(
-            f"a penalty is a number of rounds of ties, 0 or at least {_LEAST_PENALTY:g}, got "
-            f"{penalty!r}"
-        )
+    if penalty:
+        PENALTY.check(penalty, "penalty")
     if test_fraction is not None:
         OPEN_SHARE.check(test_fraction, "test_fraction")
         if isinstance(data, Matches):

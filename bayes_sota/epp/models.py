@@ -137,29 +137,28 @@ def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, lis
     >>> (columns[:, 0].round(2) + 0.0).tolist()
     [-1.22, 0.0, 1.22]
     """
+    import pandas as pd
+
     if hasattr(covariates, "columns"):
-        frame = covariates.set_axis([str(label) for label in covariates.index])
-        covariates = frame[~frame.index.duplicated()].reindex(list(names))
-    columns: dict[str, FloatArray] = {}
-    for name, given in covariates.items():
-        values = np.asarray(given)
-        if values.size != len(names):
-            raise InputError(f"covariate {name!r} needs one value for each player")
-        numeric = values.dtype.kind in "biuf"
-        values = values.astype(float) if numeric else values
-        missing = ~np.isfinite(values) if numeric else [v is None or v != v for v in values]
-        if np.any(missing):
-            at = names[int(np.argmax(missing))]
-            raise InputError(f"covariate {name!r}, player {at!r}: a value is missing or infinite")
-        levels = np.unique(values if numeric else values.astype(str))
-        if levels.size < 2:
+        frame = covariates.set_axis(covariates.index.astype(str))
+        frame = frame[~frame.index.duplicated()].reindex(list(names))
+    else:
+        columns = {name: np.asarray(values) for name, values in covariates.items()}
+        if any(values.size != len(names) for values in columns.values()):
+            raise InputError("each covariate needs one value for each player")
+        frame = pd.DataFrame(columns, index=list(names))
+    for name, values in frame.items():
+        missing = values.isin([np.inf, -np.inf]) | values.isna()
+        if missing.any():
+            at = f"covariate {name!r}, player {missing.idxmax()!r}"
+            raise InputError(f"{at}: a value is missing or infinite")
+        if values.nunique() < 2:
             raise InputError(f"covariate {name!r} is the same for all players: leave it out")
-        if numeric:
-            columns[str(name)] = values / values.std()
-        else:
-            columns |= {f"{name}: {x}": (values.astype(str) == x) * 1.0 for x in levels}
-    design = np.stack([*columns.values()], axis=1)
-    return design - design.mean(axis=0), [*columns]
+    numbers = frame.select_dtypes(["number", "bool"]).columns
+    frame = frame.astype({name: float if name in numbers else str for name in frame})
+    frame = pd.get_dummies(frame, prefix_sep=": ", dtype=float)
+    frame[numbers] /= frame[numbers].std(ddof=0)
+    return (frame - frame.mean()).to_numpy(), [*frame.columns.astype(str)]
 
 
 def _weight(fit: BradleyTerryFit, ranked: bool) -> float:

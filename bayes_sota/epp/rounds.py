@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
@@ -51,8 +51,7 @@ def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
     tail = (1 - ci_prob) / 2 / contrasts
     values, places = np.unique(df, return_inverse=True)
     with np.errstate(invalid="ignore"):
-        critical = np.where(np.isinf(values), -ndtri(tail), -stdtrit(values, tail))
-    return np.where(values > 0, critical, np.inf)[places]
+        return np.where(values > 0, -stdtrit(values, tail), np.inf)[places]
 
 
 def critical_values(

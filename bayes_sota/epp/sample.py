@@ -72,13 +72,12 @@ def sample_epp(
     """
     _check_model(model)
     spec = chosen_model(specification, "epp")
-    known = dict.fromkeys(("draws", "tune", "chains", "target_accept", "cores"))
     tree = sample_completed(
         model,
         lambda trace, rng: complete(trace, None, model, random_seed=rng),
         random_seed,
         spec.sampler,
-        **known | settings,
+        **settings,
     )
     return tree if specification is None else with_attributes(tree, spec.provenance)
 
@@ -117,7 +116,7 @@ def complete(
         matches depend on each other: up to 200 tournaments with
         the players, rounds and matches of the observed ones and the skills of a draw, whose
         deviance says whether the model describes the data (Gelman, Meng & Stern 1996). Attributes:
-        provenance, divergences, and ``notes`` on what was thinned or left out.
+        provenance and divergences. Draws from the prior ignore potentials of an extended model.
 
     Raises
     ------
@@ -149,25 +148,20 @@ def complete(
     rng, seed = resolve_seed(random_seed)
     groups = completed_groups(trace, model, rng)
     groups["constant_data"] = groups["constant_data"].drop_vars(_INNER, errors="ignore")
-    if _is_checked(model):
+    # Replicates are independent given the skills; a weight below 1 says that the matches are not.
+    independent = bool((model["likelihood_weight"].get_value() == 1).all())
+    if independent or "round_rank" in model.named_vars:
         groups["predictive_check"] = _replicate(groups, model)
     for name in ("posterior", "prior"):
         epp = groups[name]["epp"].transpose("chain", "draw", "player")
         groups[name] = groups[name].assign(rank=(epp.dims, ranks_of(epp.values)))
-    described = describe_completed(trace, model, groups, seed)
-    return result_tree(groups, {**described, "notes": "; ".join(_notes(model, groups))})
+    return result_tree(groups, describe_completed(trace, model, groups, seed))
 
 
 def _check_model(model: pm.Model) -> None:
     if not ("epp" in model.named_vars and {"round_rank", "match_counts"} & {*model.named_vars}):
         held = ", ".join(map(str, model.named_vars)) or "no variables"
         raise InputError(f"the model needs skills 'epp' and outcomes of build_model; it has {held}")
-
-
-def _is_checked(model: pm.Model) -> bool:
-    """Whether matches are independent given the skills, as those of replicates are."""
-    weights = model["likelihood_weight"].get_value()
-    return "round_rank" in model.named_vars or bool((weights == 1).all())
 
 
 def _replicate(groups: dict[str, xr.Dataset], model: pm.Model) -> xr.Dataset:
@@ -209,15 +203,3 @@ def _deviances(values: FloatArray, skills: FloatArray, model: pm.Model) -> Float
             counts = MatchCounts(doubled, (doubled[0] + doubled[0].T) / 2, 0)
         total += solver.deviance(own, counts)
     return total
-
-
-def _notes(model: pm.Model, groups: dict[str, xr.Dataset]) -> list[str]:
-    """Notes on what was thinned or left out."""
-    every = -(-groups["posterior"].sizes["draw"] // groups["posterior_predictive"].sizes["draw"])
-    lacking = sorted(map(str, set(groups["observed_data"]) - set(groups["log_likelihood"])))
-    potentials = ", ".join(str(potential.name) for potential in model.potentials)
-    return [
-        *[f"predictions keep one of {every} draws"] * (every > 1),
-        *[f"no log_likelihood of {', '.join(lacking)}, which would be large"] * bool(lacking),
-        *[f"draws from the prior do not know the potentials {potentials}"] * bool(potentials),
-    ]

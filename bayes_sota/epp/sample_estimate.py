@@ -93,26 +93,21 @@ def infer_skills(
         dims = dict.fromkeys(("epp", "rank", "epp_estimate"), ("player",))
         return lay_out(values, _CHAINS, dims, {"player": list(fit.players)})
 
-    def drawn(skills: FloatArray, sd: FloatArray) -> tuple[xr.Dataset, xr.Dataset]:
-        """Skills, and what as many rounds would estimate of them."""
+    def drawn(group: str, skills: FloatArray, sd: FloatArray) -> dict[str, xr.Dataset]:
+        """Skills, and estimates of them from as many rounds."""
         epp = skills @ basis
-        fresh = (skills + np.sqrt(errors) * rng.standard_normal(size)) @ basis
-        return laid_out(epp=epp, rank=ranks_of(epp), skill_sd=sd), laid_out(epp_estimate=fresh)
+        fresh = laid_out(epp_estimate=epp + np.sqrt(errors) * rng.standard_normal(size) @ basis)
+        known = laid_out(epp=epp, rank=ranks_of(epp), skill_sd=sd)
+        return {group: known, f"{group}_predictive": fresh}
 
     sd = _draw_spread(fit.epp, errors.mean(), known.skill_scale, rng, size[0])
     share = sd[:, None] ** 2 / (sd[:, None] ** 2 + errors)
     skills = share * (basis @ fit.epp) + np.sqrt(share * errors) * rng.standard_normal(size)
     prior_sd = known.skill_scale * np.abs(rng.standard_normal(size[0]))
-    posterior, fresh = drawn(skills, sd)
-    prior, before = drawn(prior_sd[:, None] * rng.standard_normal(size), prior_sd)
-    observed = xr.Dataset({"epp_estimate": ("player", fit.epp)}, {"player": list(fit.players)})
-    groups = {
-        "posterior": posterior,
-        "prior": prior,
-        "observed_data": observed,
-        "posterior_predictive": fresh,
-        "prior_predictive": before,
-    }
+    groups = drawn("posterior", skills, sd)
+    groups |= drawn("prior", prior_sd[:, None] * rng.standard_normal(size), prior_sd)
+    observed = {"epp_estimate": ("player", fit.epp)}
+    groups["observed_data"] = xr.Dataset(observed, {"player": list(fit.players)})
     about = {"method": "normal approximation", "seed": seed, "model_name": model_name}
     facts = describe_provenance([fit.data], known, **about)
     return result_tree(groups, {**facts, "draws_are_independent": 1, "matches": fit.kind})

@@ -13,9 +13,9 @@ Dependent rounds are refused: clustered matches, groups of rounds. ``tests/epp/t
 measures how often true leaderboards are rejected, and compares with a fit of every tournament.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -37,44 +37,10 @@ _PENALTY = 1e-6  # rounds of ties in replicates, of which some would have infini
 _SAME = 1e-5  # deviances that differ by less are equal
 
 
-@dataclass(frozen=True, eq=False)
-class LeaderboardQuality:
-    """Deviance of a leaderboard and its law if the skills were right.
-
-    Attributes
-    ----------
-    tournament : str
-    deviance : float
-        Each match counted once.
-    replicates : ndarray, shape (B,)
-        Deviances of simulated tournaments.
-    p_value : float
-        Share of them that are as large, (1 + n) / (1 + B).
-    """
-
-    tournament: str
-    deviance: float
-    replicates: FloatArray
-    p_value: float
-
-    @property
-    def expected(self) -> float:
-        """Mean deviance of replicates."""
-        return float(self.replicates.mean())
-
-    @property
-    def standardized_deviance(self) -> float:
-        """Deviance in standard deviations of the replicates above their mean (Property 3.9)."""
-        spread = float(self.replicates.std(ddof=1))
-        if spread <= _SAME * (1 + self.expected):
-            return float("nan")  # two players, whom skills always explain
-        return (self.deviance - self.expected) / spread
-
-
 @one_thread()
 def leaderboard_quality(
     fit: BradleyTerryFit, *, repetitions: int | None = None, random_seed: Seed = 0
-) -> LeaderboardQuality:
+) -> SimpleNamespace:
     """Compare the deviance of a leaderboard with that of simulated tournaments.
 
     Places that were tied are tied in replicates: ties make deviances smaller.
@@ -85,6 +51,15 @@ def leaderboard_quality(
     repetitions : int, optional
         Default: 999, fewer (at least 19) for thousands of players.
     random_seed : int, SeedSequence, Generator or None
+
+    Returns
+    -------
+    namespace
+        ``tournament``; its ``deviance``, each match counted once; ``replicates`` (B,), the
+        deviances of simulated tournaments, and ``expected``, their mean; ``p_value``, the share of
+        them that are as large, (1 + n) / (1 + B); ``standardized_deviance``, in standard deviations
+        of the replicates above their mean (Property 3.9), NaN for two players, whom skills always
+        explain.
 
     Examples
     --------
@@ -103,19 +78,20 @@ def leaderboard_quality(
         most = _WORK / (m**2 * getattr(fit.data, "n_rounds", 1))
         repetitions = int(np.clip(most, _LEAST_REPETITIONS, _MOST_REPETITIONS))
     Range(2, 10**6, whole=True).check(repetitions, "repetitions")
-    if isinstance(fit.data, ScoreTable):
-        replicate = _of_scores(fit.data, fit, rng)
-    else:
-        replicate = _of_matches(fit.data, fit, rng)
+    replicate = _of_scores if isinstance(fit.data, ScoreTable) else _of_matches
     size = max(_BLOCK // (m * max(m, fit.data.n_clusters)), 1)
     sizes = [min(size, repetitions - begin) for begin in range(0, repetitions, size)]
-    replicates = np.concatenate([_deviances(replicate(size), fit) for size in sizes])
+    replicates = np.concatenate([_deviances(replicate(fit, size, rng), fit) for size in sizes])
     larger = int(np.sum(replicates >= fit.deviance - _SAME * (1 + abs(fit.deviance))))
-    return LeaderboardQuality(
+    expected, spread = float(replicates.mean()), float(replicates.std(ddof=1))
+    varies = spread > _SAME * (1 + expected)
+    return SimpleNamespace(
         tournament=fit.data.tournament,
         deviance=fit.deviance,
         replicates=replicates,
+        expected=expected,
         p_value=(1 + larger) / (1 + repetitions),
+        standardized_deviance=(fit.deviance - expected) / spread if varies else np.nan,
     )
 
 
@@ -127,52 +103,40 @@ def not_comparable(data: ScoreTable | Matches) -> str:
     return f"{what} depend on each other in a way that is not simulated"
 
 
-def _of_matches(
-    data: Matches, fit: BradleyTerryFit, rng: np.random.Generator
-) -> Callable[[int], Wins]:
-    """Doubled wins of so many tournaments of the same shape, (B, m, m)."""
+def _of_matches(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wins:
+    """Doubled wins of so many tournaments with the same matches, (size, m, m)."""
+    data: Any = fit.data
     n_matches = fit.counts.n_matches
     first, second = np.nonzero(np.triu(n_matches))
     tied, ties = data.outcomes == 0.5, np.zeros(n_matches.shape, int)
     np.add.at(ties, (data.first[tied], data.second[tied]), 1)
     ties = (ties + ties.T)[first, second]
-    played = n_matches[first, second].astype(int)
-
-    def several(size: int) -> Wins:
-        doubled = np.zeros((size, *n_matches.shape), int)
-        chances = fit.win_probabilities()[first, second]
-        won = rng.binomial(played - ties, chances, (size, first.size))
-        doubled[:, first, second] = 2 * won + ties
-        doubled[:, second, first] = 2 * (played - won) - ties
-        return doubled
-
-    return several
+    played, chances = n_matches[first, second].astype(int), fit.win_probabilities()[first, second]
+    won = rng.binomial(played - ties, chances, (size, first.size))
+    doubled = np.zeros((size, *n_matches.shape), int)
+    doubled[:, first, second] = 2 * won + ties
+    doubled[:, second, first] = 2 * (played - won) - ties
+    return doubled
 
 
-def _of_scores(
-    data: ScoreTable, fit: BradleyTerryFit, rng: np.random.Generator
-) -> Callable[[int], Wins]:
+def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wins:
     """The same of rounds; tied as they were observed: in each round, or of all scores together.
 
     What is drawn follows the names of the players and what was observed, so that the order of a
     file's rows and columns does not matter.
     """
+    data: Any = fit.data
     columns = np.argsort(np.array(fit.players))
     rows, columns = np.ix_(np.lexsort(data.oriented[:, columns].T), columns)
-    shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
-    observed = np.sort(data.oriented.reshape(shape), axis=1)
-    tied = fit.counts.n_ties > 0
-
-    def several(size: int) -> Wins:
-        noise = np.empty((size, *data.scores.shape))
-        noise[:, rows, columns] = rng.gumbel(size=noise.shape)
-        scores = np.where(data.present, fit.epp + noise, np.nan)
-        if tied:
-            drawn = scores.reshape(size, *shape)
-            np.put_along_axis(drawn, np.argsort(drawn, axis=2), observed[None], axis=2)
-        return count_scores(scores, fit.kind).doubled_wins
-
-    return several
+    noise = np.empty((size, *data.scores.shape))
+    noise[:, rows, columns] = rng.gumbel(size=noise.shape)
+    scores = np.where(data.present, fit.epp + noise, np.nan)
+    if fit.counts.n_ties:
+        shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
+        observed = np.sort(data.oriented.reshape(shape), axis=1)
+        drawn = scores.reshape(size, *shape)
+        np.put_along_axis(drawn, np.argsort(drawn, axis=2), observed[None], axis=2)
+    return count_scores(scores, fit.kind).doubled_wins
 
 
 def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
@@ -188,7 +152,7 @@ def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
 
 def compare_leaderboards(
     fits: Iterable[BradleyTerryFit], *, repetitions: int | None = None, random_seed: Seed = 0
-) -> list[LeaderboardQuality]:
+) -> list[SimpleNamespace]:
     """Quality of several leaderboards, the best explained one first (Properties 3.8 and 3.10).
 
     The order is that of the standardized deviance, each against replicates of its own tournament,

@@ -78,7 +78,8 @@ def solve(
             gradient = totals / each - expected
             direction = gradient / degree + scaled @ (inner @ (scaled.T @ gradient))
         else:
-            direction = _newton_step(skills, totals, n_matches)
+            expected, information = _moments(skills, n_matches)
+            direction = np.linalg.solve(information, (totals - expected)[..., None])[..., 0]
         spread = np.ptp(direction, axis=-1, keepdims=True)
         long = np.maximum(spread, 1.0)
         skills = skills + direction * np.where(spread > 1, np.log1p(long) / long, 1.0)
@@ -108,10 +109,8 @@ def _kernel(skills: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, Flo
     local = np.cos((np.arange(size) + 0.5) * np.pi / size)
     weights = 2 / size * chebvander(local, size - 1).T
     weights[0] /= 2
-    cardinal, nodes = (
-        chebvander((skills - middle) / half, size - 1) @ weights,
-        middle + half * local,
-    )
+    cardinal = chebvander((skills - middle) / half, size - 1) @ weights
+    nodes = middle + half * local
     wins = expit(nodes[:, None] - skills)
     expected, degree = (cardinal @ x.sum(axis=1) for x in (wins, wins * (1 - wins)))
     scaled, constant = cardinal / degree[:, None], float(degree.mean()) / skills.size
@@ -134,12 +133,6 @@ def _moments(skills: FloatArray, n_matches: FloatArray) -> tuple[FloatArray, Flo
     return expected, information
 
 
-def _newton_step(skills: FloatArray, totals: FloatArray, n_matches: FloatArray) -> FloatArray:
-    """The step of one tournament, or of many as a batch."""
-    expected, information = _moments(skills, n_matches)
-    return np.linalg.solve(information, (totals - expected)[..., None])[..., 0]
-
-
 def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
     r"""Covariance if all matches were independent, mean-zero gauge, (m, m).
 
@@ -158,15 +151,14 @@ def model_covariance(skills: FloatArray, n_matches: FloatArray) -> FloatArray:
     return (inverse + inverse.T) / 2 - 1 / (m * m * constant)
 
 
-def log_likelihood(skills: FloatArray, counts: MatchCounts) -> FloatArray:
-    r""":math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}` of each tournament."""
+def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
+    r"""Twice the difference of the log-likelihoods of every pair's own share of wins and of skills.
+
+    The latter is :math:`\sum_{i<j} w_{ij} \log P_{ij} + w_{ji} \log P_{ji}`.
+    """
     odds = np.exp(skills)[..., None]
     logs = counts.n_matches * np.log(odds + odds.swapaxes(-1, -2))
-    return np.sum(counts.totals * skills, axis=-1) - logs.sum(axis=(-2, -1)) / 2
-
-
-def deviance(skills: FloatArray, counts: MatchCounts) -> FloatArray:
-    """Twice what the log-likelihood misses of that of every pair's own share of wins."""
+    found = np.sum(counts.totals * skills, axis=-1) - logs.sum(axis=(-2, -1)) / 2
     wins = counts.doubled_wins / 2
     saturated = xlogy(wins, wins / np.maximum(counts.n_matches, 1)).sum(axis=(-2, -1))
-    return 2 * (saturated - log_likelihood(skills, counts))
+    return 2 * (saturated - found)

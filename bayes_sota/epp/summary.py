@@ -99,10 +99,7 @@ def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
     """
     posterior = dataset_of(tree, "posterior")
     if "epp" not in posterior:
-        raise InputError(
-            "this result has no draws of skills, there is no epp in the group posterior: "
-            "infer_skills and sample_epp make them"
-        )
+        raise InputError("no epp in the group posterior: infer_skills and sample_epp draw it")
     values = posterior["epp"].transpose("chain", "draw", "player")
     players = [str(player) for player in values["player"].values]
     return players, np.asarray(values.values.reshape(-1, len(players)))
@@ -150,7 +147,7 @@ def rows_of_fit(fit: BradleyTerryFit, ci_prob: float, *, ranks: bool = True) -> 
         "se_model": fit.se_model,
         "lower": lower,
         "upper": upper,
-        "p_beats_average": fit.p_beats_average,
+        "p_beats_average": expit(fit.epp),  # Property 3.4
     }
     if ranks:
         best, worst = fit.rank_interval(ci_prob).T

@@ -8,7 +8,7 @@ fits.
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import located
 from bayes_sota.core.text import checked_labels
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import Compared
@@ -45,10 +45,8 @@ def fit_tournaments(
     tables = list(tables)
     checked_labels([table.tournament for table in tables], len(tables), "tournament")
     for table in tables:
-        try:
+        with located(f"tournament {table.tournament!r}"):
             fit = fit_epp(table, matches, **options)
-        except InputError as error:  # or InfiniteEstimateError
-            raise type(error)(f"tournament {table.tournament!r}: {error}") from None
         yield fit
 
 

@@ -32,7 +32,6 @@ from scipy.stats import genpareto, norm
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 
 _FEWEST = 10  # configurations that a family has at least
@@ -72,7 +71,8 @@ def tuning_promise(
     Raises
     ------
     InputError
-        Skills that are not finite, no family that can be told, sizes that do not match.
+        Skills that are not finite, sizes that do not match, no family with 10 configurations and a
+        single best one.
 
     Notes
     -----
@@ -95,24 +95,19 @@ def tuning_promise(
         raise InputError(f"skills must be {len(families)} finite numbers, one for each family name")
     names = np.array(list(map(str, families)))
     own = {name: np.sort(values[names == name])[::-1] for name in dict.fromkeys(names.tolist())}
-    large = {name: x for name, x in own.items() if x.size >= _FEWEST}
-    if not large:
+    used = {k: x for k, x in own.items() if x.size >= _FEWEST and x[0] - x[1] > _TINY}
+    if not used:
         raise InputError(
-            f"no family has {_FEWEST} configurations, which a tail is learnt from; the largest has "
-            f"{counted(max((x.size for x in own.values()), default=0), 'configuration')}"
+            f"no family has {_FEWEST} configurations and a single best one; a skill that several "
+            "share may be the highest there is"
         )
-    told = {name: x for name, x in large.items() if x[0] - x[1] > _TINY}
-    if not told:
-        raise InputError("the best skill of every family is shared: it may be the highest there is")
-    tops = {name: int(np.ceil(_TOP * x.size)) for name, x in told.items()}
-    excesses = {
-        name: np.maximum(x[: tops[name]] - x[tops[name]], _TINY) for name, x in told.items()
-    }
+    tops = {k: int(np.ceil(_TOP * x.size)) for k, x in used.items()}
+    excesses = {k: np.maximum(x[: tops[k]] - x[tops[k]], _TINY) for k, x in used.items()}
     logs = np.log([excess.mean() for excess in excesses.values()])
     log_scales = np.arange(logs.min() - 2, logs.max() + 2.5, _STEP)
     promises = []
     for name, weights in _weights(excesses, log_scales).items():
-        x, top = told[name], tops[name]
+        x, top = used[name], tops[name]
         beyond = genpareto.sf(values.max() - x[top], _SHAPES[:, None], scale=np.exp(log_scales))
         zeta = betaincinv(top + 1, x.size - top, _NODES)
         missed = np.mean([np.exp(more * np.log1p(-one * beyond)) for one in zeta], axis=0)

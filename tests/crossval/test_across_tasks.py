@@ -65,17 +65,12 @@ def test_verdicts_are_those_of_wilcoxon_s_test_seed_by_seed() -> None:
     verdicts = np.repeat([1, -1, 0], np.round([first, second, 150 - first - second]).astype(int))
     i, j = np.triu_indices(150, 1)
     assert found["contradiction"] == pytest.approx(np.mean(verdicts[i] * verdicts[j] < 0))
-    swapped = seed_verdicts(FoldScores(values, folds=10), 1, 0)
-    assert (swapped["a_wins"], swapped["b_wins"]) == (found["b_wins"], found["a_wins"])
 
 
 def test_too_few_data_sets_for_any_verdict() -> None:
     five = FoldScores(np.random.default_rng(0).random((5, 2, 10, 1)), folds=10)
     with pytest.raises(InputError, match="needs 6 data sets, got 5"):
         seed_verdicts(five, 0, 1)
-    ahead = np.full((6, 2, 10, 1), 0.8)
-    ahead[:, 0] += 0.01 * np.arange(1, 7)[:, None, None]
-    assert seed_verdicts(FoldScores(ahead, folds=10), 0, 1)["a_wins"] == 1
     same = FoldScores(np.full((6, 2, 10, 1), 0.9), folds=10)
     assert seed_verdicts(same, 0, 1)["p_values"].tolist() == [1.0] * 10
 

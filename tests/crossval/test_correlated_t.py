@@ -3,7 +3,7 @@
 import baycomp
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import (
@@ -23,43 +23,16 @@ def runs(iterations: int = 3, folds: int = 5, seed: int = 0) -> FoldScores:
     return FoldScores(rng.normal(means, 0.05, (2, 2, iterations, folds)), learners=["a", "b"])
 
 
-@pytest.mark.parametrize("rope", [0.0, 0.01, 0.05])
-@pytest.mark.parametrize(("iterations", "folds"), [(1, 10), (5, 2), (10, 10), (2, 5)])
+@pytest.mark.parametrize("rope", [0.01, 0.05])
+@pytest.mark.parametrize(("iterations", "folds"), [(1, 10), (5, 2), (10, 10)])
 def test_it_is_the_test_of_baycomp(iterations: int, folds: int, rope: float) -> None:
     given = runs(iterations, folds, seed=iterations)
     for task in range(2):
         a, b = given.scores[task].reshape(2, -1)
         expected = baycomp.two_on_single(b, a, rope, runs=iterations)  # the last is A better
         found = correlated_t(given, "a", "b", task=task).rope(rope)
-        assert found["a_better"] == pytest.approx(expected[-1], abs=1e-9)
-        assert found["b_better"] == pytest.approx(expected[0], abs=1e-9)
-        if rope:
-            assert found["equivalent"] == pytest.approx(expected[1], abs=1e-9)
-
-
-@pytest.mark.parametrize("rho", [0.05, 0.2, 0.6])
-def test_it_is_the_integral_over_the_variance(rho: float) -> None:
-    """With the covariance matrix itself, and a flat prior of the log variance."""
-    given = runs(2, 3)
-    a, b = given.scores[0].reshape(2, -1)
-    x, size = a - b, a.size
-    inverse = np.linalg.inv((1 - rho) * np.eye(size) + rho)
-    best = np.ones(size) @ inverse @ x / inverse.sum()
-    left = (x - best) @ inverse @ (x - best)
-
-    def density(log_variance: float) -> float:
-        return float(np.exp(-(size - 1) / 2 * log_variance - left / 2 * np.exp(-log_variance)))
-
-    def above(log_variance: float) -> float:
-        sd = np.sqrt(np.exp(log_variance) / inverse.sum())
-        return density(log_variance) * float(stats.norm.sf(0.01, best, sd))
-
-    peak = np.log(left / (size - 1))
-    ends = (peak - 6, peak + 20)
-    settings = {"epsabs": 0, "epsrel": 1e-11, "limit": 400, "points": [peak]}
-    whole, part = (integrate.quad(f, *ends, **settings)[0] for f in (density, above))
-    found = correlated_t(given, correlation=rho)
-    assert found.p_better(0.01) == pytest.approx(part / whole, rel=1e-7)
+        kinds = ("b_better", "equivalent", "a_better")
+        assert [found[kind] for kind in kinds] == pytest.approx(expected, abs=1e-9)
 
 
 def test_one_value_per_iteration_has_the_mean_of_its_folds() -> None:
@@ -90,19 +63,12 @@ def test_a_stronger_overlap_leaves_more_doubt() -> None:
     assert 1 - table[0, 1] == pytest.approx(naive.pvalue / 2)
 
 
-@pytest.mark.parametrize("probability", [0.9, 0.95, 0.99])
-def test_the_iterations_needed_are_the_least(probability: float) -> None:
-    difference, partition, data = 0.03, 0.04, 0.01
-    needed = iterations_needed(difference, partition, data, probability)
-    assert needed is not None
-
-    def reached(n: int) -> float:
-        return float(stats.norm.cdf(difference / np.sqrt(partition**2 / n + data**2)))
-
-    assert reached(needed) >= probability > reached(needed - 1)
-
-
-def test_the_size_of_the_data_can_leave_it_open() -> None:
+def test_the_iterations_needed_are_the_least_and_may_not_exist() -> None:
+    for probability in (0.9, 0.95, 0.99):
+        needed = iterations_needed(0.03, 0.04, 0.01, probability)
+        sds = np.sqrt(0.04**2 / np.array([needed, needed - 1]) + 0.01**2)
+        reached, before = stats.norm.cdf(0.03 / sds)
+        assert reached >= probability > before
     assert iterations_needed(0.01, 0.02, 0.01) is None
     assert iterations_needed(0.0, 0.02, 0.0) is None
     assert iterations_needed(0.01, 0.0, 0.0) == 1
@@ -155,19 +121,6 @@ def test_each_test_has_its_published_formula() -> None:
     ):
         assert (found["name"], found["df"]) == (name, 10)
         assert (found["statistic"], found["p_value"]) == pytest.approx((expected, p))
-
-
-@pytest.mark.slow
-def test_folds_that_share_an_error_are_what_the_correction_is_for() -> None:
-    """With the correlation 1/k of all differences the corrected test is exact, the naive is not."""
-    rng = np.random.default_rng(4)
-    shared = np.sqrt(0.1) * rng.standard_normal((1500, 1, 1))
-    d = shared + np.sqrt(0.9) * rng.standard_normal((1500, 10, 10))
-    zero = np.zeros((10, 10))
-    tests = [difference_tests(one, zero, 10) for one in d]
-    naive, corrected = np.mean([[test["p_value"] <= 0.05 for test in row] for row in tests], axis=0)
-    assert corrected == pytest.approx(0.05, abs=0.018)
-    assert naive > 0.4
 
 
 def test_learners_without_any_difference() -> None:

@@ -68,9 +68,10 @@ def test_estimates_are_those_of_the_report(report: JudgedRuns, tree: xr.DataTree
     for row in report.content["learners"]:
         place = {"task": row["task"], "learner": row["learner"]}
         assert float(point["mean_score"].sel(place)) == row["steady"]
-        assert float(point["stopping_iteration"].sel(place)) == row["stopping_iteration"]
     for row in report.content["pairs"]:
         place = {"task": row["task"], "learner": row["first"], "learner_other": row["second"]}
         assert float(point["win_share"].sel(place)) == row["order_kept"]
     assert (tree["constant_data"]["fold_score"].values == report.scores.scores).all()
     assert (tree.attrs["random_seed"], tree.attrs["rule"]) == ("3", "fixed 4")
+    again = judge_runs(report.scores, orderings=2, random_seed=np.random.default_rng(0)).about
+    assert "difference" in again.to_datatree(draws=10)["posterior"]

@@ -91,7 +91,6 @@ def test_a_fit_that_fails_or_warns_is_named_and_the_rest_kept(
     if kind == "error":
         places = {(m.iteration, m.fold) for m in runs.messages}
         assert places == set(map(tuple, np.argwhere(failed).tolist()))
-        assert np.isnan(runs.probabilities[1]).any()
         assert np.isnan(runs.pooled_scores[1]).all()
     assert runs.notes[0].startswith("odd: 4 of 6 fits ")
     assert runs.notes[0].endswith(text)
@@ -134,18 +133,6 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
 def test_input_that_cannot_be_meant_is_refused(settings: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(**settings)
-
-
-def test_probabilities_are_predicted_once_for_each_fold() -> None:
-    class Counted(GaussianNB):
-        calls = 0
-
-        def predict_proba(self, rows: Any) -> Any:
-            type(self).calls += 1
-            return super().predict_proba(rows)
-
-    run({"nb": Counted()}, iterations=1, folds=4)
-    assert Counted.calls == 4
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc_ovr", "average_precision"])

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import skewtest, ttest_rel
+from scipy.stats import skewtest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import p_value
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.reproducibility import expected_by_chance
-from bayes_sota.crossval.rules import fixed, kolmogorov_smirnov, spearman, stopping_iterations
+from bayes_sota.crossval.rules import fixed, kolmogorov_smirnov, spearman
 from bayes_sota.crossval.summary import judge_runs
 
 NAMES = ["good", "near", "bad"]
@@ -37,40 +36,6 @@ def many() -> Report:
     return judge_runs(*simulated(tasks=6), random_seed=1, orderings=12)
 
 
-def test_learners_have_their_estimates_and_stopping_iterations(one: Report) -> None:
-    scores, probabilities = simulated()
-    means = scores.iteration_means()[0]
-    stops = stopping_iterations(spearman(), scores, probabilities)[0]
-    assert one.content["rule"]["name"] == "Spearman 0.9999"
-    for row in one.content["learners"]:
-        j = NAMES.index(row["learner"])
-        assert row["steady"] == pytest.approx(means[j].mean())
-        assert row["canonical"] == means[j, 0]
-        assert row["stopping_iteration"] == stops[j] > 0
-    assert [row["rank"] for row in one.content["learners"]] == [1, 2, 3]
-    assert list(one.reasons) == []
-
-
-@pytest.mark.slow
-def test_pairs_have_their_reproducibility_and_tests(one: Report, many: Report) -> None:
-    for report, (scores, _) in ((one, simulated()), (many, simulated(tasks=6))):
-        judged = report.about.rules[0]
-        shares = judged.win_share()
-        for row in report.content["pairs"][::2]:
-            t = scores.tasks.index(row["task"])
-            a, b = (NAMES.index(row[name]) for name in ("first", "second"))
-            assert row["difference"] >= 0
-            assert row["order_kept"] == shares[t, a, b]
-            assert row["reproducibility"] == abs(2 * shares[t, a, b] - 1)
-            naive = ttest_rel(*(scores.scores[t, j].ravel() for j in (a, b))).pvalue
-            assert row["tests"][0]["p_value"] == pytest.approx(naive)
-            assert row["tests"][1]["p_value"] > naive
-            used = judged.iterations[:, t, [a, b]].mean() / 30
-            assert row["by_chance"] == pytest.approx(
-                expected_by_chance(report.content["orderings"], used)
-            )
-
-
 def test_pairs_have_their_posterior(one: Report) -> None:
     scores, _ = simulated()
     report = judge_runs(scores, ci_prob=0.8, orderings=5, random_seed=1)
@@ -90,40 +55,16 @@ def test_pairs_have_their_posterior(one: Report) -> None:
         assert (found["iterations_needed"] is None) == tied
 
 
-def test_rules_have_their_costs(one: Report) -> None:
-    rows = {row["rule"]: row for row in one.content["rules"]}
-    assert [*rows][:2] + [*rows][-2:] == [
-        "Spearman 0.9999", "fixed 1", "Kolmogorov-Smirnov 0.1", "posterior 0.95",
-    ]  # fmt: skip
-    assert rows["fixed 10"]["saved"] == pytest.approx(2 / 3)
-    assert rows["fixed 1"]["reproducibility"] < rows["fixed 10"]["reproducibility"]
-    assert rows["Spearman 0.999"]["iterations"] < rows["Spearman 0.9999"]["iterations"]
-    assert rows["Kolmogorov-Smirnov 0.1"]["least_iterations"] == 21
-    pairs = np.mean([pair["by_chance"] for pair in one.content["pairs"]])
-    assert rows["Spearman 0.9999"]["by_chance"] == pytest.approx(pairs, abs=0.002)
-    expected = expected_by_chance(50, 1 / 3)
-    assert rows["fixed 10"]["by_chance"] == pytest.approx(expected, abs=0.002)
-
-
 def test_the_answer_comes_first_and_the_advice_follows(one: Report, many: Report) -> None:
     first, second, third, *advice = one.sentences
     pair = one.content["pairs"][0]
-    kept = 100 * pair["order_kept"]
-    assert first == (
-        f"With other partitions {pair['first']} ranks above {pair['second']} in {kept:.0f} of "
-        "100 comparisons of runs stopped by Spearman 0.9999."
-    )
-    p = pair["posterior"]["p_better"]
-    assert second.startswith(
-        f"With the noise of the data as well, {pair['first']} is better with probability {p:.3f}: "
-        "the corrected test has p = 0."
-    )
-    assert third.startswith("2 of 3 pairs of learners keep their order in at least 95%")
+    order = f"{pair['first']} ranks above {pair['second']} in {100 * pair['order_kept']:.0f} of 100"
+    assert order in first
+    assert f"is better with probability {pair['posterior']['p_better']:.3f}" in second
+    assert third.startswith("2 of 3 pairs of learners keep their order")
     assert any(line.startswith("Report as tied: good with near. ") for line in advice)
-    assert "repetition removes the noise of partitions only" in one.notes[0]
     assert "best mean rank" in many.sentences[0]
-    assert len(many.tables) == 4
-    assert len(many.content["verdicts"]) == 3
+    assert (len(many.tables), len(many.content["verdicts"])) == (4, 3)
 
 
 def test_an_unsteady_learner_is_a_reason() -> None:
@@ -132,19 +73,13 @@ def test_an_unsteady_learner_is_a_reason() -> None:
     assert list(report.reasons) == [
         "after 20 iterations Spearman 0.9999 has not stopped bad, good and near"
     ]
-    assert report.to_dict()["diagnostics"]["ok"] is False
     assert "Run more iterations before any test" in report.text
 
 
-@pytest.mark.parametrize(
-    ("iterations", "name", "least"), [(11, "Kolmogorov-Smirnov 0.2", 11), (10, "fixed 1", 1)]
-)
-def test_scores_alone_take_a_rule_that_they_can_meet(iterations: int, name: str, least: int):
-    scores, _ = simulated(iterations=iterations)
-    report = judge_runs(scores, random_seed=0, orderings=5)
-    rule = report.content["rule"]
-    assert (rule["name"], rule["least_iterations"]) == (name, least)
-    assert any("the rule that they recommend, Spearman's, needs" in n for n in report.notes)
+@pytest.mark.parametrize(("iterations", "name"), [(11, "Kolmogorov-Smirnov 0.2"), (10, "fixed 1")])
+def test_scores_alone_take_a_rule_that_they_can_meet(iterations: int, name: str) -> None:
+    report = judge_runs(simulated(iterations=iterations)[0], random_seed=0, orderings=5)
+    assert report.content["rule"]["name"] == name
 
 
 def test_skewed_scores_ask_for_medians() -> None:

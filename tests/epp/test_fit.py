@@ -85,23 +85,6 @@ def test_covariance_by_another_route(kind, missing, groups) -> None:
         np.testing.assert_allclose(fit.covariance, sandwich, rtol=1e-10)
 
 
-def test_two_players_in_closed_form() -> None:
-    """The log odds of winning, by the delta method."""
-    table = ScoreTable([[2, 1], [2, 1], [1, 2], [3, 1], [1, 1], [2, 0], [0, 2]])
-    won, rounds = np.array([1, 1, 0, 1, 0.5, 1, 0]), 7
-    p = won.mean()
-    found = fit_epp(table).test("1", "2")
-    assert found.difference == pytest.approx(np.log(p / (1 - p)), rel=1e-12)
-    se = won.std(ddof=1) / np.sqrt(rounds) / (p * (1 - p))
-    assert found.se == pytest.approx(se, rel=1e-10)
-    assert found.df == 6
-    assert found.p_value == pytest.approx(2 * t.sf(found.difference / se, 6), rel=1e-9)
-    assert found.se_model == pytest.approx(1 / np.sqrt(rounds * p * (1 - p)), rel=1e-10)
-    fit = fit_epp(table)
-    assert fit.deviance == pytest.approx(0, abs=1e-12)
-    assert fit.deviance_df == 0
-
-
 # Tests of pairs
 
 
@@ -126,11 +109,8 @@ def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
     assert found.interval == pytest.approx([found.difference - half, found.difference + half])
     assert found.win_probability == pytest.approx(fit.win_probability("b", "d"))
     assert found.win_probability_interval == pytest.approx(expit(found.interval))
-    for a in "abcde":  # whoever is named first
-        for b in set("abcde") - {a}:
-            one, back = fit.test(a, b), fit.test(b, a)
-            assert (one.difference, one.df) == pytest.approx((-back.difference, back.df))
-            assert one.p_value == pytest.approx(back.p_value)
+    back = fit.test("d", "b")
+    assert (back.difference, back.p_value) == pytest.approx((-found.difference, found.p_value))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -174,40 +154,7 @@ def test_a_player_of_one_round_may_have_any_rank() -> None:
     assert fit.rank_interval()[0].tolist() == [1, 4]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_round_of_one_player_tells_nothing_in_its_round(kind: str) -> None:
-    scores = np.random.default_rng(0).normal(size=(12, 4))
-    scores[3:, 0] = NAN
-    alone = np.full((20, 4), NAN)
-    alone[:, 0] = np.random.default_rng(1).normal(size=20)
-    fit = fit_epp(ScoreTable(scores), kind)
-    more = fit_epp(ScoreTable(np.vstack([scores, alone])), kind)
-    if kind == "same-round":
-        np.testing.assert_allclose(more.epp, fit.epp, atol=1e-12)
-        np.testing.assert_array_equal(more.df, fit.df)
-        np.testing.assert_allclose(more.se, fit.se, rtol=1e-9)
-    else:
-        assert more.df.tolist() == [22, 11, 11, 11]
-
-
 # What does not matter, and penalties
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_only_the_order_of_scores_matters(kind: str) -> None:
-    table = drawn(missing=0.3)
-    fit = fit_epp(table, kind)
-    order = np.array([3, 0, 4, 1, 2])
-    for other, places in (
-        (ScoreTable(np.exp(table.scores / 2)), np.arange(5)),
-        (ScoreTable(-table.scores, lower_is_better=True), np.arange(5)),
-        (ScoreTable(table.scores[::-1]), np.arange(5)),
-        (ScoreTable(table.scores[:, order]), order),
-    ):
-        found = fit_epp(other, kind)
-        np.testing.assert_allclose(found.epp, fit.epp[places], rtol=0, atol=1e-10)
-        np.testing.assert_allclose(found.se, fit.se[places], rtol=1e-8)
-        assert found.deviance == pytest.approx(fit.deviance)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -246,9 +193,6 @@ def test_intervals_ranks_and_probabilities() -> None:
     np.testing.assert_allclose(1 / (1 + 10 ** ((elo - elo[:, None]) / 400)), wins, rtol=1e-12)
     assert elo.mean() == pytest.approx(1500)
     np.testing.assert_allclose(frame["elo_se"] / frame["se"], 173.7177927613, rtol=1e-10)
-    ranks, wide = fit.rank_interval(), fit.rank_interval(0.999)
-    assert (wide[:, 0] <= ranks[:, 0]).all()
-    assert (wide[:, 1] >= ranks[:, 1]).all()
     assert repr(fit).endswith(f"'a' leads, EPP {fit.epp[0]:.3f}>")
 
 
@@ -315,13 +259,6 @@ def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
     assert plain.se[0] * larger[0] < corrected.se[0] < plain.se[0] * larger[1]
     grouped = ScoreTable(scores, groups=[str(r // 5) for r in range(20)])
     assert fit_epp(grouped, test_fraction=0.2).se.tolist() == corrected.se.tolist()
-
-
-@pytest.mark.parametrize("m", [5, 16])
-def test_matches_of_equal_players_are_inflated_by_a_third_of_their_number(m: int) -> None:
-    assert fit_epp(simulate_tournament(np.zeros(m), 1500, random_seed=m)).inflation == (
-        pytest.approx((m + 1) / 3, rel=0.06)
-    )
 
 
 def test_inflation_is_the_mean_of_the_sandwich_over_contrasts() -> None:

@@ -2,16 +2,13 @@
 
 from typing import Any
 
-import arviz as az
 import numpy as np
 import pytest
-import xarray as xr
 from cli.test_figures import faults_of
 from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.plots import plot_epp
-from bayes_sota.epp.summary import summarize_epp
 
 LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
 
@@ -25,12 +22,6 @@ def fit_of(count: int, name: str = "player {}", rounds: int = 25) -> BradleyTerr
 @pytest.fixture(scope="module")
 def fit() -> BradleyTerryFit:
     return fit_of(6)
-
-
-def tree_of(fit: BradleyTerryFit) -> xr.DataTree:
-    draws = np.random.default_rng(0).normal(fit.epp, 0.4, (2, 200, len(fit.epp)))
-    coords = {"player": list(fit.players)}
-    return az.from_dict({"posterior": {"epp": draws}}, coords=coords, dims={"epp": ["player"]})
 
 
 def title_of(figure: Any) -> str:
@@ -81,18 +72,6 @@ def test_intervals_that_are_infinite_end_at_the_edge() -> None:
     drawn = bars(plot_epp(fit, backend="none"), "outer", "epp")
     assert np.isfinite(drawn).all()
     assert drawn.min() < fit.interval(kind="simultaneous")[1:, 0].min()
-
-
-def test_a_posterior_has_its_own_intervals_and_standing(fit: BradleyTerryFit) -> None:
-    tree = tree_of(fit)
-    epp = tree["posterior"]["epp"].values.reshape(-1, 6)
-    order = np.argsort(-epp.mean(axis=0))
-    best = summarize_epp(tree).loc[list(fit.players), "rank_lower"].to_numpy() == 1
-    figure = plot_epp(tree, backend="none")
-    ends = np.quantile(epp, [0.025, 0.975], axis=0).T[order]
-    np.testing.assert_allclose(bars(figure, "interval", "epp"), ends[best[order]])
-    assert "outer" not in figure.viz
-    assert title_of(figure) == f"{best.sum()} of 6 players may be the best (filled dots)"
 
 
 # Looks

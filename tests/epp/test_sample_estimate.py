@@ -60,13 +60,6 @@ def test_the_prior_and_predictions_follow_from_the_model() -> None:
     np.testing.assert_allclose(covariance, FIT.inflation * FIT.covariance_model, atol=0.01)
 
 
-def test_with_many_rounds_it_is_the_clustered_estimate() -> None:
-    fit = bs.fit_epp(simulate_tournament(np.linspace(1, -1, 6), 2000, random_seed=0))
-    epp = infer_skills(fit, random_seed=0)["posterior"]["epp"].values.reshape(-1, 6)
-    np.testing.assert_allclose(epp.mean(axis=0), fit.epp, atol=0.01)
-    np.testing.assert_allclose(epp.std(axis=0), fit.se, rtol=0.12)
-
-
 def test_estimates_that_only_a_penalty_makes_finite_are_refused() -> None:
     fit = bs.fit_epp([[3, 2, 1], [3, 1, 2]], penalty=0.5)
     with pytest.raises(InputError, match="no finite estimate without a penalty"):

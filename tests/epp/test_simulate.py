@@ -17,9 +17,6 @@ from bayes_sota.epp.simulate import (
     reliability,
 )
 
-SIX = np.linspace(1.5, -1.5, 6)
-
-
 CYCLE = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]] * 6)
 
 
@@ -37,13 +34,6 @@ def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
     tied = leaderboard_quality(fit, repetitions=200, random_seed=1)
     assert tied.expected < untied.expected - 5
     assert tied.p_value < untied.p_value
-
-
-def test_equal_players_have_a_sixth_of_the_independent_deviance() -> None:
-    # E(D) is (m - 1)(m - 2) / 6 for equal players whose rounds are rankings: a third of the df.
-    fit = fit_epp(simulate_tournament(np.zeros(16), 200, random_seed=0))
-    found = leaderboard_quality(fit, repetitions=100, random_seed=0)
-    assert found.expected == pytest.approx(15 * 14 / 6, abs=4 * found.replicates.std() / 10)
 
 
 @pytest.mark.slow
@@ -71,13 +61,6 @@ def test_two_groups_that_beat_each_other_in_turn_are_not_one_order() -> None:
     assert found.p_value == 0.01
     # Rankings of three rounds in turn, every pair won by two of three: E(D) is 1/3, D is 6.1.
     assert leaderboard_quality(fit_epp(ScoreTable(CYCLE)), repetitions=99).p_value == 0.01
-
-
-def test_penalised_fits_are_compared_with_penalised_ones() -> None:
-    table = simulate_tournament([6.0, 5.5, -5.5, -6.0], 12, random_seed=0)
-    fit = fit_epp(table, penalty=0.5)
-    assert not fit.connected
-    assert leaderboard_quality(fit, repetitions=99).p_value > 0.02
 
 
 def test_leaderboards_are_ordered_by_their_own_replicates() -> None:
@@ -152,8 +135,8 @@ def test_each_replicate_is_the_deviance_of_a_fit(missing: float) -> None:
 def test_battles_are_replicated_by_pairs() -> None:
     """Means of the wins of every pair, half of the ties kept."""
     fit = fit_epp(listed_matches())
-    replicate = simulate._of_matches(fit.data, fit, np.random.default_rng(0))
-    wins, n_matches = replicate(4000) / 2, fit.counts.n_matches
+    wins = simulate._of_matches(fit, 4000, np.random.default_rng(0)) / 2
+    n_matches = fit.counts.n_matches
     np.testing.assert_array_equal(
         wins + wins.swapaxes(1, 2), np.broadcast_to(n_matches, wins.shape)
     )

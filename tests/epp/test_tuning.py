@@ -72,16 +72,8 @@ def test_a_best_that_several_reach_may_be_the_highest_there_is() -> None:
     assert np.sum(ceiling == ceiling.max()) > 5
     found = tuning_promise(np.append(ceiling, rng.normal(size=40)), ["a"] * 40 + ["b"] * 40)
     assert [one.family for one in found] == ["b"]
-    with pytest.raises(InputError, match="every family is shared"):
+    with pytest.raises(InputError, match="that several share may be the highest"):
         tuning_promise(ceiling, ["a"] * 40)
-
-
-def test_a_family_that_leads_equals_by_luck_is_promised_too_much() -> None:
-    """As the documentation says: the truth is k / (5 n + k), .17."""
-    rng = np.random.default_rng(7)
-    families = [name for name in "abcde" for _ in range(30)]
-    said = [tuning_promise(rng.normal(size=150), families, 30)[0].p_beats_best for _ in range(20)]
-    assert 0.25 < np.mean(said) < 0.42
 
 
 @pytest.mark.slow

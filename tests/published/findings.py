@@ -32,7 +32,6 @@ from published.study import ADAPTIVE_RULES, FOLDS, StudyRuns
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.crossval.across_tasks import (
-    AverageRanks,
     fold_bias,
     seed_verdicts,
     signed_rank_sum,
@@ -104,7 +103,7 @@ class Study:
         return {k: steady_state(self.runs.scores[k]) for k in FOLDS}
 
     @cached_property
-    def fold_bias(self) -> dict[str, dict[str, AverageRanks]]:
+    def fold_bias(self) -> dict[str, dict[str, SimpleNamespace]]:
         """Ranks of the numbers of folds over data sets, by learner and kind of estimate."""
         return fold_bias([self.runs.scores[k] for k in FOLDS])
 
