@@ -27,11 +27,12 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import (
     FixedCorrelation,
+    MaximumPriors,
     Priors,
     TriesPrior,
-    board_priors,
     maximum_priors,
 )
+from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -148,15 +149,15 @@ def estimate_sota(
 
 def estimate(
     board: Data | PairedBoards | Sequence[BestScore], **options: Any
-) -> tuple[xr.DataTree, BoardPosterior | None]:
-    """Result of ``estimate_sota``, with the draws of a board where more than the best is known."""
+) -> tuple[xr.DataTree, BoardPosterior | None, Any]:
+    """Result of ``estimate_sota``, draws where more than the best is known, and the priors."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
     method, how = chosen.pop("method"), {k: chosen.pop(k) for k in ("cores", "progressbar")}
     if isinstance(board, PairedBoards):
         check_choice("method", method or "auto", Literal["auto", "exact"])
         taken = {name: chosen.pop(name) for name in _OF_PAIRS}
         refuse_unused("two boards of the same teams", chosen)
-        return estimate_paired(board, **taken), None
+        return estimate_paired(board, **taken), None, None
     boards: Any = _boards(board)
     whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
 
@@ -172,7 +173,7 @@ def estimate(
         if method in ("abc", "nuts"):
             raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
         refuse_unused("more than the maximum of one board", theta0)
-        return sample_board(boards[0], spec.priors, **settings)
+        return *sample_board(boards[0], spec.priors, **settings), spec.priors
     if any(one.metric != "accuracy" for one in boards):
         refuse_unused("scores other than accuracies, which have no theta0", theta0)
     settings |= theta0
@@ -180,11 +181,13 @@ def estimate(
         from bayes_sota.maximum.sample_smc import sample_abc
 
         abc: Any = how | {"epsilon": chosen["epsilon"]}
-        return sample_abc(boards, spec.priors, **abc, **settings), None
-    if method == "nuts":
+        tree = sample_abc(boards, spec.priors, **abc, **settings)
+    elif method == "nuts":
         how |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-        return sample_nuts(boards, spec.priors, **how, **settings), None
-    return sample_exact(boards, spec.priors, **settings), None
+        tree = sample_nuts(boards, spec.priors, **how, **settings)
+    else:
+        tree = sample_exact(boards, spec.priors, **settings)
+    return tree, None, spec.priors
 
 
 def _boards(board: Any) -> tuple[Data, ...]:
@@ -290,11 +293,12 @@ def sota_sensitivity(
 
     if len(boards) == 1 and isinstance(boards[0], Leaderboard):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rng, known = generator_of(random_seed), board_priors(priors)
-        found = board_posterior(boards[0], known, draws=draws, random_seed=rng, every=False)
+        rng = generator_of(random_seed)
+        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
         rows = rows_of_board(found, draws, rng)
     else:
-        rows = _rows_of_maxima(boards, priors, reference_skill, draws, random_seed)
+        known = maximum_priors(priors)
+        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
     return tried(rows, ci_prob, progressbar)
 
 
@@ -303,10 +307,8 @@ def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> pd.DataFram
     table = []
     with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
         for assumption, value, draw in rows:
-            drawn = draw()
-            ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-            mcse = drawn.std() / np.sqrt(drawn.size)
-            table.append((assumption, value, *map(float, (drawn.mean(), *ends, mcse))))
+            found = summarize_draws(draw(), ci_prob)
+            table.append((assumption, value, found["mean"], *found["interval"], found["mcse"]))
             advance()
     return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
@@ -316,7 +318,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
 
     Rows share the seed, so that they differ by the assumption more than by chance.
     """
-    given, seed = found.fit.learning("nothing"), int(rng.integers(2**63))
+    given, seed = found.skills.fit.learning("nothing"), int(rng.integers(2**63))
     board = given.evidence.board
 
     def of_fit(fit: Any) -> FloatArray:
@@ -343,14 +345,14 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
     return [*rows, *_rows_of_any((board,), given.priors, anew)]
 
 
-def _rows_of_maxima(
+def rows_of_maxima(
     boards: tuple[BestScore, ...],
-    priors: Priors | None,
+    known: MaximumPriors,
     theta0: float | None,
     draws: int,
     random_seed: int | None,
 ) -> list[Row]:
-    known = maximum_priors(priors)
+    """Assumptions behind observed maxima, as given first."""
     rho, spread = known.correlation, known.skill.spread
 
     def anew(boards: Any = boards, priors: Any = known, theta0: Any = theta0) -> FloatArray:

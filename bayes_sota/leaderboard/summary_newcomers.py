@@ -177,10 +177,10 @@ class Newcomer:
 
 def of_board(found: BoardPosterior) -> Newcomer:
     """One more of a board, or of answers."""
-    evidence = found.fit.evidence
+    evidence = found.skills.fit.evidence
     best, rho, shift = (found.draws[name][None] for name in ("theta_sota", "rho", "shift"))
     ratio, board = evidence.error_ratio, evidence.board
-    known = {"attributes": {"draws_are_independent": 1}, "points": found.parameters.behind}
+    known = {"attributes": {"draws_are_independent": 1}, "points": found.skills.parameters.behind}
     luck = float(np.mean((evidence.scores - evidence.seen)[evidence.entries]))
     moved, own = rho * shift * ratio, (1 - rho**2) * ratio**2
     cells = partial(_on_grid, found)
@@ -190,11 +190,11 @@ def of_board(found: BoardPosterior) -> Newcomer:
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:
     """Cells of the grid of a fit, which ends where no newcomer of this field has its score."""
-    fit, evidence = found.fit, found.fit.evidence
+    fit, evidence = found.skills.fit, found.skills.fit.evidence
     ends = np.append(evidence.y - evidence.step / 2, evidence.y[-1] + evidence.step / 2)
     reach = fit.tables[fit.rho.size // 2].typical * evidence.step
-    for _, f, rows in found.parameters.cells(fit, _BLOCK):
-        density = fit.density(fit.families[f], found.parameters.points(fit, rows))
+    for _, f, rows in found.skills.parameters.cells(fit, _BLOCK):
+        density = fit.density(fit.families[f], found.skills.parameters.points(fit, rows))
         if evidence.is_cut:
             density = density / np.maximum(density @ reach, _TINY)[:, None]
         yield rows, evidence.y, evidence.law.skill_at(ends), density

@@ -22,14 +22,14 @@ from bayes_sota.leaderboard.sample_estimate import (
     estimate,
     is_whole,
     rows_of_board,
-    sota_sensitivity,
+    rows_of_maxima,
     tried,
 )
-from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
+from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
 _HARDLY = 0.97  # of a width: too little help for a note
-_ROW_DRAWS = 4000  # of a row of the sensitivity analysis
+_ROW_DRAWS, _FEW_DRAWS = 4000, 1000  # of a row of the sensitivity, of a board and of maxima
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
     "theta_sota for how good the best is."
@@ -49,19 +49,13 @@ _FRESH = {
 }
 _NEWCOMER = (
     "whether a new classifier is truly better depends strongly on how much error it shares with "
-    "the others (rho), which scores do not show: compare it with the best item by item, or see "
-    "what --correlation changes"
+    "the others (rho), which scores do not show: compare it with the best item by item"
 )
 
 
 def report_sota(
     data: Data | tuple[BestScore, ...],
     *,
-    model: Model = None,
-    correlation: float | None = None,
-    domain: str | None = None,
-    field: str | None = None,
-    reference_skill: float | None = None,
     new_score: float | None = None,
     sensitivity: bool = True,
     ci_prob: float = 0.95,
@@ -72,11 +66,6 @@ def report_sota(
     Parameters
     ----------
     data : Leaderboard, BestScore, Outcomes or tuple of BestScore
-    model : ModelSpecification, name or path, optional
-    correlation : float, optional
-        A known rho instead of the model's prior.
-    domain, field, reference_skill
-        As in ``estimate_sota``.
     new_score : float, optional
         Score of a new classifier on the same items: how probably is it truly better?
     sensitivity : bool
@@ -94,25 +83,20 @@ def report_sota(
     ['theta_sota', '0.969', '0.012', '0.942 to 0.988']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
-    builder = "leaderboard" if is_whole(boards[0]) else "observed_maximum"
-    of_rho: Any = {"correlation": correlation, "domain": domain, "field": field}
-    spec = chosen_model(model, builder, data=boards[0], **of_rho)
-    tree, found = estimate(data, model=spec, reference_skill=reference_skill, **settings)
+    tree, found, priors = estimate(data, **settings)
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(boards[0], BestScore):
-        known: Any = {"ci_prob": ci_prob, "progressbar": bool(settings.get("progressbar"))}
         if found is None:
-            known |= {"reference_skill": reference_skill, "draws": 1000}
-            frame = sota_sensitivity(boards, priors=spec.priors, **known)
+            theta0 = settings.get("reference_skill")
+            assumptions = rows_of_maxima(boards, priors, theta0, _FEW_DRAWS, DEFAULT_SEED)
         else:
             assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
-            frame = tried(assumptions, **known)
-        rows = rows_of(frame.iloc[1:])
+        rows = rows_of(tried(assumptions[1:], ci_prob, bool(settings.get("progressbar"))))
     answers = [
         newcomer(found or tree, score=new_score, board=k)
         for k in range(len(boards) * (new_score is not None))
     ]
-    notes = [*notes_on_field(boards[0], spec.name, model)]
+    notes = notes_on_field(boards[0], tree.attrs["model_name"], settings.get("model"))
     if found is not None:
         notes += _worth_of_an_anchor(found, tree, boards[0], ci_prob)
     return describe_sota(tree, boards, rows, ci_prob, answers, notes)
@@ -122,7 +106,7 @@ def _worth_of_an_anchor(
     found: BoardPosterior, tree: xr.DataTree, data: Any, ci_prob: float
 ) -> Iterator[str]:
     """Note on how much one known skill would narrow the interval."""
-    evidence, best = found.fit.evidence, found.draws["theta_sota"]
+    evidence, best = found.skills.fit.evidence, found.draws["theta_sota"]
     error = evidence.law.standard_error * evidence.error_ratio
     times = narrowed_by_anchor(best, found.draws["rho"], error, answers=found.learns_rho)
     if data.anchors is not None or data.new != "items" or times > _HARDLY:
