@@ -8,7 +8,7 @@ classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,6 @@ from bayes_sota.core.priors import (
     TriesPrior,
     maximum_priors,
 )
-from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -52,8 +51,7 @@ type Row = tuple[str, float | str, Callable[[], FloatArray]]
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
-type Whole = Leaderboard | Outcomes
-type Data = Whole | BestScore
+type Data = BestScore | Outcomes
 Method = Literal["auto", "exact", "abc", "nuts"]
 _OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
 
@@ -159,7 +157,8 @@ def estimate(
         refuse_unused("two boards of the same teams", chosen)
         return estimate_paired(board, **taken), None, None
     boards: Any = _boards(board)
-    whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
+    whole = isinstance(boards[0], Leaderboard | Outcomes)
+    theta0 = {"reference_skill": chosen["reference_skill"]}
 
     check_choice("groups", chosen["groups"], Groups)
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
@@ -196,15 +195,10 @@ def _boards(board: Any) -> tuple[Data, ...]:
     if not isinstance(boards, list | tuple) or not boards:
         fix = "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
         raise InputError(f"at least one board must be given, got {type(board).__name__}", fix=fix)
-    if len(boards) > 1 and any(is_whole(b) for b in boards):
+    if len(boards) > 1 and any(isinstance(b, Leaderboard | Outcomes) for b in boards):
         fix = "give board.maximum_only() of each, or one board with its scores"
         raise InputError("several boards are read by their maxima only", fix=fix)
     return tuple(boards)
-
-
-def is_whole(board: Data) -> TypeGuard[Whole]:
-    """Whether more than the maximum is known."""
-    return isinstance(board, Leaderboard | Outcomes)
 
 
 def estimate_many(
@@ -307,8 +301,10 @@ def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> pd.DataFram
     table = []
     with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
         for assumption, value, draw in rows:
-            found = summarize_draws(draw(), ci_prob)
-            table.append((assumption, value, found["mean"], *found["interval"], found["mcse"]))
+            drawn = draw()
+            ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
+            mcse = drawn.std() / np.sqrt(drawn.size)
+            table.append((assumption, value, *map(float, (drawn.mean(), *ends, mcse))))
             advance()
     return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 

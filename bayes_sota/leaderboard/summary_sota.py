@@ -12,7 +12,7 @@ from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
-from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.anchors import narrowed_by_anchor
@@ -20,7 +20,6 @@ from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
     estimate,
-    is_whole,
     rows_of_board,
     rows_of_maxima,
     tried,
@@ -149,7 +148,8 @@ def describe_sota(
     found = summary.estimand_summary(tree, "rho", ci_prob)
     rho = {name: found[name] for name in ("mean", "interval")}
     rho["learnt"] = bool(tree.attrs.get("rho_learnt", 0))
-    stored = str(tree.attrs.get("notes", "")).split("; ") if is_whole(boards[0]) else []
+    whole = isinstance(boards[0], Leaderboard | Outcomes)
+    stored = str(tree.attrs.get("notes", "")).split("; ") if whole else []
     unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
     diagnosed = summary.diagnose(tree)
     diagnosed["reasons"] += [reason for one in newcomers for reason in reasons_of_answer(one)]
@@ -189,7 +189,8 @@ def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dic
     """Keys of JSON on one board."""
     found = partial(summary.estimand_summary, tree, ci_prob=ci_prob, board=index)
     tries: Any = data.n_classifiers
-    if is_whole(data):
+    whole = isinstance(data, Leaderboard | Outcomes)
+    if whole:
         facts: dict[str, Any] = {"winner": words.winner_of(data)} | words.items_of(data)
         tries = tries if isinstance(tries, int) else words.board_of(data).typical_tries
     else:
@@ -201,7 +202,7 @@ def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dic
         "n_classifiers": tries,
         "observed_maximum": float(summary.observed_maximum_of(tree).values.ravel()[index]),
         **{name: found(name) for name in MEANING},
-        "n_above_sota": found("n_above_sota") if is_whole(data) else None,
+        "n_above_sota": found("n_above_sota") if whole else None,
     }
 
 
