@@ -10,7 +10,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.evidence import Evidence, board_evidence
-from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit import FieldFit, Likelihood
 from bayes_sota.leaderboard.from_items import items_evidence
 from bayes_sota.leaderboard.skills import draw_posterior
 
@@ -33,5 +33,5 @@ def log_likelihood_at(
     """Log likelihood of all scores at points of a family (N, d) and values of rho, (N, R)."""
     tables = tuple(fit.evidence.at(float(r), luck) for r in np.atleast_1d(rho))
     shape, log_unit = fit.shape_of(family, points)
-    likelihood = fit.likelihood_at(tables)
+    likelihood = Likelihood(tables, fit.copies, fit.evidence)
     return likelihood(fit.outliers.join(shape), log_unit)

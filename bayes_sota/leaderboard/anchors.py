@@ -37,13 +37,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import LARGEST_LOADING
 from bayes_sota.items.score import Skill
-from bayes_sota.maximum.score_laws import (
-    AccuracyLaw,
-    AucScoreLaw,
-    NormalLaw,
-    ScoreLaw,
-    score_law,
-)
+from bayes_sota.maximum.score_laws import AccuracyLaw, AucScoreLaw, NormalLaw, ScoreLaw, score_law
 
 _FALL, _FALL_OF_ANSWERS = 0.3, 0.43  # of loadings and correlations, per log odds of distance
 _STRAY, _STRAYS_BY = 0.1, 9.0

@@ -19,14 +19,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayes_sota.core import ranks
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import student_factors
-from bayes_sota.core.ranks import (
-    joint_rank_sets,
-    stepwise_rank_sets,
-    stepwise_rank_sets_of_equal_errors,
-)
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
@@ -172,7 +168,7 @@ def rank_sets(
         return how, entries.rank_interval(ci_prob)[order]
     if how == "stepwise":
         return how, _stepwise(data, rho, ci_prob, rng)[order]
-    sets = joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
+    sets = ranks.joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
     known = data.anchors is not None
     if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions or known):
         # From scores alone a lower score has no better rank, but for Monte Carlo error.
@@ -192,10 +188,7 @@ def _lacking(data: Leaderboard | Outcomes) -> str:
 
 
 def _stepwise(
-    data: Leaderboard | Outcomes,
-    rho: FloatArray,
-    ci_prob: float,
-    rng: np.random.Generator,
+    data: Leaderboard | Outcomes, rho: FloatArray, ci_prob: float, rng: np.random.Generator
 ) -> IntArray:
     if not isinstance(data, Leaderboard):
         influence, covariance = data.average.influence, data.covariance
@@ -208,18 +201,16 @@ def _stepwise(
         if data.is_answers:
             squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
         np.fill_diagonal(squares, 0.0)
-        return stepwise_rank_sets(data.scores, np.sqrt(np.maximum(squares, 0)), noise, ci_prob)
+        errors = np.sqrt(np.maximum(squares, 0))
+        return ranks.stepwise_rank_sets(data.scores, errors, noise, ci_prob)
     scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
     if np.isfinite(data.freedom):
         noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
-    if data.metric == "accuracy":  # on a scale on which scores on as many items have an error of 1
-        places = 2 * np.sqrt(data.n_test) * np.arcsin(np.sqrt(data.scores))
-    else:
-        places = score_law(data).normal_scores.stabilized(data.scores)
+    places = score_law(data).normal_scores.stabilized(data.scores)
     if data.error_ratios is None:
-        return stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)
+        return ranks.stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)
     ratios = data.error_ratios
     errors = np.hypot(ratios[:, None], ratios)
     np.fill_diagonal(errors, 0.0)
-    return stepwise_rank_sets(places, errors, noise * ratios, ci_prob)
+    return ranks.stepwise_rank_sets(places, errors, noise * ratios, ci_prob)

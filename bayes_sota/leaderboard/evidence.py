@@ -224,11 +224,6 @@ class Evidence:
         """Scores that the model is fitted to, (m,)."""
         return self.scores if self.adjusted is None else self.adjusted
 
-    @property
-    def leads(self) -> NDArray[np.bool_]:
-        """Entries with the same posterior as the leader, (m,)."""
-        return self.alike == self.alike[self.board.order[0]]
-
     def loading(self, rho: Any, entries: IntArray) -> FloatArray:
         """Loadings of entries (k,) at values of rho that broadcast with them."""
         return np.clip(self.loadings.relative[entries] * rho, 0, LARGEST_LOADING)
@@ -267,7 +262,8 @@ class Evidence:
             of_kind = np.full(self.n_kinds, variance[0])
             of_kind[self.kind] = variance
             reach = self.reaches(float(self.values.min()), of_kind, luck)
-            typical = self.weights_of_kinds @ reach
+            kinds = self.kinds if self.has_luck else self.kind  # of all that could be modelled
+            typical = np.bincount(kinds, minlength=self.n_kinds) @ reach / kinds.size
         return Tables(np.exp(log_p - top[:, None]), scale, reach, typical)
 
     def log_kernel(
@@ -285,15 +281,8 @@ class Evidence:
         reach = self.law.reach(self.psi, cut, variance[:, None])
         if self.numbers is None:
             return reach
-        low = -self.law.reach_quantile(self.psi, cut, variance[:, None])
+        low = -ndtri(np.clip(reach, 1e-300, 1 - 1e-16))
         return np.minimum(reach * np.exp(self.noise(luck).log_survival_ratio(low)), 1.0)
-
-    @cached_property
-    def weights_of_kinds(self) -> FloatArray:
-        """Shares of the kinds among the entries that could be modelled, (L,)."""
-        kinds = self.kinds if self.has_luck else self.kind
-        counts = np.bincount(kinds, minlength=self.n_kinds)
-        return counts / counts.sum()
 
     def noise(self, luck: float) -> SubmissionNoise:
         """Law of the noise of each kind; its tables are made once."""

@@ -174,15 +174,12 @@ class FieldFit(Fit):
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
         shape, log_unit = self.shape_of(family, points)
-        return self._likelihood(self.outliers.join(shape), log_unit)
+        return self.likelihood(self.outliers.join(shape), log_unit)
 
     @cached_property
-    def _likelihood(self) -> "Likelihood":
-        return self.likelihood_at(self.tables)
-
-    def likelihood_at(self, tables: tuple[Tables, ...]) -> "Likelihood":
-        """Of all scores at some nodes."""
-        return Likelihood(tables, self.copies, self.evidence)
+    def likelihood(self) -> "Likelihood":
+        """Of all scores at all nodes."""
+        return Likelihood(self.tables, self.copies, self.evidence)
 
     @one_thread()
     def log_likelihood_of_entries(self, parameters: Parameters) -> NDArray[Any]:
@@ -200,7 +197,7 @@ class FieldFit(Fit):
         row = self.evidence.row
         weight = self.copies / np.bincount(row)
         log_p = np.empty((parameters.node.size, row.size))
-        likelihoods = [self.likelihood_at((at,)) for at in self.tables]
+        likelihoods = [Likelihood((at,), self.copies, self.evidence) for at in self.tables]
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             shape, log_unit = self.shape_of(self.families[f], points)

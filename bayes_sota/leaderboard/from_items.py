@@ -138,7 +138,7 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     """
     scores, of_score = data.scores, _carrying(data)
     if isinstance(law, AucScoreLaw):
-        scores = np.clip(scores, 1 - law.table.largest, law.table.largest)
+        scores = np.clip(scores, 1 - law.normal_scores.largest, law.normal_scores.largest)
     shown = data.standard_errors / law.errors_at(scores)
     known = (shown > 0) & (of_score > 1)
     if not known.any():

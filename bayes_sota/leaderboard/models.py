@@ -312,12 +312,7 @@ def log_count_probability(log_reach: Any, n: float, k: float) -> Any:
 
 
 def observe_scores(
-    fit: FieldFit,
-    log_density: Any,
-    rho: Any,
-    name: str = "score",
-    *,
-    dims: str = "classifier",
+    fit: FieldFit, log_density: Any, rho: Any, name: str = "score", *, dims: str = "classifier"
 ) -> Any:
     """Observe the scores of the modelled part in the model of the ``with`` block.
 

@@ -15,11 +15,7 @@ from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import Priors
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.fit import family_of
-from bayes_sota.leaderboard.models import (
-    PYTENSOR,
-    log_count_probability,
-    relative_density,
-)
+from bayes_sota.leaderboard.models import PYTENSOR, log_count_probability, relative_density
 from bayes_sota.leaderboard.pairs import Pairs
 from bayes_sota.leaderboard.pairs_posterior import PairFit, draw_boards
 from bayes_sota.leaderboard.shapes import FAMILIES
@@ -86,7 +82,7 @@ def build_paired(
 
 def _log_likelihood(fit: PairFit, log_density: Any) -> Any:
     """Log probability of all scores, skills and noise summed out."""
-    likelihood, count = fit.likelihood_at(fit.tables), float(fit.evidence.n_counted)
+    likelihood, count = fit.likelihood, float(fit.evidence.n_counted)
     top, density = relative_density(fit, log_density)
 
     def logs(table: Any) -> Any:

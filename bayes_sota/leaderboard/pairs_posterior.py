@@ -36,10 +36,10 @@ from bayes_sota.leaderboard.pairs import (
 )
 from bayes_sota.leaderboard.posterior import few_points
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
+from bayes_sota.leaderboard.skills import prior_grid
 
 _POINTS, _CELL = 200, 50  # per coordinate of a shape; draws at a time
 _QUICK, _RATIOS = ("normal",), np.linspace(-2.4, 2.4, 13)  # shape and ratios that are tried first
-_PRIOR_NODES = 1000
 _OUTLIERS = (-4.0, 1.5)  # mean and sd of the log odds of a wide residual, a priori
 _ODDS = np.linspace(-2.5, 2.5, 11)  # of a wide residual, in sd of its log odds from their mean
 _SHARES = expit(_OUTLIERS[0] + _OUTLIERS[1] * _ODDS)
@@ -343,14 +343,11 @@ def draw_prior(
 ) -> tuple[Parameters, Noise, FloatArray, FloatArray]:
     """Fields and noise from the prior: parameters, noise, psi (D, k) and both scores (D, k, 2)."""
     parameters = Parameters.from_prior(fit, np.zeros(draws, np.int64), rng)
-    scale, low, high = fit.scale, *fit.evidence.y[[0, -1]]
-    far = 4 * scale.location_sd + 4 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
-    low = low if fit.evidence.is_cut else min(low, scale.location - far)
-    y = np.linspace(low, max(high, scale.location + far), _PRIOR_NODES)
+    y = prior_grid(fit)
     density = np.empty((draws, y.size))
     for _, f, rows in parameters.cells(fit):
         points, family = parameters.points(fit, rows), fit.shapes[fit.families[f]]
-        density[rows] = shape_density(y, True, scale, family, points)[0]
+        density[rows] = shape_density(y, True, fit.scale, family, points)[0]
     return parameters, *draw_boards(fit, y, density, rng)
 
 

@@ -18,7 +18,6 @@ from functools import cached_property
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
-from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
@@ -65,19 +64,9 @@ class BoardPosterior:
     rng: np.random.Generator
 
     @property
-    def fit(self) -> FieldFit:
-        """Weighted parameters behind the draws."""
-        return self.skills.fit
-
-    @property
-    def parameters(self) -> Parameters:
-        """Family, node of rho and coordinates behind each draw."""
-        return self.skills.parameters
-
-    @property
     def learns_rho(self) -> bool:
         """Whether rho is learnt from the items; not from scores alone, nor for new runs."""
-        return self.fit.evidence.loadings.is_learnt
+        return self.skills.fit.evidence.loadings.is_learnt
 
     @cached_property
     def entries(self) -> EntryDraws:
@@ -179,7 +168,9 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
     law, counts = score_law(board), board.count_bounds
-    perfect = board.scores >= (1 - law.table.lattice if isinstance(law, AucScoreLaw) else np.inf)
+    perfect = board.scores >= (
+        1 - law.normal_scores.lattice if isinstance(law, AucScoreLaw) else np.inf
+    )
     if counts is not None:
         perfect = counts[:, 1] >= board.n_test
     if not perfect.any() or perfect.all():

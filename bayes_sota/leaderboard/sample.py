@@ -146,10 +146,10 @@ def sample_board(
     """
     rng, seed = resolve_seed(random_seed)
     found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
-    fit, values = found.fit, dict(found.draws)
+    fit, values = found.skills.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
-    check, parameters = check_board(fit, rng), found.parameters.completed(fit, rng)
+    check, parameters = check_board(fit, rng), found.skills.parameters.completed(fit, rng)
     made = groups_of_board(fit, chains, values | field_values(fit, parameters), check)
     behind = dict(zip(("point", "stratum"), parameters.behind, strict=True))
     made["sample_stats"] = lay_out_board(fit, chains, behind)

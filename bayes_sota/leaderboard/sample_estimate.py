@@ -8,7 +8,7 @@ classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -27,9 +27,9 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import (
     FixedCorrelation,
+    MaximumPriors,
     Priors,
     TriesPrior,
-    board_priors,
     maximum_priors,
 )
 from bayes_sota.core.text import digest_of
@@ -51,8 +51,7 @@ type Row = tuple[str, float | str, Callable[[], FloatArray]]
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
 _HIDDEN = 10.0  # times as many entries as are listed
-type Whole = Leaderboard | Outcomes
-type Data = Whole | BestScore
+type Data = BestScore | Outcomes
 Method = Literal["auto", "exact", "abc", "nuts"]
 _OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
 
@@ -148,17 +147,18 @@ def estimate_sota(
 
 def estimate(
     board: Data | PairedBoards | Sequence[BestScore], **options: Any
-) -> tuple[xr.DataTree, BoardPosterior | None]:
-    """Result of ``estimate_sota``, with the draws of a board where more than the best is known."""
+) -> tuple[xr.DataTree, BoardPosterior | None, Any]:
+    """Result of ``estimate_sota``, draws where more than the best is known, and the priors."""
     chosen = (estimate_sota.__kwdefaults__ or {}) | options
     method, how = chosen.pop("method"), {k: chosen.pop(k) for k in ("cores", "progressbar")}
     if isinstance(board, PairedBoards):
         check_choice("method", method or "auto", Literal["auto", "exact"])
         taken = {name: chosen.pop(name) for name in _OF_PAIRS}
         refuse_unused("two boards of the same teams", chosen)
-        return estimate_paired(board, **taken), None
+        return estimate_paired(board, **taken), None, None
     boards: Any = _boards(board)
-    whole, theta0 = is_whole(boards[0]), {"reference_skill": chosen["reference_skill"]}
+    whole = isinstance(boards[0], Leaderboard | Outcomes)
+    theta0 = {"reference_skill": chosen["reference_skill"]}
 
     check_choice("groups", chosen["groups"], Groups)
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
@@ -172,7 +172,7 @@ def estimate(
         if method in ("abc", "nuts"):
             raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
         refuse_unused("more than the maximum of one board", theta0)
-        return sample_board(boards[0], spec.priors, **settings)
+        return *sample_board(boards[0], spec.priors, **settings), spec.priors
     if any(one.metric != "accuracy" for one in boards):
         refuse_unused("scores other than accuracies, which have no theta0", theta0)
     settings |= theta0
@@ -180,11 +180,13 @@ def estimate(
         from bayes_sota.maximum.sample_smc import sample_abc
 
         abc: Any = how | {"epsilon": chosen["epsilon"]}
-        return sample_abc(boards, spec.priors, **abc, **settings), None
-    if method == "nuts":
+        tree = sample_abc(boards, spec.priors, **abc, **settings)
+    elif method == "nuts":
         how |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
-        return sample_nuts(boards, spec.priors, **how, **settings), None
-    return sample_exact(boards, spec.priors, **settings), None
+        tree = sample_nuts(boards, spec.priors, **how, **settings)
+    else:
+        tree = sample_exact(boards, spec.priors, **settings)
+    return tree, None, spec.priors
 
 
 def _boards(board: Any) -> tuple[Data, ...]:
@@ -193,15 +195,10 @@ def _boards(board: Any) -> tuple[Data, ...]:
     if not isinstance(boards, list | tuple) or not boards:
         fix = "bs.read_leaderboard(path, n_test=1000) makes one of a file or a data frame"
         raise InputError(f"at least one board must be given, got {type(board).__name__}", fix=fix)
-    if len(boards) > 1 and any(is_whole(b) for b in boards):
+    if len(boards) > 1 and any(isinstance(b, Leaderboard | Outcomes) for b in boards):
         fix = "give board.maximum_only() of each, or one board with its scores"
         raise InputError("several boards are read by their maxima only", fix=fix)
     return tuple(boards)
-
-
-def is_whole(board: Data) -> TypeGuard[Whole]:
-    """Whether more than the maximum is known."""
-    return isinstance(board, Leaderboard | Outcomes)
 
 
 def estimate_many(
@@ -290,11 +287,12 @@ def sota_sensitivity(
 
     if len(boards) == 1 and isinstance(boards[0], Leaderboard):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rng, known = generator_of(random_seed), board_priors(priors)
-        found = board_posterior(boards[0], known, draws=draws, random_seed=rng, every=False)
+        rng = generator_of(random_seed)
+        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
         rows = rows_of_board(found, draws, rng)
     else:
-        rows = _rows_of_maxima(boards, priors, reference_skill, draws, random_seed)
+        known = maximum_priors(priors)
+        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
     return tried(rows, ci_prob, progressbar)
 
 
@@ -316,7 +314,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
 
     Rows share the seed, so that they differ by the assumption more than by chance.
     """
-    given, seed = found.fit.learning("nothing"), int(rng.integers(2**63))
+    given, seed = found.skills.fit.learning("nothing"), int(rng.integers(2**63))
     board = given.evidence.board
 
     def of_fit(fit: Any) -> FloatArray:
@@ -343,14 +341,14 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
     return [*rows, *_rows_of_any((board,), given.priors, anew)]
 
 
-def _rows_of_maxima(
+def rows_of_maxima(
     boards: tuple[BestScore, ...],
-    priors: Priors | None,
+    known: MaximumPriors,
     theta0: float | None,
     draws: int,
     random_seed: int | None,
 ) -> list[Row]:
-    known = maximum_priors(priors)
+    """Assumptions behind observed maxima, as given first."""
     rho, spread = known.correlation, known.skill.spread
 
     def anew(boards: Any = boards, priors: Any = known, theta0: Any = theta0) -> FloatArray:

@@ -16,12 +16,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.sample import resolve_seed, result_tree
-from bayes_sota.core.sample_trace import (
-    check_trace,
-    completed_groups,
-    describe_completed,
-    model_of,
-)
+from bayes_sota.core.sample_trace import check_trace, completed_groups, describe_completed, model_of
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard

@@ -423,10 +423,7 @@ def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray
 
 @one_thread()
 def fresh_scores(
-    fit: FieldFit,
-    parameters: Parameters,
-    rng: np.random.Generator,
-    psi: FloatArray | None = None,
+    fit: FieldFit, parameters: Parameters, rng: np.random.Generator, psi: FloatArray | None = None
 ) -> FloatArray:
     """Scores of fresh boards with the design of this one, (D, E); of entries with psi, if given."""
     scores = np.empty((parameters.node.size, fit.evidence.entries.size))
@@ -530,9 +527,13 @@ def prior_boards(
 
 def _widened(fit: FieldFit) -> FieldFit:
     """The same on a grid that covers the fields of the prior."""
-    evidence, scale = fit.evidence, fit.scale
+    wide = replace(fit.evidence, y=prior_grid(fit))
+    return replace(fit, evidence=wide, outliers=Outliers.of_board(wide, fit.scale, fit.nodes))
+
+
+def prior_grid(fit: FieldFit) -> FloatArray:
+    """Grid that covers the fields of the prior, above the cut if there is one."""
+    scale, (low, high) = fit.scale, fit.evidence.y[[0, -1]]
     reach = 4 * scale.location_sd + 4 * np.exp(scale.log_spread + 2 * scale.log_spread_sd)
-    low = evidence.y[0] if evidence.is_cut else min(evidence.y[0], scale.location - reach)
-    high = max(evidence.y[-1], scale.location + reach)
-    wide = replace(evidence, y=np.linspace(low, high, _NODES))
-    return replace(fit, evidence=wide, outliers=Outliers.of_board(wide, scale, fit.nodes))
+    low = low if fit.evidence.is_cut else min(low, scale.location - reach)
+    return np.linspace(low, max(high, scale.location + reach), _NODES)

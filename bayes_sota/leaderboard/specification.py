@@ -7,7 +7,7 @@ from typing import Any
 from bayes_sota.core.arguments import check_choice, refuse_unused
 from bayes_sota.core.builders import BUILDERS
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
+from bayes_sota.core.priors import BoardPriors, MaximumPriors
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import load_model as load_model
@@ -23,7 +23,6 @@ def chosen_model(
     model: Model,
     builder: str,
     priors: Any = None,
-    correlation: float | None = None,
     domain: str | None = None,
     field: str | None = None,
     data: object = None,
@@ -37,8 +36,6 @@ def chosen_model(
         The model must be of this one.
     priors : optional
         In place of a model: the specification then has them, and no name.
-    correlation : float, optional
-        A known rho in place of its prior.
     domain : str, optional
         One of ``DOMAINS``, whose prior of rho the default model takes.
     field : str, optional
@@ -54,8 +51,6 @@ def chosen_model(
 
     Examples
     --------
-    >>> chosen_model(None, "paired", correlation=0.6).priors.correlation
-    FixedCorrelation(value=0.6)
     >>> chosen_model(None, "paired", domain="tabular").priors.correlation
     BetaCorrelation(a=31.0, b=9.3)
     >>> chosen_model(None, "paired", domain="tabular", field="ensembles").name
@@ -63,26 +58,19 @@ def chosen_model(
     """
     if model is not None and priors is not None:
         raise InputError("give either priors or a model, not both")
-    has_rho = {"a model": model, "priors": priors, "a known correlation": correlation}
-    given = [what for what, value in has_rho.items() if value is not None]
-    for what in given:
-        refuse_unused(what, {"domain": domain, "field": field})
-    if priors is not None:
-        spec = ModelSpecification("unnamed", builder=builder, priors=priors)
-    elif model is not None:
-        spec = model if isinstance(model, ModelSpecification) else load_model(model)
-    elif given:
-        spec = load_model(BUILDERS[builder].default)
-    else:
+    if model is None and priors is None:
         implied = isinstance(data, Chosen) and data.is_competition
-        spec = _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
+        return _of_kind(domain, field or KINDS_OF_FIELD[implied], builder)
+    given = "priors" if model is None else "a model"
+    refuse_unused(given, {"domain": domain, "field": field})
+    if model is None:
+        return ModelSpecification("unnamed", builder=builder, priors=priors)
+    spec = model if isinstance(model, ModelSpecification) else load_model(model)
     if spec.builder != builder:
         right = ", ".join(n for n in model_names() if load_model(n).builder == builder)
         fix = f"models for {BUILDERS[builder].takes}: {right}"
         raise InputError(f"the model {spec.name!r} is for {spec.kind.takes}", fix=fix)
-    if correlation is None:
-        return spec
-    return replace(spec, priors=replace(spec.priors, correlation=FixedCorrelation(correlation)))
+    return spec
 
 
 def _of_kind(domain: str | None, field: str, builder: str) -> ModelSpecification:

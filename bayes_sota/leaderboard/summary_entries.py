@@ -117,7 +117,7 @@ def board_table(
     found = board_posterior(data, spec.priors, draws=count, random_seed=rng)
     how, sets = rank_sets(data, found.entries, found.draws["rho"], ci_prob, ranks, rng)
     best, winner = (
-        summarize_draws(board.sign * found.draws[name], ci_prob, found.parameters.behind)
+        summarize_draws(board.sign * found.draws[name], ci_prob, found.skills.parameters.behind)
         for name in ("theta_sota", "winner_skill")
     )
     rho = summarize_draws(found.draws["rho"], ci_prob) | {"learnt": found.learns_rho}
@@ -160,11 +160,12 @@ def _rows(
     board: Leaderboard, found: BoardPosterior, sets: IntArray, winner: dict[str, Any], prob: float
 ) -> list[dict[str, Any]]:
     """Rows of the JSON, best score first; those that lead alike have the winner's skill."""
-    entries, evidence, order = found.entries, found.fit.evidence, board.order
+    entries, evidence, order = found.entries, found.skills.fit.evidence, board.order
     scores, mean = board.scores[order], board.sign * entries.mean()
     ends = np.sort(board.sign * entries.interval(prob), axis=1)
     if evidence.shares_scores and not (evidence.has_luck or evidence.known_entries.size):
-        mean[evidence.leads], ends[evidence.leads] = winner["mean"], winner["interval"]
+        leads = evidence.alike == evidence.alike[order[0]]
+        mean[leads], ends[leads] = winner["mean"], winner["interval"]
     skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
     columns: dict[str, Any] = {
         "rank": 1 + np.searchsorted(-scores, -scores, side="left"),
@@ -214,7 +215,7 @@ def _separating(
 
 def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> float:
     """Half-width of the interval of a difference by its scores alone, without a prior."""
-    evidence, rho = found.fit.evidence, found.draws["rho"][:, None]
+    evidence, rho = found.skills.fit.evidence, found.draws["rho"][:, None]
     own = evidence.own(rho, pair)
     shared = 0.0 if evidence.loadings.residual is None else evidence.loadings.residual[*pair]
     variance = np.mean(own.sum(axis=1) - 2 * shared * np.sqrt(own.prod(axis=1)))

@@ -15,7 +15,7 @@ import numpy as np
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
-from bayes_sota.core.summary import frame_of
+from bayes_sota.core.summary import frame_of, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import as_score, as_scores, chance, counted, decimals_for, shown_name
 from bayes_sota.core.types import Seed
@@ -225,16 +225,15 @@ def _rows_of_tasks(found: TaskComparison, ci_prob: float) -> list[dict[str, dict
     tasks = []
     for t, task in enumerate(found.tasks):
         drawn, p_best = found.skills_in(t), found.best_in(t)[1].tolist()
-        ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T.tolist()
         rows = {}
         for j, name in enumerate(found.methods):
-            mean, sd = float(drawn[:, j].mean()), float(drawn[:, j].std())
+            skill = summarize_draws(drawn[:, j], ci_prob)
             rows[name] = {
                 "task": task,
                 "n_items": int(found.errors.n_items[t]),
                 "name": name,
                 "score": float(found.sign * found.errors.scores[t, j]),
-                "skill": {"mean": mean, "sd": sd, "interval": ends[j]},
+                "skill": {key: skill[key] for key in ("mean", "sd", "interval")},
                 "p_best": p_best[j],
             }
         tasks.append(rows)

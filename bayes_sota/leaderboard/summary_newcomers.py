@@ -22,9 +22,10 @@ Sec. 3.4 and Fig. 3 of Møllersen & Holsbø are the case of a known theta_sota a
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayes_sota.core import summary
 from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, POSITIVE, SHARE
@@ -38,9 +39,6 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.maximum.score_laws import NormalLaw, ScoreLaw, score_law
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 _BLOCK = 250  # draws at a time
 _REACH, _PER_ERROR = 14.0, 20  # of the grid of psi, in standard errors of the new score
 _TINY = 1e-300
@@ -52,7 +50,7 @@ type Cells = Iterator[tuple[IntArray, FloatArray, FloatArray, FloatArray]]
 
 
 def newcomer(
-    found: "BoardPosterior | xr.DataTree",
+    found: BoardPosterior | xr.DataTree,
     *,
     score: float | None = None,
     gap: float | None = None,
@@ -177,10 +175,10 @@ class Newcomer:
 
 def of_board(found: BoardPosterior) -> Newcomer:
     """One more of a board, or of answers."""
-    evidence = found.fit.evidence
+    evidence = found.skills.fit.evidence
     best, rho, shift = (found.draws[name][None] for name in ("theta_sota", "rho", "shift"))
     ratio, board = evidence.error_ratio, evidence.board
-    known = {"attributes": {"draws_are_independent": 1}, "points": found.parameters.behind}
+    known = {"attributes": {"draws_are_independent": 1}, "points": found.skills.parameters.behind}
     luck = float(np.mean((evidence.scores - evidence.seen)[evidence.entries]))
     moved, own = rho * shift * ratio, (1 - rho**2) * ratio**2
     cells = partial(_on_grid, found)
@@ -190,17 +188,17 @@ def of_board(found: BoardPosterior) -> Newcomer:
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:
     """Cells of the grid of a fit, which ends where no newcomer of this field has its score."""
-    fit, evidence = found.fit, found.fit.evidence
+    fit, evidence = found.skills.fit, found.skills.fit.evidence
     ends = np.append(evidence.y - evidence.step / 2, evidence.y[-1] + evidence.step / 2)
     reach = fit.tables[fit.rho.size // 2].typical * evidence.step
-    for _, f, rows in found.parameters.cells(fit, _BLOCK):
-        density = fit.density(fit.families[f], found.parameters.points(fit, rows))
+    for _, f, rows in found.skills.parameters.cells(fit, _BLOCK):
+        density = fit.density(fit.families[f], found.skills.parameters.points(fit, rows))
         if evidence.is_cut:
             density = density / np.maximum(density @ reach, _TINY)[:, None]
         yield rows, evidence.y, evidence.law.skill_at(ends), density
 
 
-def of_maximum(tree: "xr.DataTree", board: int = 0) -> Newcomer:
+def of_maximum(tree: xr.DataTree, board: int = 0) -> Newcomer:
     """One more beside a best score, from a result of ``estimate_sota`` by any method."""
     if str(tree.attrs.get("skill_family", "")) not in SKILL_FAMILIES:
         raise InputError(
@@ -221,7 +219,7 @@ def of_maximum(tree: "xr.DataTree", board: int = 0) -> Newcomer:
     return Newcomer(law, best, moved, own, maximum, cells, known)
 
 
-def _around(tree: "xr.DataTree", law: ScoreLaw, moved: FloatArray, score: float) -> Cells:
+def _around(tree: xr.DataTree, law: ScoreLaw, moved: FloatArray, score: float) -> Cells:
     """Cells that are equally wide in log odds, around the score."""
     SHARE.check(score, "new_score")
     location, spread = (summary.draws_of(tree, name).ravel() for name in ("location", "spread"))

@@ -12,7 +12,7 @@ from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
-from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.anchors import narrowed_by_anchor
@@ -20,16 +20,15 @@ from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
     estimate,
-    is_whole,
     rows_of_board,
-    sota_sensitivity,
+    rows_of_maxima,
     tried,
 )
-from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_field
+from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
 _HARDLY = 0.97  # of a width: too little help for a note
-_ROW_DRAWS = 4000  # of a row of the sensitivity analysis
+_ROW_DRAWS, _FEW_DRAWS = 4000, 1000  # of a row of the sensitivity, of a board and of maxima
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
     "theta_sota for how good the best is."
@@ -56,11 +55,6 @@ _NEWCOMER = (
 def report_sota(
     data: Data | tuple[BestScore, ...],
     *,
-    model: Model = None,
-    correlation: float | None = None,
-    domain: str | None = None,
-    field: str | None = None,
-    reference_skill: float | None = None,
     new_score: float | None = None,
     sensitivity: bool = True,
     ci_prob: float = 0.95,
@@ -71,11 +65,6 @@ def report_sota(
     Parameters
     ----------
     data : Leaderboard, BestScore, Outcomes or tuple of BestScore
-    model : ModelSpecification, name or path, optional
-    correlation : float, optional
-        A known rho instead of the model's prior.
-    domain, field, reference_skill
-        As in ``estimate_sota``.
     new_score : float, optional
         Score of a new classifier on the same items: how probably is it truly better?
     sensitivity : bool
@@ -93,25 +82,20 @@ def report_sota(
     ['theta_sota', '0.969', '0.012', '0.942 to 0.988']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
-    builder = "leaderboard" if is_whole(boards[0]) else "observed_maximum"
-    of_rho: Any = {"correlation": correlation, "domain": domain, "field": field}
-    spec = chosen_model(model, builder, data=boards[0], **of_rho)
-    tree, found = estimate(data, model=spec, reference_skill=reference_skill, **settings)
+    tree, found, priors = estimate(data, **settings)
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(boards[0], BestScore):
-        known: Any = {"ci_prob": ci_prob, "progressbar": bool(settings.get("progressbar"))}
         if found is None:
-            known |= {"reference_skill": reference_skill, "draws": 1000}
-            frame = sota_sensitivity(boards, priors=spec.priors, **known)
+            theta0 = settings.get("reference_skill")
+            assumptions = rows_of_maxima(boards, priors, theta0, _FEW_DRAWS, DEFAULT_SEED)
         else:
             assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
-            frame = tried(assumptions, **known)
-        rows = rows_of(frame.iloc[1:])
+        rows = rows_of(tried(assumptions[1:], ci_prob, bool(settings.get("progressbar"))))
     answers = [
         newcomer(found or tree, score=new_score, board=k)
         for k in range(len(boards) * (new_score is not None))
     ]
-    notes = [*notes_on_field(boards[0], spec.name, model)]
+    notes = notes_on_field(boards[0], tree.attrs["model_name"], settings.get("model"))
     if found is not None:
         notes += _worth_of_an_anchor(found, tree, boards[0], ci_prob)
     return describe_sota(tree, boards, rows, ci_prob, answers, notes)
@@ -121,7 +105,7 @@ def _worth_of_an_anchor(
     found: BoardPosterior, tree: xr.DataTree, data: Any, ci_prob: float
 ) -> Iterator[str]:
     """Note on how much one known skill would narrow the interval."""
-    evidence, best = found.fit.evidence, found.draws["theta_sota"]
+    evidence, best = found.skills.fit.evidence, found.draws["theta_sota"]
     error = evidence.law.standard_error * evidence.error_ratio
     times = narrowed_by_anchor(best, found.draws["rho"], error, answers=found.learns_rho)
     if data.anchors is not None or data.new != "items" or times > _HARDLY:
@@ -164,7 +148,8 @@ def describe_sota(
     found = summary.estimand_summary(tree, "rho", ci_prob)
     rho = {name: found[name] for name in ("mean", "interval")}
     rho["learnt"] = bool(tree.attrs.get("rho_learnt", 0))
-    stored = str(tree.attrs.get("notes", "")).split("; ") if is_whole(boards[0]) else []
+    whole = isinstance(boards[0], Leaderboard | Outcomes)
+    stored = str(tree.attrs.get("notes", "")).split("; ") if whole else []
     unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
     diagnosed = summary.diagnose(tree)
     diagnosed["reasons"] += [reason for one in newcomers for reason in reasons_of_answer(one)]
@@ -204,7 +189,8 @@ def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dic
     """Keys of JSON on one board."""
     found = partial(summary.estimand_summary, tree, ci_prob=ci_prob, board=index)
     tries: Any = data.n_classifiers
-    if is_whole(data):
+    whole = isinstance(data, Leaderboard | Outcomes)
+    if whole:
         facts: dict[str, Any] = {"winner": words.winner_of(data)} | words.items_of(data)
         tries = tries if isinstance(tries, int) else words.board_of(data).typical_tries
     else:
@@ -216,7 +202,7 @@ def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dic
         "n_classifiers": tries,
         "observed_maximum": float(summary.observed_maximum_of(tree).values.ravel()[index]),
         **{name: found(name) for name in MEANING},
-        "n_above_sota": found("n_above_sota") if is_whole(data) else None,
+        "n_above_sota": found("n_above_sota") if whole else None,
     }
 
 

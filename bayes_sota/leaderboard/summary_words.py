@@ -59,9 +59,7 @@ def board_of(data: Leaderboard | Outcomes) -> Leaderboard:
 
 def metric_of(data: BestScore | Outcomes) -> Metric:
     """Metric of the scores; averages of answers are accuracies as well."""
-    if isinstance(data, Outcomes):
-        return "accuracy" if data.is_answers else data.leaderboard().metric
-    return data.metric
+    return data.leaderboard().metric if isinstance(data, Outcomes) else data.metric
 
 
 def measured_of(data: BestScore | Outcomes) -> str:

@@ -28,15 +28,7 @@ from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import checked_number
-from bayes_sota.maximum.dependence import (
-    count_window,
-    feasible_skills,
-    reference_nodes,
-    require_feasible,
-    success_law,
-    survival,
-    tail_half_width,
-)
+from bayes_sota.maximum import dependence
 
 _CELLS = 2**17  # size of the window that neighbouring nodes of S0 share
 _GROUP = 24.0  # standard errors of skill that share one window
@@ -77,7 +69,7 @@ class Items:
         """Skills at which the correlation starts to be cut; no smooth rule may cross them."""
         if self.correlation == 0 or not 0 < self.reference_skill < 1:
             return np.empty(0)
-        return np.array(feasible_skills(self.correlation, self.reference_skill))
+        return np.array(dependence.feasible_skills(self.correlation, self.reference_skill))
 
     def stabilized(self, skill: FloatArray) -> FloatArray:
         """Scale on which scores have a standard deviation of one."""
@@ -86,7 +78,7 @@ class Items:
     def near(self, skills: FloatArray, sure: float) -> Any:
         """Which skills can reach the score of one that surely takes part, but for exp(-45)."""
         ends = np.append(skills, sure)
-        reach = tail_half_width(self.n_test * ends * (1 - ends)) / self.n_test
+        reach = dependence.tail_half_width(self.n_test * ends * (1 - ends)) / self.n_test
         return skills + reach[:-1] >= sure - reach[-1]
 
     def nodes_of_counts(self, m: float) -> tuple[IntArray, FloatArray]:
@@ -99,7 +91,7 @@ class Items:
             return np.array([self.reference_count or 0]), np.ones(1)
         gumbel = np.sqrt(1 - self.correlation**2) / np.sqrt(2 * np.log(m + 2.0))
         stride = _STRIDE * gumbel / max(self.correlation, 1e-9)
-        return reference_nodes(self.n_test, self.reference_skill, stride)
+        return dependence.reference_nodes(self.n_test, self.reference_skill, stride)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +139,8 @@ class Field:
 
     def _window(self, counts: IntArray) -> tuple[int, int]:
         # over all skills: where a variance vanishes, mean + reach is not monotone in the skill
-        law = success_law(self.skills, counts, *self.items.dependence)
-        return count_window(*law[2:], self.items.n_test)
+        law = dependence.success_law(self.skills, counts, *self.items.dependence)
+        return dependence.count_window(*law[2:], self.items.n_test)
 
     def _cdf_given(self, counts: IntArray) -> tuple[int, FloatArray]:
         """Cdf of the best count given each of these nodes of S0: first count, and (X, K)."""
@@ -157,7 +149,7 @@ class Field:
         for group in self._groups():
             weights = np.ones(1) if self.n_drawn is None else self.weights[group]
             known = (self.skills[group], counts, *self.items.dependence)
-            first, above = survival(*known, weights=weights)
+            first, above = dependence.survival(*known, weights=weights)
             whole = np.zeros(total.shape)
             whole[: first - low] = weights.sum()
             whole[first - low : first - low + len(above)] = above
@@ -368,7 +360,7 @@ def maximum_law(
     if correlation > 0:
         OPEN_SHARE.check(reference, "reference_skill")
     if correlation > 0 and not cap_correlation:
-        require_feasible(ends, correlation, reference)
+        dependence.require_feasible(ends, correlation, reference)
     if reference_count is not None:
         Range(0, n, whole=True).check(reference_count, "reference_count")
     # the law of one classifier is binomial whatever rho is

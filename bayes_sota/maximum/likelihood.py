@@ -260,11 +260,7 @@ class BoardLikelihood:
         return np.array([self.log_likelihood(weights, r) for r in range(len(self.tables))])
 
     def draw(
-        self,
-        rng: Generator,
-        distribution: SkillDistribution,
-        r: IntArray,
-        correlation: FloatArray,
+        self, rng: Generator, distribution: SkillDistribution, r: IntArray, correlation: FloatArray
     ) -> dict[str, FloatArray]:
         """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations.
 

@@ -10,16 +10,7 @@ import xarray as xr
 from arviz_plots import PlotCollection
 
 from bayes_sota.auc.laws import AucLaw, auc_law
-from bayes_sota.core.plots import (
-    COLORS,
-    PALETTE,
-    density_of,
-    plot_forest,
-    plot_lines,
-    rounded,
-    title_figure,
-    word_of_skill,
-)
+from bayes_sota.core import plots
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import draws_of, observed_maximum_of, summarize_draws
 from bayes_sota.core.text import counted
@@ -66,7 +57,7 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     >>> figure.viz["score"]["skill"].item()["x"].tolist()
     [0.98, 0.98, 0.98]
     """
-    observed, word, rows = observed_maximum_of(tree), word_of_skill(tree), []
+    observed, word, rows = observed_maximum_of(tree), plots.word_of_skill(tree), []
     several, densities, seen = "board" in observed.dims, [], []
     data = dataset_of(tree, "observed_data")
     teams = "score" in data and "board" in data["score"].dims  # whose skills are private
@@ -77,20 +68,21 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
             label = _OF_TEAMS[name] if teams else _QUANTITIES[name]
             label = f"{observed['board'].values[board]}: {label}" if several else label
             rows.append(summarize_draws(draws, ci_prob) | {"name": label, "score": best})
-            x, y = density_of(draws)
+            x, y = plots.density_of(draws)
             densities.append((x, y))
             seen += [*x[y >= _LOW * y.max()][[0, -1]]]
     mark = f"best {'public' if teams else 'observed'} score"
-    panel = plot_forest(rows, word, score=mark, holds=seen, **pc_kwargs)
+    panel = plots.plot_forest(rows, word, score=mark, holds=seen, **pc_kwargs)
     top = max(float(y.max()) for _, y in densities) or 1.0
     for row, (x, y) in enumerate(densities):
-        panel.area(f"density_{row}", x, -row, _HIGH * y / top - row, COLORS["prior"], 0.4)
-    mean, low, high = (rounded(x, rows[0]["sd"]) for x in (rows[0]["mean"], *rows[0]["interval"]))
+        panel.area(f"density_{row}", x, -row, _HIGH * y / top - row, plots.COLORS["prior"], 0.4)
+    first = rows[0]
+    mean, low, high = (plots.rounded(x, first["sd"]) for x in (first["mean"], *first["interval"]))
     said = f"posterior mean {mean}, {ci_prob:.0%} interval {low} to {high}"
     of = f"Private {word} of the best team"
     if not teams:
         of = f"{word[0].upper()}{word[1:]} of the best classifier"
-    title_figure(panel.collection, of if several else f"{of}: {said}")
+    plots.title_figure(panel.collection, of if several else f"{of}: {said}")
     return panel.collection
 
 
@@ -136,15 +128,15 @@ def plot_maximum_law(
         word = f"AUC on {law.n_positive:,} positive and {law.n_negative:,} negative test items"
     who = f"best of {counted(law.n_classifiers, 'classifier')}"
     lines = {"one of the best skill": _density(one), who: _density(law)}
-    panel = plot_lines(lines, word, variable="density", **pc_kwargs)
+    panel = plots.plot_lines(lines, word, variable="density", **pc_kwargs)
     sd, skill, mean, (low, high) = law.std(), law.theta_sota, law.mean(), law.interval(ci_prob)
-    panel.vline("theta_sota", skill, PALETTE[0])
-    panel.vline("expected_maximum", mean, PALETTE[1])
-    panel.bars("interval", [(low, high)], 0.0, PALETTE[1], 2.5)
-    expected, bias, *ends = (rounded(x, sd) for x in (mean, law.bias(), low, high))
-    title_figure(
+    panel.vline("theta_sota", skill, plots.PALETTE[0])
+    panel.vline("expected_maximum", mean, plots.PALETTE[1])
+    panel.bars("interval", [(low, high)], 0.0, plots.PALETTE[1], 2.5)
+    expected, bias, *ends = (plots.rounded(x, sd) for x in (mean, law.bias(), low, high))
+    plots.title_figure(
         panel.collection,
-        f"The {who} is expected to score {expected}: skill {rounded(skill, sd)} plus {bias}\n"
+        f"The {who} is expected to score {expected}: skill {plots.rounded(skill, sd)} plus {bias}\n"
         f"(bar: {ci_prob:.0%} of the best scores, {ends[0]} to {ends[1]})",
     )
     return panel.collection

@@ -157,11 +157,7 @@ class Maxima:
         return [BoardLikelihood(board, rho, self.reference_skill, luck) for board in self.boards]
 
     def collect(
-        self,
-        likelihoods: Sequence[BoardLikelihood],
-        values: Values,
-        node: IntArray,
-        rng: Generator,
+        self, likelihoods: Sequence[BoardLikelihood], values: Values, node: IntArray, rng: Generator
     ) -> dict[str, FloatArray]:
         """Draws of what boards share, (D,), and given its nodes what belongs to each, (D, B).
 
@@ -256,7 +252,17 @@ def sota_posterior(
     COUNT.check(draws, "draws")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     rng = generator_of(random_seed)
-    fit = fit_maximum(maxima, rng, points=max(_POINTS, draws))
+    known = maxima.priors
+    luck, has_luck = known.submission_luck, maxima.has_submissions
+    nodes = Nodes.of(known.correlation, luck, _RHO_NODES, has_luck=has_luck)
+    likelihoods = maxima.likelihoods(nodes.rho, nodes.luck)
+    empty = MaximumFit(nodes, (known.skill.family,), (), "nodes", known.skill, likelihoods)
+    fit = infer(empty, rng, -(-max(_POINTS, draws) // 2))
+    if fit.log_evidence.max() < _IMPOSSIBLE / 2:
+        raise InputError(
+            "the observed maximum is impossible under the priors: widen the typical skill or the "
+            "spread"
+        )
     parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
     location, spread, _ = fit.field(parameters.coordinates)
     values = {"location": location, "spread": spread}
@@ -317,23 +323,6 @@ class MaximumFit(Fit):
         for likelihood in self.likelihoods:
             total[possible] += likelihood.at_nodes(field).T
         return np.maximum(total, _IMPOSSIBLE)
-
-
-def fit_maximum(maxima: Maxima, rng: Generator, *, points: int = _POINTS) -> MaximumFit:
-    """Weighted points of location and spread; parameters as of ``sota_posterior``."""
-    priors = maxima.priors
-    nodes = Nodes.of(
-        priors.correlation, priors.submission_luck, _RHO_NODES, has_luck=maxima.has_submissions
-    )
-    likelihoods = maxima.likelihoods(nodes.rho, nodes.luck)
-    empty = MaximumFit(nodes, (priors.skill.family,), (), "nodes", priors.skill, likelihoods)
-    fit = infer(empty, rng, -(-points // 2))
-    if fit.log_evidence.max() < _IMPOSSIBLE / 2:
-        raise InputError(
-            "the observed maximum is impossible under the priors: widen the typical skill or the "
-            "spread"
-        )
-    return fit
 
 
 def _reasons(fit: MaximumFit, beyond: float) -> Iterator[str]:

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from numpy.random import Generator
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, result_tree
 from bayes_sota.core.sample_trace import describe_nuts, run_nuts, sampler_stats
@@ -59,11 +59,6 @@ class Request(Maxima):
     groups: Groups = "all"
     model_name: str | None = None
     model_hash: str | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse no draws at all."""
-        COUNT.check(self.draws, "draws")
-        COUNT.check(self.chains, "chains")
 
     @cached_property
     def seeded(self) -> tuple[Generator, str]:

@@ -143,7 +143,7 @@ class AucScoreLaw(ScoreLaw):
     floors: bool = False
 
     @cached_property
-    def table(self) -> AucScores:
+    def normal_scores(self) -> AucScores:
         """Normal scores on this test set, from tables of the law of one AUC."""
         positives, negatives = self.n_positive, max(2, self.n_test - self.n_positive)
         best = min(self.best, 1 - 0.5 / min(positives, negatives))
@@ -155,28 +155,25 @@ class AucScoreLaw(ScoreLaw):
         highest = min(float(ends[1]), 1 - 1e-9)
         return AucScores.of(positives, negatives, float(ends[0]), highest, self.spread_ratio)
 
-    @property
-    def normal_scores(self) -> AucScores:
-        """Those of the table."""
-        return self.table
-
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Standard errors of estimates."""
-        return self.table.standard_error(psi)
+        return self.normal_scores.standard_error(psi)
 
     def inside(self, scores: FloatArray) -> FloatArray:
         """Scores at most one standard error below 1."""
-        return np.minimum(scores, self.table.largest)
+        return np.minimum(scores, self.normal_scores.largest)
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """On the scale on which every estimate has a standard deviation of one."""
-        return self.table.stabilized(self.best) - self.table.stabilized(scores)
+        return self.normal_scores.stabilized(self.best) - self.normal_scores.stabilized(scores)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Normal scores at both ends of what prints as each value."""
-        width, psi = max(self.width, 2 * self.table.lattice), self.skill_at(y)
+        width, psi = max(self.width, 2 * self.normal_scores.lattice), self.skill_at(y)
         low = values[:, None] if self.floors else values[:, None] - width / 2
-        return self.table.normal_score(low, psi), self.table.normal_score(low + width, psi)
+        return self.normal_scores.normal_score(low, psi), self.normal_scores.normal_score(
+            low + width, psi
+        )
 
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
@@ -199,11 +196,11 @@ class AucScoreLaw(ScoreLaw):
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """The skill whose median estimate on these items is that of psi."""
-        return self.table.without_shift(psi, shift)
+        return self.normal_scores.without_shift(psi, shift)
 
     def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
         """The AUC on these items, by its median estimate."""
-        return self.table.with_shift(skill, shift)
+        return self.normal_scores.with_shift(skill, shift)
 
     def snapped(self, scores: FloatArray) -> FloatArray:
         """Scores between 0 and 1."""

@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
 
 Dispersion = float | FloatArray
-_TINY, _NEARLY_ONE = 1e-300, 1 - 1e-16
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +115,6 @@ class ScoreLaw(ABC):
     def reach(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
         """Probability of at least the value ``cut``, shape (G,)."""
         return ndtr(-self.normal_scores.normal_score(cut, psi) / np.sqrt(dispersion))
-
-    def reach_quantile(self, psi: FloatArray, cut: float, dispersion: Dispersion) -> FloatArray:
-        """Standard normal quantile of ``reach``, (G,), at most 8.2."""
-        return ndtri(np.clip(self.reach(psi, cut, dispersion), _TINY, _NEARLY_ONE))
 
     def remove_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """Skill: the solution of ``psi = theta + shift sd(theta)``; ``shift`` is ``rho z``."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bayes_sota.core.arguments import CLASSES
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.summary import numbers_report
+from bayes_sota.core.summary import numbers_report, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import counted, decimals_for, span
 from bayes_sota.data.leaderboard import Leaderboard
@@ -78,8 +78,6 @@ def compare_estimates(
     tree: "xr.DataTree",
     *,
     n_classes: int | None = None,
-    n_test: int | None = None,
-    correlation: float | None = None,
     ci_prob: float = 0.95,
 ) -> "pd.DataFrame":
     """Compare the best score, shrinking, cropping and the posterior of the best skill.
@@ -92,11 +90,6 @@ def compare_estimates(
         Result of ``estimate_sota`` of this board.
     n_classes : int, optional
         Classes of the task, needed for accuracies: chance is one over it.
-    n_test : int, optional
-        Test items behind the accuracies; default the board's. With it, scores of no metric are
-        taken as accuracies, whether or not so many items can give them.
-    correlation : float, optional
-        rho of shrinking and cropping; default 0.6 for accuracies, as in the paper, and 0 for AUCs.
     ci_prob : float
         Probability of the intervals.
 
@@ -115,7 +108,8 @@ def compare_estimates(
 
     Notes
     -----
-    Tables 2 and 4 of Møllersen & Holsbø, arXiv 2303.07272. AUCs are not cropped.
+    Tables 2 and 4 of Møllersen & Holsbø, arXiv 2303.07272: rho of shrinking and cropping is 0.6 for
+    accuracies and 0 for AUCs, which are not cropped.
 
     Examples
     --------
@@ -134,28 +128,26 @@ def compare_estimates(
 
     shown = board if isinstance(board, Leaderboard) else board.leaderboard()
     given: dict[str, Any] = {"ci_prob": ci_prob}
-    given |= {} if correlation is None else {"correlation": correlation}
     methods: dict[str, Any] = {"shrink": shrink_scores, "crop": crop_scores}
     if shown.metric == "auc":
         methods = {"shrink": shrink_aucs}
         given |= {x: getattr(shown, x) for x in ("n_positive", "n_negative", "spread_ratio")}
-    elif shown.metric != "accuracy" and n_test is None:
-        raise InputError("shrinking and cropping are for accuracies and AUCs")
-    else:
+    elif shown.metric == "accuracy":
         chance = 1 / CLASSES.check(n_classes, "n_classes")
-        given |= {"n_test": n_test or shown.n_test, "chance": chance}
+        given |= {"n_test": shown.n_test, "chance": chance}
+    else:
+        raise InputError("shrinking and cropping are for accuracies and AUCs")
     found = {
         f"{name}, {criterion}": solve(shown.scores, criterion=criterion, **given)
         for name, solve in methods.items()
         for criterion in get_args(Criterion)
     }
     one = next(iter(found.values()))
-    theta = np.asarray(tree["posterior"]["theta_sota"].values)
-    ends = np.quantile(theta, [(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
+    best = summarize_draws(np.asarray(tree["posterior"]["theta_sota"]), ci_prob)
     rows = [
         ("best score alone", one.observed_maximum, one.single, ""),
         *((name, x.estimate, x.interval, x.reason) for name, x in found.items()),
-        ("posterior", float(theta.mean()), ends, ""),
+        ("posterior", best["mean"], best["interval"], ""),
     ]
     return pd.DataFrame(
         {

@@ -56,7 +56,9 @@ def judged(place: tuple[str, int]) -> list[dict]:
         ways |= {"scores": (board, None), "scores, prior of the domain": (board, known)}
     for source, (data, priors) in ways.items():
         posterior = board_posterior(data, priors, random_seed=index)
-        entries = posterior.entries if data is answers else draw_entries(posterior.fit, 4000, rng)
+        entries = (
+            posterior.entries if data is answers else draw_entries(posterior.skills.fit, 4000, rng)
+        )
         for how in WAYS:
             sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng)[1]
             held = (sets[:, 0] <= last) & (sets[:, 1] >= first)

@@ -73,7 +73,7 @@ class Teams:
         # the error is what is left once the shift is taken off: nothing of it is shared
         priors = BoardPriors(correlation=FixedCorrelation(0.0), submission_luck=luck)
         found = board_posterior(board, priors, draws=4, random_seed=1)
-        drawn = draw_entries(found.fit, 2000, np.random.default_rng(2))
+        drawn = draw_entries(found.skills.fit, 2000, np.random.default_rng(2))
         return drawn.mean(), drawn.skill.std(axis=0, dtype=float)
 
     def errors(self, predicted: np.ndarray, shift_from: np.ndarray) -> np.ndarray:

@@ -270,15 +270,6 @@ def test_skills_alone_without_luck():
     assert 0.92 < np.mean(covered) < 0.98
 
 
-def test_the_tree_says_what_was_known():
-    tree = bs.estimate_sota(with_known(BOARD, {"d": "0.86/5000"}, only=["d"]), random_seed=0)
-    known = tree["constant_data"]
-    assert known["anchor"].values.tolist() == ["d"]
-    assert known["anchor_skill"].values.tolist() == [0.86]
-    assert known["anchor_score"].values.tolist() == [0.88]
-    assert "the known skill of d shows" in tree.attrs["notes"]
-
-
 @pytest.mark.slow
 def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
     import pymc as pm

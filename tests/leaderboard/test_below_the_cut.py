@@ -34,15 +34,14 @@ def test_a_shape_that_hardly_reaches_the_part_keeps_its_slope():
 
 def results(scores, n_test=500):
     posterior = board_posterior(Leaderboard(scores, n_test=n_test), random_seed=0)
-    entries = draw_entries(posterior.fit, 8000, np.random.default_rng(0))
+    entries = draw_entries(posterior.skills.fit, 8000, np.random.default_rng(0))
     return entries.p_best, posterior.draws["theta_sota"], posterior.draws["winner_skill"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hopeless", [[0.5], [0.7], [0.0]])
 @pytest.mark.parametrize(
-    ("scores", "n_test"),
-    [(CLOSE, 500), (np.round(np.linspace(0.76, 0.80, 25), 3), 1000)],
+    ("scores", "n_test"), [(CLOSE, 500), (np.round(np.linspace(0.76, 0.80, 25), 3), 1000)]
 )
 def test_one_hopeless_entry_moves_no_leader(scores, n_test, hopeless):
     p_best, theta, winner = results(scores, n_test)

@@ -9,7 +9,6 @@ import pytest
 import bayes_sota as bs
 
 SCORES = [f"0.{850 - 3 * place}" for place in range(12)]
-TAKEN = "entries of a competition are taken for ensembles"
 BOARD = bs.Leaderboard(SCORES, n_test=1000)
 FEW: dict[str, Any] = {"draws": 20, "chains": 2, "groups": "estimands"}
 
@@ -39,23 +38,6 @@ def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(files) -> None
         (two, {"field": "single"}, "paired-boards"),
     ):
         assert bs.estimate_sota(data, **options, **FEW).attrs["model_name"] == model
-
-
-@pytest.mark.slow
-def test_reports_say_that_a_download_counts_as_ensembles(files) -> None:
-    board = bs.read_leaderboard(files[0], n_test=1000)
-    rho = []
-    for data, options, said in (
-        (board, {}, 1),
-        (board, {"model": "ensembles"}, 0),
-        (board, {"field": "single"}, 0),
-        (BOARD, {"field": "ensembles"}, 0),
-    ):
-        for report in (bs.board_table, bs.leaderboard.report_sota):
-            found = report(data, random_seed=1, **options)
-            assert sum(TAKEN in note for note in found.content["notes"]) == said
-            rho.append(found.content["rho"]["mean"])
-    assert rho[:2] == rho[2:4] == rho[6:] != rho[4:6]
 
 
 @pytest.mark.slow

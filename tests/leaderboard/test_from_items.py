@@ -11,7 +11,7 @@ from calibration.tasks_and_clusters import judged
 from scipy import special, stats
 
 from bayes_sota.core.inference import Parameters
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import response_correlation
@@ -43,7 +43,7 @@ def test_draws_are_exact_where_skills_are_normal():
     correct[:, 1] = np.where(rng.random(4000) < 0.9, correct[:, 0], correct[:, 1])  # relatives
     answers = Outcomes(correct)
     posterior = board_posterior(answers, NORMAL, draws=1, random_seed=0)
-    fit, evidence = posterior.fit, posterior.fit.evidence
+    fit, evidence = posterior.skills.fit, posterior.skills.fit.evidence
     assert fit.rho.size == 1
     place, spread, rng = 2.1, 0.04, np.random.default_rng(2)  # as narrow as the errors
     fit = replace(fit, outliers=replace(fit.outliers, share=0.0, profile=0 * evidence.y))
@@ -97,18 +97,6 @@ def test_missing_answers():
     assert 0.9 < b.std() / a.std() < 1.3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rho", [0.5, 0.9])
-def test_width_keeps_what_all_share(rho):
-    """However many classifiers, rho standard errors of one score remain."""
-    answers = field(m=40, n=2000, seed=5)
-    priors = BoardPriors(correlation=FixedCorrelation(rho))
-    theta = board_posterior(answers, priors, draws=4000, random_seed=0).draws["theta_sota"]
-    p = theta.mean()
-    assert theta.std() > 0.93 * rho * np.sqrt(p * (1 - p) / 2000)
-    assert theta.std() < 1.4 * np.sqrt(p * (1 - p) / 2000)
-
-
 def test_the_order_of_classifiers_and_items_makes_no_difference():
     """Equal scores; of 60 classifiers some are too weak to be modelled."""
     correct = field(m=60, n=80, seed=9).correct
@@ -116,8 +104,8 @@ def test_the_order_of_classifiers_and_items_makes_no_difference():
     names = [f"model {j}" for j in range(60)]
     settings = {"priors": NORMAL, "draws": 100, "random_seed": 0}
     first = board_posterior(Outcomes(correct, names=names), **settings)
-    assert not first.fit.evidence.modelled.all()
-    assert np.unique(first.fit.evidence.scores).size < 60
+    assert not first.skills.fit.evidence.modelled.all()
+    assert np.unique(first.skills.fit.evidence.scores).size < 60
     rng = np.random.default_rng(1)
     p, q = rng.permutation(60), rng.permutation(80)
     found = board_posterior(Outcomes(correct[q][:, p], names=[names[j] for j in p]), **settings)
@@ -147,18 +135,6 @@ def test_too_few_mistakes_are_a_reason():
     assert np.isfinite(posterior.entries.skill).all()
 
 
-def test_copies_do_not_move_the_result():
-    answers = field(m=20, n=1000, seed=8)
-    winner = int(np.argmax(answers.scores))
-    copied = Outcomes(np.concatenate([answers.correct, answers.correct[:, [winner] * 15]], axis=1))
-    theta, with_copies = (
-        board_posterior(a, NORMAL, draws=4000, random_seed=0).draws["theta_sota"]
-        for a in (answers, copied)
-    )
-    assert with_copies.mean() == pytest.approx(theta.mean(), abs=0.35 * theta.std())
-    assert with_copies.std() == pytest.approx(theta.std(), rel=0.2)
-
-
 @pytest.mark.slow
 def test_a_leader_unlike_the_others_does_not_pull_the_field_below_the_cut(monkeypatch):
     """The law of being in the modelled part is each classifier's own."""
@@ -171,8 +147,11 @@ def test_a_leader_unlike_the_others_does_not_pull_the_field_below_the_cut(monkey
     known = replace(found, loadings=unlike)
     monkeypatch.setattr(from_items, "response_correlation", lambda *_: known)
     ours = board_posterior(drawn, random_seed=1)
-    assert ours.fit.evidence.loadings.loadings[leader] < ours.fit.evidence.loadings.rho - 0.4
-    assert ours.fit.evidence.is_cut
+    assert (
+        ours.skills.fit.evidence.loadings.loadings[leader]
+        < ours.skills.fit.evidence.loadings.rho - 0.4
+    )
+    assert ours.skills.fit.evidence.is_cut
     winner = ours.draws["winner_skill"]
     # with one law for all the mean is .94, and .71 the lower end
     assert winner.mean() == pytest.approx(skills[leader], abs=0.02)
@@ -272,19 +251,6 @@ def test_one_task_is_the_same_as_no_tasks():
         assert ours.mean() == pytest.approx(theirs.mean(), abs=0.12 * ours.std()), name
         assert ours.std() == pytest.approx(theirs.std(), rel=0.12), name
     assert other.notes[0].startswith("scores are averages over 1 task")
-
-
-def test_small_tasks_that_weigh_much_widen_intervals():
-    rng = np.random.default_rng(6)
-    answers = correlated(rng, 300, [0.9, 0.87, 0.85, 0.8, 0.78, 0.7], 0.4)
-    tasks = ["small"] * 5 + ["large"] * 295
-    by_item, by_task = (
-        board_posterior(Outcomes(answers.correct, tasks=tasks, average=how), random_seed=0)
-        for how in ("items", "tasks")
-    )
-    wider = by_task.draws["winner_skill"].std() / by_item.draws["winner_skill"].std()
-    kish = 1 / (0.25 / 5 + 0.25 / 295)
-    assert 0.6 * np.sqrt(300 / kish) < wider < 1.4 * np.sqrt(300 / kish)
 
 
 @pytest.mark.slow

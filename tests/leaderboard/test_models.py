@@ -9,7 +9,7 @@ from boards import evidence_of, log_likelihood_at
 from scipy import special, stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import (
@@ -17,11 +17,9 @@ from bayes_sota.leaderboard.models import (
     _log_ndtr,
     build_model,
     field_log_density,
-    observe_scores,
     score_log_probability,
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
-from bayes_sota.leaderboard.skills import replicate_scores
 
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
@@ -32,7 +30,6 @@ pytestmark = [
 ]
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 BOARDS = ("complete", "cut", "score", "auc")
-KNOWN = BoardPriors(correlation=FixedCorrelation(0.7), families=("normal",))
 PRIOR = BoardPriors().correlation
 
 
@@ -127,27 +124,6 @@ def test_a_density_for_each_entry(fits):
         field_log_density(shape, 2.2, -1.0, 0.0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", BOARDS)
-def test_replicated_boards_follow_the_density(fits, kind):
-    shape = fit_shape(fits[kind].evidence.board, family="normal", fit=fits[kind])
-    density = field_log_density(shape, *shape.natural_points[0]).eval(**UNOPTIMISED)
-    rng, evidence, rho = np.random.default_rng(3), shape.evidence, 0.8
-    boards = np.stack([replicate_scores(shape, density, rho, rng) for _ in range(2000)])
-    weights = (shape.density("normal", shape.points[0].points[:1])[0]) * evidence.at(rho).typical
-    weights /= weights.sum()
-    own = evidence.law.errors_at(evidence.psi) * np.sqrt(1 - rho**2)
-    mean = evidence.board.sign * weights @ evidence.psi
-    sd = np.sqrt(weights @ (evidence.psi**2 + own**2) - mean**2)
-    if not evidence.is_cut:
-        assert boards.mean() == pytest.approx(mean, abs=4 * sd / np.sqrt(boards.size) + 1e-3)
-        assert boards.std() == pytest.approx(sd, rel=0.05)
-    else:
-        assert boards.min() >= evidence.values[0] / evidence.law.unit
-    each = replicate_scores(shape, np.tile(density, (boards.shape[1], 1)), rho, rng)
-    assert each.shape == boards[0].shape
-
-
 def test_pymc_draws_boards_and_no_score_but_the_observed_has_a_likelihood(fits):
     fit = fits["cut"]
     model = build_model(fit.evidence.board, family="normal", fit=fit)
@@ -194,28 +170,6 @@ def test_log_normal_cdf_and_its_slope():
     np.testing.assert_allclose(
         slope, np.exp(stats.norm.logpdf(at) - special.log_ndtr(at)), rtol=1e-9
     )
-
-
-@pytest.mark.slow
-def test_a_model_that_does_not_observe_is_the_same_once_it_does(fits):
-    """With rho known there is no potential; a second board has a dimension of its own."""
-    board = fits["cut"].evidence.board
-    shape = fit_shape(board, KNOWN, family="normal")
-    model = build_model(board, KNOWN, family="normal", fit=shape)
-    with build_model(board, KNOWN, family="normal", fit=shape, observe=False) as other:
-        assert not other.observed_RVs
-        density = field_log_density(shape, other["location"], other["log_spread"])
-        observe_scores(shape, density, other["rho"])
-    point = model.initial_point()
-    values = [m.compile_logp(**UNOPTIMISED)(point) for m in (model, other)]
-    assert float(values[0]) == pytest.approx(float(values[1]), rel=1e-12)
-    second = fit_shape(fits["complete"].evidence.board, KNOWN, family="normal")
-    with other:
-        other.add_coord("again", list(second.evidence.board.names))
-        density = field_log_density(second, other["location"], other["log_spread"])
-        observe_scores(second, density, other["rho"], "again_score", dims="again")
-    assert other.named_vars_to_dims["again_score"] == ("again",)
-    assert float(other.compile_logp(**UNOPTIMISED)(point)) != float(values[0])
 
 
 def test_what_cannot_be_built_is_refused(fits):

@@ -5,7 +5,6 @@ import pymc as pm
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.leaderboard.models_pairs import build_paired
 from bayes_sota.leaderboard.pairs import Pairs
 from bayes_sota.leaderboard.pairs_posterior import PairFit, fit_pairs
@@ -39,11 +38,6 @@ def test_the_likelihood_is_that_of_the_exact_route(family: str, options: dict) -
         each = fit.log_likelihood(family, point[None])[0]
         expected = np.logaddexp.reduce(each) - np.log(each.size)
         assert float(logp({"coordinates": point})) == pytest.approx(expected, 1e-9)
-
-
-def test_other_shapes_are_refused() -> None:
-    with pytest.raises(InputError, match="unknown family"):
-        build_paired(boards(), family="square")
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation, board_priors
 from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
@@ -54,19 +53,11 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
     )
     table = average_tasks(shares / 200, n_test=200, new="tasks")
     of_averages = board_posterior(table, draws=200, random_seed=0)
-    both = of_answers.fit.evidence.loadings, of_averages.fit.evidence.loadings
+    both = of_answers.skills.fit.evidence.loadings, of_averages.skills.fit.evidence.loadings
     assert all(one.is_learnt for one in both)
     assert both[0].rho == pytest.approx(both[1].rho, abs=1e-9)
     assert of_averages.learns_rho
-    assert of_averages.fit.evidence.freedom == of_answers.fit.evidence.freedom == 5
-
-
-def test_tasks_that_tell_nothing_leave_the_prior() -> None:
-    scores = np.repeat([[0.6], [0.7], [0.8]], 4, axis=1)
-    board = average_tasks(scores, n_test=50, new="tasks")
-    assert not board_posterior(board, draws=50).learns_rho
-    with pytest.raises(InputError, match="leave out a task of weight 0"):
-        average_tasks(scores, average={"1": 1, "2": 1, "3": 1, "4": 0}, new="tasks")
+    assert of_averages.skills.fit.evidence.freedom == of_answers.skills.fit.evidence.freedom == 5
 
 
 def test_passes_stay_passes() -> None:
@@ -75,7 +66,7 @@ def test_passes_stay_passes() -> None:
     runs = (rng.random((60, 5, 4)) < 0.4) * 1
     names = np.repeat(list("abcd"), 15).tolist()
     data = Outcomes(runs, tasks=names, new="tasks", passes=(3, False))
-    evidence = board_posterior(data, draws=50).fit.evidence
+    evidence = board_posterior(data, draws=50).skills.fit.evidence
     of_items = data.about("items", passes=(3, False)).average.effective
     worth = evidence.board.n_test / evidence.ratio**2
     assert np.all(worth <= of_items * (1 + 1e-9))

@@ -45,36 +45,6 @@ def test_boards_without_gains_have_few_findings() -> None:
 
 
 @pytest.mark.slow
-def test_the_luck_of_many_submissions_is_no_gain() -> None:
-    """Every other team shows the best of 200 submissions: without their numbers they stand out.
-
-    How many pass the level differs much between boards, from none to nearly all; how probable a
-    gain beyond luck is on average does not.
-    """
-    tries = np.tile([200, 1], 50)
-    names = [f"t{j}" for j in range(tries.size)]
-    for seed in (3, 6):
-        rng = np.random.default_rng(seed)
-        skill = rng.normal(0.8, 0.03, tries.size)
-        public_se, private_se = (np.sqrt(skill * (1 - skill) / n) for n in (2000, 4000))
-        best = np.array([rng.standard_normal(t).max() for t in tries])
-        luck = np.sqrt(0.3) * rng.standard_normal(tries.size) + np.sqrt(0.7) * best
-        public = np.round((skill + public_se * luck) * 2000) / 2000
-        private = skill + private_se * rng.standard_normal(tries.size)
-        private = np.round(private * 4000) / 4000
-        chance = {}
-        for told in (True, False):
-            given = {"names": names, "submissions": tries if told else None}
-            boards = bs.PairedBoards(public, private, n_test=(2000, 4000), **given)
-            content = content_of(boards)
-            rows = {row["name"]: row["beyond_luck"]["probability"] for row in content["entries"]}
-            chance[told] = np.mean([rows[name] for name in names[::2]])
-            assert not (told and content["gained_beyond_luck"])
-        assert chance[True] < 0.03
-        assert chance[False] > 5 * chance[True]
-
-
-@pytest.mark.slow
 def test_a_family_that_was_trained_on_validation_data(data_directory) -> None:
     rows = pd.read_csv(data_directory / "mteb_splits" / "validation_and_test.csv.gz")
     family = "codefuse-ai__F2LLM"

@@ -6,7 +6,6 @@ import pytest
 import bayes_sota as bs
 from bayes_sota.core.plots import COLORS
 from bayes_sota.core.tables import Report
-from bayes_sota.data.known import with_known
 from bayes_sota.leaderboard.plots import plot_entries
 
 
@@ -43,16 +42,3 @@ def test_every_entry_is_drawn_as_the_table_has_it(entries: Report, top: int) -> 
     singles = entries.frame.head(top).query("set_lower == set_upper").index
     for row in singles:  # wide enough to be seen
         assert np.ptp(figure.viz[f"ranks_{row}"]["rank"].item()["x"][:2]) > 0
-
-
-def test_a_known_skill_is_marked() -> None:
-    board = bs.Leaderboard([0.93, 0.80, 0.91, 0.88], n_test=500, names=list("abcd"))
-    table = bs.board_table(with_known(board, {"c": 0.9}), random_seed=0)
-    assert [row["skill_is_known"] for row in table.content["entries"]] == [
-        False,
-        True,
-        False,
-        False,
-    ]
-    labels = plot_entries(table).viz["plot"]["skill"].item().get_yticklabels()
-    assert [label.get_text() for label in labels] == ["a", "c (known)", "d", "b"]

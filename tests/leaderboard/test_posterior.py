@@ -6,14 +6,11 @@ from boards import evidence_of
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation, UniformTries
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.posterior import (
-    BoardPosterior,
-    board_posterior,
-)
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.sample import check_board
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.maximum.score_laws import score_law
@@ -71,7 +68,7 @@ def test_agrees_with_likelihood_weighting(rho: float, family: str) -> None:
     priors = BoardPriors(correlation=FixedCorrelation(rho), families=(family,))
     found = board_posterior(SMALL, priors, draws=20_000, random_seed=1)
     ours, other = found.draws, weighted_simulation(SMALL, rho, family, 1_000_000)
-    own = cluster_mcse(ours["theta_sota"], *found.parameters.behind)
+    own = cluster_mcse(ours["theta_sota"], *found.skills.parameters.behind)
     error = np.hypot(other["sd"] / np.sqrt(other["effective"]), own)
     assert other["effective"] > 1000
     assert ours["theta_sota"].mean() == pytest.approx(other["mean"], abs=4 * error)
@@ -95,7 +92,7 @@ def test_rho_and_shift_keep_their_priors_and_the_best_is_the_best(small) -> None
 def test_rho_learnt_from_the_shape_of_a_narrow_board() -> None:
     """Scores closer than luck allows: learnt jointly, rho leaves its prior."""
     board = board_of(9000 + np.arange(60) // 3, 10_000)
-    fit = board_posterior(board, NORMAL, draws=1, random_seed=1).fit.learning("rho")
+    fit = board_posterior(board, NORMAL, draws=1, random_seed=1).skills.fit.learning("rho")
     assert draw_posterior(fit, 4000, np.random.default_rng(1)).rho.mean() > 0.88
 
 
@@ -132,13 +129,6 @@ def test_scores_that_share_a_bin_are_no_copies_but_equal_ones_are() -> None:
     spiked = Leaderboard(notebook, metric="score", standard_error=0.005)
     fit = fit_field(evidence_of(spiked), BoardPriors(), np.random.default_rng(0))
     assert fit.evidence.copies.sum() - fit.copies.sum() == pytest.approx(60, abs=3)
-
-
-def test_a_prior_on_the_number_of_entries() -> None:
-    board = board_of([455, 450, 448, 445, 440], 500, n_classifiers=UniformTries(10, 200))
-    draws = board_posterior(board, NORMAL, random_seed=1).draws
-    assert draws["n_classifiers"].min() >= 10
-    assert draws["n_classifiers"].std() > 20
 
 
 CROWD = [*np.random.default_rng(1).binomial(4000, np.full(50, 0.8))]
@@ -194,7 +184,7 @@ def test_evidence_does_not_depend_on_where_the_search_began() -> None:
     skill = expit(2.3 - rng.exponential(0.25, 1500))
     board = board_of(rng.binomial(11_072, skill), 11_072)
     priors = BoardPriors(families=("ex-gaussian",))
-    fits = [board_posterior(board, priors, draws=10, random_seed=i).fit for i in (0, 6, 10)]
+    fits = [board_posterior(board, priors, draws=10, random_seed=i).skills.fit for i in (0, 6, 10)]
     evidence = np.array([fit.log_evidence[:, 3] for fit in fits])
     points = np.array([[family.effective_size[3] for family in fit.points] for fit in fits])
     # a fit of few effective points has the error of so few
@@ -226,7 +216,7 @@ def test_the_best_of_a_fresh_field_may_lie_above_the_grid() -> None:
     scores = expit(2 + 0.4 * rng.standard_normal(20))
     board = Leaderboard(np.round(scores, 5), n_test=100_000)
     priors = BoardPriors(correlation=FixedCorrelation(0.0), families=("normal",))
-    skills = draw_posterior(board_posterior(board, priors, random_seed=1).fit, 400, rng)
+    skills = draw_posterior(board_posterior(board, priors, random_seed=1).skills.fit, 400, rng)
     place = skills.fit.location(skills.parameters.coordinates)
     width = skills.fit.spread(skills.parameters.coordinates)
     fresh = expit(place[:, None, None] + width[:, None, None] * rng.standard_normal((400, 400, 20)))

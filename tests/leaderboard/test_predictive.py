@@ -67,7 +67,7 @@ def spiked():
 
 @pytest.mark.parametrize("data", [spiked(), field_scores()], ids=["spike", "near-clones"])
 def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(data) -> None:
-    fit = board_posterior(data, random_seed=0, draws=100).fit
+    fit = board_posterior(data, random_seed=0, draws=100).skills.fit
     assert fit.evidence.is_cut
     assert (fit.copies / np.bincount(fit.evidence.row)).min() < 0.8
     parameters = draw_posterior(fit, 300, np.random.default_rng(1)).parameters

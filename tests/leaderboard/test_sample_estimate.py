@@ -44,18 +44,6 @@ def test_results_have_the_groups_and_attributes_of_the_schema(tree: xr.DataTree)
         assert tree["observed_data"]["score"].size == tree["constant_data"]["modelled"].sum() < 40
 
 
-@pytest.mark.slow
-def test_sensitivity_of_a_maximum() -> None:
-    rows = bs.sota_sensitivity(MAXIMUM, draws=2000)
-    assert rows["assumption"][0] == "as given"
-    tries = rows[rows["assumption"] == "n_classifiers"]
-    assert list(tries["value"]) == [0.5, 2.0, 10.0]
-    assert np.all(np.diff(tries["mean"]) < 0)
-    rho = rows[rows["assumption"] == "rho"]
-    assert np.all(np.diff(rho["value"]) > 0)
-    assert rho["mean"].iloc[-1] > rho["mean"].iloc[0]
-
-
 def test_sensitivity_of_a_board() -> None:
     two = bs.Priors(families=("normal", "ex-gaussian"))
     rows = bs.sota_sensitivity(BOARD, priors=two, draws=2000)
@@ -67,15 +55,6 @@ def test_sensitivity_of_a_board() -> None:
     assert (rows["assumption"] == "rho learnt from the scores").sum() == 1
     known = bs.sota_sensitivity(BOARD, priors=ONE, draws=200)
     assert set(known["assumption"]) == {"as given", "n_classifiers"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("board", [MAXIMUM, BOARD], ids=["maximum", "board"])
-def test_the_first_row_is_the_result_itself(board: bs.Leaderboard) -> None:
-    theta = bs.estimate_sota(board, random_seed=3)["posterior"]["theta_sota"].values
-    first = bs.sota_sensitivity(board, random_seed=3).iloc[0]
-    assert first["assumption"] == "as given"
-    assert [first["mean"], first["lower"]] == [theta.mean(), np.quantile(theta, 0.025)]
 
 
 CHOSEN = bs.Leaderboard([0.9, 0.904, 0.91, 0.88, 0.93, 0.89], n_test=500, submissions=9)

@@ -75,24 +75,3 @@ def test_monte_carlo_errors_are_what_other_seeds_give() -> None:
     ratio = np.mean(found, axis=0)[:, 1] / np.std(found, axis=0, ddof=1)[:, 0]
     low, high = np.sqrt(chi2.ppf([0.001, 0.999], 11) / 11)
     assert np.all((ratio > 0.8 / high) & (ratio < 1.5 / low)), ratio
-
-
-@pytest.mark.slow
-def test_submissions_are_in_the_tree_and_in_words(tmp_path) -> None:
-    rng = np.random.default_rng(0)
-    numbers, psi = rng.integers(1, 200, 40), rng.normal(0.8, 0.02, 40)
-    lines = [
-        f"t{i},{psi[i] + e:.5f},{psi[i] + f:.5f},{t}"
-        for i, (e, f, t) in enumerate(zip(*rng.normal(0, 0.01, (2, 40)), numbers, strict=True))
-    ]
-    file = tmp_path / "public_and_private.csv"
-    file.write_text("\n".join(["team,public,private,entries", *lines]), encoding="utf-8")
-    boards = bs.read_paired_boards(file)
-    assert boards.has_submissions
-    assert not bs.read_paired_boards(file, submissions=1).has_submissions
-    tree = bs.estimate_sota(boards, random_seed=0, draws=50, chains=2)
-    assert tree.attrs["luck_learnt"] == 1
-    for group in ("prior", "posterior"):
-        assert {"submission_luck", "submission_slope"} <= set(tree[group].data_vars)
-    text = "\n".join(bs.leaderboard.describe_paired(tree, boards).legend)
-    assert "public board shows, is learnt as" in text

@@ -3,14 +3,12 @@
 The luck of a choice is taken off every score that was chosen; real boards, where they are at hand.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from boards import draw_entries, evidence_of
 
 import bayes_sota as bs
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.posterior import board_posterior
@@ -50,24 +48,6 @@ BOARDS = {
     ),
     "partial": lambda **options: board(n_classifiers=500, **options),
 }
-
-
-@pytest.mark.parametrize("kind", BOARDS)
-def test_the_kernel_of_one_submission_is_the_plain_one_to_the_last_bit(kind):
-    """Also where others of the same board had several."""
-    plain = evidence_of(BOARDS[kind]())
-    m = plain.modelled.size
-    chosen = evidence_of(BOARDS[kind](submissions=[1] * (m - 1) + [50]))
-    ones, alone = chosen.kind == chosen.kinds[0], replace(chosen, numbers=None)
-    variance = np.full(chosen.kind.size, 1 - 0.7**2)
-    lucky, plain = (
-        one.log_kernel(one.prepared, one.values, variance, one.kind, 0.8) for one in (chosen, alone)
-    )
-    assert np.array_equal(lucky[ones], plain[ones])
-    cut, variance = float(chosen.values.min()), variance[: chosen.n_kinds]
-    reach = chosen.law.reach(chosen.psi, cut, 1 - 0.7**2)
-    reaches = chosen.reaches(cut, variance, 0.8)
-    assert np.array_equal(reaches[chosen.kinds[0]], np.minimum(reach, 1.0))
 
 
 @pytest.mark.parametrize("kind", BOARDS)
@@ -145,21 +125,6 @@ def test_agrees_with_likelihood_weighting(luck):
 
 
 @pytest.mark.slow
-def test_the_luck_is_a_variable_of_results_where_entries_had_submissions():
-    normal = bs.Priors(families=("normal",))
-    tree = bs.estimate_sota(board(submissions=numbers()), priors=normal, random_seed=1)
-    for group in ("posterior", "prior"):
-        draws = tree[group]["submission_luck"].values.ravel()
-        ends = np.quantile(draws, [0.025, 0.5, 0.975])
-        known = BetaCorrelation(1.8, 1.2).quantile([0.025, 0.5, 0.975])
-        assert ends == pytest.approx(known, abs=0.04)  # a board keeps it
-    assert "submission_luck" in tree["log_prior"].data_vars
-    assert "submission_luck" in bs.summarize(tree).index
-    plain = bs.estimate_sota(board(), priors=normal, random_seed=1)
-    assert "submission_luck" not in plain["posterior"].data_vars
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("luck", [0.3, 0.9])
 @pytest.mark.parametrize("equal", [False, True])
 def test_skills_never_rise_when_all_have_more_submissions(luck, equal):
@@ -198,25 +163,10 @@ def test_replicated_boards_are_like_boards_of_the_model():
     assert abs(theta["theta_sota"].mean() - psi.max()) < 2.5 * theta["theta_sota"].std()
 
 
-@pytest.mark.slow
-def test_copies_of_one_notebook_are_found_whatever_their_numbers_of_submissions():
-    """Also where scores are binned: only equal scores are copies of each other."""
-    rng = np.random.default_rng(0)
-    scores = np.append(np.round(0.8 + 0.02 * rng.standard_normal(3000), 6), np.full(80, 0.83))
-    entries = bs.Leaderboard(
-        scores, metric="score", standard_error=0.015, submissions=rng.integers(1, 500, 3080)
-    )
-    fit = fit_field(evidence_of(entries), NORMAL, np.random.default_rng(0))
-    merged = fit.evidence.copies.sum() - fit.copies.sum()
-    values = fit.evidence.scores[fit.evidence.entries]
-    assert fit.evidence.values.size < np.unique(values).size
-    assert merged == pytest.approx(79, abs=4)
-
-
 def test_entries_below_the_modelled_part_lose_the_luck_of_their_submissions():
     entries = board(np.append(counts_of(), [0.6, 0.6]), submissions=[*[1] * 121, 200])
     found = board_posterior(entries, NORMAL, draws=400, random_seed=1)
-    assert not found.fit.evidence.modelled[-2:].any()
+    assert not found.skills.fit.evidence.modelled[-2:].any()
     once, chosen = found.entries.mean()[-2:]
     assert once == pytest.approx(0.6, abs=0.003)
     assert 0.57 < chosen < 0.595

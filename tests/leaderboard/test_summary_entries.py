@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import re
 
 import numpy as np
 import pytest
@@ -78,34 +77,6 @@ def test_responses_are_compared_item_by_item() -> None:
         bs.board_table(bs.Outcomes(np.eye(6, dtype=int)), ranks="stepwise", random_seed=0)
 
 
-@pytest.mark.slow
-def test_skills_from_responses_are_those_of_the_answers() -> None:
-    rng = np.random.default_rng(3)
-    hard = rng.standard_normal((600, 1))
-    correct = hard + rng.standard_normal((600, 8)) > np.linspace(-1.2, -0.6, 8)
-    correct[:, 1] = correct[:, 0]  # a copy under another name
-    correct[:3, 1] = ~correct[:3, 1]
-    answers = bs.Outcomes(correct, names=list("abcdefgh"))
-    posterior = board_posterior(answers, random_seed=np.random.default_rng(5))
-    frame = bs.board_table(answers, random_seed=5).frame.set_index("name")
-    by_name = frame.loc[list(answers.names)]
-    np.testing.assert_allclose(by_name["skill"], posterior.entries.skill.mean(axis=0), atol=1e-3)
-    np.testing.assert_allclose(by_name["p_best"], posterior.entries.p_best, atol=1e-6)
-    ranks = np.argsort(np.argsort(-posterior.entries.skill, axis=1), axis=1) + 1
-    low, high = np.quantile(ranks, [0.025, 0.975], axis=0, method="inverted_cdf")
-    np.testing.assert_array_equal(by_name["rank_lower"], low)
-    np.testing.assert_array_equal(by_name["rank_upper"], high)
-
-
-def test_a_known_correlation_and_its_note(board: bs.Leaderboard, table: Report) -> None:
-    alone = bs.board_table(
-        board, priors=BoardPriors(correlation=FixedCorrelation(0.0)), random_seed=1
-    )
-    tied = (found.content["n_tied_with_best"] for found in (alone, table))
-    assert next(tied) > next(tied)
-    assert any("rho is 0.00." in note for note in alone.notes)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -119,21 +90,6 @@ def test_wrong_input(options: dict, message: str) -> None:
     board = bs.Leaderboard([0.9, 0.8], n_test=100, submissions=5)
     with pytest.raises(InputError, match=message):
         bs.board_table(board if options else board.maximum_only(), random_seed=1, **options)
-
-
-@pytest.mark.slow
-def test_ties_take_clusters_as_wholes() -> None:
-    """Every item five times: five times the answers, and not a bit more to tell."""
-    rng = np.random.default_rng(0)
-    x = rng.random((80, 4)) < [0.9, 0.87, 0.84, 0.6]
-    copied = np.repeat(x, 5, axis=0)
-    families = [str(i // 5) for i in range(400)]
-    whole = bs.board_table(bs.Outcomes(copied, clusters=families), random_seed=0)
-    apart = bs.board_table(bs.Outcomes(copied), random_seed=0)
-    once = bs.board_table(bs.Outcomes(x), random_seed=0)
-    tied = [table.content["n_tied_with_best"] for table in (apart, once, whole)]
-    assert tied == [1, 2, 2]
-    assert any("items come in clusters" in note for note in whole.notes)
 
 
 DRAWS = 200
@@ -183,19 +139,6 @@ def test_no_row_of_many_tables_contradicts_another() -> None:
     assert not {seed: one for seed, one in found.items() if one}
 
 
-@pytest.mark.slow
-def test_wider_sets_for_more_certainty() -> None:
-    board = bs.Leaderboard([0.93, 0.92, 0.91, 0.90, 0.85], n_test=2000)
-    sizes = {}
-    for how in ("each", "joint", "stepwise"):
-        frame = bs.board_table(board, ranks=how, random_seed=0).frame
-        sizes[how] = float((frame["set_upper"] - frame["set_lower"]).mean())
-        narrow = bs.board_table(board, ranks=how, ci_prob=0.5, random_seed=0).frame
-        assert (narrow["set_upper"] <= frame["set_upper"]).all()
-    assert sizes["each"] <= sizes["joint"] <= sizes["stepwise"]
-    assert "stepwise" in bs.board_table(board, ranks="stepwise", random_seed=0).content["ranks"]
-
-
 def test_items_that_distinguish_the_first_two() -> None:
     """With so many more items the leader is distinguished in every second board.
 
@@ -214,16 +157,6 @@ def test_items_that_distinguish_the_first_two() -> None:
     precision = 1 / apart.var() + more / 1000 / error
     assert gap * precision**0.5 == pytest.approx(1.96, rel=0.05)
     assert needed["names"] == ["entry 1", "entry 2"]
-
-
-@pytest.mark.parametrize(("spread", "times"), [(0.05, r"[\d.]{1,3}"), (0.3, r"\d\d0")])
-def test_scores_over_tasks_take_more_tasks_to_be_distinguished(spread: float, times: str) -> None:
-    """In words of tasks, and with two digits whatever the size of the number."""
-    each = 0.8 + spread * np.array([1, -1, 1, -1, 1, -1]) / 2
-    board = bs.data.average_tasks([each + 0.01, each[::-1], each - 0.01], new="tasks")
-    table = bs.board_table(board, random_seed=0)
-    said = "\n".join(table.sentences)
-    assert re.search(rf"^{times} times as many tasks would distinguish", said, re.M), said
 
 
 def test_enough_items_for_the_first_two_are_not_enough_for_all_ranks() -> None:

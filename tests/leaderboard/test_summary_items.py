@@ -55,26 +55,6 @@ def test_one_classifier_of_a_file(capsys: Any, one: str) -> None:
     assert "pass@2 of" in run(capsys, "score", one, "--metric", "pass@2")[1]
 
 
-def test_several_classifiers_each_alone(capsys: Any, tmp_path: Path) -> None:
-    table, figure = tmp_path / "x.csv", tmp_path / "x.svg"
-    code, out, _ = run(capsys, "score", EXAM, "--save", str(table), "--save", str(figure))
-    assert code == 0
-    assert out.startswith("Expect forest to score")
-    assert "without allowing for the best having been picked" in out
-    rows = table.read_text().splitlines()
-    assert [row.split(",")[0] for row in rows[1:]] == ["forest", "linear", "tree", "extra tree"]
-    assert "extra tree" in figure.read_text()
-
-
-def test_clusters_widen_the_interval(capsys: Any, tmp_path: Path) -> None:
-    alike = np.repeat(np.random.default_rng(2).random(20) < 0.7, 5)
-    rows = "\n".join(f"{i},p{i // 5},{int(x)}" for i, x in enumerate(alike))
-    path = written(tmp_path, f"item,cluster,reader\n{rows}\n")
-    (found,) = json.loads(run(capsys, "score", str(path), "--json")[1])["classifiers"]
-    assert found["n_clusters"] == 20
-    assert 14 < found["n_effective"] < 40
-
-
 @pytest.mark.slow
 def test_boards_are_about_runs_tasks_and_passes(capsys: Any) -> None:
     widths = {}
@@ -113,20 +93,6 @@ def test_tasks_have_the_draws_skills_and_the_best_of_claim_responses() -> None:
         assert (row["task"], row["n_items"]) == (theirs["task"], theirs["n_items"])
         assert row["p_best"] == theirs["p_best"][row["name"]]
         assert (row["name"] == theirs["best"]) == (row["p_best"] == max(theirs["p_best"].values()))
-
-
-def test_tasks_from_the_shell(capsys: Any, tmp_path: Path) -> None:
-    table, figure = tmp_path / "t.csv", tmp_path / "f.png"
-    command = ("board", EXAM, "--by", "task")
-    _, out, _ = run(capsys, *command, "--save", str(table), "--save", str(figure))
-    assert "On many new items expect forest, the best over all tasks, to score from" in out
-    found = json.loads(run(capsys, *command, "--json")[1])["entries"]
-    frame = pd.read_csv(table)
-    ends = frame[["skill_lower", "skill_upper"]].to_numpy()
-    assert frame["name"].tolist() == [entry["name"] for entry in found]
-    np.testing.assert_allclose(ends, [entry["skill"]["interval"] for entry in found])
-    assert frame.groupby("task")["p_best"].sum().to_numpy() == pytest.approx(1)
-    assert figure.stat().st_size > 1000
 
 
 def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:

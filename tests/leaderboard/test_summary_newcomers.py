@@ -68,10 +68,10 @@ def test_beside_a_maximum_as_simulated_newcomers_with_that_score(maximum) -> Non
 
 def test_on_a_board_as_simulated_newcomers_with_that_score(found) -> None:
     """Psi by inversion of each draw's P(psi), scores with the variance of the model."""
-    rng, fit = np.random.default_rng(2), found.fit
+    rng, fit = np.random.default_rng(2), found.skills.fit
     psi = np.empty((2000, 1000))
-    for _, f, rows in found.parameters.cells(fit, 100):
-        density = fit.density(fit.families[f], found.parameters.points(fit, rows))
+    for _, f, rows in found.skills.parameters.cells(fit, 100):
+        density = fit.density(fit.families[f], found.skills.parameters.points(fit, rows))
         cdf = np.cumsum(density, axis=1)
         for row, sums in zip(rows, cdf, strict=True):
             y = np.interp(rng.random(1000) * sums[-1], sums, fit.evidence.y + fit.evidence.step / 2)
@@ -169,16 +169,6 @@ def test_an_answer_in_words_and_one_that_cannot_be_trusted(found) -> None:
     assert said.endswith(f"with probability {answer['probability']:.2f}.")
     assert reasons_of_answer(answer) == []
     assert "only 3 draws support it" in reasons_of_answer(answer | {"effective_draws": 3.0})[0]
-
-
-@pytest.mark.slow
-def test_boards_are_asked_one_by_one() -> None:
-    boards = [bs.BestScore(x, n_test=n, n_classifiers=20) for x, n in (("0.9", 500), ("0.8", 300))]
-    result = bs.estimate_sota(boards, draws=300, random_seed=0)
-    first, second = (newcomer(result, score=0.88, board=k) for k in (0, 1))
-    assert first["probability"] < 0.5 < second["probability"]
-    with pytest.raises(InputError, match="board must be"):
-        newcomer(result, score=0.9, board=2)
 
 
 def test_refusals(found, maximum) -> None:

@@ -21,7 +21,6 @@ ACCURACY = 1e-10  # promised absolute error of the cdf, and of a million items
 OF_A_MILLION = 1e-8
 TOP = 0.9 + 0.025 / 1001
 PAPER_FIELD = Uniform(TOP - 0.025, TOP)
-SLOW = pytest.mark.slow
 
 
 IDENTICAL = [
@@ -200,10 +199,7 @@ def test_every_law_is_a_law(arguments):
         ({"n_classifiers": None}, "n_classifiers is needed"),
         ({"n_test": "many"}, "n_test must be a whole number from 1 to 1,000,000,000, got many"),
         ({"correlation": 1.2}, "correlation must be a number from 0 to 1, got 1.2"),
-        (
-            {"correlation": 0.5, "reference_skill": 1.0},
-            "must be a number above 0 and below 1",
-        ),
+        ({"correlation": 0.5, "reference_skill": 1.0}, "must be a number above 0 and below 1"),
         ({"correlation": 0.5, "reference_count": 21}, "whole number from 0 to 20, got 21"),
         (
             {"skill": [0.7, 0.9], "n_classifiers": None, "correlation": 0.6},

@@ -8,11 +8,9 @@ import pytest
 from scipy import stats
 from tensors import maximum_logp
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
-    FixedCorrelation,
     LogitNormalSkill,
     MaximumPriors,
     UniformSkill,
@@ -32,7 +30,6 @@ pytestmark = [
     )
 ]
 
-UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 LARGE = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
 FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)
@@ -80,18 +77,6 @@ def test_log_prior_is_the_stated_one():
         assert float(found) == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.slow
-def test_two_boards_add_their_log_likelihoods():
-    other = BestScore("0.97", n_test=400, n_classifiers=(20, 80), name="other")
-    joint, *each = (log_likelihood(b, 2.5, 0.3, 0.7) for b in ((BOARD, other), BOARD, other))
-    assert joint == pytest.approx(sum(each), abs=1e-8)
-
-
-def test_skills_that_are_not_logit_normal_are_refused():
-    with pytest.raises(InputError, match="exact and abc have others too"):
-        maximum_logp(BOARD, 2.0, 0.3, 0.6, priors=MaximumPriors(BetaSkill()))
-
-
 @pytest.mark.parametrize("family", [LogitNormalSkill, UniformSkill, BetaSkill])
 def test_fresh_maxima_follow_the_exact_law(family):
     """Of models and of their simulator, all draws in one call; the law shares no code."""
@@ -112,12 +97,6 @@ def test_fresh_maxima_follow_the_exact_law(family):
         )
         assert drawn.mean() == pytest.approx(law.mean(), abs=4 * law.std() / np.sqrt(count))
         assert drawn.std() == pytest.approx(law.std(), rel=0.05)
-
-
-def test_the_simulated_model_needs_something_unknown():
-    priors = MaximumPriors(LogitNormalSkill(typical=0.9, spread=0.2), FixedCorrelation(0.6))
-    with pytest.raises(InputError, match="location, spread and rho are known"):
-        build_simulated_maximum([FIRST], priors, epsilon=0.01)
 
 
 @pytest.mark.parametrize(("right", "distance"), [(2736, 0.0), (2734, 1 / 3000), (2760, 22 / 3000)])

@@ -26,18 +26,6 @@ def test_bars_are_equal_tailed_intervals(tree: xr.DataTree, ci_prob: float) -> N
         np.testing.assert_allclose(drawn["mean"][row], np.mean(draws))
 
 
-def test_every_quantity_of_every_board_has_a_row(
-    tree: xr.DataTree, two_boards: xr.DataTree
-) -> None:
-    words = ["best classifier", "winner", "best of a new field"]
-    for result, boards in ((tree, [""]), (two_boards, two_boards["posterior"]["board"].values)):
-        axes = plot_sota(result, backend="matplotlib").viz["figure"].item().axes[0]
-        labels = [label.get_text() for label in axes.get_yticklabels()]
-        assert len(labels) == 3 * len(boards)
-        assert labels == words or labels[0].startswith(r"public \$board\$")
-        assert "accuracy" in axes.get_xlabel()
-
-
 def artist(law: Any, label: str, ci_prob: float = 0.95) -> dict:
     return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["density"].item()
 
@@ -68,19 +56,3 @@ def test_lines_are_densities(law: Any, label: str, drawn: Any) -> None:
         places = np.round(3000 * places)
     np.testing.assert_allclose(below, drawn.cdf(places), atol=0.022)
     assert below[-1] == pytest.approx(1, abs=2e-3)
-
-
-@pytest.mark.parametrize(
-    "law",
-    [
-        bs.maximum_law(n_test=20, n_classifiers=5, skill=0.9),
-        bs.maximum_law(n_test=100, n_classifiers=1, skill=0.5),
-    ],
-)
-def test_labels_stay_apart_and_inside(law: bs.maximum.MaximumLaw) -> None:
-    figure = plot_maximum_law(law, backend="matplotlib").viz["figure"].item()
-    figure.canvas.draw()
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
-    assert len(boxes) == 2
-    assert not boxes[0].overlaps(boxes[1])
-    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)

@@ -12,7 +12,6 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
     UniformSkill,
-    UniformTries,
 )
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
@@ -146,19 +145,6 @@ def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
     wrong = sota_posterior(BOARD.with_tries(100), draws=20_000, random_seed=1)
     ours = wrong.draws["theta_sota"][:, 0]
     assert stats.ks_2samp(ours, true["theta_sota0"]).pvalue < 1e-5
-
-
-@pytest.mark.slow
-def test_a_prior_on_tries_lies_between_its_ends():
-    prior = UniformTries(20, 200)
-    posteriors = [
-        sota_posterior(BOARD.with_tries(m), draws=5_000, random_seed=1) for m in (20, prior, 200)
-    ]
-    means = [p.draws["theta_sota"].mean() for p in posteriors]
-    assert means[0] > means[1] > means[2]
-    tries = posteriors[1].draws["n_classifiers"]
-    assert set(np.unique(tries)) == set(prior.nodes()[0])
-    assert np.all(posteriors[0].draws["n_classifiers"] == 20)
 
 
 def test_an_impossible_maximum_is_an_error():

@@ -79,16 +79,6 @@ def test_a_lone_leader_is_not_corrected() -> None:
         assert found.expected_maximum == pytest.approx(simulated.mean(), abs=4 * error)
 
 
-def test_a_lone_auc_is_not_corrected() -> None:
-    """A gap of fifteen standard errors: the others' estimates count where the leader is missing."""
-    aucs = np.array([0.6, 0.62, 0.9])
-    found = shrink_aucs(aucs, n_positive=40, n_negative=100)
-    assert (found.estimate, bool(found.reason)) == (0.9, True)
-    simulated = simulated_best_aucs(np.random.default_rng(8).choice(aucs, (4000, 3)))
-    error = simulated.std() / np.sqrt(4000)
-    assert found.expected_maximum == pytest.approx(simulated.mean(), abs=4 * error)
-
-
 def simulated_best_aucs(skills: np.ndarray) -> np.ndarray:
     """Best estimate of every row of AUCs, on 40 positive and 100 negative binormal scores."""
     rng, shape = np.random.default_rng(4), skills.shape

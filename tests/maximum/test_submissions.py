@@ -5,12 +5,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import (
-    FixedCorrelation,
-    LogitNormalSkill,
-    MaximumPriors,
-    Priors,
-)
+from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
@@ -116,28 +111,6 @@ def test_the_posterior_of_a_best_score_is_that_of_simulated_fields(tries, luck):
         assert values.size > 3000
         assert draws[name].mean() == pytest.approx(values.mean(), abs=4 * error)
         assert draws[name].std() == pytest.approx(values.std(), rel=0.06)
-
-
-MAXIMA = {
-    "accuracy": {"maximum": "0.91", "n_test": 500},
-    "auc": {"maximum": "0.91", "n_test": 500, "metric": "auc", "n_positive": 100},
-    "score": {"maximum": 0.91, "metric": "score", "standard_error": 0.01},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", MAXIMA)
-def test_one_submission_changes_nothing_of_a_best_score_and_more_lower_it(kind):
-    priors = Priors(submission_luck=FixedCorrelation(0.6))
-    boards = [
-        BestScore(**MAXIMA[kind], n_classifiers=30, submissions=number)
-        for number in (None, 1, 4, 40)
-    ]
-    found = [sota_posterior(b, priors, draws=1000, random_seed=3).draws for b in boards]
-    assert all(np.array_equal(found[0][name], found[1][name]) for name in found[0])
-    for name in ("theta_sota", "winner_skill"):
-        means = [draws[name].mean() for draws in found[1:]]
-        assert np.all(np.diff(means) < -0.05 * found[0][name].std())
 
 
 CHOSEN = BestScore(

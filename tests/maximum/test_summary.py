@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import xarray as xr
-from data.files import run, run_json
 
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.maximum.shrinkage import binomial_interval, crop_scores, shrink_scores
@@ -44,18 +43,3 @@ def test_a_lone_leader_has_a_note() -> None:
     frame = compare_estimates(board, result(THETA), n_classes=10).set_index("method")
     assert "no multiplicity to correct" in frame.loc["shrink, expected", "note"]
     assert frame.loc["shrink, expected", "estimate"] == 0.9
-
-
-def test_the_command_prints_the_table_after_the_answer(capsys, tmp_path) -> None:
-    file = tmp_path / "board.csv"
-    file.write_text("name,accuracy\na,0.91\nb,0.905\nc,0.9\nd,0.88\n", encoding="utf-8")
-    command = ("sota", file, "--n-test", "1000", "--compare", "--quiet")
-    found = run_json(capsys, *command, "--n-classes", "10")
-    assert [row["method"] for row in found["comparison"]][-1] == "posterior"
-    assert found["comparison"][-1]["estimate"] == pytest.approx(found["theta_sota"]["mean"])
-    code, _, error = run(capsys, *command)
-    assert (code, "--n-classes is missing" in error) == (2, True)
-    code, _, error = run(
-        capsys, "sota", "--maximum", "0.9", "--n-test", "100", "--classifiers", "9", "--compare"
-    )
-    assert (code, "--compare takes the scores of a leaderboard FILE" in error) == (2, True)
