@@ -17,8 +17,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError, listed
@@ -250,6 +248,9 @@ def is_connected(doubled_wins: Wins) -> bool:
 
 def infinite_estimates(doubled_wins: Wins, players: Sequence[str]) -> InfiniteEstimateError:
     """Name players whose estimates are infinite, of a graph that is not strongly connected."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = csr_array(doubled_wins > 0)
     pieces, piece = connected_components(graph, directed=False)
     parts, part = connected_components(graph, connection="strong")
