@@ -37,6 +37,13 @@ def test_joint_sets_are_those_of_the_deepest_draws():
     assert inside.all(axis=1).mean() >= 0.9
 
 
+def test_entries_that_are_alike_share_their_sets():
+    rng = np.random.default_rng(1)
+    rank = ranks_of(np.array([1.0, 1.0, 0.0]) + rng.standard_normal((500, 3)))
+    sets = joint_rank_sets(rank, 0.8, [np.array([0, 1]), np.array([2])])
+    np.testing.assert_array_equal(sets[0], sets[1])
+
+
 @pytest.mark.parametrize("order", list(permutations([1, 2, 3])))
 def test_a_certain_order_has_sets_of_one_rank(order):
     alone = [[rank, rank] for rank in order]
