@@ -175,11 +175,6 @@ def test_every_command_is_on_the_first_page_or_has_no_figure_for_a_reason():
     assert len(without) == 4
 
 
-@pytest.mark.parametrize("page", [PAGES[0], *sorted(DOCS.glob("guide/*.md"))], ids=name_of)
-def test_a_guide_is_read_in_a_few_minutes(page):
-    assert len(page.read_text(encoding="utf-8").split()) <= 700
-
-
 def test_the_documentation_is_short():
     """Without the page of published numbers, which a script writes."""
     pages = [p for p in LINKED if p.stem not in NOT_COUNTED]

@@ -67,11 +67,6 @@ def test_no_file_breaks_a_rule(rule):
     assert found == []
 
 
-def test_every_module_says_what_it_is():
-    modules = (path for path in (ROOT / "bayes_sota").rglob("*.py") if read(path).strip())
-    assert [path for path in modules if not read(path).startswith(('"""', 'r"""'))] == []
-
-
 @checkout_only
 def test_the_script_of_the_continuous_integration():
     assert [path for path in FILES if ".." + "/shared" in read(path)] == [SCRIPT]

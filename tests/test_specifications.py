@@ -200,12 +200,6 @@ def test_the_built_model_has_the_priors_that_the_file_states(name):
             assert stats.ks_2samp(ours, theirs).pvalue > 1e-3
 
 
-def test_players_meet_as_unequal_as_the_meaning_of_the_model_says():
-    sd = load_model("epp").priors.skill_scale * stats.norm.ppf([0.75, 0.9875])
-    wins = expit(np.sqrt(2) * sd * stats.norm.ppf(0.75))
-    assert wins == pytest.approx([0.78, 0.99], abs=0.006)
-
-
 @pytest.mark.parametrize("builder", BUILDERS)
 def test_a_model_of_another_builder_is_refused_with_the_right_ones(builder):
     right = [name for name in model_names() if load_model(name).builder == builder]
@@ -254,8 +248,3 @@ def test_a_wrong_file_is_one_line(line):
     told = str(caught.value)
     assert (told[:11], "\n" in told) == ("some.toml: ", False)
     assert message in told
-
-
-def test_an_unknown_name():
-    with pytest.raises(InputError, match='did you mean "observed-maximum"'):
-        load_model("observed-maximun")

@@ -160,10 +160,11 @@ class Claim(ABC):
             return low
         if self.at(high) > level:
             return None
-        from scipy.optimize import brentq  # half a second, which most claims can save
-
-        root: Any = brentq(lambda u: float(self.at(u)) - level, low, high, xtol=1e-13)
-        return float(root)
+        for _ in range(8):  # scipy.optimize takes half a second to import
+            cells = np.linspace(low, high, 65)
+            after = int(np.argmax(self.at(cells) <= level))
+            low, high = cells[after - 1 : after + 1].tolist()
+        return float(high)
 
     def rope(self, half_width: float) -> dict[str, float]:
         """Probabilities that A is better by more than this, that both are equivalent, that B is."""

@@ -7,10 +7,9 @@ observation, and the law of several methods is one of scores, not of items: ther
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from bayes_sota.claims.accuracies import OUTCOMES, Accuracies
 from bayes_sota.claims.claim import Claim
@@ -22,6 +21,9 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison
 from bayes_sota.leaderboard.entries import EntryDraws
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _CHAINS = 4  # of independent draws
 _METHOD = ("classifier",)
@@ -42,7 +44,7 @@ def claim_tree(
     p_false: float | None = None,
     draws: int = 1000,
     random_seed: Seed = DEFAULT_SEED,
-) -> xr.DataTree:
+) -> "xr.DataTree":
     """Posterior of a claim from two reported numbers, as a DataTree.
 
     Parameters
@@ -102,7 +104,7 @@ def comparison_tree(
     *,
     joint: EntryDraws | None = None,
     seed: str = "unknown",
-) -> xr.DataTree:
+) -> "xr.DataTree":
     """Posterior of several methods on the same items, as a DataTree.
 
     Parameters
@@ -152,7 +154,7 @@ def comparison_tree(
 
 def tasks_tree(
     comparison: TaskComparison, outcomes: Outcomes, *, first: str, seed: str = "unknown"
-) -> xr.DataTree:
+) -> "xr.DataTree":
     """Posterior of the methods' skills and differences in every task, as a DataTree.
 
     Parameters
@@ -204,8 +206,10 @@ def _exact_tree(
     priors: str,
     seed: str,
     **attributes: str,
-) -> xr.DataTree:
+) -> "xr.DataTree":
     """Result of groups of independent draws, which become four chains, and of plain numbers."""
+    import xarray as xr
+
     labels = {dim: list(names) for dim, names in coords.items()}
     groups = {}
     for name, values in drawn.items():

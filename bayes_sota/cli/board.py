@@ -63,10 +63,8 @@ def _draw_tasks(table: "Report") -> "PlotCollection":
     """The best of each task."""
     from bayes_sota.leaderboard.plots import plot_skills
 
-    best: dict[str, Any] = {}
-    for row in table.content["entries"]:
-        first = best.setdefault(row["task"], row)
-        best[row["task"]] = max(first, row, key=lambda one: one["p_best"])
+    entries = sorted(table.content["entries"], key=lambda row: row["p_best"])
+    best = {row["task"]: row for row in entries}  # the last is the best
     rows = [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]
     sure = f"mean and {table.content['prob']:.0%} interval"
     return plot_skills(rows[:40], f"skill of the best of each task: {sure}").collection

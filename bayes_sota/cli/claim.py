@@ -18,7 +18,6 @@ from bayes_sota.cli.options import (
     unread,
 )
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import with_anchors
 from bayes_sota.core.arguments import (
     ASSURANCE,
     COUNT,
@@ -164,6 +163,8 @@ def responses(
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if pair and not by:
         others = [name for name in known["known"] if name not in pair]
+        from bayes_sota.cli.reading import with_anchors
+
         outcomes = with_anchors(outcomes, known, only=others)
         settings |= {"margin": margin or 0.0, "require": require}
         report = claims.report_gate(outcomes, pair, **settings)

@@ -9,10 +9,8 @@ import click
 from bayes_sota import data
 from bayes_sota.cli.options import KNOWN, READING, InputFile, command, note_unused, option
 from bayes_sota.cli.output import Answer
-from bayes_sota.cli.reading import with_anchors
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
 from bayes_sota.core.errors import InputError
-from bayes_sota.data.item_values import parse_passes
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
@@ -43,7 +41,6 @@ def score(
     classifiers each is by itself.
     """
     from bayes_sota.items.score import skill_of_counts, skills_alone
-    from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
     from bayes_sota.leaderboard.summary_items import describe_skills
 
     if not files:
@@ -52,6 +49,10 @@ def score(
             raise InputError("give FILES with answers, or --right K --n-test N")
         report = describe_skills([skill_of_counts(right, n_test)], ci_prob=prob)
         return Answer(report, partial(_draw, report))
+    from bayes_sota.cli.reading import with_anchors
+    from bayes_sota.data.item_values import parse_passes
+    from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
+
     if right is not None:
         raise InputError("give FILES or --right, not both")
     note_unused("FILES", "n_test")

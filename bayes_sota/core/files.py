@@ -12,12 +12,7 @@ from pathlib import Path
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text, shown_path
 
-_ENDINGS = {
-    "table": (".tex", ".csv", ".md", ".json"),
-    "figure": (".png", ".svg", ".pdf"),
-    "result": (".nc",),
-    "report": (".html",),
-}
+_ENDINGS = {"table": (".tex", ".csv", ".md", ".json"), "report": (".html",)}
 _DRAFT = ".bayes-sota-"  # hidden; random digits and the ending follow
 
 
@@ -114,19 +109,16 @@ def _flush(path: Path) -> None:
 
 
 def check_ending(path: Path, kind: str) -> Path:
-    """Path with an ending that a table, a figure or a result has, or ``InputError``.
+    """Path with an ending that a table or a report has, or ``InputError``.
 
     Examples
     --------
-    >>> check_ending(Path("claim.PNG"), "figure").name
-    'claim.PNG'
+    >>> check_ending(Path("claim.CSV"), "table").name
+    'claim.CSV'
     """
-    *first, last = _ENDINGS[kind]
-    if path.suffix.lower() not in (*first, last):
-        listed = f"{', '.join(first)} or {last}" if first else last
-        other = next((k for k, ends in _ENDINGS.items() if path.suffix.lower() in ends), None)
-        hint = f", which is a {other}" if other else ""
-        raise InputError(f"a {kind} is written as {listed}, got {shown_path(path)!r}{hint}")
+    if path.suffix.lower() not in _ENDINGS[kind]:
+        endings = " or ".join(_ENDINGS[kind])
+        raise InputError(f"a {kind} is written as {endings}, got {shown_path(path)!r}")
     return path
 
 

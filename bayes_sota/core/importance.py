@@ -148,10 +148,6 @@ def _find_mode(
     return found.x, factor, -float(found.fun)
 
 
-def _cholesky(covariance: FloatArray) -> FloatArray:
-    return np.linalg.cholesky(covariance + 1e-10 * np.eye(covariance.shape[-1]))
-
-
 def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
     """Around points drawn by weight, for each target, so that no shape is imposed on it.
 
@@ -168,7 +164,8 @@ def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
             if 1 / np.sum(weights**2) > _covering(d):
                 break
         centred = t - weights @ t
-        factor = _cholesky(_NARROWER**2 * centred.T @ (centred * weights[:, None]))
+        covariance = _NARROWER**2 * centred.T @ (centred * weights[:, None])
+        factor = np.linalg.cholesky(covariance + 1e-10 * np.eye(d))
         levels = (np.arange(count) + 0.5) / count
         chosen = np.searchsorted(np.cumsum(weights), levels)
         centres.append(t[np.minimum(chosen, len(t) - 1)])

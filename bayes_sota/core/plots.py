@@ -140,11 +140,6 @@ class Panel:
         if yticks is not None:
             library.yticks(yticks[0], [*map(plain_text, yticks[1])], target, size=_LABEL)
 
-    def set_title(self, text: str) -> None:
-        """Title of the panel."""
-        library = _library(self.collection.backend)
-        library.title(plain_text(text), self._target, size=_LABEL, color="black")
-
     @property
     def _target(self) -> Any:
         return self.collection.viz["plot"][self.name].item()

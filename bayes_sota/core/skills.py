@@ -37,8 +37,7 @@ class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
     A family works in its own ``coordinate``: the log odds, or theta itself. ``sf``, ``isf`` and
-    ``tail`` take and return values in that coordinate. Two distributions are equal where family and
-    parameters are.
+    ``tail`` take and return values in that coordinate.
     """
 
     def __post_init__(self) -> None:
@@ -49,15 +48,6 @@ class SkillDistribution(ABC):
     @property
     def _names(self) -> list[str]:
         return [field.name for field in fields(self)]
-
-    def __eq__(self, other: object) -> bool:
-        """Whether family and parameters are equal."""
-        return type(self) is type(other) and hash(self) == hash(other)
-
-    def __hash__(self) -> int:
-        """Of family and parameters."""
-        values = [getattr(self, name) for name in self._names]
-        return hash((type(self), *((x.shape, x.tobytes()) for x in values)))
 
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> Self:

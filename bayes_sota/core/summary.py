@@ -18,7 +18,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.sample import seed_number, share_of_draws
 from bayes_sota.core.schema import CHANCES, ESTIMANDS, dataset_of
-from bayes_sota.core.tables import Report, Table
+from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.core.text import as_sentences, counted
 from bayes_sota.core.types import FloatArray
 
@@ -401,12 +401,11 @@ def list_report(
     **described
         As in ``Report``; ``content`` is added to the list in ``--json``.
     """
-    rows = [[cell_of(record[key]) for key in columns.values()] for record in records]
     content = {kind: list(records)} | described.pop("content", {})
     return Report(
         make_frame=partial(frame_of, records),
         content=content,
-        tables=[Table([*columns], rows)],
+        tables=[table_of(records, columns)],
         **described,
     )
 
@@ -427,10 +426,3 @@ def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     names = dict.fromkeys(name for record in records for name in record)
     columns = {name: [record.get(name) for record in records] for name in names}
     return pd.DataFrame({name: pd.array(cells) for name, cells in columns.items()})
-
-
-def cell_of(value: Any) -> str:
-    """Value of a record as a cell of a printed table; empty for None."""
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

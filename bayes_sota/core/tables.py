@@ -232,8 +232,13 @@ def table_of(
         for head, cell in columns.items()
     }
     kept = {head: column for head, column in cells.items() if any(c is not None for c in column)}
-    texts = [["" if c is None else str(c) for c in column] for column in kept.values()]
+    texts = [map(_cell_of, column) for column in kept.values()]
     return Table([*kept], [list(row) for row in zip(*texts, strict=True)], title)
+
+
+def _cell_of(value: Any) -> str:
+    """Empty for None."""
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:

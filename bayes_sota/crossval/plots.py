@@ -51,7 +51,7 @@ def plot_running_means(
     --------
     >>> scores = FoldScores(np.random.default_rng(0).normal(0.9, 0.01, (2, 20, 10)))
     >>> figure = plot_running_means(scores, backend="none")
-    >>> figure.viz["figure_title"].item()["string"]
+    >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     'Mean of 1 to 20 iterations of 10-fold cross-validation'
     """
     found = {x: running_means(scores, j, task, ci_prob) for j, x in enumerate(scores.learners)}
@@ -69,11 +69,10 @@ def plot_running_means(
         ylim=(float(wide.min() - room), float(wide.max() + room)),
         **pc_kwargs,
     )
-    name = score_name(scores.scorer)
-    panel.set_title(f"{name}; bands: where {ci_prob:.0%} of other partitions are")
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
     title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
-    title_figure(panel.collection, title)
+    bands = f"{score_name(scores.scorer)}; bands: where {ci_prob:.0%} of other partitions are"
+    title_figure(panel.collection, f"{title}\n{bands}")
     return panel.collection
 
 

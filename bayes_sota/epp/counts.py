@@ -17,8 +17,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError, listed
@@ -250,6 +248,9 @@ def is_connected(doubled_wins: Wins) -> bool:
 
 def infinite_estimates(doubled_wins: Wins, players: Sequence[str]) -> InfiniteEstimateError:
     """Name players whose estimates are infinite, of a graph that is not strongly connected."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = csr_array(doubled_wins > 0)
     pieces, piece = connected_components(graph, directed=False)
     parts, part = connected_components(graph, connection="strong")
@@ -277,10 +278,19 @@ def ranks_of(scores: FloatArray, *, dense: bool = False) -> FloatArray:
     >>> ranks_of(np.array([3.0, 1, 3])).tolist()
     [2.5, 1.0, 2.5]
     """
-    if scores.ndim > 1:
-        return np.stack([ranks_of(row, dense=dense) for row in scores])
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = place + 1.0 if dense else (np.cumsum(counts) - (counts - 1) / 2)[place]
+    order = np.argsort(scores, axis=-1)
+    ordered = np.take_along_axis(scores, order, axis=-1)
+    ends = np.ones((*scores.shape[:-1], scores.shape[-1] + 1), bool)  # of runs of equal scores
+    ends[..., 1:-1] = ordered[..., 1:] != ordered[..., :-1]
+    if dense:
+        places = np.cumsum(ends[..., :-1], axis=-1)
+    else:
+        index = np.arange(scores.shape[-1])
+        first = np.maximum.accumulate(np.where(ends[..., :-1], index, 0), axis=-1)
+        last = np.where(ends[..., 1:], index, index[-1])[..., ::-1]
+        places = 1 + (first + np.minimum.accumulate(last, axis=-1)[..., ::-1]) / 2
+    ranks = np.full(scores.shape, np.nan)
+    np.put_along_axis(ranks, order, places, axis=-1)
     return np.where(np.isnan(scores), np.nan, ranks)
 
 

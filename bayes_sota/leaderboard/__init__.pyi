@@ -19,5 +19,4 @@ from .summary_items import board_by_task as board_by_task
 from .summary_newcomers import newcomer as newcomer
 from .summary_pairs import describe_paired as describe_paired
 from .summary_sota import describe_sota as describe_sota
-from .summary_sota import forest_rows as forest_rows
 from .summary_sota import report_sota as report_sota

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from bayes_sota.core import summary
@@ -271,16 +270,3 @@ def setting_of(row: Mapping[str, Any]) -> str:
     if isinstance(value, str) or np.isnan(value):
         return value if isinstance(value, str) else ""
     return f"{'times ' * (row['assumption'] == 'n_classifiers')}{value:.2g}"
-
-
-def forest_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows of ``sota_sensitivity`` as ``plot_forest`` draws them; all but the result are weak."""
-    return [
-        {
-            "name": f"{row['assumption'].replace('_', ' ')} {setting_of(row)}".rstrip(),
-            "mean": row["mean"],
-            "interval": [row["lower"], row["upper"]],
-            "weak": place > 0,
-        }
-        for place, row in enumerate(rows_of(frame))
-    ]

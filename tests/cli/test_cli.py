@@ -52,20 +52,6 @@ def test_laws_of_a_maximum(capsys, options, expected):
     assert ("independent" in "".join(law["notes"])) == ("--correlation" not in options)
 
 
-def test_sota_of_a_best_score(capsys):
-    result = run_json(capsys, *BEST)
-    for name in ("expected_sota", "winner_skill", "winner_new_score", "best_new_score"):
-        assert set(result[name]) == {"mean", "median", "sd", "interval", "mcse"}
-    assert (result["method"], result["n_test"], result["n_test_source"]) == ("exact", 200, "given")
-    assert (result["n_classifiers"], result["seed"], result["n_above_sota"]) == (50, 1, None)
-    assert result["diagnostics"]["ok"] is True
-    bias = result["multiplicity_bias"]["mean"]
-    assert bias == pytest.approx(0.98 - result["theta_sota"]["mean"])
-    assert result["winner_skill"]["mean"] < result["theta_sota"]["mean"] < 0.98
-    tries = [row["value"] for row in result["sensitivity"]["n_classifiers"]]
-    assert tries == [0.5, 2.0, 10.0]
-
-
 def test_the_same_seed_gives_the_same_numbers_and_the_file_holds_them(capsys, tmp_path):
     path, short = tmp_path / "result.nc", (*BEST, "--quiet")
     first = run_json(capsys, *short)

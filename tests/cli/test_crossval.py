@@ -125,40 +125,6 @@ def test_one_model_of_all_learners(judge, file, tmp_path, monkeypatch, not_sampl
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("learner,task,score\nnb,task 0,0.9", "learner 'tree': a score is needed"),
-        ("learner,task,score\nnb,task 0,1\nnb,task 0,2", "has a score already"),
-    ],
-)
-def test_test_scores_that_cannot_be_meant(judge, file, text, message, tmp_path):
-    (tmp_path / "wrong.csv").write_text(text)
-    code, out, error = judge(file, "--truth", tmp_path / "wrong.csv")
-    assert (code, out, message in error) == (2, "", True)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("run --column target=q", 'there is no column "q"'),
-        ("run --rule spearman --threshold 0.5", "threshold must be a number from 0.9"),
-        ("judge --rule ks --threshold 0", "--threshold must be a number above 0"),
-    ],
-)
-def test_wrong_input_is_one_line(words, message, table, file, capsys):
-    name, *options = words.split()
-    given = (table, *BASE) if name == "run" else (file,)
-    code, out, error = ended(capsys, name, *given, *options)
-    assert (code, out, error[:7], error.count("\n"), message in error) == (
-        2,
-        "",
-        "error: ",
-        1,
-        True,
-    )
-
-
-@pytest.mark.parametrize(
     ("levels", "said"),
     [((0.8, 0.7, 0.6), "no test is possible"), ((0.8, 0.8), "the corrected test has p > 0.999 (")],
 )

@@ -84,12 +84,9 @@ TWICE = "data,model,split,auc\n" + "".join(
 WRONG = [
     ("task,a,b\nx,1,2\ny,1,good\nz,1,2\n", (), 'line 3, column "b"'),
     ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
-    (NEVER_LOST, (), '"a" never lost to "b", "c"'),
-    (RMSE, (), "looks like losses"),
     (TWICE, (*SEVERAL, "--plan", "0.2"), "--plan is for one tournament; there are 2"),
     (TWICE, (*SEVERAL, "--save", "f.png"), "this result has no figure"),
     ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), 'did you mean "vit"?'),
-    (SCORES, ("--bayes", "--test", "a", "f"), "no player 'f'"),
     (SCORES, ("--bayes", "--plan", "0.2"), "--plan is for maximum likelihood: leave out --bayes"),
     (NEVER_LOST, ("--bayes", "--matches", "all-rounds"), "for one tournament with finite estimat"),
 ]
@@ -100,13 +97,6 @@ def test_wrong_input_is_one_line(capsys, tmp_path, text, options, message):
     code, out, error = run(capsys, written(tmp_path, text), *options)
     assert (code, out, error[:7], error.count("\n")) == (2, "", "error: ", 1)
     assert message in error
-
-
-def test_infinite_estimates_have_a_way_out(capsys, tmp_path):
-    shown = found(capsys, written(tmp_path, NEVER_LOST), "--penalty", "0.5")
-    assert shown["connected"] is False
-    assert abs(shown["players"][0]["epp"]) < 10
-    assert any("infinite" in note for note in shown["notes"])
 
 
 @pytest.mark.slow
@@ -127,19 +117,6 @@ def test_bayesian_models(capsys, scores, tmp_path, not_sampled):
     assert shown["title"] == "3 players in 3 tournaments, Bayesian"
     assert [one["tournament"] for one in shown["tournaments"]] == ["d0", "d1", "d2"]
     assert {"new_tournament", "win_probability_interval"} <= set(shown["test"])
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "note"),
-    [
-        (RMSE, ("--lower-is-better",), 'Read: tasks from "task", scores of 2 entries'),
-        ("winner,loser\nx,y\ny,x\nx,y\n", (), "matches are taken as independent of each other"),
-    ],
-)
-def test_how_data_were_taken_is_noted(capsys, tmp_path, text, options, note):
-    shown = found(capsys, written(tmp_path, text), *options)
-    assert note in " ".join([*shown.get("reading", ()), *shown["notes"]])
-    assert shown["players"][0]["player"] == ("b" if options else "x")
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import sys
 from importlib.metadata import version
 
 import pytest
-from data.files import run
 
 ODD = """
 import sys
@@ -61,14 +60,6 @@ def test_a_command_loads_what_it_needs(line, heavy, option_inputs):
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )
     assert python("-c", code).splitlines()[-1] == "[]"
-
-
-def test_an_interrupted_run_is_one_line_and_exit_code_130(capsys, monkeypatch):
-    def pressed(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("bayes_sota.cli.options.deliver", pressed)
-    assert run(capsys, "score", "--right", 48, "--n-test", 50)[::2] == (130, "error: interrupted\n")
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,6 @@ from bayes_sota.core.plots_files import save_figure
 from bayes_sota.core.sample import save_result
 
 
-@pytest.mark.parametrize(
-    "name", ["x.txt", "x" * 251 + ".txt", "ä" * 120 + ".csv", "a." + "x" * 200]
-)
-def test_names_of_any_length(tmp_path, name):
-    write_text("done", tmp_path / name)
-    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "done")]
-
-
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "no/where.txt", "."])
 def test_names_that_no_file_can_have(tmp_path, name):
     with pytest.raises(InputError, match="cannot write"):

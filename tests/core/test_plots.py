@@ -32,12 +32,6 @@ def test_densities_integrate_to_one_and_constant_draws_have_none():
     assert density_of(np.full((2, 5), 0.9))[1].tolist() == [0.0]
 
 
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__)
-def test_every_figure_takes_what_those_of_arviz_take(figure):
-    parameters = inspect.signature(figure).parameters
-    assert parameters["pc_kwargs"].kind is inspect.Parameter.VAR_KEYWORD
-
-
 def test_figures_take_a_collection_and_its_arguments():
     figure = bs.maximum.plot_maximum_law(LAW, figure_kwargs={"figsize": (3.0, 2.0)})
     assert tuple(figure.viz["figure"].item().get_size_inches()) == (3.0, 2.0)

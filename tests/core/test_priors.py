@@ -18,18 +18,7 @@ from bayes_sota.core.priors import (
     board_priors,
     maximum_priors,
 )
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform, expit, logit
-
-
-@pytest.mark.parametrize(
-    ("prior_type", "family"),
-    [(LogitNormalSkill, LogitNormal), (BetaSkill, Beta), (UniformSkill, Uniform)],
-)
-def test_each_prior_makes_its_family(prior_type, family):
-    prior = prior_type(typical=0.9, spread=0.1)
-    distribution = prior.distribution(prior.location[0], np.exp(prior.log_spread[0]))
-    assert isinstance(distribution, family)
-    assert distribution.skill(distribution.isf(0.5)) == pytest.approx(0.9, abs=0.002)
+from bayes_sota.core.skills import expit, logit
 
 
 def test_typical_and_spread_are_central_95_percent_intervals():

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp import counts
@@ -14,6 +15,7 @@ from bayes_sota.epp.counts import (
     count_scores,
     infinite_estimates,
     is_connected,
+    ranks_of,
 )
 
 LOWER = [False, True, True, False, False, True]
@@ -135,3 +137,10 @@ def test_the_message_names_who_never_meets() -> None:
     found = str(infinite_estimates(count_matches(ScoreTable(scores)).doubled_wins, list("abcd")))
     sides = found.split(" never meet")[0].split(" and ")
     assert sides == ['"a", "b"', '"c", "d"']
+
+
+def test_ranks_are_those_of_scipy():
+    scores = drawn(levels=3, missing=0.2, lower=False, seed=0).scores
+    for dense, method in ((False, "average"), (True, "dense")):
+        expected = [rankdata(row, method=method, nan_policy="omit") for row in scores]
+        np.testing.assert_array_equal(ranks_of(scores, dense=dense), expected)

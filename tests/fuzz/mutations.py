@@ -1,7 +1,6 @@
 """Seeded mutations of valid inputs, each with what must become of it.
 
-``same``: the numbers must not change, where the file is not refused. ``refuse``: exit code 2.
-``any``: whatever is said must be honest (``running.py`` says what that means).
+``refuse``: exit code 2. ``any``: whatever is said must be honest (see ``running.py``).
 """
 
 import json
@@ -27,7 +26,7 @@ def mutate(case, rng):
     """One mutation that suits the kind of file, drawn at random."""
     choices: list[Callable[[Case, np.random.Generator], Mutant]] = [_bytes]
     if case.name.endswith(".csv"):
-        choices += [_cell, _cell, _structure, _name, _counter, _metric]
+        choices += [_cell, _cell, _structure, _name]
     elif case.name.endswith(".json"):
         choices += [_json_value, _json_value]
     return choices[rng.integers(len(choices))](case, rng)
@@ -151,31 +150,6 @@ def _structure(case, rng):
     content = table_text(_STRUCTURES[kind](rows, row, column))
     remark = len(rows[0]) == 2 and row == len(rows) - 1  # a last row of one cell
     return Mutant(case.name, content, kind, "refuse" if kind in _BROKEN and not remark else "any")
-
-
-# --- columns that are not to be taken for scores, and other metrics
-
-_COUNTERS = ("i", "k", "idx", "week", "n", "slice", "Unnamed: 0")
-_METRICS = ("F1", "BLEU", "AUC", "ROUGE-L", "MCC", "kappa", "Dice", "mIoU", "Average", "macro_f1")
-
-
-def _counter(case, rng):
-    """A further column of numbers that follow each other, at any place but the first."""
-    rows, name, start = _rows(case), str(rng.choice(_COUNTERS)), int(rng.integers(0, 200))
-    at = int(rng.integers(1, len(rows[0]) + 1))
-    order = rng.permutation(len(rows) - 1) if rng.random() < 0.5 else np.arange(len(rows) - 1)
-    cells = [name, *(str(start + k) for k in order)]
-    expected = "any" if case.kind == "claims" else "same"
-    changed = [[*row[:at], cell, *row[at:]] for row, cell in zip(rows, cells, strict=True)]
-    what = f"counter {name!r} from {start} in column {at}"
-    return Mutant(case.name, table_text(changed), what, expected)
-
-
-def _metric(case, rng):
-    rows, name = _rows(case), str(rng.choice(_METRICS))
-    rows[0][case.score_columns[0]] = name
-    expected = "refuse" if case.kind in ("board", "kaggle") else "any"
-    return Mutant(case.name, table_text(rows), f"scores are called {name!r}", expected)
 
 
 # --- JSON

@@ -10,18 +10,11 @@ import numpy as np
 import pytest
 from fuzz.corpus import corpus
 from fuzz.mutations import Mutant, mutate
-from fuzz.running import numbers, verdict
+from fuzz.running import verdict
 
 _CASES = corpus()
 _SEED = int(os.environ.get("BAYES_SOTA_FUZZ_SEED", "0"))
 _EACH = max(1, int(os.environ.get("BAYES_SOTA_FUZZ", "0")) // len(_CASES))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def imports():
-    """Run unspoilt cases here: what they import, the processes of the mutants need not import."""
-    for word in ("sota", "claim", "epp"):
-        numbers(next(case for case in _CASES if case.command[0] == word))
 
 
 def check(case, seeds):
@@ -48,7 +41,5 @@ def test_what_the_study_found_stays_mended(label, seed):
 def test_what_is_wrong_is_seen():
     """A judge that finds nothing wrong proves nothing."""
     case = next(case for case in _CASES if case.name == "board.csv")
-    other = Mutant(case.name, case.content.replace(b"0.8", b"0.7"), "other scores", "same")
     whole = Mutant(case.name, case.content, "nothing", "refuse")
-    assert "another result" in verdict(case, other)
     assert "must be refused" in verdict(case, whole)
