@@ -38,6 +38,20 @@ _BELOW = {
 }
 _MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
 
+_INSTEAD = {  # of options that earlier versions had
+    "--report": "--save FILE.html",
+    "--figure": "--save FILE.png",
+    "--table": "--save FILE.csv",
+    "--output": "--save FILE.nc",
+    "--text": "--save FILE.txt",
+    "--no-sensitivity": "--quiet",
+    "--task-columns": "--use A,B,C",
+    "--level": "--prob P",
+    "--correlation": "bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python",
+    "--submissions": "--column submissions=NAME",
+}
+_INSTEAD |= {f"--{name}": f"{name}= in Python" for name in ("model", "ranks")}
+
 
 class Commands(click.Group):
     """Commands by their names, with what they answer, in their order."""
@@ -88,3 +102,18 @@ cli = Commands(
         )
     ],
 )  # fmt: skip
+
+
+def unknown_option(error: click.NoSuchOption) -> str:
+    """One line on an unknown option: its new form, or the option that is spelt like it."""
+    from bayes_sota.core.text import nearest
+
+    name, command = error.option_name, error.ctx
+    if command is None or command.parent is None:
+        return error.format_message()
+    fix = _INSTEAD.get(name)
+    if name.endswith("-column"):
+        fix = f"--column {name[2:].removesuffix('-column')}=NAME"
+    options = [opt for one in command.command.params for opt in one.opts]
+    advice = f"; write {fix}" if fix else nearest(name, options)
+    return f"{command.command_path.partition(' ')[2]} has no option {name}{advice}"

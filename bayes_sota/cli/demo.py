@@ -31,22 +31,40 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     The exact route and a short ABC/SMC on the real board, the paper's test-set size for
     comparison, and the cassava board as counter-example.
     """
+    from bayes_sota.core.plots import plot_forest
     from bayes_sota.core.plots_files import save_figure
+    from bayes_sota.core.tables import rows_of
+    from bayes_sota.leaderboard.summary_sota import setting_of
 
     make_directory(output_dir)
-    reports, files = {}, []
-    with shown_progress(len(_LABELS), "examples", show=shows_progress()) as advance:
-        for name in _LABELS:
-            board = data.load_example(name.removesuffix("-abc"))
-            settings: Any = {"ci_prob": prob, "random_seed": seed, "sensitivity": name == _LEAD}
-            if name.endswith("-abc"):
-                settings |= {"method": "abc", "draws": 500, "chains": 2}
-            reports[name] = leaderboard.report_sota(board, **settings)
-            files.append(core.save_result(reports[name].about, output_dir / f"{name}.nc"))
+    boards = {name: data.load_example(name.removesuffix("-abc")) for name in _LABELS}
+    sensitivity = leaderboard.sota_sensitivity(boards[_LEAD], ci_prob=prob, random_seed=seed)
+    changed, trees, reports = {_LEAD: rows_of(sensitivity.iloc[1:])}, {}, {}
+    with shown_progress(len(boards), "examples", show=shows_progress()) as advance:
+        for name, board in boards.items():
+            short: Any = {"method": "abc", "draws": 500, "chains": 2}
+            how = short if name.endswith("-abc") else {}
+            tree = trees[name] = leaderboard.estimate_sota(board, random_seed=seed, **how)
+            tried = changed.get(name, [])
+            reports[name] = leaderboard.describe_sota(tree, (board,), tried, prob)
             advance()
-    for name in (_LEAD, "cassava"):
-        drawn = maximum.plot_sota(reports[name].about, ci_prob=prob)
-        files.append(save_figure(drawn, output_dir / f"{name}-posterior.png"))
+    marks = [
+        {
+            "name": f"{row['assumption'].replace('_', ' ')} {setting_of(row)}".rstrip(),
+            "mean": row["mean"],
+            "interval": [row["lower"], row["upper"]],
+            "weak": place > 0,
+        }
+        for place, row in enumerate(rows_of(sensitivity))
+    ]
+    label = f"skill of the best classifier: mean and {prob:.0%} interval"
+    files = [core.save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
+    figures = {
+        "obesity-risk-posterior": maximum.plot_sota(trees[_LEAD], ci_prob=prob),
+        "obesity-risk-sensitivity": plot_forest(marks, label).collection,
+        "cassava-posterior": maximum.plot_sota(trees["cassava"], ci_prob=prob),
+    }
+    files += [save_figure(drawn, output_dir / f"{name}.png") for name, drawn in figures.items()]
     return Answer(_describe(reports, files, seed))
 
 

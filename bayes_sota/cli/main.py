@@ -65,6 +65,10 @@ def exit_code(run: Callable[[], object]) -> int:
         return _complain("interrupted", _INTERRUPTED)
     except SystemExit:  # this is how click ends where nobody reads the output any more
         return _CLOSED
+    except click.NoSuchOption as error:
+        from bayes_sota.cli.commands import unknown_option
+
+        return _complain(unknown_option(error), _BAD_INPUT)
     except click.ClickException as error:
         return _complain(error.format_message(), _BAD_INPUT)
     except BayesSotaError as error:

@@ -7,6 +7,7 @@ scripts may pass them to any; those without effect are not in its help and becom
 
 import csv
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -253,8 +254,9 @@ class Command(click.Command):
             with watched(shows_progress()):
                 return deliver(ctx.invoke(self.callback or Answer, **self._arguments(ctx)), ctx)
         except InputError as error:
-            options = [name for one in self.params for name in one.opts]
-            raise InputError(error.render(options)) from error
+            message = error.render([name for one in self.params for name in one.opts])
+            more = "" if error.is_unreadable else _advice(ctx, message)
+            raise InputError(message + more) from error
         except KeyboardInterrupt:  # for which click prints a line of its own
             raise click.Abort from None
         except EOFError as error:  # click takes it for the end of what a user types
@@ -324,6 +326,14 @@ def _files_read(ctx: click.Context) -> Iterator[Path]:
         for item in value if isinstance(value, tuple) else (value,):
             if name != "save" and isinstance(item, Path) and item.exists():
                 yield item
+
+
+def _advice(ctx: click.Context, message: str) -> str:
+    """End of a message about a file: the command that describes its content."""
+    for path in _files_read(ctx):
+        if ctx.command.name != "inspect" and message.startswith(f"{shown_path(path)}:"):
+            return f"; bayes-sota inspect {shlex.quote(str(path))} says what it holds"
+    return ""
 
 
 def note_unused(what: str, *names: str) -> None:

@@ -71,6 +71,8 @@ class InputError(BayesSotaError, ValueError):
     '--n-test must be positive'
     """
 
+    is_unreadable = False  # a file that cannot be opened or holds no table: nothing else is to say
+
     def __init__(
         self,
         problem: str,

@@ -87,7 +87,7 @@ def _opened(source: Any) -> Table:
         fix = extras if isinstance(error, ImportError) else ""
         problem = InputError(f"cannot be read ({reason})", fix=fix)
         raised = error if isinstance(error, InputError) else problem
-        raised.where = raised.where or where
+        raised.where, raised.is_unreadable = raised.where or where, True
         raise raised from None
 
 

@@ -71,6 +71,29 @@ def test_tables_of_people(capsys, tmp_path, name):
     try_all(capsys, found)
 
 
+def answers(wrong):
+    return "item,a,b\n" + "".join(f"{i},{wrong if i == 4 else i % 2},1\n" for i in range(30))
+
+
+def test_known_skills_are_named_with_their_option(capsys, tmp_path):
+    path = written(tmp_path, "name,skill,n\nbase,0.76,50000\nother,0.71,50000\n", "known.csv")
+    found = run_json(capsys, "inspect", path)
+    assert found["kind"] == "known skills"
+    assert any("by --known FILE" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    (answers("x"), 'line 6, column "a": a number is needed, got "x"'),
+    ("team,score\na,0.9\nb,0.8\nlate,none yet\n", 'line 4, column "score": a number is needed'),
+    ("colour,shape\nred,round\nblue,flat\n", "no column name looks like scores"),
+    ("dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n", "--lower-is-better"),
+    ("", "the file is empty"),
+])  # fmt: skip
+def test_what_is_wrong_has_its_place(capsys, tmp_path, text, message):
+    code, out, error = run(capsys, "inspect", written(tmp_path, text))
+    assert (code, out, error.count("\n"), message in error) == (2, "", 1, True)
+
+
 def write_log(folder, task, rows):
     lines = "".join(json.dumps({"doc_id": i % 30, **row}) + "\n" for i, row in enumerate(rows))
     written(folder, lines, f"samples_{task}_2026-01-01T00-00-00.jsonl")
@@ -84,3 +107,20 @@ def test_a_folder_of_answers_has_the_questions_of_boards(capsys, tmp_path, monke
     found = run_json(capsys, "inspect", ".")
     assert {"bayes-sota board .", "bayes-sota sota ."} <= set(proposed(found))
     assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 60 rows (answers).")
+
+
+def test_of_filters_that_disagree_one_is_chosen(capsys, tmp_path):
+    def rows(metric, name, value):
+        return [{"filter": name, metric: value if i % 4 else 0.0} for i in range(30)]
+
+    for model, right in (("one", 1.0), ("two", 0.0)):
+        write_log(tmp_path / model, "arc", rows("acc", "none", 1.0))
+        strict = rows("exact_match", "strict-match", 0.0)
+        both = [*strict, *rows("exact_match", "flexible-extract", right)]
+        write_log(tmp_path / model, "gsm8k", both)
+    code, _, error = run(capsys, "inspect", tmp_path)
+    assert (code, "say which with --metric NAME" in error) == (2, True)
+    chosen = "--metric", "exact_match,strict-match"
+    found = run_json(capsys, "inspect", tmp_path, *chosen)
+    assert all(one.endswith(" --metric exact_match,strict-match") for one in proposed(found))
+    try_all(capsys, found)

@@ -24,16 +24,32 @@ LAW = "maximum --n-test 100 --classifiers 10"
 AUCS = "maximum --metric auc --n-test 100 --classifiers 9 --theta 0.9"
 TEAMS = "teams.csv --n-test 500"
 REFUSED = f"""
+sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum abc --n-test 200 --classifiers 50 | number
+sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
+sota --maximum 0.98 --n-test 200 --classifiers 50:10 | low < high
 sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
 sota --maximum 0.98 --n-test 200 | --classifiers
+sota --maximum 0.98 --report x.html | sota has no option --report; write --save FILE.html
+board x.csv --score-column acc | board has no option --score-column; write --column score=NAME
+paired x.csv --known a=1 | paired has no option --known
+board x.csv --model own.toml | board has no option --model; write model= in Python
+sota --maximum 0.98 --clasifiers 3 | sota has no option --clasifiers; did you mean "--classifiers"
 sota --n-test 200 --classifiers 5 | --maximum
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
+{MAXIMUM} --prob 95 | 0.95
+{MAXIMUM} --save /no/such/directory/x.nc | does not exist
 {MAXIMUM} --method magic | magic
+{AUC} --maximum 0.49 --n-positive 51 | above 0.5 and at most 1, got 0.49
 {AUC} --maximum 0.9 | --n-positive is missing
+{AUC} --maximum 0.9 --n-positive 1 | --n-positive must be a whole number from 2 to
 {AUC} --maximum 0.9 --n-positive 50 --lower-is-better | write an error rate e as 1 - e
+{LAW} --theta 90 | 0.9
 {LAW} --theta 0.9 --uniform 0.1 0.2 | either
+{LAW} --uniform 0.5 0.9 --correlation 0.9 | feasible are correlations in [0,
+{LAW} --uniform 0.9 0.5 | low < high
 {AUCS} | --n-positive is missing: how many test items are positive
+{AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1
 sota teams.csv | --n-test is missing
 sota teams.csv --n-test many | --n-test takes a whole number or a range A:B or infer, got "many"
 sota {TEAMS} --maximum 0.9 | but not both
@@ -41,9 +57,13 @@ sota {TEAMS} --n-test 600 | one FILE takes one --n-test
 sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | reads the best score alone: give that one as --maximum
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
+sota outputs.csv --lower-is-better | larger is better for
 sota outputs.csv --column label=none | there is no column "none"
 sota pair.csv | holds two boards, which bayes-sota paired reads
+sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
 board teams.csv | --n-test is missing
+board teams.csv --n-test 7 | no number of correct answers
+board teams.csv --metric score | need --standard-error,
 board {TEAMS} --top 0 | --top must be a whole number from 1
 board {TEAMS} --field votes | 'votes' is not one of 'single', 'ensembles'
 board pair.csv | --use NAME takes one of them
@@ -51,6 +71,7 @@ board battles.csv | holds battles, which bayes-sota epp reads
 board lone.csv --n-test 50 | bayes-sota score --right K --n-test N judges it
 paired pair.csv --n-test-public 10 | --n-test-private is missing
 paired pair.csv --standard-error-private 1 | --standard-error-public is missing
+paired pair.csv --column public=x | there is no column "x"
 cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME, or
 epp unnamed.csv | column "" does not show which (its NAME is empty); say which with --column entry=
 epp leader.csv | ; --penalty 0.5 (half a round of ties) gives finite ones
@@ -75,3 +96,28 @@ def test_bad_input_is_one_line_about_options_and_exit_code_2(capsys, folder, mon
     assert (code, out, error[:7], error.count("\n")) == (2, "", "error: ", 1)
     assert expected in error
     assert not PYTHON_NAMES.search(error)
+
+
+@pytest.mark.parametrize("text", ["", "model,acc\n", "\0\1\2"])
+@pytest.mark.parametrize("command", ["sota", "claim batch"])
+def test_inspect_is_not_advised_of_what_it_cannot_open(capsys, tmp_path, command, text):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    code, out, error = run(capsys, *command.split(), path)
+    assert (code, out) == (2, "")
+    assert error.startswith(f"error: {path}: ")
+    assert "bayes-sota inspect" not in error
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("epp unnamed.csv --column entry= --penalty 0.5", "2 players, 2 rounds"),
+        ("board pair.csv --use private --n-test 100", '5 entries of "pair" is 0.85'),
+    ],
+)
+def test_what_the_line_advises_works(capsys, folder, monkeypatch, line, told):
+    monkeypatch.chdir(folder)
+    code, out, _ = run(capsys, *line.split())
+    assert code in (0, 1)  # 1: rows were left out
+    assert told in out
