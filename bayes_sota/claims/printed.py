@@ -148,3 +148,22 @@ def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
         return whole, np.ones(whole.size)
     x, weights = gauss(_NODES, max(low - 0.5, 0.0), high + 0.5)
     return x, weights * size
+
+
+def printed_range(
+    claim: Accuracies, printed: tuple[str, str]
+) -> tuple[PrintedClaim, tuple[float, float]]:
+    """What prints as two accuracies, and the lowest and the highest P(false) over the congruence.
+
+    Examples
+    --------
+    >>> found, ends = printed_range(Accuracies(a=0.90, b=0.88, n=500), ("0.90", "0.88"))
+    >>> round(found.p_false, 3), np.round(ends, 3).tolist()
+    (0.1, [0.001, 0.177])
+    """
+    found = reported_claim(*printed, claim.n, claim.known)
+    if not claim.is_open:
+        return found, (found.p_false, found.p_false)
+    ends = claim.plausible if claim.domain else (0.0, 1.0)  # clipped for each pair of counts
+    high, low = (reported_claim(*printed, claim.n, x).p_false for x in ends)
+    return found, (low, high)

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import reported_claim
+from bayes_sota.claims.printed import printed_range
 from bayes_sota.core.arguments import LEVEL, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
@@ -221,18 +221,17 @@ def assumptions(claim: Claim) -> Iterator[str]:
         yield f"The SDs of cases are {first:.3g} and {second:.3g}{how}."
 
 
-def _add_rounding(content: dict[str, Any], claim: Claim, printed: tuple[str, str]) -> None:
+def _add_rounding(content: dict[str, Any], claim: Any, printed: tuple[str, str]) -> None:
     """P(false) with what the printed digits leave open, or a note that no count prints so."""
-    unknowns = [content[claim.unknown].get("value"), *(claim.plausible[::-1] * claim.is_open)]
     try:
-        found, *ends = (reported_claim(*printed, claim.n, x) for x in unknowns)
+        found, ends = printed_range(claim, printed)
     except ImpossibleAccuracyError as error:
         content["rounding"] = None
         content["notes"].append(f"{error}; the numbers are taken as averages")
         return
     content["rounding"] = {**vars(found), "exact": content["p_false"]}
     content["p_false"] = found.p_false
-    content["p_false_range"] = [of.p_false for of in ends or (found, found)]
+    content["p_false_range"] = [*ends]
     if any(len(x.partition(".")[2]) == 1 for x in printed):
         content["notes"].append(
             "one digit after the point is taken as printed: write 0.90 if that was printed"

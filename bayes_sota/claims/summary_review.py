@@ -7,6 +7,7 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy.special import betaincinv
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import reported_claim
+from bayes_sota.claims.printed import as_shares, printed_range
 from bayes_sota.claims.summary import chance, claim_report, verdict_of
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError, listed, quoted
@@ -81,16 +82,17 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     ... )
     >>> table = claims_table(review)
     >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
-    ([0.093, 0.0], ['depends on the congruence', 'supported'])
+    ([0.1, 0.0], ['depends on the congruence', 'supported'])
     """
     LEVEL.check(level, "level")
     table = read_table(claims)
     used = _columns(table, columns)
-    rows, notes = _claims(table, used)
+    rows, ranges, notes = _claims(table, used)
     frame = pd.DataFrame(table.columns, dtype=object)
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
-    found = pd.DataFrame([_result(claim, level) for claim in rows], index=frame.index)
+    results = [_result(claim, of, level) for claim, of in zip(rows, ranges, strict=True)]
+    found = pd.DataFrame(results, index=frame.index)
     numbers = range(1, len(frame) + 1)
     labelled = found.assign(row=numbers, name=[f"row {number}" for number in numbers], group="")
     for role, empty in (("name", ""), ("group", "(none)")):
@@ -166,20 +168,28 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _claims(table: Table, used: Mapping[str, str]) -> tuple[list[Claim], list[str]]:
-    """The claims of the rows, and notes; rows that are none are one error."""
+def _claims(
+    table: Table, used: Mapping[str, str]
+) -> tuple[list[Claim], list[tuple[float, float, float]], list[str]]:
+    """Claims of the rows, P(false) with its range, and notes; rows that are none are one error."""
     printed = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
     metrics = table.names(used["metric"], may_miss=True) if "metric" in used else [""] * len(table)
     claims, problems, averages, percent = list[Claim](), list[str](), list[str](), False
+    ranges = list[tuple[float, float, float]]()
     for row, metric in enumerate(metrics):
         values = {role: float(numbers.value[row]) for role, numbers in printed.items()}
         try:
             claim, in_percent = _claim({k: v for k, v in values.items() if v == v}, metric.lower())
             claims.append(claim)
             percent |= in_percent
-            if isinstance(claim, Accuracies) and not in_percent:
-                a, b = (printed[role].texts[row] for role in _ACCURACIES)
-                reported_claim(a, b, claim.n, claim.known)
+            ranges.append((claim.p_false(), *claim.p_range()))
+            if isinstance(claim, Accuracies):
+                texts, _ = as_shares([printed[role].texts[row] for role in _ACCURACIES])
+                digits = max(len(text.partition(".")[2]) for text in texts)
+                if digits > 1:  # numbers of a spreadsheet have lost their zeros
+                    a, b = (f"{Decimal(text):.{digits}f}" for text in texts)
+                    of, ends = printed_range(claim, (a, b))
+                    ranges[-1] = of.p_false, *ends
         except ImpossibleAccuracyError:
             averages.append(table.lines[row])
         except InputError as error:
@@ -196,7 +206,7 @@ def _claims(table: Table, used: Mapping[str, str]) -> tuple[list[Claim], list[st
             "no whole number of items gives an accuracy as printed, which is taken as an average: "
             f"{', '.join(averages[:MOST_LISTED])}{rest}"
         )
-    return claims, notes
+    return claims, ranges, notes
 
 
 def _claim(of: Mapping[str, float], word: str) -> tuple[Claim, bool]:
@@ -230,16 +240,15 @@ def _claim(of: Mapping[str, float], word: str) -> tuple[Claim, bool]:
     return Means(**shared, bounds=None if metric == "mean" else (0.0, 1.0)), in_percent
 
 
-def _result(claim: Claim, level: float) -> dict[str, Any]:
-    """Probabilities, assumption and verdict of a claim."""
-    ends = claim.p_range()
+def _result(claim: Claim, of: tuple[float, float, float], level: float) -> dict[str, Any]:
+    """Probabilities, assumption and verdict of a claim; ``of`` is P(false), with its range."""
     assumption = f"{claim.unknown} {'given' if claim.known is not None else 'averaged'}"
     if isinstance(claim, Means) and claim.sd_difference is not None:
         assumption = "standard deviation of the differences given"
     elif isinstance(claim, Means) and claim.imputed:
         assumption += ", standard deviations imputed from the means"
-    verdict = verdict_of(ends, level, claim.unknown)
-    return dict(zip(RESULTS, (claim.p_false(), *ends, assumption, verdict), strict=True))
+    verdict = verdict_of(of[1:], level, claim.unknown)
+    return dict(zip(RESULTS, (*of, assumption, verdict), strict=True))
 
 
 def _summary(group: Any, rows: pd.DataFrame, level: float) -> dict[str, Any]:

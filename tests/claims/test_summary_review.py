@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import false_claim_probability
 from bayes_sota.claims.means import Means
+from bayes_sota.claims.printed import reported_claim
 from bayes_sota.claims.summary_review import (
     PROBABILITIES,
     RESULTS,
@@ -51,14 +51,14 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
     def means(a: float, b: float, n: int, **known: Any) -> float:
         return Means(a=a, b=b, n=n, **known).p_false()
 
-    def of_accuracies(a: float, b: float) -> tuple[float, float, float]:
-        return tuple(false_claim_probability(a, b, 500, c) for c in (None, "max", "min"))
+    def of_accuracies(a: str, b: str, *known: float) -> list[float]:
+        return [reported_claim(a, b, 500, c).p_false for c in known or (None, 1.0, 0.0)]
 
     dice = [means(0.81, 0.80, 100, sd=(0.1, 0.1), known=r) for r in (None, 1.0, 0.0)]
     expected = [
-        of_accuracies(0.90, 0.88),
-        of_accuracies(0.95, 0.85),
-        [false_claim_probability(0.90, 0.88, 500, 0.85)] * 3,
+        of_accuracies("0.90", "0.88"),
+        of_accuracies("0.95", "0.85"),
+        of_accuracies("0.900", "0.880", *[0.85] * 3),
         dice,
         [means(0.81, 0.80, 100, sd=(0.1, 0.1), known=0.7)] * 3,
         [means(27.3, 26.9, 100, sd=(4, 4), known=0.5, bounds=None)] * 3,
