@@ -81,15 +81,16 @@ class PairLaw:
         found: float = brentq(lambda q: self.at_most(q) - level, self.centre, end, xtol=1e-12)
         return found
 
-    def more_items(self, limit: float, prob: float, n_items: int) -> float | None:
+    def more_items(self, limit: float, prob: float, size: float) -> float | None:
         """Further items after which the interval leaves out the limit, if the difference stays.
 
-        None where it does so already, and where it would take too many.
+        Of ``size`` that there are, which may be runs or tasks. None where it does so already, and
+        where it would take too many.
         """
         low, high = self.interval(prob)
         lead = self.centre - limit
         reach = self.centre - low if lead > 0 else high - self.centre
-        return more_items(abs(lead), reach, n_items)
+        return more_items(abs(lead), reach, size)
 
 
 def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:

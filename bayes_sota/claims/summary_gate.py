@@ -109,7 +109,13 @@ def report_gate(
         better, worse = 1 - law.at_most(margin), law.at_most(-margin)
         row["rope"] = {"half_width": margin, "a_better": better}
         row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
-    content = _judged(law, require, margin, ci_prob, of.n_items)
+    size: float = of.n_items
+    unit = both.unit
+    if both.new == "runs":
+        size, unit = float(np.mean(both.n_runs)), "run"
+    elif both.new == "tasks" and both.tasks is not None:
+        size, unit = len(set(both.tasks)), "task"
+    content = _judged(law, require, margin, ci_prob, size)
     of_known, doubts = notes_of_anchors(outcomes)
     content["notes"] = [*of_known, *doubts]
     if both.new == "tasks" and both.tasks is not None and anchors is None:
@@ -121,8 +127,8 @@ def report_gate(
     content |= {"pairs": rows, "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
-    said, tree = _said(row, content, of, both.unit), comparison_tree
-    how = "Posterior of the difference without draws; those of the tree"
+    said, tree = _said(row, content, of, both.unit, unit), comparison_tree
+    how = "Computed exactly; draws of the tree"
     legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
     return answers_report(
         both, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
@@ -130,7 +136,7 @@ def report_gate(
 
 
 def _judged(
-    law: PairLaw, require: str | None, margin: float, ci_prob: float, n_items: int
+    law: PairLaw, require: str | None, margin: float, ci_prob: float, size: float
 ) -> dict[str, Any]:
     """Verdict on a pair, what was claimed of it, and whether that is shown."""
     needed, p_false = (1 + ci_prob) / 2, law.at_most(0.0)
@@ -148,18 +154,19 @@ def _judged(
         "claimed": claimed,
         "p": p[claimed],
         "p_needed": needed,
-        "n_more": law.more_items(limit, ci_prob, n_items),
+        "n_more": law.more_items(limit, ci_prob, size),
     }
 
 
-def _said(row: Row, content: Row, of: MethodComparison, unit: str) -> Iterator[str]:
+def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) -> Iterator[str]:
     """The verdict, the difference, what would decide, and probabilities in one line."""
     a, b, p, needed = row["a"], row["b"], content["p"], content["p_needed"]
     width = in_points(content["margin"], of.are_shares)
     by = f" by more than {width}" * bool(content["margin"])
-    claim = {"not-worse": f"not worse than {b}{by}"}.get(
-        content["claimed"], f"{content['claimed']} than {b}"
-    )
+    claims = {"better": f"better than {b}", "not-worse": f"not worse than {b}{by}"}
+    claim = claims.get(content["claimed"], f"worse than {b}")
+    if content["claimed"] in claims and 1 - p > needed:  # the contrary is shown
+        claim, p = f"worse than {b}{by * (content['claimed'] == 'not-worse')}", 1 - p
     printed = chance(p, needed)
     equal = "" if printed[0] in "<>" else "= "
     shown = "shown" if p > needed else "not shown"
@@ -169,7 +176,7 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str) -> Iterator[s
     yield f"Difference {observed}{points} ({ends}) on {counted(of.n_items, unit)}."
     if content["n_more"] is not None:
         items = about(content["n_more"]).capitalize()
-        yield f"{items} more {unit}s would decide if the difference stays."
+        yield f"{items} more {more}s would decide if the difference stays."
     if content["passed"] is not None:
         yield "PASSED." if content["passed"] else "FAILED."
     if rope := row.get("rope"):

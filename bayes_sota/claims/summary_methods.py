@@ -70,7 +70,7 @@ def answers_report(
         tables=[table_of(rows, columns, title)],
         legend=[legend],
         reasons=reasons,
-        measured="claims" if outcomes.unit == "item" else "data_sets",
+        measured="responses" if outcomes.unit == "item" else "data_sets",
         about=SimpleNamespace(comparison=of, to_datatree=partial(tree, of, outcomes, seed=seed)),
     )
 
