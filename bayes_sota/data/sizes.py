@@ -234,8 +234,9 @@ def find_rounding(
 ) -> tuple[Rounding, IntArray, tuple[str, ...]]:
     """Rounding with which the most scores are possible, and the counts behind the scores.
 
-    Among possible scores, one that no number of correct answers gives is taken as the nearest that
-    some number gives: a slip of the pen, or items that were left out.
+    A score that no number of correct answers gives may have lost its zeros, or have fewer decimals
+    than others: then its own count. Among possible scores, any other one is taken as the nearest
+    that some number gives: a slip of the pen, or items that were left out.
 
     Returns
     -------
@@ -255,6 +256,12 @@ def find_rounding(
     missed = {how: np.flatnonzero(ends[:, 0] > ends[:, 1]) for how, ends in every.items()}
     how = min(every, key=lambda how: missed[how].size)
     bounds, wrong, right = every[how], missed[how], printed.values * sizes
+    for row in wrong.tolist() if printed.unit else ():
+        scaled, unit = int(printed.scaled[row]), int(printed.unit or 1)
+        while scaled % 10 == 0 and unit > 10:
+            scaled, unit = scaled // 10, unit // 10
+        bounds[row] = np.ravel(count_bounds(np.array([scaled]), sizes[row], unit, how))
+    wrong = np.flatnonzero(bounds[:, 0] > bounds[:, 1])
     if not wrong.size:
         return how, bounds, ()
     some = listed(names[row] for row in wrong.tolist())

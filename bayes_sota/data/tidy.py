@@ -238,7 +238,9 @@ def melt(table: Table, layout: Layout) -> Tidy:
     numbers = {role: np.concatenate(list(map(table.numbers, of))) for role, of in beside.items()}
     if not np.isnan(errors).all():
         numbers["se"] = errors
-        notes.append("numbers after ± or in parentheses are taken as standard errors")
+        notes.append(
+            "numbers after ± or in parentheses are taken as standard errors, not as SDs of cases"
+        )
     tidy = Tidy(
         layout=layout.kind,
         value=value,
