@@ -292,9 +292,8 @@ def _finding(found: dict[str, Any], level: float) -> list[str]:
     mean, low, high = (f"{x:.{d}f}" for x in expected)
     assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
     return [
-        f"Of {counted(size, 'claim')} about {mean} are expected to be false{assumed}; which ones "
-        "is not known.",
+        f"Of {counted(size, 'claim')} about {mean} are expected to be false{assumed}.",
         f"The numbers support {size - above[2]:,}: their probability of being false is at most "
-        f"{level:.3g}. They do not support {above[1]:,}, which may be true all the same; the other "
-        f"{above[2] - above[1]:,} depend on what is not reported.",
+        f"{level:.3g}. They do not support {above[1]:,}; {above[2] - above[1]:,} depend on what is "
+        "not reported.",
     ]

@@ -354,6 +354,14 @@ class Priors:
     families: tuple[str, ...] | None = None
     submission_luck: CorrelationPrior | None = None
 
+    def __post_init__(self) -> None:
+        """Check kinds."""
+        for given in (self.correlation, self.submission_luck):
+            wanted = "a prior of a correlation is FixedCorrelation(0.8), BetaCorrelation(16, 4) or "
+            _require(isinstance(given, CorrelationPrior | None), f"{wanted}the like, got {given!r}")
+        one = f"families is a tuple, such as ({self.families!r},)"
+        _require(not isinstance(self.families, str), one)
+
 
 def own_priors[T](kind: type[T], priors: "Priors | T | None") -> T:
     """Priors of a kind: the given ones, or the defaults updated by a ``Priors``."""

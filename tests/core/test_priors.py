@@ -85,3 +85,15 @@ def test_one_kind_of_priors_serves_a_maximum_and_a_board():
     assert board_priors(given) == board_priors(board) == board
     assert maximum_priors(None) == MaximumPriors(LogitNormalSkill(), BetaCorrelation())
     assert board_priors(Priors(families=("normal",))).families == ("normal",)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"correlation": 0.8}, r"FixedCorrelation\(0.8\), .* got 0.8"),
+        ({"families": "normal"}, r"families is a tuple, such as \('normal',\)"),
+    ],
+)
+def test_numbers_and_names_are_no_priors(given, message) -> None:
+    with pytest.raises(InputError, match=message):
+        Priors(**given)
