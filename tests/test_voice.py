@@ -18,7 +18,7 @@ PHRASES = re.compile(
     r"|\bholds no \w+ by\b|\bfrom [\d,]+ on\b|\bis asked for\b|\bdocstring-begins-with-what\b",
     re.I,
 )
-LEFT = {"documentation": 5, "package": 204}
+LEFT = {"documentation": 0, "package": 0}
 """Places that are still to be rewritten."""
 
 

@@ -153,7 +153,7 @@ def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
 def printed_range(
     claim: Accuracies, printed: tuple[str, str]
 ) -> tuple[PrintedClaim, tuple[float, float]]:
-    """What prints as two accuracies, and the lowest and the highest P(false) over the congruence.
+    """Counts that print as two accuracies, and the least and largest P(false) of any congruence.
 
     Examples
     --------

@@ -59,7 +59,9 @@ def board_of(data: Leaderboard | Outcomes) -> Leaderboard:
 
 def metric_of(data: BestScore | Outcomes) -> Metric:
     """Metric of the scores; averages of answers are accuracies as well."""
-    return data.leaderboard().metric if isinstance(data, Outcomes) else data.metric
+    if isinstance(data, Outcomes):
+        return "accuracy" if data.is_answers else data.leaderboard().metric
+    return data.metric
 
 
 def measured_of(data: BestScore | Outcomes) -> str:
