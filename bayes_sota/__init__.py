@@ -1,7 +1,7 @@
 """The true state of the art behind a leaderboard's best score.
 
 ``import bayes_sota`` costs NumPy and nothing more: every public name is imported when it is used.
-The names stand in ``__init__.pyi``; subpackages (``bs.claims``, ``bs.epp``, ...) have more of their own.
+Names stand in ``__init__.pyi``; subpackages (``bs.claims``, ``bs.epp``, ...) have more of them.
 """
 
 from lazy_loader import attach_stub
