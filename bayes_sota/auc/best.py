@@ -1,8 +1,6 @@
 """Pieces that laws of the best score share, of accuracies and AUCs."""
 
 from collections.abc import Callable
-from math import erfc, sqrt
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,8 +11,7 @@ from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import checked_number
 
-_PANEL_NODES, _PANEL_WIDTH, _QUANTILE_WIDTH = 14, 3.0, 2.5  # standard errors, deviations
-_QUANTILES = -8.2, 8.6  # normal ones, beyond which the mass is below 2e-16 and 1e-17
+_PANEL_NODES, _PANEL_WIDTH = 14, 3.0  # standard errors
 
 
 class BestLaw:
@@ -80,25 +77,18 @@ def quadrature(
 ) -> tuple[FloatArray, FloatArray]:
     """Skills, increasing, and probabilities of Gauss-Legendre panels on a distribution.
 
-    The variable is the normal quantile of a skill. Panels are equally wide in units of the finer of
-    the standard error (one unit of ``stabilized``) and this quantile, and cut at the kinks, skills
-    that no smooth rule may cross.
+    Panels are equally wide in units of the finer of the standard error (one unit of
+    ``stabilized``) and the density, and cut at the kinks, skills that no smooth rule may cross.
     """
-    u = np.linspace(*_QUANTILES, 2001)
-    root = stabilized(_skill_at(distribution, u))
-    load = (root - root[0]) / _PANEL_WIDTH + (u - u[0]) / _QUANTILE_WIDTH
-    edges = np.interp(np.linspace(0, load[-1], int(np.ceil(load[-1])) + 1), load, u)
-    above = distribution.sf(distribution.from_skill(kinks))
-    cuts = [-NormalDist().inv_cdf(q) for q in above.tolist() if 0 < q < 1]
-    edges = np.unique(np.append(edges, np.clip(cuts, *_QUANTILES)))
+    low, high = distribution.axis_support()
+    u = np.linspace(low, high, 2001)
+    root = stabilized(distribution.axis_skill(u))
+    load = (root - root[0]) / _PANEL_WIDTH + (u - low) / distribution.axis_resolution()
+    edges = np.interp(np.linspace(0, load[-1], max(1, int(np.ceil(load[-1]))) + 1), load, u)
+    cuts = distribution.axis_from_skill(kinks)
+    edges = np.sort(np.append(edges, cuts[(cuts > low) & (cuts < high)]))
     x, w = np.polynomial.legendre.leggauss(_PANEL_NODES)
     half = np.diff(edges)[:, None] / 2
     u = (edges[:-1, None] + half * (x + 1)).ravel()
-    weights = (half * w).ravel() * np.exp(-0.5 * u**2)
-    return _skill_at(distribution, u), weights / weights.sum()
-
-
-def _skill_at(distribution: SkillDistribution, u: FloatArray) -> FloatArray:
-    """Skill at normal quantiles; by ``math``, because the laws need no more than NumPy."""
-    above = [erfc(x / sqrt(2)) / 2 for x in u.tolist()]
-    return distribution.skill(distribution.isf(np.array(above)))
+    weights = (half * w).ravel() * distribution.axis_density(u)
+    return distribution.axis_skill(u), weights / weights.sum()

@@ -78,9 +78,10 @@ class AucLaw(BestLaw):
 
     def std(self) -> float:
         """Standard deviation of the best estimate."""
-        gap = self.levels[-1] - self.levels
-        square = 2 * np.trapezoid(gap * self.below, self.levels)
-        return float(np.sqrt(square - (self.levels[-1] - self.mean()) ** 2))
+        middle, mass = (self.levels[1:] + self.levels[:-1]) / 2, np.diff(self.below)
+        within = (self.levels[1] - self.levels[0]) ** 2 / 12
+        mean = np.average(middle, weights=mass)
+        return float(np.sqrt(np.average((middle - mean) ** 2, weights=mass) + within))
 
     def _quantile(self, q: FloatArray) -> FloatArray:
         rising = np.diff(self.below, prepend=-1.0) > 0
@@ -164,7 +165,7 @@ def auc_maximum_law(
     sizes = checked_sizes(n_positive, n_negative)
     if isinstance(auc, SkillDistribution):
         m = number_of_classifiers(n_classifiers, None)
-        highest = float(auc.skill(auc.isf(1e-17)))
+        highest = float(auc.axis_skill(auc.axis_support()[1]))
         scores = scores_below(min(highest, 1 - 1e-9), *sizes, spread_ratio)
         nodes = quadrature(auc, scores.stabilized, np.empty(0))
         law = best_estimate(scores, correlation, *nodes, n_drawn=m)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayes_sota.core.numerics import student_factors
 from bayes_sota.core.types import FloatArray
@@ -17,7 +18,7 @@ from bayes_sota.core.types import FloatArray
 _DEGREES = 5.0
 _START, _KNOWN, _ROUNDS, _ROUND_POINTS = 300, 10, 3, 175  # of a round, for each parameter
 _COMPONENTS, _NARROWER = 42, 0.7
-_SEARCHES, _APART, _ITERATIONS, _SMALL_GAIN, _STEP = 2, 1.0, 30, 1e-3, 2e-3
+_SEARCHES, _APART, _NEWTON_STEPS, _SMALL_GAIN, _STEP = 4, 1.0, 15, 0.05, 2e-3
 _NEGLIGIBLE = 12.0  # a mode this much lower, in logarithms, carries nothing
 _LARGEST = 6.0  # standard normal coordinates beyond this have no prior mass to speak of
 LogDensities = Callable[[FloatArray], FloatArray]
@@ -41,7 +42,8 @@ class WeightedPoints:
     @property
     def log_evidence(self) -> FloatArray:
         """Logarithm of the integral of each target, shape (R,)."""
-        return np.logaddexp.reduce(self.log_weights) - np.log(len(self.points))
+        top = self.log_weights.max(axis=0)
+        return top + np.log(np.mean(np.exp(self.log_weights - top), axis=0))
 
     @property
     def weights(self) -> FloatArray:
@@ -65,6 +67,7 @@ def sample_importance(
     rng: np.random.Generator,
     points: int = 700,
     start: WeightedPoints | None = None,
+    searches: int = _SEARCHES,
 ) -> WeightedPoints:
     """Weighted points for the posteriors of standardised parameters.
 
@@ -79,6 +82,8 @@ def sample_importance(
     start : WeightedPoints, optional
         Points of similar targets: the search for the modes starts at the heaviest, and where they
         are few everywhere else as well.
+    searches : int
+        Searches for the modes, from points far apart.
 
     Returns
     -------
@@ -93,7 +98,7 @@ def sample_importance(
     if start is None or start.effective_size.min() <= _covering(dimension):
         anywhere = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
         known = np.concatenate([anywhere, known])
-    proposal = _at_modes(log_posterior, known)
+    proposal = _at_modes(log_posterior, known, searches)
     for _ in range(_ROUNDS):
         t, log_proposal = _draw(proposal, min(points, _ROUND_POINTS * dimension), rng)
         proposal = _components(t, log_posterior(t) - log_proposal[:, None])
@@ -104,15 +109,22 @@ def sample_importance(
 type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student t distributions
 
 
-def _at_modes(log_posterior: LogDensities, start: FloatArray) -> _Mixture:
-    """At the modes of the middle target, sought from several good points far apart."""
+def _at_modes(log_posterior: LogDensities, start: FloatArray, searches: int) -> _Mixture:
+    """At the modes of the middle and the outer targets; their neighbours lie between them.
+
+    The middle one is sought from several good points far apart, the others from there.
+    """
     values = log_posterior(start)
-    middle = values.shape[1] // 2
-    known = _apart(start, values[:, middle], _SEARCHES)
-    found = [_find_mode(log_posterior, point, middle) for point in known]
-    modes, factors, heights = map(np.array, zip(*found, strict=True))
+    last = values.shape[1] - 1
+    middle = last // 2
+    known = _apart(start, values[:, middle], searches)
+    modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
     kept = heights > heights.max() - _NEGLIGIBLE
-    return modes[kept], factors[kept]
+    if last == 0:
+        return modes[kept], factors[kept]
+    best = modes[[np.argmax(heights)] * 2]
+    outer, outer_factors, _ = _find_modes(log_posterior, best, np.array([0, last]))
+    return np.concatenate([modes[kept], outer]), np.concatenate([factors[kept], outer_factors])
 
 
 def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
@@ -125,27 +137,69 @@ def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
     return np.array(chosen)
 
 
-def _find_mode(
-    log_posterior: LogDensities, start: FloatArray, target: int
-) -> tuple[FloatArray, FloatArray, float]:
-    """Mode of one target near a point, the factor of its covariance, and the log density."""
-    from scipy.optimize import minimize
+def _find_modes(
+    log_posterior: LogDensities, starts: FloatArray, targets: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Modes near K points, each of its target: (K, d), factors of the covariances, log densities.
 
-    unit = _STEP * np.eye(start.size)
-    around = np.concatenate([np.zeros((1, start.size)), unit, -unit])
+    Newton steps with differences, damped like Levenberg and Marquardt, all searches in one batch.
+    """
+    best, factor = starts.copy(), np.tile(np.eye(starts.shape[1]), (len(starts), 1, 1))
+    value = _of_targets(log_posterior, best[:, None], targets)[:, 0]
+    damping, going = np.ones(len(starts)), np.arange(len(starts))
+    for _ in range(_NEWTON_STEPS):
+        gradient, hessian = _differences(log_posterior, best[going], value[going], targets[going])
+        eigenvalues, vectors = np.linalg.eigh(-hessian)
+        curvature = np.maximum(np.abs(eigenvalues), 1.0)
+        factor[going] = vectors / np.sqrt(curvature)[:, None]
+        rotated = gradient[:, None] @ vectors / curvature[:, None]
+        trial_damping = damping[going, None] * np.array([0.0, 0.1, 1.0, 10.0, 100.0])
+        steps = rotated / (1 + trial_damping[:, :, None]) @ vectors.transpose(0, 2, 1)
+        trials = np.clip(best[going, None] + steps, -_LARGEST, _LARGEST)
+        values = _of_targets(log_posterior, trials, targets[going])
+        pick, each = np.argmax(values, axis=1), np.arange(going.size)
+        gain = values[each, pick] - value[going]
+        better = gain > 0
+        best[going[better]] = trials[each, pick][better]
+        value[going] += np.maximum(gain, 0.0)
+        factors = np.where(better, np.where(pick < 2, 0.3, 2.0), 30.0)
+        damping[going] = np.maximum(1e-3, damping[going] * factors)
+        going = going[~((gain >= 0) & (gain < _SMALL_GAIN)) & (damping[going] <= 1e9)]
+        if going.size == 0:
+            break
+    return best, _cholesky(factor @ factor.transpose(0, 2, 1)), value
 
-    def loss(t: FloatArray) -> tuple[float, FloatArray]:
-        value, *differences = log_posterior(t + around)[:, target]
-        plus, minus = np.reshape(differences, (2, -1))
-        return -value, (minus - plus) / (2 * _STEP)
 
-    limits = [(-_LARGEST, _LARGEST)] * start.size
-    options = {"maxiter": _ITERATIONS, "ftol": _SMALL_GAIN}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits, options=options)
-    slopes = [loss(found.x + step)[1] - loss(found.x - step)[1] for step in unit]
-    eigenvalues, vectors = np.linalg.eigh(np.array(slopes) / (2 * _STEP))
-    factor = vectors / np.sqrt(np.maximum(np.abs(eigenvalues), 1.0))
-    return found.x, factor, -float(found.fun)
+def _of_targets(
+    log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
+) -> FloatArray:
+    """Log densities of points (K, P, d), each row of its target, shape (K, P)."""
+    searches, count, dimension = points.shape
+    values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
+    return values[np.arange(searches), :, targets]
+
+
+def _differences(
+    log_posterior: LogDensities, centre: FloatArray, value: FloatArray, targets: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray]:
+    """Gradients (K, d) and Hessians (K, d, d) by central differences, in one batch."""
+    d = centre.shape[1]
+    first, second = np.triu_indices(d, 1)
+    unit = np.eye(d) * _STEP
+    pairs = unit[first] + unit[second]
+    around = np.concatenate([unit, -unit, pairs, -pairs])
+    values = _of_targets(log_posterior, centre[:, None] + around, targets)
+    plus, minus = values[:, :d], values[:, d : 2 * d]
+    both = values[:, 2 * d : 2 * d + first.size] + values[:, 2 * d + first.size :]
+    diagonal = (plus + minus - 2 * value[:, None]) / _STEP**2
+    cross = (both - 2 * value[:, None]) / _STEP**2 - diagonal[:, first] - diagonal[:, second]
+    hessian = diagonal[:, :, None] * np.eye(d)
+    hessian[:, first, second] = hessian[:, second, first] = cross / 2
+    return (plus - minus) / (2 * _STEP), hessian
+
+
+def _cholesky(covariance: FloatArray) -> FloatArray:
+    return np.linalg.cholesky(covariance + 1e-10 * np.eye(covariance.shape[-1]))
 
 
 def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
@@ -164,8 +218,7 @@ def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
             if 1 / np.sum(weights**2) > _covering(d):
                 break
         centred = t - weights @ t
-        covariance = _NARROWER**2 * centred.T @ (centred * weights[:, None])
-        factor = np.linalg.cholesky(covariance + 1e-10 * np.eye(d))
+        factor = _cholesky(_NARROWER**2 * centred.T @ (centred * weights[:, None]))
         levels = (np.arange(count) + 0.5) / count
         chosen = np.searchsorted(np.cumsum(weights), levels)
         centres.append(t[np.minimum(chosen, len(t) - 1)])
