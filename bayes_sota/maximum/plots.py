@@ -82,7 +82,8 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     of = f"Private {word} of the best team"
     if not teams:
         of = f"{word[0].upper()}{word[1:]} of the best classifier"
-    plots.title_figure(panel.collection, of if several else f"{of}: {said}")
+    between = ":\n" if teams else ": "  # the name of private scores is long
+    plots.title_figure(panel.collection, of if several else f"{of}{between}{said}")
     return panel.collection
 
 

@@ -48,6 +48,7 @@ from published.study import (
 )
 from published.tasks import Task, read_tasks
 from sklearn import config_context
+from sklearn.model_selection import StratifiedKFold
 from sklearn.neural_network import MLPClassifier
 
 from bayes_sota.auc.estimate import auc_std
@@ -104,7 +105,9 @@ def run_iteration(study: Study, iteration: int) -> tuple[FloatArray, FloatArray]
     scores = np.empty((len(study.learners), study.folds))
     values = np.empty((len(study.learners), study.truth.size))
     first = next(iter(study.learners.values()))
-    for fold, (train, test) in enumerate(study.partition(iteration)):
+    seed = study.partition_seed(iteration)
+    splits = StratifiedKFold(study.folds, shuffle=True, random_state=seed)
+    for fold, (train, test) in enumerate(splits.split(study.truth, study.truth)):
         prepare = first[:-1].fit(study.rows[train])  # the same for all learners
         rows, new = prepare.transform(study.rows[train]), prepare.transform(study.rows[test])
         for j, (name, learner) in enumerate(study.learners.items()):
