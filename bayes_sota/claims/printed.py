@@ -159,11 +159,10 @@ def printed_range(
     --------
     >>> found, ends = printed_range(Accuracies(a=0.90, b=0.88, n=500), ("0.90", "0.88"))
     >>> round(found.p_false, 3), np.round(ends, 3).tolist()
-    (0.1, [0.001, 0.177])
+    (0.1, [0.004, 0.175])
     """
     found = reported_claim(*printed, claim.n, claim.known)
     if not claim.is_open:
         return found, (found.p_false, found.p_false)
-    ends = claim.plausible if claim.domain else (0.0, 1.0)  # clipped for each pair of counts
-    high, low = (reported_claim(*printed, claim.n, x).p_false for x in ends)
+    high, low = (reported_claim(*printed, claim.n, x).p_false for x in claim.plausible)
     return found, (low, high)

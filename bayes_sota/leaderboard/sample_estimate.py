@@ -131,7 +131,7 @@ def estimate_sota(
     >>> summary = bs.summarize(estimate_sota(board, random_seed=1))
     >>> summary.loc[["theta_sota", "winner_skill"], ["mean", "lower", "upper"]].round(2)
                   mean  lower  upper
-    theta_sota    0.93   0.89   0.97
+    theta_sota    0.94   0.89   0.97
     winner_skill  0.93   0.88   0.97
 
     The best score alone, with the number of classifiers:

@@ -78,7 +78,7 @@ def report_sota(
     >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
     >>> report = report_sota(board, random_seed=1, sensitivity=False)
     >>> report.tables[0].rows[0][:4]
-    ['theta_sota', '0.969', '0.012', '0.942 to 0.988']
+    ['theta_sota', '0.969', '0.012', '0.941 to 0.988']
     """
     boards: tuple[Any, ...] = data if isinstance(data, tuple) else (data,)
     tree, found, priors = estimate(data, **settings)

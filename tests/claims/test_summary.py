@@ -22,7 +22,7 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options: Any
     [
         (("0.90", "0.88", 500), {"names": ("ours", "theirs")},
          ("The claim that ours (0.90) outperforms theirs (0.88) on 500 items is false with "
-          "probability 0.10 (< 0.01 to 0.18, depending on the congruence).",
+          "probability 0.10 (< 0.01 to 0.17, depending on the congruence).",
           "supported at 0.05 only if both got at least 85.4 % of the items right.",
           "P(false) falls to 0.05 at 826 items (167 to 1,492, depending on the congruence)",
           "which allow 0.04 to 0.19; exact numbers would give 0.09", "Please report")),

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
 from bayes_sota.claims.summary_review import (
@@ -52,7 +53,9 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
         return Means(a=a, b=b, n=n, **known).p_false()
 
     def of_accuracies(a: str, b: str, *known: float) -> list[float]:
-        return [reported_claim(a, b, 500, c).p_false for c in known or (None, 1.0, 0.0)]
+        of = Accuracies(a=float(a), b=float(b), n=500)
+        ends = (None, *of.plausible[::-1])
+        return [reported_claim(a, b, 500, c).p_false for c in known or ends]
 
     dice = [means(0.81, 0.80, 100, sd=(0.1, 0.1), known=r) for r in (None, 1.0, 0.0)]
     expected = [
