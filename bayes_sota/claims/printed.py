@@ -161,7 +161,8 @@ def printed_range(
     >>> round(found.p_false, 3), np.round(ends, 3).tolist()
     (0.1, [0.004, 0.175])
     """
-    found = reported_claim(*printed, claim.n, claim.known)
+    typical = claim.value if claim.domain else claim.known
+    found = reported_claim(*printed, claim.n, typical)
     if not claim.is_open:
         return found, (found.p_false, found.p_false)
     high, low = (reported_claim(*printed, claim.n, x).p_false for x in claim.plausible)
