@@ -80,8 +80,8 @@ def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
 
     Examples
     --------
-    >>> student_below(0.0, [(1.0, 3.0), (2.0, 5.0)]), student_below(0.1, [(0.0, 3.0)])
-    (0.5, 1.0)
+    >>> student_below(0.1, [(0.0, 3.0)]), round(student_below(0.0, [(1.0, 3.0), (2.0, 5.0)]), 9)
+    (1.0, 0.5)
     """
     if not any(variance for variance, _ in parts):
         return float(0.5 * (1 + np.sign(away)))
