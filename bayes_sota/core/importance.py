@@ -67,7 +67,6 @@ def sample_importance(
     rng: np.random.Generator,
     points: int = 700,
     start: WeightedPoints | None = None,
-    searches: int = _SEARCHES,
 ) -> WeightedPoints:
     """Weighted points for the posteriors of standardised parameters.
 
@@ -82,8 +81,6 @@ def sample_importance(
     start : WeightedPoints, optional
         Points of similar targets: the search for the modes starts at the heaviest, and where they
         are few everywhere else as well.
-    searches : int
-        Searches for the modes, from points far apart.
 
     Returns
     -------
@@ -98,7 +95,7 @@ def sample_importance(
     if start is None or start.effective_size.min() <= _covering(dimension):
         anywhere = np.clip(1.3 * rng.standard_normal((_START, dimension)), -_LARGEST, _LARGEST)
         known = np.concatenate([anywhere, known])
-    proposal = _at_modes(log_posterior, known, searches)
+    proposal = _at_modes(log_posterior, known)
     for _ in range(_ROUNDS):
         t, log_proposal = _draw(proposal, min(points, _ROUND_POINTS * dimension), rng)
         proposal = _components(t, log_posterior(t) - log_proposal[:, None])
@@ -109,7 +106,7 @@ def sample_importance(
 type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student t distributions
 
 
-def _at_modes(log_posterior: LogDensities, start: FloatArray, searches: int) -> _Mixture:
+def _at_modes(log_posterior: LogDensities, start: FloatArray) -> _Mixture:
     """At the modes of the middle and the outer targets; their neighbours lie between them.
 
     The middle one is sought from several good points far apart, the others from there.
@@ -117,7 +114,7 @@ def _at_modes(log_posterior: LogDensities, start: FloatArray, searches: int) -> 
     values = log_posterior(start)
     last = values.shape[1] - 1
     middle = last // 2
-    known = _apart(start, values[:, middle], searches)
+    known = _apart(start, values[:, middle], _SEARCHES)
     modes, factors, heights = _find_modes(log_posterior, known, np.full(len(known), middle))
     kept = heights > heights.max() - _NEGLIGIBLE
     if last == 0:
