@@ -37,6 +37,8 @@ def _prepare_process() -> None:
         import warnings
 
         warnings.simplefilter("ignore")
+        # Files that are left half open by Ctrl-C complain when they are collected.
+        sys.unraisablehook = lambda _: None
 
 
 def _run(arguments: Sequence[str] | None) -> object:

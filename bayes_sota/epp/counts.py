@@ -147,9 +147,9 @@ def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
 
 def _same_round(scores: FloatArray) -> MatchCounts:
     *_, rounds, m = scores.shape
-    small = np.int16 if rounds < 16_000 else np.int32
-    own = ranks_of_rounds(scores).astype(small)
-    other = np.where(own == ABSENT, np.iinfo(small).max, own)  # nobody beats who is absent
+    small = np.min_scalar_type(-2 * rounds - 1)  # for memory and time
+    own = ranks_of_rounds(scores).astype(np.int16)
+    other = np.where(own == ABSENT, np.iinfo(np.int16).max, own)  # nobody beats who is absent
     wins = np.zeros((*scores.shape[:-2], m, m), small)
     for row, column in zip(np.moveaxis(own, -2, 0), np.moveaxis(other, -2, 0), strict=True):
         wins += row[..., :, None] > column[..., None, :]
