@@ -21,9 +21,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import log_ndtr, ndtr, ndtri
-from scipy.stats import median_abs_deviation
 
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
@@ -219,7 +217,7 @@ class Pairs:
         """Rough standard deviation of a usual difference."""
         d = self.observed[: self.n_counted] @ [-1, 1]
         spread = float(d.std()) or float(self.observed[: self.n_counted, 0].std())
-        robust = median_abs_deviation(d, scale="normal")
+        robust = float(np.median(np.abs(d - np.median(d))) / ndtri(0.75))
         return float(np.clip(robust, 0.05 * spread, spread))
 
     @cached_property
@@ -237,6 +235,8 @@ class Pairs:
     @cached_property
     def trend(self) -> float:
         """Slope of the mean of both scores on ``e_T``, by a model of normals above the cut."""
+        from scipy.optimize import minimize  # slow to import
+
         count = self.n_counted
         level, luck = self.level[:count], self.maxima[2][self.kind[:count]]
         unit, place = max(float(level.std()), 1e-12), float(level.mean())

@@ -17,7 +17,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logsumexp, ndtr, softmax
-from scipy.stats import norm
 
 from bayes_sota.core.inference import Nodes, Parameters, infer
 from bayes_sota.core.numerics import invert_rows, one_thread
@@ -148,7 +147,7 @@ class NoiseNodes:
         p = np.exp(log_joint - log_evidence[:, None, None])
         shift, share = np.einsum("res,rs->r", p, grid), np.einsum("res,e->r", p, _SHARES)
         log_prior = log_evidence + np.log((grid[:, 1] - grid[:, 0]) * len(z))
-        log_prior += np.sum(np.log(spacing + ~free) + norm.logpdf(z), axis=1, where=free)
+        log_prior += np.sum(np.log(normal_density(z, np.ones(1)) * (spacing + ~free)), axis=1, where=free)
         noise = noise._replace(shift=shift, outliers=share)
         return cls(pairs, z, spacing, noise, grid, p, log_prior)
 

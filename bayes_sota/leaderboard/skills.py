@@ -47,7 +47,7 @@ _TRIES = 60  # of the skill of an entry below the modelled part
 _FARTHEST = 6.5  # normal quantiles: beyond, a cumulative sum and its end are the same number
 _BEYOND, _HIGHER = 60, 4.0  # cells above the grid, and log odds that they reach
 _TINY = 1e-300
-_NODES = 1000  # of the grid that covers the prior
+_NODES = 500  # of the grid that covers the prior
 
 
 @dataclass(frozen=True, eq=False)

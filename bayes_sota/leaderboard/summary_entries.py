@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from bayes_sota.core import text
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, OPEN_SHARE
@@ -219,7 +219,7 @@ def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> floa
     own = evidence.own(rho, pair)
     shared = 0.0 if evidence.loadings.residual is None else evidence.loadings.residual[*pair]
     variance = np.mean(own.sum(axis=1) - 2 * shared * np.sqrt(own.prod(axis=1)))
-    return float(norm.ppf((1 + prob) / 2) * evidence.law.standard_error * np.sqrt(variance))
+    return float(ndtri((1 + prob) / 2) * evidence.law.standard_error * np.sqrt(variance))
 
 
 def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:

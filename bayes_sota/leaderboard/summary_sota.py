@@ -27,7 +27,7 @@ from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
 _HARDLY = 0.97  # of a width: too little help for a note
-_ROW_DRAWS, _FEW_DRAWS = 4000, 1000  # of a row of the sensitivity, of a board and of maxima
+_ROW_DRAWS = 1000  # of a row of the sensitivity
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
     "theta_sota for how good the best is."
@@ -86,7 +86,7 @@ def report_sota(
     if sensitivity and isinstance(boards[0], BestScore):
         if found is None:
             theta0 = settings.get("reference_skill")
-            assumptions = rows_of_maxima(boards, priors, theta0, _FEW_DRAWS, DEFAULT_SEED)
+            assumptions = rows_of_maxima(boards, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
         else:
             assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
         rows = rows_of(tried(assumptions[1:], ci_prob, bool(settings.get("progressbar"))))
