@@ -49,10 +49,11 @@ def judged(index: int) -> list[dict]:
         anchored = bs.with_known(boards, known, only=list(known))
         alone = anchored.copy_with(anchors=None)
         cases = {"sizes": boards, "sizes, one less": alone, "sizes, it is an anchor": anchored}
+    of = dict(zip(next(iter(cases.values())).names, truth.tolist(), strict=True))
     return [
         row | {"matrix": name.split("/")[0], "sizes": str(sizes), "known": known, "index": index}
         for known, boards in cases.items()
-        for row in errors_of(boards, dict(zip(boards.names, truth, strict=False)), index)
+        for row in errors_of(boards, of, index)
     ]
 
 
