@@ -97,7 +97,14 @@ def figures() -> Iterator[tuple[str, Figure]]:
     board = bs.load_example("obesity-risk")
     tree = bs.estimate_sota(board, random_seed=0)
     yield "maximum_law", maximum_law
-    yield "prior_predictive", lambda: az.plot_dist(tree, group="prior_predictive")
+    yield (
+        "prior_predictive",
+        lambda: az.plot_dist(
+            tree,
+            group="prior_predictive",
+            figure_kwargs={"figsize": (7, 3.6), "layout": "constrained"},
+        ),
+    )
     yield "posterior", lambda: bs.plot_sota(tree)
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim

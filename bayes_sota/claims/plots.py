@@ -63,7 +63,8 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     else:
         points = {f"given: {chance(answer, level)}": (claim.known, answer)} | points
     look: Any = {"variable": "p_false", "levels": levels, "points": points}
-    panel = plot_lines({"P(false)": (x, p)}, _XLABELS[claim.unknown], **look, **pc_kwargs)
+    label = f"{_XLABELS[claim.unknown]}\n(curve: probability that the claim is false)"
+    panel = plot_lines({"": (x, p)}, label, **look, **pc_kwargs)
     _title(panel, report.sentences[1].replace("It is", "The claim is", 1))
     return panel.collection
 
@@ -132,14 +133,14 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
     kind = "p_best_uncorrected" if content["p_best"] is None else "p_best"
     rows = [
         {
-            "name": f"{shown_name(row['name'])}  {row[kind]:.2f}",
+            "name": f"{shown_name(row['name'])} ({row[kind]:.2f})",
             "mean": means[row["name"]],
             "interval": row["interval"],
             "weak": not row["tied_with_best"],
         }
         for row in content["methods"][:_MOST]
     ]
-    label = f"skill: mean and {content['prob']:.0%} interval (beside the name: P(best))"
+    label = f"skill: mean and {content['prob']:.0%} interval (in brackets: P(best))"
     panel = plot_forest(rows, label, **pc_kwargs)
     winner, others = content["winner"], len(content["tied_with_best"]) - 1
     finding = f"{winner} can be distinguished from every other method"

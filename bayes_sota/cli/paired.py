@@ -8,12 +8,13 @@ import click
 from bayes_sota import data, leaderboard, maximum
 from bayes_sota.cli.options import InputFile, command, option, saves
 from bayes_sota.cli.output import Answer
+from bayes_sota.cli.reading import with_anchors
 from bayes_sota.core.arguments import COUNT, POSITIVE
 from bayes_sota.core.errors import InputError
 
 
 @command(
-    uses="reading domain field prob seed",
+    uses="reading domain field known prob seed",
     tree=True,
     example="paired boards.csv --n-test-public 2000 --n-test-private 8000",
 )
@@ -23,7 +24,14 @@ from bayes_sota.core.errors import InputError
 @option("--n-test-private", limits=COUNT, help="Private test items.")
 @option("--standard-error-public", limits=POSITIVE, rare=True, help="Of one public score.")
 @option("--standard-error-private", limits=POSITIVE, rare=True, help="Of one private score.")
-def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
+def paired(
+    file: Path,
+    reading: dict[str, Any],
+    known: dict[str, Any],
+    prob: float,
+    seed: int,
+    **asked: Any,
+) -> Answer:
     """Skill of the best team and of the public winner from the public and the private board.
 
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
@@ -31,6 +39,7 @@ def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked:
     """
     sizes: Any = {name: _both(asked, name) for name in ("n_test", "standard_errors")}
     boards = data.read_paired_boards(file, asked["private_file"], **sizes, **reading)
+    boards = with_anchors(boards, known)
     of_rho: Any = {"domain": asked["domain"], "field": asked["field"]}
     groups: Any = "all" if saves(".nc") else "estimands"
     tree = leaderboard.estimate_paired(boards, random_seed=seed, groups=groups, **of_rho)

@@ -17,7 +17,7 @@ from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.layouts import find_layout
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.observed import Observed
+from bayes_sota.data.observed import Observed, PairedBoards
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tables import parse_cell
@@ -130,7 +130,18 @@ class Anchors(Observed):
         return f"<Anchors {', '.join(map(quoted, self.names))}: {self.data_hash()}>"
 
 
-def with_known[D: (Leaderboard, Outcomes)](
+def private_board(boards: PairedBoards) -> Leaderboard:
+    """The private board of two, with its anchors."""
+    if not boards.noise_is_known:
+        raise InputError("known skills need the sizes of both test sets, or the standard errors")
+    how: Any = {"n_test": boards.n_test[1]} if boards.n_test else {"metric": "score"}
+    if boards.standard_errors:
+        how["standard_error"] = boards.standard_errors[1]
+    board = Leaderboard(boards.private, names=boards.names, rounding="exact", **how)
+    return board.copy_with(anchors=boards.anchors)
+
+
+def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     data: D,
     known: Mapping[str, Known | float | str] | str | Path,
     *,
@@ -140,9 +151,12 @@ def with_known[D: (Leaderboard, Outcomes)](
 ) -> D:
     """The same board or answers, with anchors: entries whose skill is known.
 
+    Give them last: ``subset`` and ``about`` of answers return data without known skills.
+
     Parameters
     ----------
-    data : Leaderboard or Outcomes
+    data : Leaderboard, Outcomes or PairedBoards
+        Of two boards skills are those on the items behind the private one.
     known : mapping of str to Known, float or str, or path
         Skill of some entries on all items of which these are a sample; a string as of
         ``Known.parse``; or a table with the columns name, skill and, if known, se or n.
@@ -174,6 +188,10 @@ def with_known[D: (Leaderboard, Outcomes)](
         return data
     if data.anchors is not None:
         raise InputError("this board has anchors already; give all known skills at once")
+    if isinstance(data, PairedBoards):
+        given: Any = {"only": only, "contains": contains, "offset": offset}
+        board = with_known(private_board(data), skills, **given)
+        return data.subset(board.names).copy_with(anchors=board.anchors)
     names = list(data.names)
     for name in [*skills, *only]:
         if name not in names:

@@ -228,6 +228,13 @@ class PairedBoards(Chosen):
         """Index of the best public score, the first by name of several equal ones."""
         return self.order(self.public)[0]
 
+    def subset(self, names: Sequence[str]) -> Self:
+        """The same boards with some of their teams."""
+        rows = [self.names.index(name) for name in names]
+        given = {"public": self.public, "private": self.private, "submissions": self.submissions}
+        kept = {field: of[rows] for field, of in given.items() if of is not None}
+        return self.copy_with(names=tuple(names), **kept)
+
     def order(self, scores: FloatArray) -> list[int]:
         """Indices of the teams by their scores, best first, equal ones by name."""
         return sorted(range(self.n_entries), key=lambda i: (-scores[i], self.names[i]))

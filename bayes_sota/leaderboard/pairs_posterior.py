@@ -22,6 +22,8 @@ from bayes_sota.core.inference import Nodes, Parameters, infer
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.anchors import known_skills, shift_of_scores
 from bayes_sota.leaderboard.evidence import Tables
 from bayes_sota.leaderboard.fit import FieldFit, Outliers, infer_enough, shape_density
 from bayes_sota.leaderboard.pairs import (
@@ -36,6 +38,7 @@ from bayes_sota.leaderboard.pairs import (
 from bayes_sota.leaderboard.posterior import few_points
 from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
 from bayes_sota.leaderboard.skills import prior_grid
+from bayes_sota.maximum.score_laws import score_law
 
 _POINTS, _CELL = 200, 50  # per coordinate of a shape; draws at a time
 _QUICK, _RATIOS = ("normal",), np.linspace(-2.4, 2.4, 13)  # shape and ratios that are tried first
@@ -291,9 +294,16 @@ def draw_psi(
 
 
 def estimands_of(
-    pairs: Pairs, noise: Noise, psi: FloatArray, winner: Any, rng: np.random.Generator
+    pairs: Pairs,
+    noise: Noise,
+    psi: FloatArray,
+    winner: Any,
+    rng: np.random.Generator,
+    board: Leaderboard | None = None,
 ) -> Draws:
     """All that is reported, in units of the scores; ``winner`` is the public one (of each draw).
+
+    Anchors of the private ``board``, if it is given, show its shift z beside the difference delta.
 
     ``skill``, ``expected_private`` and ``public_gain``, what public scores exceed those to expect
     by the private ones and the luck of submissions, (D, k); ``best``, which team is best, and the
@@ -308,12 +318,24 @@ def estimands_of(
     if pairs.errors is not None:  # as given, to the last digit: figures bin draws that differ
         public_se, private_se = (np.full(rho.size, error) for error in pairs.errors)
     shared = rho * private_se
-    z = shared / sd**2 * noise.shift  # of z_2 on delta
-    z += np.sqrt(np.maximum(1 - (shared / sd) ** 2, 0)) * rng.standard_normal(rho.size)
+    z, variance = shared / sd**2 * noise.shift, np.maximum(1 - (shared / sd) ** 2, 0)  # given delta
+    if board is not None:
+        law = score_law(board)
+        told = shift_of_scores(board, law)
+        assert told is not None
+        mean, left = told.at(rho)
+        total = left**2 + variance * (1 - left**2)  # both tell z, N(0, 1) before
+        z, variance = (left**2 * z + variance * mean) / total, variance * left**2 / total
+    z += np.sqrt(variance) * rng.standard_normal(rho.size)
     theta = psi - (shared * z)[:, None]
     new = theta + (shared * rng.standard_normal(rho.size))[:, None]
     new += rng.standard_normal(theta.shape) * noise.private_sd[:, None]
-    skill, best, first = score(theta), np.argmax(psi, axis=1), (draw, winner)
+    skill, first = score(theta), (draw, winner)
+    if board is not None:
+        which, teams = np.nonzero(board.anchors.entry[:, None] == pairs.kept)
+        drawn, variance = skill[:, teams], score(psi[:, teams]).var(axis=0)
+        skill[:, teams] = known_skills(board.anchors, law, which, drawn, variance, rng)
+    best = np.argmax(psi if board is None else skill, axis=1)
     public, private = pairs.expected(noise.at((slice(None), None)), pairs.kind)
     x, y = pairs.observed.T
     lucky = {"submission_luck": noise.luck, "submission_slope": pairs.slope(noise)}

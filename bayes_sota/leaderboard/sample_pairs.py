@@ -18,8 +18,10 @@ from bayes_sota.core.priors import Priors
 from bayes_sota.core.sample_trace import check_trace, describe_nuts, model_of, sampler_stats
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
+from bayes_sota.data.known import private_board
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard import pairs_posterior as drawing
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
 from bayes_sota.leaderboard.shapes import FAMILIES
@@ -61,6 +63,7 @@ def estimate_paired(
     Parameters
     ----------
     boards : PairedBoards
+        Perhaps ``with_known`` skills on the items behind the private board, which show its shift.
     priors : Priors or PairedPriors, optional
         Prior of rho, sizes that the offset of the public board may have, and the luck of
         submissions. Not together with ``model``.
@@ -169,7 +172,9 @@ def _result(
         bias = {"multiplicity_bias": best_public - drawn["theta_sota"]}
         return lay_out(drawn | bias | field_values(fit, field))
 
-    drawn = drawing.estimands_of(pairs, noise, psi, pairs.winner, rng)
+    private = None if boards.anchors is None else private_board(boards)
+    doubts = [] if private is None else notes_of_anchors(private)[1]
+    drawn = drawing.estimands_of(pairs, noise, psi, pairs.winner, rng, private)
     new = {name: drawn.pop(name) for name in (*NEW_SCORES, "public_gain")}
     given = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
     constants: dict[str, Any] = {k: ("board", list(v)) for k, v in given.items() if v is not None}
@@ -202,7 +207,8 @@ def _result(
             each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
             likelihood = lay_out({"log_likelihood": each})
             made["log_likelihood"] = likelihood.rename(log_likelihood="score")
-    reasons = filter(None, [known.get("diagnostics_reasons"), *drawing.reasons_of(fit, noise)])
+    why = known.get("diagnostics_reasons"), *doubts, *drawing.reasons_of(fit, noise)
+    reasons = filter(None, why)
     facts = {
         "diagnostics_reasons": "; ".join(reasons),
         "luck_learnt": int(pairs.has_luck and not priors.submission_luck.is_fixed),

@@ -117,6 +117,12 @@ def test_paired(capsys, files, tmp_path):
     assert winner["shrinkage"] == pytest.approx(winner["public_score"] - winner["expected_private"])
     board = bs.read_paired_boards(files / "paired.csv", n_test=(500, 1500))
     assert bs.leaderboard.describe_paired(tree, board).to_dict()["best"] == result["best"]
+    given = ("--known", f"{board.names[3]}={board.private[3]}±0.01", "--leave-out", board.names[3])
+    anchored = run_json(capsys, "paired", files / "paired.csv", *sizes[:4], *given)
+    assert anchored["n_classifiers"] == result["n_classifiers"] - 1
+    assert (
+        f"the known skill of {board.names[3]} shows how easy these items are" in anchored["notes"]
+    )
     assert set(tree.children) <= set(GROUPS)
     assert set(ATTRIBUTES) <= set(tree.attrs)
     assert tree["predictions"]["public_gain"].shape == tree["posterior"]["skill"].shape

@@ -11,7 +11,7 @@ import bayes_sota as bs
 from bayes_sota import leaderboard
 from bayes_sota.claims.pair import chosen_pair, law_of_pair
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation
+from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 from bayes_sota.data.known import Known, read_known, with_known
 from bayes_sota.items.score import skills_alone
 from bayes_sota.leaderboard import anchors as room
@@ -199,6 +199,43 @@ def test_what_is_hardly_known_changes_nothing(data):
     found, usual = (board_posterior(d, draws=400, random_seed=3) for d in (here, data))
     assert_allclose(found.draws["theta_sota"], usual.draws["theta_sota"], atol=1e-6)
     assert_allclose(found.entries.skill, usual.entries.skill, atol=1e-6)
+
+
+def two_boards(m=12, *, shared=0.99):
+    """Two boards of 800 items, whose entries share nearly all of their errors."""
+    rng = np.random.default_rng(2)
+    u = np.arcsin(np.sqrt(np.linspace(0.70, 0.80, m)))
+    own, error = np.sqrt(1 - shared**2), 0.5 / np.sqrt(800)
+    public, private = (
+        np.sin(u + error * (shared * z + own * rng.standard_normal(m))) ** 2 for z in (1.0, 0.5)
+    )
+    given = {"n_test": (800, 800), "names": [f"m{j}" for j in range(m)]}
+    return bs.PairedBoards(np.round(public * 800) / 800, np.round(private * 800) / 800, **given)
+
+
+def test_an_anchor_moves_all_skills_of_two_boards_by_what_its_private_score_is_off(no_strays):
+    boards, fixed = two_boards(), bs.Priors(correlation=FixedCorrelation(0.99))
+    last = float(boards.private[-2])
+
+    def best(data):
+        return leaderboard.estimate_paired(data, fixed, random_seed=1, groups="estimands")
+
+    usual = best(boards)["posterior"]
+    for off in (-0.02, 0.0, 0.02):
+        known = with_known(boards, {"m10": last + off})
+        found = best(known)["posterior"]
+        assert_allclose(found["skill"].sel(classifier="m10"), last + off, atol=1e-9)
+        for name in ("m4", "m8"):
+            skill, was = (of["skill"].sel(classifier=name) for of in (found, usual))
+            private = float(boards.private[boards.names.index(name)])
+            assert_allclose(skill.mean(), private + off, atol=0.004)
+            assert skill.std() < 0.5 * was.std()
+    alone = with_known(boards, {"m10": last}, only=["m10"])
+    assert "m10" not in best(alone)["posterior"]["classifier"].values
+    off = best(hardly_known(known))["posterior"]
+    assert_allclose(off["theta_sota"], usual["theta_sota"], atol=1e-6)
+    with pytest.raises(InputError, match="sizes of both test sets"):
+        with_known(bs.PairedBoards(boards.public, boards.private), {"entry 1": 0.7})
 
 
 @pytest.mark.parametrize("data", [BOARD, answers()], ids=["scores", "answers"])
