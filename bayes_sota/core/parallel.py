@@ -87,15 +87,14 @@ def shown_progress(
     what : str
         What the steps are.
     show : bool, optional
-        Whether there is a bar on standard error; loops inside have none of their own. By default
-        there is one where a person watches (``watched``), from the second second on.
+        Whether there is a bar on standard error, from the second second on; loops inside have none
+        of their own. By default there is one where a person watches (``watched``).
 
     Examples
     --------
     >>> with shown_progress(2, "iterations") as advance:
     ...     advance()
     """
-    after = 1.0 if show is None else 0.0  # seconds before which there is no bar
     if not (_WATCHED.get() if show is None else show):
         yield lambda: None
         return
@@ -103,18 +102,16 @@ def shown_progress(
     from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
     columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
-    progress = Progress(*columns, console=Console(stderr=True), transient=after > 0)
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task, begun = progress.add_task(plain_text(what), total=total), monotonic()
 
     def advance() -> None:
         progress.advance(task)
-        if monotonic() - begun >= after:
+        if monotonic() - begun >= 1:
             progress.start()
 
     with watched(False):
         try:
-            if not after:
-                progress.start()
             yield advance
         finally:
             progress.stop()

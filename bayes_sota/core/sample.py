@@ -65,17 +65,13 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files
         reason = plain_text(f"{type(error).__name__}: {error}", 120)
         raise InputError(f"{shown_path(path)} is damaged, or no result ({reason})") from None
-    check_schema(tree, f"{shown_path(path)} is no result to be read: its schema", "estimate")
-    return tree
-
-
-def check_schema(tree: "xr.DataTree", what: str, remedy: str) -> None:
-    """``InputError`` for a result or a trace of another version of the schema."""
     stated = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
     if stated != SCHEMA_VERSION:
         raise InputError(
-            f"{what} is {quoted(stated)}, that of this version {SCHEMA_VERSION}; {remedy} it again"
+            f"{shown_path(path)} is no result to be read: its schema is {quoted(stated)}, that of "
+            f"this version {SCHEMA_VERSION}; estimate it again"
         )
+    return tree
 
 
 def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:

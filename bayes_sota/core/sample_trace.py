@@ -12,13 +12,7 @@ import numpy as np
 from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
-from bayes_sota.core.sample import (
-    LARGEST_GROUP,
-    check_schema,
-    describe_provenance,
-    resolve_seed,
-    with_attributes,
-)
+from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, with_attributes
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted, digest_of
 from bayes_sota.core.types import Seed
@@ -29,17 +23,6 @@ if TYPE_CHECKING:
 
 _QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
 _PRIOR_DRAWS = 1000
-
-
-def describe_model(model: "pm.Model") -> dict[str, str]:
-    """Attributes that describe a PyMC model: ``priors`` and ``model_hash``."""
-    import pytensor
-
-    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
-    return {
-        "priors": "\n".join(line.strip() for line in model.str_repr().splitlines()),
-        "model_hash": digest_of(graph),
-    }
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
@@ -56,14 +39,15 @@ def describe_completed(
     trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, Any]:
     """Attributes of a completed trace: its model, data and sampler, with diagnostics."""
-    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
-    digest, of_model = digest_of(*(group.to_dict() for group in data)), describe_model(model)
+    import pytensor
+
+    data = digest_of(*(groups[name].to_dict() for name in ("observed_data", "constant_data")))
     method = "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown"
-    about = trace["posterior"].attrs
-    library = ("inference_library", "inference_library_version")
+    priors = "\n".join(line.strip() for line in model.str_repr().splitlines())
+    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
+    about, library = trace["posterior"].attrs, ("inference_library", "inference_library_version")
     return {
-        **describe_provenance(digest, of_model["priors"], method=method, seed=seed),
-        **of_model,
+        **describe_provenance(data, priors, method=method, seed=seed, model_hash=digest_of(graph)),
         **{name: str(about.get(name, "unknown")) for name in library},
         **describe_nuts(trace),
     }
@@ -117,8 +101,8 @@ def model_of(
     Raises
     ------
     InputError
-        The trace is of other data or another schema, lacks variables of the model, or has more
-        of them than a built model, which only the extended model can explain.
+        The trace is of other data, lacks variables of the model, or has more of them than a built
+        model, which only the extended model can explain.
     """
     import pymc as pm
 
@@ -142,13 +126,12 @@ def model_of(
 
 
 def check_trace(trace: "xr.DataTree") -> None:
-    """Refuse anything but a trace with complete chains and this schema."""
+    """Refuse anything but a trace with complete chains."""
     if not dataset_of(trace, "posterior"):
         raise InputError(
             "a trace is the DataTree that pm.sample returns, with draws in its group 'posterior', "
             f"got {type(trace).__name__}"
         )
-    check_schema(trace, "the schema of the trace", "sample")
     for name, variable in trace["posterior"].data_vars.items():
         if not {"chain", "draw"} <= set(variable.dims):
             raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")
