@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
 from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, with_attributes
 from bayes_sota.core.schema import dataset_of
+from bayes_sota.core.specification import SamplerSettings
 from bayes_sota.core.text import counted, digest_of
 from bayes_sota.core.types import Seed
 

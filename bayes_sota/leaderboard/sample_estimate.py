@@ -22,12 +22,12 @@ from bayes_sota.core.arguments import (
     generator_of,
     refuse_unused,
 )
-from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import (
     FixedCorrelation,
     MaximumPriors,
+    PairedPriors,
     Priors,
     TriesPrior,
     maximum_priors,
