@@ -159,9 +159,8 @@ class Fit(ABC):
     @cached_property
     def log_evidence_of_all(self) -> float:
         """Log probability of what was observed under the priors."""
-        return float(
-            np.logaddexp.reduce(self.log_evidence, axis=None) - log(self.log_evidence.size)
-        )
+        total = np.logaddexp.reduce(self.log_evidence, axis=None)
+        return float(total - log(self.log_evidence.size))
 
     @cached_property
     def family_weights(self) -> FloatArray:
@@ -185,10 +184,6 @@ class Fit(ABC):
             of_rho = evidence.reshape(self.nodes.cells, -1).mean(axis=1)
             evidence = np.repeat(of_rho, self.nodes.lucks)
         return evidence / evidence.sum()
-
-    def learning(self, what: Literal["nothing", "rho", "nodes"]) -> Self:
-        """The same fit where the data update something else."""
-        return replace(self, learns=what)
 
     def of_family(self, name: str) -> Self:
         """The same fit with one family only."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-_QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
 _PRIOR_DRAWS = 1000
 
 
@@ -202,7 +201,7 @@ def completed_groups(
     named = [str(name) for name in posterior if name in model.named_vars]
     observed = [variable.name for variable in model.observed_RVs]
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
-    quick: Any = {"model": model, "compile_kwargs": _QUICK}
+    quick: Any = {"model": model, "compile_kwargs": {"mode": "FAST_COMPILE"}}  # each runs once
     once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
         count = min(-(-draws // every), _PRIOR_DRAWS)

@@ -101,10 +101,7 @@ class ModelSpecification:
         """Draws per chain and chains: as given, else those of the model."""
         draws = DRAWS.check(self.sampler.draws if draws is None else draws, "draws")
         chains = DRAWS.check(self.sampler.chains if chains is None else chains, "chains")
-        if draws * chains > DRAWS.high:
-            raise InputError(
-                f"draws times chains must be at most {DRAWS.high:,}, got {draws:,} times {chains:,}"
-            )
+        DRAWS.check(draws * chains, "draws times chains")
         return {"draws": draws, "chains": chains}
 
     @property

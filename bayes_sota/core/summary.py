@@ -31,7 +31,6 @@ _R_HAT, _ESS = 1.02, 400.0
 _DRAWS = ("chain", "draw")
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false")
-_METHODS = {"abc": "approximate Bayesian computation (ABC/SMC)"}
 _COLUMNS = ["mean", "median", "sd", "lower", "upper", "mcse"]
 
 
@@ -205,12 +204,12 @@ def how_drawn(tree: "xr.DataTree") -> str:
     sizes, method = tree["posterior"].sizes, str(tree.attrs.get("method", "exact"))
     chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
     draws = f"{sizes['chain'] * sizes['draw']:,}"
-    route = f"{draws} independent draws of the exact posterior"
-    if method == "nuts":
-        route = f"NUTS with {chains} of {each}"
-    elif method != "exact":
-        route = f"{draws} draws by {_METHODS.get(method, method)}"
-    return f"{route}, seed {seed_of(tree)}"
+    routes = {
+        "exact": f"{draws} independent draws of the exact posterior",
+        "nuts": f"NUTS with {chains} of {each}",
+        "abc": f"{draws} draws by approximate Bayesian computation (ABC/SMC)",
+    }
+    return f"{routes.get(method, f'{draws} draws by {method}')}, seed {seed_of(tree)}"
 
 
 def seed_of(tree: "xr.DataTree") -> int | str:

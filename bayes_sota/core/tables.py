@@ -149,11 +149,9 @@ class Report:
 
     def to_markdown(self) -> str:
         """Tables as Markdown with their legend."""
-        doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
-            *map(markdown_text, self.sentences),
-            *[doubts] * bool(self.reasons),
+            *map(markdown_text, [*self.sentences, *self._doubts]),
             *map(_markdown_table, self.tables),
             "\n".join(f"{markdown_text(line)}  " for line in below),
         ]
