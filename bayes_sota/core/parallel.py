@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from time import monotonic
 
 from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.text import plain_text
@@ -87,8 +86,8 @@ def shown_progress(
     what : str
         What the steps are.
     show : bool, optional
-        Whether there is a bar on standard error, from the second second on; loops inside have none
-        of their own. By default there is one where a person watches (``watched``).
+        Whether there is a bar on standard error; loops inside have none of their own. By default
+        there is one where a person watches (``watched``).
 
     Examples
     --------
@@ -103,15 +102,6 @@ def shown_progress(
 
     columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
-    task, begun = progress.add_task(plain_text(what), total=total), monotonic()
-
-    def advance() -> None:
-        progress.advance(task)
-        if monotonic() - begun >= 1:
-            progress.start()
-
-    with watched(False):
-        try:
-            yield advance
-        finally:
-            progress.stop()
+    with watched(False), progress:
+        task = progress.add_task(plain_text(what), total=total)
+        yield lambda: progress.advance(task)

@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -120,7 +120,13 @@ def model_of(
             f"the trace has {', '.join(more)}, which the model of the data lacks: give the "
             "extended model as model=, or call this in its with block"
         )
-    _check_data(trace, built, data)
+    digests = [
+        dataset_of(trace, "constant_data").get(DIGEST),
+        {variable.name: variable.get_value() for variable in built.data_vars}.get(DIGEST),
+        digest_of_data(data) if data else None,
+    ]
+    if len({int(digest) for digest in digests if digest is not None}) > 1:
+        raise InputError("the trace or the model is of other data than those given: sample theirs")
     return built
 
 
@@ -139,19 +145,6 @@ def check_trace(trace: "xr.DataTree") -> None:
                 f"{quoted(name)} of the trace has draws that are not finite: are its chains of "
                 "different length?"
             )
-
-
-def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observed]) -> None:
-    """Refuse a trace or a model of other data, as far as they record theirs (``add_digest``)."""
-    digests = {
-        "trace": dataset_of(trace, "constant_data").get(DIGEST),
-        "model": {v.name: v.get_value() for v in model.data_vars}.get(DIGEST),
-    }
-    for what, digest in digests.items():
-        if data and digest is not None and int(digest) != digest_of_data(data):
-            raise InputError(f"the {what} is of other data than those given: sample theirs")
-    if len({int(digest) for digest in digests.values() if digest is not None}) > 1:
-        raise InputError("the trace is of other data than the model: sample theirs")
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":

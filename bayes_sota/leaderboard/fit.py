@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaln, log_ndtr, pdtrc
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
+from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray, IntArray
@@ -296,8 +296,8 @@ def fit_field(
     evidence: Evidence, priors: BoardPriors, rng: np.random.Generator, *, points: int = 200
 ) -> FieldFit:
     """Fit every family of the prior, with ``points`` per family for each of its parameters."""
-    luck, has_luck = priors.submission_luck, evidence.has_luck
-    nodes = Nodes.of(priors.correlation, luck, RHO_NODES, has_luck=has_luck)
+    luck = priors.submission_luck if evidence.has_luck else NO_LUCK
+    nodes = Nodes.of(priors.correlation, luck, RHO_NODES)
     copies, start = evidence.copies, None
     if evidence.shares_scores and _printed(evidence)[2].max() > _SMALLEST_SPIKE:
         copies, start = _merged_copies(evidence, priors, nodes, rng)
