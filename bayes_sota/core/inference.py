@@ -141,11 +141,6 @@ class Fit(ABC):
         """Values of rho, (R,)."""
         return self.nodes.rho
 
-    @property
-    def luck(self) -> FloatArray:
-        """Luck of submissions beside each value of rho, (R,)."""
-        return self.nodes.luck
-
     @cached_property
     def log_evidence(self) -> FloatArray:
         """Log evidence of each family at each node, shape (F, R)."""

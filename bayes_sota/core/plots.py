@@ -221,7 +221,7 @@ def plot_lines(
     bands: Mapping[str, FloatArray] = MappingProxyType({}),
     levels: Mapping[str, float] = MappingProxyType({}),
     points: Mapping[str, tuple[float, float]] = MappingProxyType({}),
-    ylim: tuple[float, float] | None = None,
+    holds: Sequence[float] | FloatArray = (),
     **where: Any,
 ) -> Panel:
     """Draw lines with their names at the right end, in their colours, without a title.
@@ -238,7 +238,8 @@ def plot_lines(
         Lower and upper ends around the line of this name.
     levels, points : mapping of text -> height, or (x, y)
         Horizontal lines, and dots, whose texts stand at the right too.
-    ylim : (float, float), optional
+    holds : sequence of float
+        Other heights within the axis, at whose ends bands are cut.
     **where
         As of ``make_collection``.
 
@@ -252,10 +253,9 @@ def plot_lines(
     across = np.concatenate([x for x, _ in drawn.values()])
     first, last = float(across.min()), float(across.max())
     marks = [*levels.values(), *(height for _, height in points.values())]
-    every = np.concatenate([marks, *(y for _, y in drawn.values())])
-    low, high = ylim or (float(every.min()), float(every.max()))
-    room = 0.06 * (high - low) or 0.01
-    low, high = (low, high) if ylim else (low - room, high + room)
+    every = np.concatenate([holds, marks, *(y for _, y in drawn.values())])
+    room = 0.06 * float(np.ptp(every)) or 0.01
+    low, high = float(every.min()) - room, float(every.max()) + room
     names = [shown_name(name) for name in (*drawn, *levels, *points)]
     wide = max(map(len, names))
     beside, size = (last - first) * min(0.02 * wide, 1.5), (7.6 + 0.04 * wide, 4.4)

@@ -185,6 +185,5 @@ def share_of_draws(holds: "xr.DataArray", name: str) -> "xr.Dataset":
 
     share = holds.astype(float)
     p, size = share.mean(_DRAWN), share.sizes["chain"] * share.sizes["draw"]
-    mcse = az.mcse(share.to_dataset(name="x"))["x"].fillna(0.0)
-    least = share_mcse(p, size)  # where all draws agree, the other is 0
-    return xr.Dataset({name: p, f"{name}_mcse": mcse.where(mcse > least, least)}).drop_attrs()
+    mcse = np.maximum(az.mcse(share).fillna(0.0), share_mcse(p, size))  # the first may be 0
+    return xr.Dataset({name: p, f"{name}_mcse": mcse}).drop_attrs()

@@ -91,25 +91,6 @@ class SkillDistribution(ABC):
         """Point of the integration axis at a skill."""
         return self.from_skill(skill)
 
-    def hat_weights(self, nodes: FloatArray) -> FloatArray:
-        r"""Expectations of the piecewise linear hat functions on ``nodes``.
-
-        For a function f that is linear between the nodes and constant outside,
-        :math:`E f(C) = \sum_i w_i f(c_i)` exactly, however narrow the distribution is. The
-        weights are second divided differences of the expected excess.
-
-        Parameters
-        ----------
-        nodes : ndarray, shape (N,)
-            Increasing coordinates.
-
-        Returns
-        -------
-        ndarray, shape (..., N)
-            Nonnegative, summing to one over the last axis.
-        """
-        return hat_weights_of_excess(self.tail(nodes)[1], nodes)
-
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         r"""Expected best skill of ``m`` classifiers, Definition 1 of Møllersen & Holsbø.
 
@@ -139,8 +120,25 @@ class SkillDistribution(ABC):
         return type(self)(*(value[np.asarray(index)] for value in vars(self).values()))
 
 
-def hat_weights_of_excess(excess: FloatArray, nodes: FloatArray) -> FloatArray:
-    """``SkillDistribution.hat_weights`` from the expected excess at the nodes, (..., N)."""
+def hat_weights(excess: FloatArray, nodes: FloatArray) -> FloatArray:
+    r"""Expectations of the piecewise linear hat functions on ``nodes``.
+
+    For a function f that is linear between the nodes and constant outside,
+    :math:`E f(C) = \sum_i w_i f(c_i)` exactly, however narrow the distribution is. The weights are
+    second divided differences of the expected excess.
+
+    Parameters
+    ----------
+    excess : ndarray, shape (..., N)
+        Expected excess over each node, as of ``SkillDistribution.tail``.
+    nodes : ndarray, shape (N,)
+        Increasing coordinates.
+
+    Returns
+    -------
+    ndarray, shape (..., N)
+        Nonnegative, summing to one over the last axis.
+    """
     weights = np.empty_like(excess)
     slopes = (excess[..., :-1] - excess[..., 1:]) / np.diff(nodes)
     weights[..., 0] = 1 - slopes[..., 0]

@@ -138,7 +138,7 @@ class FieldFit(Fit):
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
         """Probabilities at each node."""
-        pairs = zip(self.rho.tolist(), self.luck.tolist(), strict=True)
+        pairs = zip(self.rho.tolist(), self.nodes.luck.tolist(), strict=True)
         return tuple(self.evidence.at(rho, luck) for rho, luck in pairs)
 
     @cached_property
@@ -357,7 +357,7 @@ def effective_copies(fit: FieldFit) -> FloatArray:
 def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
     """Posterior expected number of entries with each score, (S,), at the middle rho."""
     r, evidence = fit.rho.size // 2, fit.evidence
-    rho, luck, reaches = float(fit.rho[r]), float(fit.luck[r]), fit.tables[r].reach
+    rho, luck, reaches = float(fit.rho[r]), float(fit.nodes.luck[r]), fit.tables[r].reach
     prepared, variance = evidence.law.prepared(values, evidence.y), np.full(values.size, 1 - rho**2)
     log_mass = evidence.law.log_mass(values, variance)[:, None]
     each = zip(fit.families, fit.points, fit.family_weights[:, r], strict=True)
