@@ -275,8 +275,7 @@ class UniformTries(TriesPrior):
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-linear between the ends."""
-        q = np.asarray(q, dtype=np.float64)
-        return np.exp((1 - q) * np.log(self.low) + q * np.log(self.high))
+        return self.low * (self.high / self.low) ** np.asarray(q, np.float64)
 
 
 @dataclass(frozen=True)
