@@ -116,14 +116,13 @@ def describe_provenance(
     ``data`` are what was observed, or its digest; ``priors`` a dataclass, or text in its place.
     """
     text = priors if isinstance(priors, str) else repr(priors)
-    family = priors.skill.family if isinstance(priors, MaximumPriors) else "none"
     return {
         "schema_version": SCHEMA_VERSION,
         "method": method,
         "model_name": model_name or "unnamed",
         "model_hash": model_hash or digest_of(text),
         "priors": text,
-        "skill_family": "+".join(getattr(priors, "families", [family])),
+        "skill_family": priors.skill.family if isinstance(priors, MaximumPriors) else "none",
         "data_hash": data if isinstance(data, str) else digest_of(*(x.data_hash() for x in data)),
         "random_seed": seed,
         "versions": ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
