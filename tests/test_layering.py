@@ -40,6 +40,7 @@ OWNERS = {
         "summary",
         "plots",
         "cli",
+        "core.tables",
         "data.opening",
         "data.examples",
         "crossval.fold_scores",

@@ -11,9 +11,8 @@ from calibration.sampled_boards import sample_answers
 from scipy import stats
 
 import bayes_sota as bs
-from bayes_sota.core.builders import BUILDERS
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
+from bayes_sota.core.priors import BUILDERS, BetaCorrelation, FixedCorrelation
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.specification import parse_specification

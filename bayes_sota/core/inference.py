@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from bayes_sota.core.importance import WeightedPoints, sample_importance
 from bayes_sota.core.numerics import cluster_mcse, one_thread, share_mcse, stratified
 from bayes_sota.core.parallel import shown_progress
-from bayes_sota.core.priors import CorrelationPrior
+from bayes_sota.core.priors import CorrelationPrior, FixedCorrelation
 from bayes_sota.core.types import FloatArray, IntArray
 
 _BLOCK = 48  # sets of parameters at a time
 _LUCKS = 3  # values of the luck of submissions at each value of rho
 _LOG_SQRT_2PI = 0.9189385332046727
+NO_LUCK = FixedCorrelation(0.0)  # where no score was chosen among submissions
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,23 +49,17 @@ class Nodes:
 
     @classmethod
     def of(
-        cls,
-        correlation: CorrelationPrior,
-        submission_luck: CorrelationPrior,
-        count: int,
-        *,
-        has_luck: bool,
+        cls, correlation: CorrelationPrior, submission_luck: CorrelationPrior, count: int
     ) -> "Nodes":
-        """Nodes at ``count`` values of rho, or at the known one, and at a few of the luck if any.
+        """Nodes at ``count`` values of rho, and at a few of the luck, or at known ones.
 
         Examples
         --------
         >>> from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
-        >>> Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0), 2, has_luck=False).rho
+        >>> Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0), 2).rho
         array([0.25, 0.75])
         """
-        rho = _middles(correlation, count)
-        luck = _middles(submission_luck, _LUCKS) if has_luck else np.zeros(1)
+        rho, luck = _middles(correlation, count), _middles(submission_luck, _LUCKS)
         every = np.repeat(rho, luck.size), np.tile(luck, rho.size)
         return cls(correlation, submission_luck, *every)
 
@@ -146,11 +141,6 @@ class Fit(ABC):
         """Values of rho, (R,)."""
         return self.nodes.rho
 
-    @property
-    def luck(self) -> FloatArray:
-        """Luck of submissions beside each value of rho, (R,)."""
-        return self.nodes.luck
-
     @cached_property
     def log_evidence(self) -> FloatArray:
         """Log evidence of each family at each node, shape (F, R)."""
@@ -159,9 +149,8 @@ class Fit(ABC):
     @cached_property
     def log_evidence_of_all(self) -> float:
         """Log probability of what was observed under the priors."""
-        return float(
-            np.logaddexp.reduce(self.log_evidence, axis=None) - log(self.log_evidence.size)
-        )
+        total = np.logaddexp.reduce(self.log_evidence, axis=None)
+        return float(total - log(self.log_evidence.size))
 
     @cached_property
     def family_weights(self) -> FloatArray:
@@ -185,10 +174,6 @@ class Fit(ABC):
             of_rho = evidence.reshape(self.nodes.cells, -1).mean(axis=1)
             evidence = np.repeat(of_rho, self.nodes.lucks)
         return evidence / evidence.sum()
-
-    def learning(self, what: Literal["nothing", "rho", "nodes"]) -> Self:
-        """The same fit where the data update something else."""
-        return replace(self, learns=what)
 
     def of_family(self, name: str) -> Self:
         """The same fit with one family only."""

@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from time import monotonic
 
 from bayes_sota.core.arguments import PROCESSES
 from bayes_sota.core.text import plain_text
@@ -88,14 +87,13 @@ def shown_progress(
         What the steps are.
     show : bool, optional
         Whether there is a bar on standard error; loops inside have none of their own. By default
-        there is one where a person watches (``watched``), from the second second on.
+        there is one where a person watches (``watched``).
 
     Examples
     --------
     >>> with shown_progress(2, "iterations") as advance:
     ...     advance()
     """
-    after = 1.0 if show is None else 0.0  # seconds before which there is no bar
     if not (_WATCHED.get() if show is None else show):
         yield lambda: None
         return
@@ -103,18 +101,7 @@ def shown_progress(
     from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
     columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
-    progress = Progress(*columns, console=Console(stderr=True), transient=after > 0)
-    task, begun = progress.add_task(plain_text(what), total=total), monotonic()
-
-    def advance() -> None:
-        progress.advance(task)
-        if monotonic() - begun >= after:
-            progress.start()
-
-    with watched(False):
-        try:
-            if not after:
-                progress.start()
-            yield advance
-        finally:
-            progress.stop()
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    with watched(False), progress:
+        task = progress.add_task(plain_text(what), total=total)
+        yield lambda: progress.advance(task)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import arviz_stats  # noqa: F401  (registers the accessor)
 import numpy as np
@@ -37,26 +37,21 @@ def make_collection(
     panels: Iterable[str],
     *,
     figsize: tuple[float, float],
-    backend: Literal["matplotlib", "none"] = "matplotlib",
     plot_collection: PlotCollection | None = None,
-    ratios: Sequence[float] = (),
     **pc_kwargs: Any,
 ) -> PlotCollection:
-    """Empty panels side by side, one variable of the collection each.
+    """Empty panels side by side, one variable of the collection each, the first one wider.
 
     Parameters
     ----------
     panels : iterable of str
     figsize : (float, float)
         Inches, unless ``figure_kwargs`` has its own.
-    backend : {"matplotlib", "none"}
-        ArviZ's "none" keeps what would be drawn as dictionaries.
     plot_collection : PlotCollection, optional
         One with these panels, to draw into; the others are then of no effect.
-    ratios : sequence of float
-        Widths of the panels; default equal.
     **pc_kwargs
-        Passed to ``PlotCollection.grid``.
+        Passed to ``PlotCollection.grid``; its ``backend="none"`` keeps what would be drawn as
+        dictionaries.
     """
     data = xr.Dataset(dict.fromkeys(panels, xr.DataArray(0.0)))
     if plot_collection is not None:
@@ -64,10 +59,11 @@ def make_collection(
         if missing:
             raise InputError(f"plot_collection has no panel {', '.join(missing)}")
         return plot_collection
-    size = {"figsize": figsize, "layout": "constrained"}
-    size |= ({"width_ratios": ratios} if ratios else {}) | pc_kwargs.pop("figure_kwargs", {})
-    arguments = {"cols": ["__variable__"], "rows": [], "figure_kwargs": size} | pc_kwargs
-    return PlotCollection.grid(data, backend=backend, **arguments)
+    ratios = [7, *[4] * (len(data) - 1)]
+    size = {"figsize": figsize, "layout": "constrained", "width_ratios": ratios}
+    size |= pc_kwargs.pop("figure_kwargs", {})
+    layout = {"cols": ["__variable__"], "rows": [], "backend": "matplotlib", "figure_kwargs": size}
+    return PlotCollection.grid(data, **layout | pc_kwargs)
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,8 @@ class Panel:
         Without ``yticks`` the vertical axis is taken away: the height of a density is not read.
         ``xticks`` default to round numbers.
         """
-        library, target = _library(self.collection.backend), self._target
+        library = import_module(f"arviz_plots.backend.{self.collection.backend}")
+        target = self.collection.viz["plot"][self.name].item()
         low, high = map(float, xlim)
         library.remove_axis(target, axis="y")
         library.xlabel(plain_text(xlabel), target, size=_LABEL)
@@ -139,14 +136,6 @@ class Panel:
         library.ylim(ylim, target)
         if yticks is not None:
             library.yticks(yticks[0], [*map(plain_text, yticks[1])], target, size=_LABEL)
-
-    @property
-    def _target(self) -> Any:
-        return self.collection.viz["plot"][self.name].item()
-
-
-def _library(backend: str) -> Any:
-    return import_module(f"arviz_plots.backend.{backend}")
 
 
 def plot_forest(
@@ -196,13 +185,8 @@ def plot_forest(
     limits = np.clip([low - room, high + room], *((0, 1) if is_share else (-np.inf, np.inf)))
     count = len(rows)
     inches = 1.6 + count * (0.3 if count <= 30 else 0.2)
-    collection = make_collection(
-        (variable, *beside),
-        figsize=(7.4 + 3 * len(beside), inches),
-        ratios=(7, *[4] * len(beside)),
-        **where,
-    )
-    panel = Panel(collection, variable)
+    size = (7.4 + 3 * len(beside), inches)
+    panel = Panel(make_collection((variable, *beside), figsize=size, **where), variable)
     heights = -np.arange(count, dtype=np.float64)
     weak = np.array([bool(row.get("weak")) for row in rows])
     means = np.array([row["mean"] for row in rows], dtype=np.float64)
@@ -237,7 +221,7 @@ def plot_lines(
     bands: Mapping[str, FloatArray] = MappingProxyType({}),
     levels: Mapping[str, float] = MappingProxyType({}),
     points: Mapping[str, tuple[float, float]] = MappingProxyType({}),
-    ylim: tuple[float, float] | None = None,
+    holds: Sequence[float] | FloatArray = (),
     **where: Any,
 ) -> Panel:
     """Draw lines with their names at the right end, in their colours, without a title.
@@ -254,7 +238,8 @@ def plot_lines(
         Lower and upper ends around the line of this name.
     levels, points : mapping of text -> height, or (x, y)
         Horizontal lines, and dots, whose texts stand at the right too.
-    ylim : (float, float), optional
+    holds : sequence of float
+        Other heights within the axis, at whose ends bands are cut.
     **where
         As of ``make_collection``.
 
@@ -268,10 +253,9 @@ def plot_lines(
     across = np.concatenate([x for x, _ in drawn.values()])
     first, last = float(across.min()), float(across.max())
     marks = [*levels.values(), *(height for _, height in points.values())]
-    every = np.concatenate([marks, *(y for _, y in drawn.values())])
-    low, high = ylim or (float(every.min()), float(every.max()))
-    room = 0.06 * (high - low) or 0.01
-    low, high = (low, high) if ylim else (low - room, high + room)
+    every = np.concatenate([holds, marks, *(y for _, y in drawn.values())])
+    room = 0.06 * float(np.ptp(every)) or 0.01
+    low, high = float(every.min()) - room, float(every.max()) + room
     names = [shown_name(name) for name in (*drawn, *levels, *points)]
     wide = max(map(len, names))
     beside, size = (last - first) * min(0.02 * wide, 1.5), (7.6 + 0.04 * wide, 4.4)
@@ -352,19 +336,6 @@ def plain_text(text: str) -> str:
 def word_of_skill(tree: xr.DataTree) -> str:
     """Word for a skill: AUC, score or accuracy, by the metric of the board."""
     return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
-
-
-def rounded(value: float, sd: float) -> str:
-    """Number rounded to the second significant digit of its standard deviation.
-
-    Examples
-    --------
-    >>> rounded(0.911186, 0.0027)
-    '0.9112'
-    """
-    if not (np.isfinite(sd) and sd > 0):
-        return f"{value:.4g}"
-    return f"{value:.{max(0, 1 - int(np.floor(np.log10(sd))))}f}"
 
 
 def spread_out(heights: Sequence[float], apart: float) -> list[float]:

@@ -75,10 +75,7 @@ def _printed(look: Mapping[str, Any]) -> Iterator[None]:
     known = set(fontManager.get_font_names())
     fonts = ["DejaVu Sans", *(name for name in _FONTS if name in known)]
     settings: Any = {"svg.hashsalt": "bayes_sota", **look, "font.sans-serif": fonts}
-    with (
-        mpl.rc_context(settings),
-        warnings.catch_warnings(),
-    ):
+    with mpl.rc_context(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         yield
 

@@ -2,22 +2,31 @@
 
 Skill priors say where the field lies and how much it varies, the correlation prior how alike the
 classifiers' mistakes are, the tries prior how many attempts could have become the observed maximum.
+``BUILDERS`` has the priors of every kind of model, whose defaults are those of a file in
+``models/`` (``tests/test_specifications.py``).
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import check_choice, refuse_unused
+from bayes_sota.core.arguments import (
+    NOT_NEGATIVE,
+    NUMBER,
+    POSITIVE,
+    Range,
+    check_choice,
+    refuse_unused,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, expit, logit
 from bayes_sota.core.types import FloatArray
 
-Range = tuple[float, float]
+type Ends = tuple[float, float]
 NORMAL_975 = 1.959963984540054
 BOARD_FAMILIES = ("normal", "ex-gaussian")  # shapes that are averaged
 
@@ -33,12 +42,20 @@ def normal_between(ends: ArrayLike) -> tuple[float, float]:
     return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
-def check_range(name: str, value: Range | float, low: float, high: float, meaning: str) -> None:
+def check_range(name: str, value: Ends | float, low: float, high: float, meaning: str) -> None:
     """``InputError`` unless a value, or both of an increasing pair, lie between two numbers."""
     ends = value if isinstance(value, tuple) else (value,)
     inside = len(ends) in (1, 2) and all(np.isfinite(x) and low < x < high for x in ends)
     _require(inside, f"{name} must be {meaning} or a pair of them, got {value}")
     _require(len(ends) == 1 or ends[0] < ends[1], f"{name} must be an increasing pair, got {value}")
+
+
+def _check_positive(priors: Any, **others: Range) -> None:
+    """Raise ``InputError`` unless all numbers are positive, or in the range given for a field."""
+    for one in fields(priors):
+        value = getattr(priors, one.name)
+        for number in value if isinstance(value, tuple | list) else (value,):
+            others.get(one.name, POSITIVE).check(number, one.name)
 
 
 @dataclass(frozen=True)
@@ -55,8 +72,8 @@ class FieldPriors:
         prior probability 95 %; log-normal.
     """
 
-    typical: Range | float = (0.2, 0.99)
-    spread: Range | float = (0.05, 2.0)
+    typical: Ends | float = (0.2, 0.99)
+    spread: Ends | float = (0.05, 2.0)
     may_be_known: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -90,8 +107,8 @@ class SkillPrior(FieldPriors):
         ``s * p * (1 - p)`` in accuracy: 0.2 is 0.018 at 0.90.
     """
 
-    typical: Range | float = (0.4, 0.99)
-    spread: Range | float = (0.05, 1.0)
+    typical: Ends | float = (0.4, 0.99)
+    spread: Ends | float = (0.05, 1.0)
     may_be_known = True
 
     family: ClassVar[str] = ""
@@ -258,8 +275,7 @@ class UniformTries(TriesPrior):
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-linear between the ends."""
-        q = np.asarray(q, dtype=np.float64)
-        return np.exp((1 - q) * np.log(self.low) + q * np.log(self.high))
+        return self.low * (self.high / self.low) ** np.asarray(q, np.float64)
 
 
 @dataclass(frozen=True)
@@ -279,9 +295,8 @@ class ListedTries(TriesPrior):
         return np.quantile(numbers, np.asarray(q), method="inverted_cdf")
 
 
-def wide_luck() -> CorrelationPrior:
-    """Prior of the luck of chosen submissions: mean 0.6, 95 % between 0.11 and 0.97."""
-    return BetaCorrelation(1.8, 1.2)
+WIDE_LUCK = BetaCorrelation(1.8, 1.2)
+"""Prior of the luck of chosen submissions: mean 0.6, 95 % between 0.11 and 0.97."""
 
 
 @dataclass(frozen=True)
@@ -291,9 +306,9 @@ class MaximumPriors:
     The number of classifiers belongs to the data (``Leaderboard``), even where it is a prior.
     """
 
-    skill: SkillPrior = field(default_factory=LogitNormalSkill)
-    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
-    submission_luck: CorrelationPrior = field(default_factory=wide_luck)
+    skill: SkillPrior = LogitNormalSkill()
+    correlation: CorrelationPrior = BetaCorrelation()
+    submission_luck: CorrelationPrior = WIDE_LUCK
 
 
 @dataclass(frozen=True)
@@ -316,10 +331,10 @@ class BoardPriors(FieldPriors):
         its ``submissions`` the board shows. One board barely identifies it: it keeps its prior.
     """
 
-    spread: Range | float = (0.11, 0.8)
-    correlation: CorrelationPrior = field(default_factory=BetaCorrelation)
+    spread: Ends | float = (0.11, 0.8)
+    correlation: CorrelationPrior = BetaCorrelation()
     families: tuple[str, ...] = BOARD_FAMILIES
-    submission_luck: CorrelationPrior = field(default_factory=wide_luck)
+    submission_luck: CorrelationPrior = WIDE_LUCK
 
     def __post_init__(self) -> None:
         """Check ranges and names once."""
@@ -328,6 +343,157 @@ class BoardPriors(FieldPriors):
         _require(different, f"families must be one or more different names, got {self.families}")
         for name in self.families:
             check_choice("family", name, BOARD_FAMILIES)
+
+
+@dataclass(frozen=True)
+class ItemPriors(FieldPriors):
+    """Priors of the model of answers to items, all on the log-odds scale.
+
+    Fields, tasks and interactions refer to log odds of the share correct in a task.
+
+    Parameters
+    ----------
+    typical, spread : (float, float)
+        As in ``FieldPriors``: of a typical task.
+    item_sd : (float, float)
+        Ends of the 95 % interval of the log-normal prior of the sd of items of one task (and
+        cluster): items of an evaluation differ.
+    task_scale, cluster_scale : float
+        Scale of the half-normal prior of the sd of tasks, and of clusters of items.
+    interaction_scale : float
+        The same for what a task, or a cluster, adds to one classifier.
+    log_concentration : (float, float)
+        Mean and sd of the logarithm of phi: given classifier and item, two runs have the
+        correlation 1 / (1 + phi).
+
+    Examples
+    --------
+    >>> ItemPriors(task_scale=0.5).item_sd
+    (0.3, 6.0)
+    """
+
+    spread: tuple[float, float] = (0.05, 3.0)
+    item_sd: tuple[float, float] = (0.3, 6.0)
+    task_scale: float = 1.5
+    cluster_scale: float = 1.5
+    interaction_scale: float = 0.7
+    log_concentration: tuple[float, float] = (0.0, 1.5)
+
+    def __post_init__(self) -> None:
+        """Check ranges once."""
+        super().__post_init__()
+        check_range("item_sd", self.item_sd, 0.0, np.inf, "a standard deviation")
+        _check_positive(self, log_concentration=NUMBER)
+        POSITIVE.check(self.log_concentration[1], "sd of log_concentration")
+
+
+@dataclass(frozen=True)
+class PairedPriors:
+    """Priors of the model of a public and a private board of the same teams.
+
+    Parameters
+    ----------
+    correlation : CorrelationPrior
+        Prior of rho, the correlation of a team with the reference.
+    offsets : tuple of float
+        Standard deviations that the offset of the public board (overfitting, another population)
+        may have, equally likely, in units of the standard error of a difference. 0 is a random
+        split that nobody overfitted.
+    submission_luck : CorrelationPrior
+        lambda of ``bayes_sota.maximum.submissions``: how far luck decided which of a team's
+        submissions the public board shows. It counts where the boards have ``submissions``.
+
+    Examples
+    --------
+    >>> PairedPriors(offsets=(0.0,)).correlation
+    BetaCorrelation(a=5.7, b=2.6)
+    """
+
+    correlation: CorrelationPrior = BetaCorrelation()
+    offsets: tuple[float, ...] = (0.0, 1.0, 3.0, 10.0)
+    submission_luck: CorrelationPrior = WIDE_LUCK
+
+    def __post_init__(self) -> None:
+        """Check the offsets."""
+        holds = self.offsets and all(0 <= f < np.inf for f in self.offsets)
+        _require(holds, f"offsets must be numbers of at least 0, got {self.offsets}")
+
+
+@dataclass(frozen=True)
+class EppPriors:
+    """Priors of the skills of players, all on the logit scale.
+
+    Parameters
+    ----------
+    skill_scale : float
+        Scale of the half-normal prior of the sd of skills. With 2, half of the prior has an sd
+        below 1.35, where the better of two players at random wins 78 % of the rounds in the
+        median, and 2.5 % above 4.5, where it wins 99 %: from coins to certainty.
+    tournament_scale : float
+        The same for deviations in a tournament.
+    effect_scale : float
+        Sd of the effect of a covariate of players: of a number per standard deviation, of each
+        level of a category.
+
+    Examples
+    --------
+    >>> EppPriors(skill_scale=0.5).effect_scale
+    1.0
+    """
+
+    skill_scale: float = 2.0
+    tournament_scale: float = 1.0
+    effect_scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check that all are positive."""
+        _check_positive(self)
+
+
+@dataclass(frozen=True)
+class CrossValidationPriors:
+    r"""Priors of learners compared by cross-validation.
+
+    The unit of scores is the typical standard deviation of a learner's own part of a fold score
+    (Corani et al. 2017 standardise alike), so that the same priors serve every scorer.
+
+    Parameters
+    ----------
+    learner_scale : float
+        Scale of the half-normal prior of the sd of learners over all data sets, in units.
+    interaction_scale : float
+        The same for what a data set adds to a learner.
+    interaction_tails : float
+        Degrees of freedom of the Student law of what a data set adds.
+    learner_spread : float
+        Sd of the logarithm of the standard deviations of the learners on a data set.
+    task_spread : float
+        Sd of the logarithm of the standard deviations over data sets.
+    partition_ratio : (float, float)
+        Median, and sd of the logarithm, of the ratio of the sd of an iteration's mean to what it
+        were if folds were independent. The folds of one partition test all items once, which makes
+        it smaller than 1; unstable learners make it larger.
+    overlap : float
+        Odds of rho, the correlation of two fold scores, as a multiple of n_test / n_train: 1 is
+        Nadeau & Bengio's. Scores do not identify it.
+
+    Examples
+    --------
+    >>> CrossValidationPriors().overlap
+    1.0
+    """
+
+    learner_scale: float = 2.0
+    interaction_scale: float = 2.0
+    interaction_tails: float = 4.0
+    learner_spread: float = 0.5
+    task_spread: float = 1.0
+    partition_ratio: tuple[float, float] = (0.8, 0.4)
+    overlap: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check that widths are positive."""
+        _check_positive(self, overlap=NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)
@@ -386,3 +552,34 @@ def own_priors[T](kind: type[T], priors: "Priors | T | None") -> T:
 
 maximum_priors = partial(own_priors, MaximumPriors)
 board_priors = partial(own_priors, BoardPriors)
+
+
+class Builder(NamedTuple):
+    """A builder of models, as specifications name it.
+
+    Attributes
+    ----------
+    default : str
+        Name of the specification with its default priors and sampler.
+    takes : str
+        What it is for, as it stands in messages.
+    priors : type
+        Its priors.
+    """
+
+    default: str
+    takes: str
+    priors: type[Any]
+
+
+BUILDERS = {
+    "observed_maximum": Builder(
+        "observed-maximum", "observed maxima, such as board.maximum_only()", MaximumPriors
+    ),
+    "leaderboard": Builder("leaderboard", "whole boards, all scores or answers", BoardPriors),
+    "items": Builder("items", "answers to items, with bs.items.build_model", ItemPriors),
+    "paired": Builder("paired-boards", "a public and a private board", PairedPriors),
+    "epp": Builder("epp", "skill over rounds", EppPriors),
+    "crossval": Builder("crossval", "repeated cross-validation", CrossValidationPriors),
+}
+"""Builders by the name that a specification gives."""

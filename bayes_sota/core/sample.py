@@ -65,17 +65,13 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files
         reason = plain_text(f"{type(error).__name__}: {error}", 120)
         raise InputError(f"{shown_path(path)} is damaged, or no result ({reason})") from None
-    check_schema(tree, f"{shown_path(path)} is no result to be read: its schema", "estimate")
-    return tree
-
-
-def check_schema(tree: "xr.DataTree", what: str, remedy: str) -> None:
-    """``InputError`` for a result or a trace of another version of the schema."""
     stated = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
     if stated != SCHEMA_VERSION:
         raise InputError(
-            f"{what} is {quoted(stated)}, that of this version {SCHEMA_VERSION}; {remedy} it again"
+            f"{shown_path(path)} is no result to be read: its schema is {quoted(stated)}, that of "
+            f"this version {SCHEMA_VERSION}; estimate it again"
         )
+    return tree
 
 
 def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
@@ -120,14 +116,13 @@ def describe_provenance(
     ``data`` are what was observed, or its digest; ``priors`` a dataclass, or text in its place.
     """
     text = priors if isinstance(priors, str) else repr(priors)
-    family = priors.skill.family if isinstance(priors, MaximumPriors) else "none"
     return {
         "schema_version": SCHEMA_VERSION,
         "method": method,
         "model_name": model_name or "unnamed",
         "model_hash": model_hash or digest_of(text),
         "priors": text,
-        "skill_family": "+".join(getattr(priors, "families", [family])),
+        "skill_family": priors.skill.family if isinstance(priors, MaximumPriors) else "none",
         "data_hash": data if isinstance(data, str) else digest_of(*(x.data_hash() for x in data)),
         "random_seed": seed,
         "versions": ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
@@ -189,6 +184,5 @@ def share_of_draws(holds: "xr.DataArray", name: str) -> "xr.Dataset":
 
     share = holds.astype(float)
     p, size = share.mean(_DRAWN), share.sizes["chain"] * share.sizes["draw"]
-    mcse = az.mcse(share.to_dataset(name="x"))["x"].fillna(0.0)
-    least = share_mcse(p, size)  # where all draws agree, the other is 0
-    return xr.Dataset({name: p, f"{name}_mcse": mcse.where(mcse > least, least)}).drop_attrs()
+    mcse = np.maximum(az.mcse(share).fillna(0.0), share_mcse(p, size))  # the first may be 0
+    return xr.Dataset({name: p, f"{name}_mcse": mcse}).drop_attrs()

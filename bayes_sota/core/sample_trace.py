@@ -2,24 +2,18 @@
 
 import logging
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.builders import SamplerSettings
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
-from bayes_sota.core.sample import (
-    LARGEST_GROUP,
-    check_schema,
-    describe_provenance,
-    resolve_seed,
-    with_attributes,
-)
+from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, with_attributes
 from bayes_sota.core.schema import dataset_of
+from bayes_sota.core.specification import SamplerSettings
 from bayes_sota.core.text import counted, digest_of
 from bayes_sota.core.types import Seed
 
@@ -27,19 +21,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-_QUICK = {"mode": "FAST_COMPILE"}  # what runs once: compiling would take longer
 _PRIOR_DRAWS = 1000
-
-
-def describe_model(model: "pm.Model") -> dict[str, str]:
-    """Attributes that describe a PyMC model: ``priors`` and ``model_hash``."""
-    import pytensor
-
-    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
-    return {
-        "priors": "\n".join(line.strip() for line in model.str_repr().splitlines()),
-        "model_hash": digest_of(graph),
-    }
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
@@ -56,14 +38,15 @@ def describe_completed(
     trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, Any]:
     """Attributes of a completed trace: its model, data and sampler, with diagnostics."""
-    data = [groups[name] for name in ("observed_data", "constant_data") if name in groups]
-    digest, of_model = digest_of(*(group.to_dict() for group in data)), describe_model(model)
+    import pytensor
+
+    data = digest_of(*(groups[name].to_dict() for name in ("observed_data", "constant_data")))
     method = "nuts" if "diverging" in dataset_of(trace, "sample_stats") else "unknown"
-    about = trace["posterior"].attrs
-    library = ("inference_library", "inference_library_version")
+    priors = "\n".join(line.strip() for line in model.str_repr().splitlines())
+    graph = pytensor.dprint(model.logp(), file="str")  # with every constant of the priors
+    about, library = trace["posterior"].attrs, ("inference_library", "inference_library_version")
     return {
-        **describe_provenance(digest, of_model["priors"], method=method, seed=seed),
-        **of_model,
+        **describe_provenance(data, priors, method=method, seed=seed, model_hash=digest_of(graph)),
         **{name: str(about.get(name, "unknown")) for name in library},
         **describe_nuts(trace),
     }
@@ -117,8 +100,8 @@ def model_of(
     Raises
     ------
     InputError
-        The trace is of other data or another schema, lacks variables of the model, or has more
-        of them than a built model, which only the extended model can explain.
+        The trace is of other data, lacks variables of the model, or has more of them than a built
+        model, which only the extended model can explain.
     """
     import pymc as pm
 
@@ -137,18 +120,23 @@ def model_of(
             f"the trace has {', '.join(more)}, which the model of the data lacks: give the "
             "extended model as model=, or call this in its with block"
         )
-    _check_data(trace, built, data)
+    digests = [
+        dataset_of(trace, "constant_data").get(DIGEST),
+        {variable.name: variable.get_value() for variable in built.data_vars}.get(DIGEST),
+        digest_of_data(data) if data else None,
+    ]
+    if len({int(digest) for digest in digests if digest is not None}) > 1:
+        raise InputError("the trace or the model is of other data than those given: sample theirs")
     return built
 
 
 def check_trace(trace: "xr.DataTree") -> None:
-    """Refuse anything but a trace with complete chains and this schema."""
+    """Refuse anything but a trace with complete chains."""
     if not dataset_of(trace, "posterior"):
         raise InputError(
             "a trace is the DataTree that pm.sample returns, with draws in its group 'posterior', "
             f"got {type(trace).__name__}"
         )
-    check_schema(trace, "the schema of the trace", "sample")
     for name, variable in trace["posterior"].data_vars.items():
         if not {"chain", "draw"} <= set(variable.dims):
             raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")
@@ -157,19 +145,6 @@ def check_trace(trace: "xr.DataTree") -> None:
                 f"{quoted(name)} of the trace has draws that are not finite: are its chains of "
                 "different length?"
             )
-
-
-def _check_data(trace: "xr.DataTree", model: "pm.Model", data: Collection[Observed]) -> None:
-    """Refuse a trace or a model of other data, as far as they record theirs (``add_digest``)."""
-    digests = {
-        "trace": dataset_of(trace, "constant_data").get(DIGEST),
-        "model": {v.name: v.get_value() for v in model.data_vars}.get(DIGEST),
-    }
-    for what, digest in digests.items():
-        if data and digest is not None and int(digest) != digest_of_data(data):
-            raise InputError(f"the {what} is of other data than those given: sample theirs")
-    if len({int(digest) for digest in digests.values() if digest is not None}) > 1:
-        raise InputError("the trace is of other data than the model: sample theirs")
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
@@ -219,7 +194,7 @@ def completed_groups(
     named = [str(name) for name in posterior if name in model.named_vars]
     observed = [variable.name for variable in model.observed_RVs]
     seeds = [int(seed) for seed in rng.integers(2**31, size=2)]
-    quick: Any = {"model": model, "compile_kwargs": _QUICK}
+    quick: Any = {"model": model, "compile_kwargs": {"mode": "FAST_COMPILE"}}  # each runs once
     once: Any = {**quick, "extend_inferencedata": False, "progressbar": False}
     with _quiet(), _without_starts(model):
         count = min(-(-draws // every), _PRIOR_DRAWS)

@@ -7,7 +7,7 @@ holds each method against numerical integration.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -38,26 +38,13 @@ class SkillDistribution(ABC):
 
     A family works in its own ``coordinate``: the log odds, or theta itself. ``sf``, ``isf`` and
     ``tail`` take and return values in that coordinate; the density is smooth on another, the
-    integration axis. Two distributions are equal where family and parameters are.
+    integration axis.
     """
 
     def __post_init__(self) -> None:
         """Parameters as arrays."""
-        for name in self._names:
-            object.__setattr__(self, name, np.asarray(getattr(self, name), np.float64))
-
-    @property
-    def _names(self) -> list[str]:
-        return [field.name for field in fields(self)]
-
-    def __eq__(self, other: object) -> bool:
-        """Whether family and parameters are equal."""
-        return type(self) is type(other) and hash(self) == hash(other)
-
-    def __hash__(self) -> int:
-        """Of family and parameters."""
-        values = [getattr(self, name) for name in self._names]
-        return hash((type(self), *((x.shape, x.tobytes()) for x in values)))
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, np.asarray(value, np.float64))
 
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> Self:
@@ -104,25 +91,6 @@ class SkillDistribution(ABC):
         """Point of the integration axis at a skill."""
         return self.from_skill(skill)
 
-    def hat_weights(self, nodes: FloatArray) -> FloatArray:
-        r"""Expectations of the piecewise linear hat functions on ``nodes``.
-
-        For a function f that is linear between the nodes and constant outside,
-        :math:`E f(C) = \sum_i w_i f(c_i)` exactly, however narrow the distribution is. The
-        weights are second divided differences of the expected excess.
-
-        Parameters
-        ----------
-        nodes : ndarray, shape (N,)
-            Increasing coordinates.
-
-        Returns
-        -------
-        ndarray, shape (..., N)
-            Nonnegative, summing to one over the last axis.
-        """
-        return hat_weights_of_excess(self.tail(nodes)[1], nodes)
-
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         r"""Expected best skill of ``m`` classifiers, Definition 1 of Møllersen & Holsbø.
 
@@ -131,40 +99,52 @@ class SkillDistribution(ABC):
         by a trapezoidal rule in the log odds of v. The error is below 1e-9 for spreads of up to 2,
         from one classifier on.
         """
-        log_v, w = _maximum_rule()
+        # All is analytic in a strip of half-width pi around the real axis, up to the log odds of
+        # skill itself, so that the error falls like exp(-2 pi^2 / step); mass 1e-10 lies beyond.
+        step, reach = 0.6, 36
+        t = step * np.arange(-reach, reach + 1)
+        w, log_v = expit(t) * expit(-t), -np.logaddexp(0, -t)
         m = np.asarray(n_classifiers, dtype=np.float64)
         same = m.size > 0 and bool(np.all(m == m.flat[0]))  # then all have the same quantiles
         sizes = m.flat[:1] if same else m[..., None]
         of_all = self.expanded()
-        expected = of_all.skill(of_all.isf(-np.expm1(log_v / sizes))) @ w
+        expected = of_all.skill(of_all.isf(-np.expm1(log_v / sizes))) @ (w / w.sum())
         return np.array(np.broadcast_to(expected, np.broadcast_shapes(expected.shape, m.shape)))
 
     def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""
-        return type(self)(*(getattr(self, name)[..., None] for name in self._names))
+        return type(self)(*(value[..., None] for value in vars(self).values()))
 
     def take(self, index: ArrayLike) -> Self:
         """The distributions at ``index`` of the (one-dimensional) parameters."""
-        return type(self)(*(getattr(self, name)[np.asarray(index)] for name in self._names))
+        return type(self)(*(value[np.asarray(index)] for value in vars(self).values()))
 
 
-def hat_weights_of_excess(excess: FloatArray, nodes: FloatArray) -> FloatArray:
-    """``SkillDistribution.hat_weights`` from the expected excess at the nodes, (..., N)."""
+def hat_weights(excess: FloatArray, nodes: FloatArray) -> FloatArray:
+    r"""Expectations of the piecewise linear hat functions on ``nodes``.
+
+    For a function f that is linear between the nodes and constant outside,
+    :math:`E f(C) = \sum_i w_i f(c_i)` exactly, however narrow the distribution is. The weights are
+    second divided differences of the expected excess.
+
+    Parameters
+    ----------
+    excess : ndarray, shape (..., N)
+        Expected excess over each node, as of ``SkillDistribution.tail``.
+    nodes : ndarray, shape (N,)
+        Increasing coordinates.
+
+    Returns
+    -------
+    ndarray, shape (..., N)
+        Nonnegative, summing to one over the last axis.
+    """
     weights = np.empty_like(excess)
     slopes = (excess[..., :-1] - excess[..., 1:]) / np.diff(nodes)
     weights[..., 0] = 1 - slopes[..., 0]
     weights[..., 1:-1] = slopes[..., :-1] - slopes[..., 1:]
     weights[..., -1] = slopes[..., -1]
     return np.maximum(weights, 0.0, out=weights)
-
-
-def _maximum_rule() -> tuple[FloatArray, FloatArray]:
-    # All is analytic in a strip of half-width pi around the real axis, up to the log odds of skill
-    # itself, so that the error falls like exp(-2 pi^2 / step); mass 1e-10 lies beyond the ends.
-    step, reach = 0.6, 36
-    t = step * np.arange(-reach, reach + 1)
-    w = expit(t) * expit(-t)
-    return -np.logaddexp(0, -t), np.asarray(w / w.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,19 +6,56 @@ priors. Models of kinds of fields, which differ in their prior of rho alone, sha
 """
 
 import hashlib
+import math
 import os
 import tomllib
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.arguments import DRAWS, check_choice
-from bayes_sota.core.builders import BUILDERS, Builder, SamplerSettings
+from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, Range, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
-from bayes_sota.core.priors import CORRELATION_FAMILIES, SKILL_FAMILIES, own_priors
+from bayes_sota.core.priors import (
+    BUILDERS,
+    CORRELATION_FAMILIES,
+    SKILL_FAMILIES,
+    Builder,
+    own_priors,
+)
 
-_FIELDS = "fields"  # a file of kinds of fields, not of one model
+_PROSE = ("description", "meaning", "citation")
+
+
+@dataclass(frozen=True)
+class SamplerSettings:
+    """How to draw from the posterior.
+
+    Attributes
+    ----------
+    method : {"auto", "exact", "abc", "nuts"}
+        Route to the posterior.
+    draws, chains : int
+        Posterior draws per chain, and chains.
+    tune : int
+        Tuning steps per chain; NUTS only.
+    target_accept : float
+        Target acceptance rate in (0, 1); NUTS only.
+    """
+
+    method: str = "auto"
+    draws: int = 1000
+    chains: int = 4
+    tune: int = 1000
+    target_accept: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Check names and ranges once."""
+        check_choice("method", self.method, ("auto", "exact", "abc", "nuts"))
+        for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
+            Range(least, math.inf, whole=True).check(getattr(self, name), name)
+        OPEN_SHARE.check(self.target_accept, "target_accept")
 
 
 @dataclass(frozen=True)
@@ -31,7 +68,7 @@ class ModelSpecification:
         Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``,
         or a table of ``models/fields.toml``.
     builder : str
-        What builds it, a key of ``bayes_sota.core.builders.BUILDERS``.
+        What builds it, a key of ``bayes_sota.core.priors.BUILDERS``.
     priors : dataclass, optional
         Priors of the builder, or what it makes its priors of. Default: those of the builder.
     sampler : SamplerSettings, optional
@@ -64,10 +101,7 @@ class ModelSpecification:
         """Draws per chain and chains: as given, else those of the model."""
         draws = DRAWS.check(self.sampler.draws if draws is None else draws, "draws")
         chains = DRAWS.check(self.sampler.chains if chains is None else chains, "chains")
-        if draws * chains > DRAWS.high:
-            raise InputError(
-                f"draws times chains must be at most {DRAWS.high:,}, got {draws:,} times {chains:,}"
-            )
+        DRAWS.check(draws * chains, "draws times chains")
         return {"draws": draws, "chains": chains}
 
     @property
@@ -98,10 +132,7 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
     name = name_or_path if isinstance(name_or_path, str) else ""
     if name and not (name.endswith(".toml") or "/" in name or os.sep in name):
         check_choice("model", name, model_names())
-        if name in _fields():
-            table = {"name": name, "builder": "leaderboard"} | _fields()[name]
-            return _specification(table)
-        name_or_path = _models_directory() / f"{name}.toml"
+        return _specification(_named_models()[name])
     check_file(Path(name_or_path))
     return parse_specification(Path(name_or_path).read_bytes(), str(name_or_path))
 
@@ -114,22 +145,19 @@ def model_names() -> list[str]:
     >>> "observed-maximum" in model_names()
     True
     """
-    files = {path.stem for path in _models_directory().glob("*.toml")}
-    return sorted(files - {_FIELDS} | set(_fields()))
+    return sorted(_named_models())
 
 
-def _fields() -> dict[str, Any]:
-    """Kinds of fields with a prior of rho of their own, by the name of their model."""
-    return tomllib.loads((_models_directory() / f"{_FIELDS}.toml").read_text(encoding="utf-8"))
-
-
-def _models_directory() -> Path:
-    """Directory of the named models: in the installed package, else in the checkout."""
+@cache
+def _named_models() -> dict[str, dict[str, Any]]:
+    """What the files of the installed package, else of the checkout, hold of every model."""
     package = Path(__file__).parents[1]
-    checkout = package.parent
-    if not (package / "_models").is_dir() and (checkout / "pyproject.toml").is_file():
-        return checkout / "models"
-    return package / "_models"
+    installed, checkout = package / "_models", package.parent / "models"
+    files = (installed if installed.is_dir() else checkout).glob("*.toml")
+    models = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
+    for name, of_rho in models.pop("fields").items():  # kinds of fields
+        models[name] = {"name": name, "builder": "leaderboard", **of_rho}
+    return models
 
 
 def parse_specification(content: bytes, where: str) -> ModelSpecification:
@@ -144,19 +172,17 @@ def parse_specification(content: bytes, where: str) -> ModelSpecification:
 
 def _specification(table: dict[str, Any]) -> ModelSpecification:
     """Specification of what a file holds; what it does not say has its default."""
-    facts = {key: table.pop(key) for key in ("name", "builder")}
-    for prose in ("description", "meaning", "citation"):
-        table.pop(prose, "")
+    facts, values = {key: table[key] for key in ("name", "builder")}, {}
     check_choice("builder", facts["builder"], BUILDERS)
-    kind, settings, values = BUILDERS[facts["builder"]], table.pop("sampler", {}), {}
+    kind = BUILDERS[facts["builder"]]
     is_default = facts["name"] == kind.default
     usual = SamplerSettings() if is_default else load_model(kind.default).sampler
-    for name, part in table.items():
-        numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in part.items()}
+    for name in sorted(table.keys() - {*facts, *_PROSE, "sampler"}):
+        numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in table[name].items()}
         if "family" in numbers:
             families: Any = SKILL_FAMILIES if name == "skill" else CORRELATION_FAMILIES
             values[name] = families[numbers.pop("family")](**numbers)
         else:
             values |= numbers
-    priors, sampler = kind.priors(**values), replace(usual, **settings)
-    return ModelSpecification(**facts, priors=priors, sampler=sampler)
+    sampler = replace(usual, **table.get("sampler", {}))
+    return ModelSpecification(**facts, priors=kind.priors(**values), sampler=sampler)

@@ -6,7 +6,7 @@ counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumP
 ``tests/test_arviz.py`` has a table of every kind of tree.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,12 +31,14 @@ _R_HAT, _ESS = 1.02, 400.0
 _DRAWS = ("chain", "draw")
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false")
-_METHODS = {"abc": "approximate Bayesian computation (ABC/SMC)"}
 _COLUMNS = ["mean", "median", "sd", "lower", "upper", "mcse"]
 
 
 type Points = tuple[NDArray[Any], NDArray[Any]]
 """Number of the weighted point behind each draw, and its stratum, for ``cluster_mcse``."""
+
+type ErrorOfMean = Callable[[FloatArray], float]
+"""Monte Carlo standard error of the mean of draws, shape (chain, draw)."""
 
 
 def estimand_summary(
@@ -55,41 +57,34 @@ def estimand_summary(
     board : int
         Which board, where there are several.
     """
-    values, points = draws_of(tree, name, board), points_behind(tree)
-    return summarize_draws(values, ci_prob) | {"mcse": mcse_of(values, tree.attrs, points)}
+    return summarize_draws(draws_of(tree, name, board), ci_prob, mcse_of(tree))
 
 
-def mcse_of(values: FloatArray, attributes: Mapping[Any, Any], points: Points | None) -> float:
-    """Monte Carlo standard error of the mean of draws of a result, shape (chain, draw)."""
-    if not int(attributes.get("draws_are_independent", 0)):
+def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
+    """How the Monte Carlo standard error of a mean is computed from the draws of a result."""
+    if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
-        return float(az.mcse(values))
-    return error_of_mean(values, points)
+        return lambda values: float(az.mcse(values))
+    stats = dataset_of(tree, "sample_stats")
+    if "point" not in stats:
+        return error_of_mean
+    return partial(error_of_mean, points=(stats["point"].values, stats["stratum"].values))
 
 
-def error_of_mean(values: FloatArray, points: Points | None) -> float:
+def error_of_mean(values: FloatArray, points: Points | None = None) -> float:
     """Error of the mean of draws that are independent, or of which several share a point."""
     if values.size < 2:
         return float("nan")
     if points is None:
         return float(values.std(ddof=1) / values.size**0.5)
-    return float(cluster_mcse(values.ravel(), *points))
-
-
-def points_behind(tree: "xr.DataTree") -> Points | None:
-    """Weighted point and stratum behind each draw, where several draws share a point."""
-    stats = dataset_of(tree, "sample_stats")
-    if "point" not in stats:
-        return None
-    point, stratum = (stats[name].values.ravel() for name in ("point", "stratum"))
-    return point, stratum
+    return float(cluster_mcse(values.ravel(), *map(np.ravel, points)))
 
 
 def summarize_draws(
-    values: FloatArray, ci_prob: float = 0.95, points: Points | None = None
+    values: FloatArray, ci_prob: float = 0.95, error: ErrorOfMean = error_of_mean
 ) -> dict[str, Any]:
-    """Mean, median, sd, interval and mcse of draws, independent or of points that they share."""
+    """Mean, median, sd, interval and mcse of draws, which are independent by default."""
     OPEN_SHARE.check(ci_prob, "ci_prob")
     low, high = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
@@ -98,7 +93,7 @@ def summarize_draws(
         "median": float(np.median(values)),
         "sd": sd,
         "interval": [float(low), float(high)],
-        "mcse": error_of_mean(values, points),
+        "mcse": error(values),
     }
 
 
@@ -156,13 +151,11 @@ def summarize(
     if not names:
         choice = ", ".join(map(str, tree["posterior"].data_vars))
         raise InputError(f"this result has no theta_sota: var_names chooses of {choice}")
-    rows, points = {}, points_behind(tree)
+    rows, error_of = {}, mcse_of(tree)
     for name in names:
         drawn = group_of(tree, name).dataset[name].transpose(*_DRAWS, ...)
         for label, part in _places(name, drawn):
-            values = np.asarray(part, dtype=np.float64)
-            rows[label] = summarize_draws(values, ci_prob)
-            rows[label]["mcse"] = mcse_of(values, tree.attrs, points)
+            rows[label] = summarize_draws(np.asarray(part, np.float64), ci_prob, error_of)
             rows[label]["lower"], rows[label]["upper"] = rows[label].pop("interval")
     if var_names is None:
         for name, p, error in _chances(tree):
@@ -189,15 +182,13 @@ def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.Dat
 
 def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
     """Values at each place of a variable, with its name and place; a single board has no place."""
-    over = [dim for dim in variable.dims if dim not in _DRAWS]
-    for place in np.ndindex(*(variable.sizes[dim] for dim in over)):
-        here = variable.isel(dict(zip(over, place, strict=True)))
-        labels = [
-            str(here[dim].item()) if dim in here.coords else str(at)
-            for dim, at in zip(over, place, strict=True)
-        ]
-        is_single = not over or (over == ["board"] and variable.sizes["board"] == 1)
-        yield name if is_single else f"{name}[{', '.join(labels)}]", here.values
+    from arviz_base import xarray_var_iter
+    from arviz_base.labels import BaseLabeller
+
+    if variable.sizes.get("board") == 1:
+        variable = variable.squeeze("board", drop=True)
+    for _, *place, values in xarray_var_iter(variable.to_dataset(name=name), skip_dims={*_DRAWS}):
+        yield BaseLabeller().make_label_flat(name, *place), values
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
@@ -213,12 +204,12 @@ def how_drawn(tree: "xr.DataTree") -> str:
     sizes, method = tree["posterior"].sizes, str(tree.attrs.get("method", "exact"))
     chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
     draws = f"{sizes['chain'] * sizes['draw']:,}"
-    route = f"{draws} independent draws of the exact posterior"
-    if method == "nuts":
-        route = f"NUTS with {chains} of {each}"
-    elif method != "exact":
-        route = f"{draws} draws by {_METHODS.get(method, method)}"
-    return f"{route}, seed {seed_of(tree)}"
+    routes = {
+        "exact": f"{draws} independent draws of the exact posterior",
+        "nuts": f"NUTS with {chains} of {each}",
+        "abc": f"{draws} draws by approximate Bayesian computation (ABC/SMC)",
+    }
+    return f"{routes.get(method, f'{draws} draws by {method}')}, seed {seed_of(tree)}"
 
 
 def seed_of(tree: "xr.DataTree") -> int | str:
@@ -287,15 +278,12 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     """
     NUMBER.check(threshold, "above")
     above = draws_of(tree, "theta_sota", checked_board(tree, board)) > threshold
-    chance = weighted_chance(above.astype(np.float64), tree.attrs, points=points_behind(tree))
+    chance = weighted_chance(above.astype(np.float64), mcse_of(tree))
     return {"threshold": float(threshold)} | chance
 
 
 def weighted_chance(
-    chances: FloatArray,
-    attributes: Mapping[Any, Any],
-    log_weights: FloatArray | None = None,
-    points: Points | None = None,
+    chances: FloatArray, error: ErrorOfMean, log_weights: FloatArray | None = None
 ) -> dict[str, float]:
     r"""Mean of a probability over draws, with its Monte Carlo error.
 
@@ -311,12 +299,10 @@ def weighted_chance(
     ----------
     chances : ndarray, shape (chain, draw)
         The probability given each draw.
-    attributes : mapping
-        Of the result: whether draws are independent, and behind how many points.
+    error : callable
+        As of ``mcse_of``: it knows whether draws are independent or share points.
     log_weights : ndarray, shape (chain, draw), optional
         Log likelihood of what was learnt after the draws were made; default equal.
-    points : (ndarray, ndarray), optional
-        As of ``points_behind``.
 
     Returns
     -------
@@ -329,9 +315,9 @@ def weighted_chance(
     weights = weights / weights.sum()
     mean = float(np.sum(weights * chances))
     variance = float(np.sum(weights**2 * (chances - mean) ** 2))
-    spread, inflation = error_of_mean(chances, None) if np.ptp(chances) else 0.0, 1.0
-    if spread:
-        inflation = max(1.0, (mcse_of(chances, attributes, points) / spread) ** 2)
+    inflation = 1.0
+    if np.ptp(chances):
+        inflation = max(1.0, (error(chances) / error_of_mean(chances)) ** 2)
     p, draws = min(max(mean, 0.0), 1.0), float(1 / np.sum(weights**2))
     counted = share_mcse(p, draws / inflation)
     variance = (draws * variance + p * (1 - p) / draws) / (draws + 1)

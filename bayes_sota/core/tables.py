@@ -149,11 +149,9 @@ class Report:
 
     def to_markdown(self) -> str:
         """Tables as Markdown with their legend."""
-        doubts = f"**Not to be trusted:** {markdown_text('; '.join(self.reasons))}"
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
-            *map(markdown_text, self.sentences),
-            *[doubts] * bool(self.reasons),
+            *map(markdown_text, [*self.sentences, *self._doubts]),
             *map(_markdown_table, self.tables),
             "\n".join(f"{markdown_text(line)}  " for line in below),
         ]
@@ -173,7 +171,7 @@ class Report:
         captions[:1] = [first or " ".join([*self.paragraph, *self.sentences][:1])]
         for number, (table, caption) in enumerate(zip(self.tables, captions, strict=False), 1):
             place = f"{label}-{number}" if number > 1 else label
-            lines += [*_latex_table(table, caption, place), ""]
+            lines.append(_latex_table(table, caption, place))
         return "\n".join(lines)
 
     def to_json(self) -> str:
@@ -275,18 +273,16 @@ def _markdown_table(table: Table) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, align, *body))
 
 
-def _latex_table(table: Table, caption: str, label: str) -> list[str]:
-    """Lines of a table in LaTeX with rules of booktabs; numbers are aligned to the right."""
-    align = "".join("r" if numeric else "l" for numeric in table.numeric)
-    rows = (table.header, *table.rows)
-    head, *body = [" & ".join(map(latex_text, row)) + r" \\" for row in rows]
-    return [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{latex_text(caption)}}}",
-        rf"\label{{tab:{label}}}",
-        rf"\begin{{tabular}}{{{align}}}",
-        *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
+def _latex_table(table: Table, caption: str, label: str) -> str:
+    """Table in LaTeX with rules of booktabs; numbers are aligned to the right."""
+    import pandas as pd
+
+    head, *body = [list(map(latex_text, row)) for row in (table.header, *table.rows)]
+    styled = pd.DataFrame(body, columns=head).style.hide(axis="index")
+    return styled.to_latex(
+        hrules=True,
+        caption=latex_text(caption) or " ",  # without one the table would have no number
+        label=f"tab:{label}",
+        column_format="".join("r" if numeric else "l" for numeric in table.numeric),
+        position_float="centering",
+    )

@@ -34,9 +34,8 @@ import pytensor.tensor as pt
 from pymc.distributions.transforms import ZeroSumTransform
 
 from bayes_sota.core.arguments import POSITIVE
-from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import own_priors
+from bayes_sota.core.priors import CrossValidationPriors, own_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores, pair_names, relative_scores
 

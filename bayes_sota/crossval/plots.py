@@ -59,14 +59,12 @@ def plot_running_means(
     if count < 2:
         raise InputError("running means need at least 2 iterations")
     late = [band[min(2, len(band) - 1) :].ravel() for _, band in found.values()]
-    wide = np.concatenate([*late, *(means for means, _ in found.values())])
-    room = 0.06 * np.ptp(wide) or 0.01
     panel = plot_lines(
         {name: (np.arange(1, means.size + 1), means) for name, (means, _) in found.items()},
         "iterations",
         variable="score",
         bands={name: band.T for name, (_, band) in found.items()},
-        ylim=(float(wide.min() - room), float(wide.max() + room)),
+        holds=np.concatenate(late),
         **pc_kwargs,
     )
     on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""

@@ -12,7 +12,7 @@ from bayes_sota import crossval
 from bayes_sota.core import sample as results
 from bayes_sota.core import sample_trace
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.builders import CrossValidationPriors
+from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.crossval.fold_scores import FoldScores, pair_names, relative_scores

@@ -25,10 +25,9 @@ import pymc as pm
 import pytensor.tensor as pt
 
 from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.builders import EppPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import own_priors
+from bayes_sota.core.priors import EppPriors, own_priors
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable

@@ -23,9 +23,8 @@ import xarray as xr
 from scipy.stats import chi2, halfnorm
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
-from bayes_sota.core.builders import EppPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import own_priors
+from bayes_sota.core.priors import EppPriors, own_priors
 from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, result_tree
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp.fit import BradleyTerryFit

@@ -22,10 +22,9 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from bayes_sota.core.builders import ItemPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import Priors, normal_between, own_priors
+from bayes_sota.core.priors import ItemPriors, Priors, normal_between, own_priors
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.outcomes import Outcomes

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from bayes_sota.core.arguments import DEFAULT_SEED
-from bayes_sota.core.builders import ItemPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import ItemPriors, Priors
 from bayes_sota.core.sample import resolve_seed, result_tree, share_of_draws
 from bayes_sota.core.sample_trace import completed_groups, describe_completed, model_of
 from bayes_sota.core.types import Seed

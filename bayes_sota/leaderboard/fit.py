@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaln, log_ndtr, pdtrc
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
+from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.types import FloatArray, IntArray
@@ -138,7 +138,7 @@ class FieldFit(Fit):
     @cached_property
     def tables(self) -> tuple[Tables, ...]:
         """Probabilities at each node."""
-        pairs = zip(self.rho.tolist(), self.luck.tolist(), strict=True)
+        pairs = zip(self.rho.tolist(), self.nodes.luck.tolist(), strict=True)
         return tuple(self.evidence.at(rho, luck) for rho, luck in pairs)
 
     @cached_property
@@ -296,8 +296,8 @@ def fit_field(
     evidence: Evidence, priors: BoardPriors, rng: np.random.Generator, *, points: int = 200
 ) -> FieldFit:
     """Fit every family of the prior, with ``points`` per family for each of its parameters."""
-    luck, has_luck = priors.submission_luck, evidence.has_luck
-    nodes = Nodes.of(priors.correlation, luck, RHO_NODES, has_luck=has_luck)
+    luck = priors.submission_luck if evidence.has_luck else NO_LUCK
+    nodes = Nodes.of(priors.correlation, luck, RHO_NODES)
     copies, start = evidence.copies, None
     if evidence.shares_scores and _printed(evidence)[2].max() > _SMALLEST_SPIKE:
         copies, start = _merged_copies(evidence, priors, nodes, rng)
@@ -357,7 +357,7 @@ def effective_copies(fit: FieldFit) -> FloatArray:
 def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
     """Posterior expected number of entries with each score, (S,), at the middle rho."""
     r, evidence = fit.rho.size // 2, fit.evidence
-    rho, luck, reaches = float(fit.rho[r]), float(fit.luck[r]), fit.tables[r].reach
+    rho, luck, reaches = float(fit.rho[r]), float(fit.nodes.luck[r]), fit.tables[r].reach
     prepared, variance = evidence.law.prepared(values, evidence.y), np.full(values.size, 1 - rho**2)
     log_mass = evidence.law.log_mass(values, variance)[:, None]
     each = zip(fit.families, fit.points, fit.family_weights[:, r], strict=True)

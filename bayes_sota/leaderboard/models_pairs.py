@@ -10,9 +10,8 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
-from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.models import add_digest
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import PairedPriors, Priors
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.fit import family_of
 from bayes_sota.leaderboard.models import PYTENSOR, log_count_probability, relative_density

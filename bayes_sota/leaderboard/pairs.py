@@ -23,9 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
-from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import own_priors
+from bayes_sota.core.priors import PairedPriors, own_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
 from bayes_sota.leaderboard.evidence import Tables, skill_grid, submission_kinds

@@ -22,12 +22,12 @@ from bayes_sota.core.arguments import (
     generator_of,
     refuse_unused,
 )
-from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.priors import (
     FixedCorrelation,
     MaximumPriors,
+    PairedPriors,
     Priors,
     TriesPrior,
     maximum_priors,
@@ -314,7 +314,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
 
     Rows share the seed, so that they differ by the assumption more than by chance.
     """
-    given, seed = found.skills.fit.learning("nothing"), int(rng.integers(2**63))
+    given, seed = replace(found.skills.fit, learns="nothing"), int(rng.integers(2**63))
     board = given.evidence.board
 
     def of_fit(fit: Any) -> FloatArray:
@@ -327,7 +327,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
     rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]
     if given.nodes.cells > 1:
         rows += [("rho", float(x), partial(of_fit, given.at_rho(x))) for x in np.unique(given.rho)]
-        learnt = given.learning("rho")
+        learnt = replace(given, learns="rho")
         value = float(learnt.node_weights @ given.rho)
         rows.append(("rho learnt from the scores", value, partial(of_fit, learnt)))
     if len(given.families) > 1:

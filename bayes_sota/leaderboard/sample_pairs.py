@@ -12,9 +12,8 @@ import xarray as xr
 
 from bayes_sota.core import sample
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
-from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.inference import Parameters
-from bayes_sota.core.priors import Priors
+from bayes_sota.core.priors import PairedPriors, Priors
 from bayes_sota.core.sample_trace import check_trace, describe_nuts, model_of, sampler_stats
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed

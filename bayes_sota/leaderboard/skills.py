@@ -231,7 +231,7 @@ class Skills:
             return law.draw_psi(scores, variance, rng)
         kinds = np.broadcast_to(evidence.kinds[below], variance.shape)
         low = np.full(variance.shape, -np.inf)
-        noise = evidence.noise(float(self.fit.luck[r])).draw_above(low, kinds, rng)
+        noise = evidence.noise(float(self.fit.nodes.luck[r])).draw_above(low, kinds, rng)
         return law.inside(scores - law.errors_at(law.inside(scores)) * np.sqrt(variance) * noise)
 
     def _falling(self, f: int, draws: IntArray) -> FloatArray:
@@ -453,7 +453,7 @@ def replicate_scores(
 
 
 def _scores_at(fit: FieldFit, r: int, psi: FloatArray, rng: np.random.Generator) -> FloatArray:
-    scores = fit.evidence.draw_scores(psi, float(fit.rho[r]), float(fit.luck[r]), rng)
+    scores = fit.evidence.draw_scores(psi, float(fit.rho[r]), float(fit.nodes.luck[r]), rng)
     classifier, _, first = fit.classifiers
     return scores[:, first][:, classifier]  # copies of a classifier have one score
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from bayes_sota.core.arguments import check_choice, refuse_unused
-from bayes_sota.core.builders import BUILDERS
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors, MaximumPriors
+from bayes_sota.core.priors import BUILDERS, BoardPriors, MaximumPriors
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.specification import ModelSpecification as ModelSpecification
 from bayes_sota.core.specification import load_model as load_model

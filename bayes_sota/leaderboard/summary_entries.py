@@ -6,6 +6,7 @@ rank 1. Names come from files that nobody checked: every format shows them as pl
 """
 
 from collections.abc import Iterator
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -20,7 +21,7 @@ from bayes_sota.core.numerics import more_items
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import summarize_draws
+from bayes_sota.core.summary import error_of_mean, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -116,8 +117,9 @@ def board_table(
     count = min(max(draws, _DRAWS if m <= _LARGE else draws), max(100, _MOST_NUMBERS // m))
     found = board_posterior(data, spec.priors, draws=count, random_seed=rng)
     how, sets = rank_sets(data, found.entries, found.draws["rho"], ci_prob, ranks, rng)
+    error_of = partial(error_of_mean, points=found.skills.parameters.behind)
     best, winner = (
-        summarize_draws(board.sign * found.draws[name], ci_prob, found.skills.parameters.behind)
+        summarize_draws(board.sign * found.draws[name], ci_prob, error_of)
         for name in ("theta_sota", "winner_skill")
     )
     rho = summarize_draws(found.draws["rho"], ci_prob) | {"learnt": found.learns_rho}

@@ -118,8 +118,8 @@ class Newcomer:
         Best observed score.
     cells : callable
         Where its psi comes from, given its score.
-    known : dict
-        Of the result: ``attributes`` and ``points`` as of ``weighted_chance``.
+    error : callable
+        Of the result, as of ``weighted_chance``.
     sign : int
         -1 where lower scores are better.
     luck : float
@@ -132,7 +132,7 @@ class Newcomer:
     own: FloatArray
     maximum: float
     cells: Callable[[float], Cells]
-    known: dict[str, Any]
+    error: summary.ErrorOfMean
     sign: int = 1
     luck: float = 0.0
 
@@ -154,8 +154,7 @@ class Newcomer:
             chances[rows] = [1 - min(np.interp(at, edges, row), 1) for at, row in pairs]
             log_weights[rows] = (largest + np.log(total))[:, 0]
         given, log_weights = (x.reshape(self.best.shape) for x in (chances, log_weights))
-        known = self.known | {"log_weights": log_weights}
-        return {"score": float(score), **summary.weighted_chance(given, **known)}
+        return {"score": float(score)} | summary.weighted_chance(given, self.error, log_weights)
 
     def shown(self, gap: float) -> dict[str, Any]:
         """As of ``newcomer``."""
@@ -165,7 +164,7 @@ class Newcomer:
         limits.check(gap, "gap")
         psi = np.clip(self.law.add_shift(np.minimum(self.best + gap, ends[1]), self.moved), *ends)
         chances = np.asarray(self.law.reach(psi, self._value(self.maximum - self.luck), self.own))
-        answer = summary.weighted_chance(chances, **self.known)
+        answer = summary.weighted_chance(chances, self.error)
         return {"gap": float(gap), "best_score": self.sign * self.maximum, **answer}
 
     def _value(self, score: float) -> float:
@@ -178,11 +177,11 @@ def of_board(found: BoardPosterior) -> Newcomer:
     evidence = found.skills.fit.evidence
     best, rho, shift = (found.draws[name][None] for name in ("theta_sota", "rho", "shift"))
     ratio, board = evidence.error_ratio, evidence.board
-    known = {"attributes": {"draws_are_independent": 1}, "points": found.skills.parameters.behind}
+    error = partial(summary.error_of_mean, points=found.skills.parameters.behind)
     luck = float(np.mean((evidence.scores - evidence.seen)[evidence.entries]))
     moved, own = rho * shift * ratio, (1 - rho**2) * ratio**2
     cells = partial(_on_grid, found)
-    of = (evidence.law, best, moved, own, board.maximum, cells, known, board.sign)
+    of = (evidence.law, best, moved, own, board.maximum, cells, error, board.sign)
     return Newcomer(*of, luck=luck)
 
 
@@ -215,8 +214,7 @@ def of_maximum(tree: xr.DataTree, board: int = 0) -> Newcomer:
     rho, shift = summary.draws_of(tree, "rho"), summary.draws_of(tree, "shift", board)
     moved, own = rho * shift, np.broadcast_to(1 - rho**2, best.shape)
     cells = partial(_around, tree, law, moved.ravel())
-    known = {"attributes": tree.attrs, "points": summary.points_behind(tree)}
-    return Newcomer(law, best, moved, own, maximum, cells, known)
+    return Newcomer(law, best, moved, own, maximum, cells, summary.mcse_of(tree))
 
 
 def _around(tree: xr.DataTree, law: ScoreLaw, moved: FloatArray, score: float) -> Cells:

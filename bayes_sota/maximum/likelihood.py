@@ -26,7 +26,7 @@ from numpy.random import Generator
 from scipy.special import ndtr
 
 from bayes_sota.core.priors import TriesPrior
-from bayes_sota.core.skills import SkillDistribution, hat_weights_of_excess
+from bayes_sota.core.skills import SkillDistribution, hat_weights
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
@@ -242,7 +242,8 @@ class BoardLikelihood:
 
     def hat_weights(self, distribution: SkillDistribution) -> FloatArray:
         """Hat weights of D distributions on the skills of the tables, shape (D, N)."""
-        return distribution.expanded().hat_weights(distribution.from_skill(self.skills))
+        coordinates = distribution.from_skill(self.skills)
+        return hat_weights(distribution.expanded().tail(coordinates)[1], coordinates)
 
     def log_likelihood(self, weights: FloatArray, r: int) -> FloatArray:
         """Log likelihood at the r-th correlation for hat weights (D, N), shape (D,)."""
@@ -269,7 +270,7 @@ class BoardLikelihood:
         """
         coordinates, rows = distribution.from_skill(self.skills), np.arange(r.size)
         tail, excess = distribution.expanded().tail(coordinates)
-        weights = hat_weights_of_excess(excess, coordinates)
+        weights = hat_weights(excess, coordinates)
         parts = [self._draw_shared(rng, weights[r == index], index) for index in np.unique(r)]
         place = np.argsort(np.argsort(r, kind="stable"))
         drawn = {name: np.concatenate([part[name] for part in parts])[place] for name in parts[0]}

@@ -244,7 +244,7 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
 
 
 def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
-    """``LogitNormal.hat_weights`` in PyTensor."""
+    """``hat_weights`` of normal log odds in PyTensor."""
     nodes = logit(skills)
     z = (nodes - location) / spread
     density = pt.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)

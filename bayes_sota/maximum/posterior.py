@@ -19,7 +19,7 @@ from scipy.special import ndtri
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
+from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
@@ -253,8 +253,8 @@ def sota_posterior(
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     rng = generator_of(random_seed)
     known = maxima.priors
-    luck, has_luck = known.submission_luck, maxima.has_submissions
-    nodes = Nodes.of(known.correlation, luck, _RHO_NODES, has_luck=has_luck)
+    luck = known.submission_luck if maxima.has_submissions else NO_LUCK
+    nodes = Nodes.of(known.correlation, luck, _RHO_NODES)
     likelihoods = maxima.likelihoods(nodes.rho, nodes.luck)
     empty = MaximumFit(nodes, (known.skill.family,), (), "nodes", known.skill, likelihoods)
     fit = infer(empty, rng, -(-max(_POINTS, draws) // 2))

@@ -19,7 +19,7 @@ import numpy as np
 import nutpie
 from scipy.stats import kstest
 
-from bayes_sota.core.builders import CrossValidationPriors
+from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 from bayes_sota.crossval.models import build_model

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 from boards import draw_entries
 
-from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.priors import BoardPriors, CorrelationPrior, FixedCorrelation
+from bayes_sota.core.priors import BoardPriors, CorrelationPrior, FixedCorrelation, PairedPriors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.posterior import board_posterior

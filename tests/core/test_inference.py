@@ -1,6 +1,6 @@
 """The engine against closed forms: two shapes, three values of rho, one normal observation each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 
 SEEN = 1.5
-NODES = Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0.3), 3, has_luck=False)
+NODES = Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0.3), 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,9 @@ def test_nodes_keep_their_prior_unless_the_data_weigh_them():
     np.testing.assert_allclose(fit.node_weights, 1 / 3)
     of_nodes = np.exp(log_evidence(fit.rho)).sum(axis=0)
     for learnt in ("rho", "nodes"):
-        found = fit.learning(learnt).node_weights
+        found = replace(fit, learns=learnt).node_weights
         np.testing.assert_allclose(found, of_nodes / of_nodes.sum(), atol=0.01)
-    both = Nodes.of(BetaCorrelation(1, 1), BetaCorrelation(1, 1), 2, has_luck=True)
+    both = Nodes.of(BetaCorrelation(1, 1), BetaCorrelation(1, 1), 2)
     assert (both.cells, both.lucks) == (2, 3)
     assert np.unique(fitted(both, "rho", 100).node_weights).size == 2  # luck keeps its prior
 

@@ -35,10 +35,6 @@ def test_an_error_of_a_piece_is_raised(cores):
 
 def test_only_the_outer_loop_of_what_is_watched_has_a_bar(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with watched(True), shown_progress(2, "short") as advance:
-        advance()
-    clock = iter(range(100))
-    monkeypatch.setattr("bayes_sota.core.parallel.monotonic", lambda: next(clock))
     with shown_progress(2, "not watched") as advance:
         advance()
     with shown_progress(2, "not shown", show=False) as advance:

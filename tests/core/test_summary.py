@@ -1,5 +1,7 @@
 """Tables of estimands and probabilities against NumPy on the same draws."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -8,14 +10,13 @@ from arviz_stats.base.stats_utils import get_decimal_places_from_se
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
-from bayes_sota.core.summary import weighted_chance
+from bayes_sota.core.summary import error_of_mean, mcse_of, weighted_chance
 from bayes_sota.core.text import chance, decimals_for
 
 NAMES = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
     "best_new_score", "rho",
 )  # fmt: skip
-INDEPENDENT = {"draws_are_independent": 1}
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +60,9 @@ def test_share_of_draws_above_a_skill(tree):
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_draws_that_agree_are_not_certain(p):
-    assert weighted_chance(np.full((1, 1), p), INDEPENDENT)["mcse"] > 0.3
-    points = (np.repeat(np.arange(100), 4), np.zeros(400))
-    error = weighted_chance(np.full((4, 100), p), INDEPENDENT, points=points)["mcse"]
+    assert weighted_chance(np.full((1, 1), p), error_of_mean)["mcse"] > 0.3
+    error_of = partial(error_of_mean, points=(np.repeat(np.arange(100), 4), np.zeros(400)))
+    error = weighted_chance(np.full((4, 100), p), error_of)["mcse"]
     assert 0 < error < (0.25 / 400) ** 0.5
 
 
@@ -69,14 +70,13 @@ def test_dependent_draws_and_few_points_are_less_sure(tree):
     """Copies of one chain, and draws of weighted points, say less than independent draws."""
     theta = tree["posterior"]["theta_sota"].values
     above = np.repeat((theta > 0.97).astype(float)[:, ::10], 10, axis=1)
-    facts = [{"draws_are_independent": k} for k in (1, 0)]
-    independent, dependent = (weighted_chance(above, fact)["mcse"] for fact in facts)
+    errors = (error_of_mean, mcse_of(xr.DataTree()))
+    independent, dependent = (weighted_chance(above, error)["mcse"] for error in errors)
     assert dependent == pytest.approx(10**0.5 * independent, rel=0.3)
     shared = np.repeat(np.random.default_rng(0).random(100), 4).reshape(4, 100)
     of_points = (np.repeat(np.arange(100), 4), np.zeros(400))
-    alone, together = (
-        weighted_chance(shared, INDEPENDENT, points=given)["mcse"] for given in (None, of_points)
-    )
+    errors = (error_of_mean, partial(error_of_mean, points=of_points))
+    alone, together = (weighted_chance(shared, error)["mcse"] for error in errors)
     assert together == pytest.approx(2 * alone, rel=0.02)
 
 

@@ -5,8 +5,8 @@ import pymc as pm
 import pytest
 from scipy import linalg, stats
 
-from bayes_sota.core.builders import CrossValidationPriors
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.crossval.fold_scores import FoldScores, relative_scores
 from bayes_sota.crossval.models import build_model, relative_logp, zero_sum_logp
 

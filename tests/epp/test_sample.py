@@ -197,7 +197,7 @@ def test_a_trace_of_something_else_is_refused() -> None:
     refused = [
         ("slope.* extended model", (prior_of(extended(), 5), TABLE)),
         ("of other data than those given", (exact_draws(draws=20), other, model())),
-        ("of other data than the model", (prior_of(model(), 5), None, build_model(other))),
+        ("of other data than those given", (prior_of(model(), 5), None, build_model(other))),
         ("data are ScoreTables or Matches", (exact_draws(draws=20), None)),
         ("needs skills 'epp'", (exact_draws(draws=20), None, pm.Model())),
     ]

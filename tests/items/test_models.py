@@ -5,9 +5,8 @@ import pymc as pm
 import pytest
 from scipy import integrate, special, stats
 
-from bayes_sota.core.builders import ItemPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.priors import BoardPriors
+from bayes_sota.core.priors import BoardPriors, ItemPriors
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import build_model
 from bayes_sota.leaderboard.posterior import board_posterior

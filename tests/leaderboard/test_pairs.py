@@ -8,8 +8,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 import bayes_sota as bs
-from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.priors import FixedCorrelation, PairedPriors
 from bayes_sota.leaderboard.pairs import (
     FLAT,
     WIDE,

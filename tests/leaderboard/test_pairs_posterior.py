@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.priors import FixedCorrelation
+from bayes_sota.core.priors import FixedCorrelation, PairedPriors
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.pairs import Pairs
 from bayes_sota.leaderboard.pairs_posterior import draw_psi, estimands_of, fit_pairs, reasons_of

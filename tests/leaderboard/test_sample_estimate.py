@@ -70,7 +70,7 @@ def test_rows_that_share_the_fit_agree_with_fits_and_draws_that_share_nothing(
     priors, evidence = BoardPriors(), evidence_of(board)
     fit = fit_field(evidence, priors, np.random.default_rng(1))
     middle = np.flatnonzero(fit.rho == np.unique(fit.rho)[3])
-    nodes = replace(fit.nodes, rho=fit.rho[middle], luck=fit.luck[middle])
+    nodes = replace(fit.nodes, rho=fit.rho[middle], luck=fit.nodes.luck[middle])
     samples = [WeightedPoints(p.points, p.log_weights[:, middle]) for p in fit.points]
     at_middle = replace(fit, nodes=nodes, points=tuple(samples))
     hidden = evidence_of(board.with_tries(10 * len(board.names)))

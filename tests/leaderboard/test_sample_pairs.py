@@ -6,8 +6,7 @@ import xarray as xr
 from scipy.stats import chi2
 
 import bayes_sota as bs
-from bayes_sota.core.builders import PairedPriors
-from bayes_sota.core.priors import BOARD_FAMILIES, FixedCorrelation
+from bayes_sota.core.priors import BOARD_FAMILIES, FixedCorrelation, PairedPriors
 
 
 def some_boards() -> bs.PairedBoards:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 from skill_nodes import skill_nodes
 
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform
+from bayes_sota.core.skills import Beta, LogitNormal, Uniform, hat_weights
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import (
     conditional_probabilities,
@@ -109,7 +109,8 @@ def test_field_survival_agrees_with_integration(distribution, tolerance):
     """``1 - H_k`` from hat weights against Gauss-Legendre quadrature of the convolution."""
     n, x, theta0, rho = 500, 465, 0.93, 0.7
     _, skills, table = make_table(n, (x, x), rho, theta0)
-    weights = distribution.hat_weights(distribution.from_skill(skills))
+    nodes = distribution.from_skill(skills)
+    weights = hat_weights(distribution.tail(nodes)[1], nodes)
     ours = -np.expm1(table.log_field_cdf(weights[None])[1, :, 0])
     at, mass = skill_nodes(distribution, 20)
     a, b = conditional_probabilities(at, rho, theta0)
