@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bayes_sota import core, data, leaderboard, maximum
-from bayes_sota.cli.options import FOLDER, command, option, shows_progress
+from bayes_sota.cli.options import FOLDER, command, option
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.files import make_directory
 from bayes_sota.core.parallel import shown_progress
@@ -40,7 +40,7 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     boards = {name: data.load_example(name.removesuffix("-abc")) for name in _LABELS}
     sensitivity = leaderboard.sota_sensitivity(boards[_LEAD], ci_prob=prob, random_seed=seed)
     changed, trees, reports = {_LEAD: rows_of(sensitivity.iloc[1:])}, {}, {}
-    with shown_progress(len(boards), "examples", show=shows_progress()) as advance:
+    with shown_progress(len(boards), "examples") as advance:
         for name, board in boards.items():
             short: Any = {"method": "abc", "draws": 500, "chains": 2}
             how = short if name.endswith("-abc") else {}

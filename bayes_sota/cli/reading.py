@@ -55,13 +55,13 @@ def read_board(
 
 def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
     """Data with the known skills that were typed, or are in a table that may have more names."""
-    given = {name: value for name, value in (known | changed).items() if value is not None}
-    of_table = [name for name, skill in given["known"].items() if not isinstance(skill, str)]
-    absent = [name for name in of_table if name not in data.names]
+    given = known | changed
+    of_table = {name for name, skill in given["known"].items() if not isinstance(skill, str)}
+    absent = of_table.difference(data.names)
     if absent and len(absent) < len(given["known"]):
-        note(f"not on this board, so no anchors: {listed(absent)}")
+        note(f"not on this board, so no anchors: {listed(sorted(absent))}")
         given["known"] = {k: v for k, v in given["known"].items() if k not in absent}
-        given["only"] = [name for name in given.get("only", ()) if name not in absent]
+        given["only"] = [name for name in given["only"] if name not in absent]
     return with_known(data, **given)
 
 
@@ -79,11 +79,9 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
     names = [name.strip() for name, colon, _ in parts if colon]
     try:
         sizes = [int(size) for _, _, size in parts]
+        if names:
+            return dict(zip(names, sizes, strict=True))
     except ValueError:
-        sizes = []
-    if not sizes or len(names) not in (0, len(parts)):
         wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
-        raise InputError(f"--n-test takes {wanted}, got {quoted(text)}")
-    if names:
-        return dict(zip(names, sizes, strict=True))
+        raise InputError(f"--n-test takes {wanted}, got {quoted(text)}") from None
     return sizes if len(sizes) > 1 else sizes[0]
