@@ -27,7 +27,6 @@ from bayes_sota.data.leaderboard import BestScore
 if TYPE_CHECKING:
     from bayes_sota.core.tables import Report
 
-_ABC = "reads the best score alone: give that one as --maximum, and --classifiers, for FILE"
 _OF_SCORES = ("metric", "standard_error", "n_positive")
 
 
@@ -92,8 +91,6 @@ def estimate(
         (size,), (tries,) = n_test or (None,), classifiers or (None,)
         data = read_board(file, reading, n_test=size, n_classifiers=tries, **scores)
         data = with_anchors(data, known or {"known": {}})
-        if settings.get("method") == "abc":
-            raise InputError(f"--method abc {_ABC}")
         if compare and n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
             raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
     report = leaderboard.report_sota(data, ci_prob=prob, random_seed=seed, **settings)

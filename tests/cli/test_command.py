@@ -175,7 +175,7 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told):
     def fail(**_):
         raise problem
 
-    monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", fail)
+    monkeypatch.setattr("bayes_sota.maximum.maximum_law", fail)
     found, out, error = run(capsys, *LAW)
     assert (found, out, error[:7]) == (code, "", "error: ")
     assert told in error

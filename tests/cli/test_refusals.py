@@ -55,7 +55,7 @@ sota teams.csv --n-test many | --n-test takes a whole number or a range A:B or i
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
 sota {TEAMS} --column score=auc | "team", "score"
-sota {TEAMS} --method abc | reads the best score alone: give that one as --maximum
+sota {TEAMS} --method abc | reads the best score alone; give board.maximum_only() (--maximum
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
 sota outputs.csv --column label=none | there is no column "none"
