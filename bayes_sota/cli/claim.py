@@ -1,7 +1,7 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -30,9 +30,7 @@ from bayes_sota.core.arguments import (
     Points,
 )
 from bayes_sota.core.errors import InputError
-
-if TYPE_CHECKING:
-    from bayes_sota.core.tables import Report
+from bayes_sota.core.tables import Report
 
 claim = Group("claim", help='Is "A outperforms B" false.')
 _level = option("--level", limits=LEVEL, default=0.05, help="P(false) that is accepted.")
@@ -41,7 +39,7 @@ _names = option("--names", nargs=2, default=("A", "B"), metavar="A B", help="Wha
 _OF_SHARES = "Of shares 1pt, 1% or 0.01."
 
 
-def _answer(report: "Report", seed: int) -> Answer:
+def _answer(report: Report, seed: int) -> Answer:
     """A claim from two reported numbers; its draws are for a file alone."""
     if not saves(".nc"):
         note_unused("an exact answer without --save FILE.nc", "seed")

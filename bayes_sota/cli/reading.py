@@ -38,11 +38,6 @@ def read_board(
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log), **reading).with_items()
     if tidy.layout == "board":
-        if of_log:
-            kinds = ", ".join(METRICS)
-            raise InputError(f"--metric is one of {kinds} or pass@K, got {quoted(metric)}")
-        if parse_passes(metric) is not None:
-            raise InputError(f"--metric {metric} is for answers in several runs")
         note_unused("a leaderboard", "average", "new")
         return read_leaderboard(tidy, n_test=n_test, metric=metric, **scores)
     if tidy.unit == "task":
