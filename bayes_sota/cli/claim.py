@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from bayes_sota import claims, data
-from bayes_sota.claims.printed import as_shares
 from bayes_sota.cli.options import (
     KNOWN,
     READING,
@@ -70,7 +69,7 @@ def classification(
     Without a congruence the answer is averaged over all that the accuracies allow; --domain takes
     what is typical of close pairs.
     """
-    printed, notes = as_shares(accuracy)
+    printed, notes = claims.as_shares(accuracy)
     a, b = map(float, printed)
     if congruence is not None:
         note_unused("a known congruence", "domain")
@@ -99,13 +98,13 @@ def segmentation(
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    printed, notes = as_shares(mean)
+    printed, notes = claims.as_shares(mean)
     if (sd or sd_difference) and (notes or max([*(sd or ()), sd_difference or 0.0]) > 1):
         notes.append("standard deviations are read as percent")
         sd, sd_difference = map(_hundredths, (sd, sd_difference))
-    known: Any = {"known": options.pop("pairwise_correlation")}
-    known |= {"sd": sd, "sd_difference": sd_difference}
-    claim = claims.Means(a=float(printed[0]), b=float(printed[1]), n=n_test, **known)
+    a, b = map(float, printed)
+    known = options.pop("pairwise_correlation")
+    claim = claims.Means(a=a, b=b, n=n_test, sd=sd, sd_difference=sd_difference, known=known)
     return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 
 
@@ -222,7 +221,7 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
             of: Any = claims.Means(a=gap, b=0.0, n=n_test or 2, known=known, sd=sd, bounds=None)
         case ((_, _) as typed, None, None, None):
             note_unused("a plan of accuracies", *of_pilots, "pairwise_correlation")
-            settings["printed"], settings["notes"] = as_shares(typed)
+            settings["printed"], settings["notes"] = claims.as_shares(typed)
             a, b = map(float, settings["printed"])
             of_law = {"known": asked["congruence"], "domain": asked["domain"]}
             of = claims.Accuracies(a=a, b=b, n=n_test or 2, **of_law)

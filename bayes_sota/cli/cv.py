@@ -20,6 +20,7 @@ from bayes_sota.cli.options import (
 )
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import PROCESSES, Range
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.rules import RULES
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
@@ -132,11 +133,11 @@ def judge(
         of_test = {k: v for k, v in reading.items() if k not in ("fold", "iteration", "run")}
         settings["truth"] = crossval.read_test_scores(truth, scores, **of_test)
     report = crossval.judge_runs(scores, probabilities, **settings)
-    return Answer(report, partial(_draw, report.about), report.about.to_datatree)
+    return Answer(report, partial(_draw, report), report.about.to_datatree)
 
 
-def _draw(judged: crossval.JudgedRuns) -> "PlotCollection":
+def _draw(report: Report) -> "PlotCollection":
     """Running means of one data set, ranks over several."""
-    if judged.ranks is None:
-        return crossval.plot_running_means(judged.scores)
-    return crossval.plot_critical_differences(judged.ranks)
+    if report.about.ranks is None:
+        return crossval.plot_running_means(report.about.scores)
+    return crossval.plot_critical_differences(report.about.ranks)
