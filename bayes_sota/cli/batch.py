@@ -77,8 +77,8 @@ def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dic
     record = dict.fromkeys([*_COLUMNS.values(), "seed"]) | {"board": file.stem}
     try:
         if not target.exists():
-            own = seed_of(seed, file.name)
-            save_result(estimate(file, seed=own, sensitivity=False, **options).about, target)
+            report = estimate(file, seed=seed_of(seed, file.name), sensitivity=False, **options)
+            save_result(report.about, target)
         tree = read_result(target)
     except Exception as error:  # the other files are estimated, whatever is wrong with this one
         known = [name for one in sota.params for name in one.opts]
