@@ -27,13 +27,13 @@ _WHOLE = 64  # counts that print alike, each of which is looked at
 _NODES = 12  # that stand for more
 
 
-def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], str]:
+def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
     """Two shares with their digits, and a note where they are taken as percent.
 
     Examples
     --------
     >>> as_shares(["91.2%", "0.90"]), as_shares(["90.0", "90.5"])
-    ((('0.912', '0.90'), ''), (('0.900', '0.905'), '90.0 and 90.5 are read as percent'))
+    ((('0.912', '0.90'), []), (('0.900', '0.905'), ['90.0 and 90.5 are read as percent']))
     """
     texts = [str(text).strip() for text in typed]
     numbers = [parse_number(text.removesuffix("%")) for text in texts]
@@ -47,7 +47,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], str]:
         str(value.scaleb(-2)) if bare or sign else text  # with the digits that were typed
         for value, sign, text in zip(values, signed, texts, strict=True)
     )
-    return (a, b), f"{' and '.join(texts)} are read as percent" * bare
+    return (a, b), [f"{' and '.join(texts)} are read as percent"] * bare
 
 
 @dataclass(frozen=True)

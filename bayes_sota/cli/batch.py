@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from bayes_sota.cli.options import FOLDER, Count, InputFile, command, option, shows_progress
+from bayes_sota.cli.options import FOLDER, Count, InputFile, command, option
 from bayes_sota.cli.output import Answer
 from bayes_sota.cli.sota import estimate, sota
 from bayes_sota.core.arguments import PROCESSES
@@ -20,7 +20,7 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.core.summary import diagnose, estimand_summary, list_report, observed_maximum_of
 from bayes_sota.core.tables import SOFTWARE
-from bayes_sota.core.text import counted, listed, plain_text
+from bayes_sota.core.text import checked_labels, counted, listed, plain_text
 from bayes_sota.leaderboard.sample_estimate import seed_of
 
 _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "theta_sota",
@@ -45,27 +45,24 @@ def batch(
     FILES are what sota reads. A result that is there is left alone, and a file that fails does not
     stop the others.
     """
-    stems = [file.stem for file in files]
-    for stem in stems:
-        if stems.count(stem) > 1:
-            raise InputError(f"two FILES are called {stem}, and so would be their results")
+    names = checked_labels([file.stem for file in files], len(files), "board")
     make_directory(output_dir)
-    there = [stem for stem in stems if (output_dir / f"{stem}.nc").exists()]
+    there = [name for name in names if (output_dir / f"{name}.nc").exists()]
     notes = [f"left alone, as there was a result: {listed(there)}"] * bool(there)
     finish = partial(_finish, folder=output_dir, seed=seed, options=options)
     records = []
-    with shown_progress(len(files), "boards", show=shows_progress()) as advance:
+    with shown_progress(len(files), "boards") as advance:
         for _, record in run_each(finish, files, cores=cores):
             records.append(record)
             advance()
-    done = [record for record in records if record["theta_sota"] is not None]
-    known = {"n_boards": len(records), "n_failed": len(records) - len(done), "notes": notes}
+    n_failed = sum(record["theta_sota"] is None for record in records)
+    known = {"n_boards": len(files), "n_failed": n_failed, "prob": options["prob"], "seed": seed}
     report = list_report(
         "boards",
         records,
         _COLUMNS,
-        content=known | {"prob": options["prob"], "seed": seed},
-        sentences=[f"{len(done):,} of {counted(len(records), 'board')} have a result."],
+        content=known | {"notes": notes},
+        sentences=[f"{len(files) - n_failed:,} of {counted(len(files), 'board')} have a result."],
         legend=[f"theta_sota: skill of the best classifier; {options['prob']:.0%} intervals."],
         notes=notes,
         reasons=[f"{row['board']}: {row['problem']}" for row in records if row["problem"]],
@@ -80,8 +77,8 @@ def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dic
     record = dict.fromkeys([*_COLUMNS.values(), "seed"]) | {"board": file.stem}
     try:
         if not target.exists():
-            own = seed_of(seed, file.name)
-            save_result(estimate(file, seed=own, sensitivity=False, **options).about, target)
+            report = estimate(file, seed=seed_of(seed, file.name), sensitivity=False, **options)
+            save_result(report.about, target)
         tree = read_result(target)
     except Exception as error:  # the other files are estimated, whatever is wrong with this one
         known = [name for one in sota.params for name in one.opts]

@@ -1,7 +1,7 @@
 """``bayes-sota board``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,11 +11,6 @@ from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import parse_sizes, read_board, with_anchors
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.leaderboard import Leaderboard
-
-if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
-
-    from bayes_sota.core.tables import Report
 
 _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the column of that name."
 
@@ -54,17 +49,13 @@ def board(
         if isinstance(data, Leaderboard):
             raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
         table = leaderboard.board_by_task(data, **settings)
-        return Answer(table, lambda: _draw_tasks(table))
+        best, of = _best_of_tasks(table.content["entries"]), "skill of the best of each task"
+        return Answer(table, lambda: leaderboard.plot_skills(best[:40], prob, of))
     table = leaderboard.board_table(data, domain=domain, field=field, **settings)
     return Answer(table, lambda: leaderboard.plot_entries(table))
 
 
-def _draw_tasks(table: "Report") -> "PlotCollection":
-    """The best of each task."""
-    from bayes_sota.leaderboard.plots import plot_skills
-
-    entries = sorted(table.content["entries"], key=lambda row: row["p_best"])
-    best = {row["task"]: row for row in entries}  # the last is the best
-    rows = [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]
-    sure = f"mean and {table.content['prob']:.0%} interval"
-    return plot_skills(rows[:40], f"skill of the best of each task: {sure}").collection
+def _best_of_tasks(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best of each task, called by the task as well."""
+    best = {row["task"]: row for row in sorted(rows, key=lambda row: row["p_best"])}
+    return [row | {"name": f"{task}: {row['name']}"} for task, row in best.items()]

@@ -1,17 +1,16 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from bayes_sota import claims, data
-from bayes_sota.claims.printed import as_shares
 from bayes_sota.cli.options import (
     KNOWN,
     READING,
+    Group,
     InputFile,
-    command,
     note_unused,
     option,
     saves,
@@ -30,17 +29,16 @@ from bayes_sota.core.arguments import (
     Points,
 )
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import Report
 
-if TYPE_CHECKING:
-    from bayes_sota.core.tables import Report
-
+claim = Group("claim", help='Is "A outperforms B" false.')
 _level = option("--level", limits=LEVEL, default=0.05, help="P(false) that is accepted.")
 _tries = option("--best-of", limits=TRIES, rare=True, help="Tries of A of which this is the best.")
 _names = option("--names", nargs=2, default=("A", "B"), metavar="A B", help="What A and B are.")
 _OF_SHARES = "Of shares 1pt, 1% or 0.01."
 
 
-def _answer(report: "Report", seed: int) -> Answer:
+def _answer(report: Report, seed: int) -> Answer:
     """A claim from two reported numbers; its draws are for a file alone."""
     if not saves(".nc"):
         note_unused("an exact answer without --save FILE.nc", "seed")
@@ -51,7 +49,7 @@ def _answer(report: "Report", seed: int) -> Answer:
     return Answer(report, draw, lambda: claims.claim_tree(report.about, **stated))
 
 
-@command(
+@claim.command(
     uses="seed domain",
     tree=True,
     example="claim classification --accuracy 0.90 0.88 --n-test 500 --names ours theirs",
@@ -71,16 +69,15 @@ def classification(
     Without a congruence the answer is averaged over all that the accuracies allow; --domain takes
     what is typical of close pairs.
     """
-    printed, note = as_shares(accuracy)
+    printed, notes = claims.as_shares(accuracy)
     a, b = map(float, printed)
     if congruence is not None:
         note_unused("a known congruence", "domain")
     claim = claims.Accuracies(a=a, b=b, n=n_test, known=congruence, domain=domain)
-    options |= {"printed": printed, "notes": [note] * bool(note)}
-    return _answer(claims.report_claim(claim, **options), seed)
+    return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 
 
-@command(
+@claim.command(
     uses="seed",
     tree=True,
     example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
@@ -96,19 +93,18 @@ def classification(
 def segmentation(
     mean: tuple[str, str], n_test: int, sd: Any, sd_difference: Any, seed: int, **options: Any
 ) -> Answer:
-    """From two means of cases (Dice) and their standard deviations.
+    """From two means of cases (Dice).
 
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    printed, note = as_shares(mean)
-    notes = [note] * bool(note)
-    if (sd or sd_difference) and (note or max([*(sd or ()), sd_difference or 0.0]) > 1):
+    printed, notes = claims.as_shares(mean)
+    if (sd or sd_difference) and (notes or max([*(sd or ()), sd_difference or 0.0]) > 1):
         notes.append("standard deviations are read as percent")
         sd, sd_difference = map(_hundredths, (sd, sd_difference))
-    known: Any = {"known": options.pop("pairwise_correlation")}
-    known |= {"sd": sd, "sd_difference": sd_difference}
-    claim = claims.Means(a=float(printed[0]), b=float(printed[1]), n=n_test, **known)
+    a, b = map(float, printed)
+    known = options.pop("pairwise_correlation")
+    claim = claims.Means(a=a, b=b, n=n_test, sd=sd, sd_difference=sd_difference, known=known)
     return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 
 
@@ -119,7 +115,7 @@ def _hundredths(numbers: Any) -> Any:
     return numbers if numbers is None or isinstance(numbers, Points) else numbers / 100
 
 
-@command(
+@claim.command(
     uses="known reading average new metric prob seed top",
     tree=True,
     example="claim responses answers.csv --pair A B --margin 0.01",
@@ -143,7 +139,7 @@ def responses(
     reading: dict[str, Any],
     **asked: Any,
 ) -> Answer:
-    """From per-item outcomes of two or more methods.
+    """From per-item outcomes; with --pair and --require, a gate.
 
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
     Dice, or predicted classes beside a column ground_truth), or with a row per method and item; or
@@ -170,8 +166,7 @@ def responses(
         report = claims.report_gate(outcomes, pair, **settings)
         failed = report.content["passed"] is False
         not_met = f"{require} is required, and the verdict is {report.content['verdict']}" * failed
-        tree = report.about.to_datatree
-        return Answer(report, lambda: claims.plot_gate(report), tree, not_met)
+        return Answer(report, lambda: claims.plot_gate(report), report.about.to_datatree, not_met)
     note_unused("claims but those of a --pair", *KNOWN)
     if by:
         note_unused("--by task", "margin")
@@ -187,7 +182,7 @@ def responses(
 _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 
 
-@command(uses="metric reading domain", draws=False, example="claim plan --accuracy 0.90 0.88")
+@claim.command(uses="metric reading domain", draws=False, example="claim plan --accuracy 0.90 0.88")
 @option("--accuracy", nargs=2, help="Of A and of B.")
 @option("--gap", limits=NOT_NEGATIVE, help=f"Of A and B, with --sd or --pilot. {_OF_SHARES}")
 @option("--sd", limits=NOT_NEGATIVE, nargs=2, help="With --gap: of cases, for means.")
@@ -202,9 +197,10 @@ _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 @option("--anchors", limits=COUNT, rare=True, help="Models of known skill, B among them.")
 @_level
 def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any) -> Answer:
-    """Test items that a claim of this gap needs, of accuracies or (with --sd) of means.
+    """Test items that a claim of this gap needs.
 
-    With --pilot: items and runs that it needs, from answers or numbers of two methods at hand.
+    Of accuracies or (with --sd) of means; with --pilot items and runs, from answers or numbers of
+    two methods at hand.
     """
     gap, n_test = asked["gap"], asked["n_test"]
     settings: dict[str, Any] = {"level": level, "power": asked["power"]}
@@ -224,8 +220,7 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
             of: Any = claims.Means(a=gap, b=0.0, n=n_test or 2, known=known, sd=sd, bounds=None)
         case ((_, _) as typed, None, None, None):
             note_unused("a plan of accuracies", *of_pilots, "pairwise_correlation")
-            settings["printed"], note = as_shares(typed)
-            settings["notes"] = [note] * bool(note)
+            settings["printed"], settings["notes"] = claims.as_shares(typed)
             a, b = map(float, settings["printed"])
             of_law = {"known": asked["congruence"], "domain": asked["domain"]}
             of = claims.Accuracies(a=a, b=b, n=n_test or 2, **of_law)
@@ -236,17 +231,18 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
     return Answer(claims.report_plan(of, n_test=n_test, anchors=asked["anchors"] or 0, **settings))
 
 
-@command(uses="reading top", example="claim batch review.csv --save review-checked.csv")
+@claim.command(uses="reading top", example="claim batch review.csv --save review-checked.csv")
 @click.argument("file", type=InputFile())
 @_level
 def batch(file: Path, level: float, reading: Any) -> Answer:
-    """Probability that each claim of a review is false, and the share of doubtful claims.
+    """Every claim of a review.
 
-    FILE has one claim per row: n_test, and accuracy_a and accuracy_b (the winner's first) or
-    mean_a, mean_b, sd_a and sd_b; optionally congruence, pairwise_correlation, sd_difference,
-    metric, name and group. All columns come back with p_false, its lowest and highest value over
-    all that is possible, and a verdict. Rows that cannot be used are an error. Standard deviations
-    that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
+    The probability that each is false, and the share of doubtful claims. FILE has one claim per
+    row: n_test, and accuracy_a and accuracy_b (the winner's first) or mean_a, mean_b, sd_a and
+    sd_b; optionally congruence, pairwise_correlation, sd_difference, metric, name and group. All
+    columns come back with p_false, its lowest and highest value over all that is possible, and a
+    verdict. Rows that cannot be used are an error. Standard deviations that were not reported are
+    imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     --column n=NAME, entry=NAME and group=NAME name columns that are called otherwise.
     """
     roles = {"n": "n_test", "entry": "name", "group": "group"}

@@ -3,7 +3,6 @@
 import platform
 from importlib import import_module
 from importlib.metadata import version
-from typing import Any
 
 import click
 
@@ -23,19 +22,6 @@ _ABOUT = {
     "examples": "Write files of every kind to try.",
     "demo": "The main job on a real challenge.",
 }
-_BELOW = {
-    "claim": {
-        "classification": "From two accuracies on the same items.",
-        "segmentation": "From two means of cases (Dice).",
-        "responses": "From per-item outcomes; with --pair and --require, a gate.",
-        "plan": "Test items that a claim needs.",
-        "batch": "Every claim of a review.",
-    },
-    "cv": {
-        "run": "Fit and score learners on many random partitions.",
-        "judge": "Whether the order of learners is reproducible.",
-    },
-}
 _MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
 
 _INSTEAD = {  # of options that earlier versions had
@@ -54,30 +40,24 @@ _INSTEAD |= {f"--{name}": f"{name}= in Python" for name in ("model", "ranks")}
 
 
 class Commands(click.Group):
-    """Commands by their names, with what they answer, in their order."""
-
-    def __init__(self, name: str, about: dict[str, str], **settings: Any) -> None:
-        super().__init__(name, **settings)
-        self.about = about
+    """Commands in their order, with their questions; the one that runs is imported."""
 
     def list_commands(self, ctx: click.Context | None = None) -> list[str]:
         """Names in their order."""
-        return list(self.about)
+        return list(_ABOUT)
 
     def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
         """The command of a name, imported now."""
-        if name not in self.about:
+        if name not in _ABOUT:
             return self.commands.get(name)
-        if name in _BELOW and self.name not in _BELOW:
-            return Commands(name, _BELOW[name], help=_ABOUT[name])
-        module = self.name if self.name in _BELOW else _MODULES.get(name, name)
-        found: click.Command = getattr(import_module(f"bayes_sota.cli.{module}"), name)
+        module = import_module(f"bayes_sota.cli.{_MODULES.get(name, name)}")
+        found: click.Command = getattr(module, name)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Their questions, without an import."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(self.about.items()))
+            formatter.write_dl(list(_ABOUT.items()))
 
 
 def _show_versions(context: click.Context, option: click.Parameter, wanted: bool) -> None:
@@ -91,7 +71,6 @@ def _show_versions(context: click.Context, option: click.Parameter, wanted: bool
 
 cli = Commands(
     "cli",
-    _ABOUT,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Say what the data support about the state of the art behind the best score.",
     params=[
@@ -105,15 +84,9 @@ cli = Commands(
 
 
 def unknown_option(error: click.NoSuchOption) -> str:
-    """One line on an unknown option: its new form, or the option that is spelt like it."""
-    from bayes_sota.core.text import nearest
-
-    name, command = error.option_name, error.ctx
-    if command is None or command.parent is None:
-        return error.format_message()
+    """One line on an unknown option: its new form, or options that are spelt like it."""
+    name = error.option_name
     fix = _INSTEAD.get(name)
     if name.endswith("-column"):
         fix = f"--column {name[2:].removesuffix('-column')}=NAME"
-    options = [opt for one in command.command.params for opt in one.opts]
-    advice = f"; write {fix}" if fix else nearest(name, options)
-    return f"{command.command_path.partition(' ')[2]} has no option {name}{advice}"
+    return f"No such option {name!r}; write {fix}" if fix else error.format_message()

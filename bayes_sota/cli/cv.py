@@ -9,9 +9,10 @@ import click
 from bayes_sota import core, crossval
 from bayes_sota.cli.options import (
     FOLDER,
+    NAMES,
     READING,
+    Group,
     InputFile,
-    command,
     note_unused,
     option,
     shows_progress,
@@ -19,6 +20,7 @@ from bayes_sota.cli.options import (
 )
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import PROCESSES, Range
+from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
 from bayes_sota.crossval.rules import RULES
 from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
@@ -26,6 +28,7 @@ from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
+cv = Group("cv", help="Repeated cross-validation: run it, and judge its scores.")
 _THRESHOLD = Range(0, 1e6, open_low=True)
 _LEARNERS = (
     "nb (naive Bayes), 5nn (5 nearest neighbours), tree, svm (linear), mlp (three layers), "
@@ -44,13 +47,13 @@ _SCORING = (
 _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others can write to."
 
 
-@command(
+@cv.command(
     uses="reading seed",
     tree=True,
     example="cv run vote.csv --column target=y --learners nb,tree --folds 5",
 )
 @click.argument("file", type=InputFile())
-@option("--learners", default="nb,5nn,tree,svm", metavar="NAME,...", help=_LEARNERS)
+@option("--learners", default=["nb,5nn,tree,svm"], help=_LEARNERS, **NAMES)
 @option("--folds", limits=FOLDS, default=10, help="Parts of a partition; each is tested once.")
 @option("--iterations", limits=ITERATIONS, default=50, help="Random partitions, at most.")
 @option("--rule", choices=list(RULES), default="fixed", help=_RULE)
@@ -58,8 +61,8 @@ _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others 
 @option("--scoring", default="roc_auc", metavar="NAME", help=_SCORING)
 @option("--checkpoint", type=FOLDER, rare=True, help=_CHECKPOINT)
 @option("--cores", limits=PROCESSES, default=1, rare=True, help="Processes; the same results.")
-def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> Answer:
-    """Fit and score learners on many random partitions of the same items.
+def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: Any) -> Answer:
+    """Fit and score learners on many random partitions.
 
     FILE is a table with one row per item: a column of classes, by its name or by --column
     target=NAME, and attributes, all others or those of --use. Every random partition (an
@@ -75,9 +78,8 @@ def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> 
     asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
     items = crossval.read_task(file, *asked)
     note_unused("a table of items", *unread(reading))
-    names = [name.strip() for name in learners.split(",")]
     result = crossval.repeated_cross_validation(
-        crossval.named_learners(names, items.categories),
+        crossval.named_learners(learners, items.categories),
         items.attributes,
         items.labels,
         random_seed=settings.pop("seed"),
@@ -90,7 +92,7 @@ def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> 
     return Answer(report, lambda: crossval.plot_running_means(scores), result.to_datatree)
 
 
-@command(
+@cv.command(
     uses="reading prob seed top", tree=True, example="cv judge scores.csv --rule ks --threshold 0.2"
 )
 @click.argument("file", type=InputFile())
@@ -102,7 +104,7 @@ def run(file: Path, learners: str, reading: dict[str, Any], **settings: Any) -> 
 def judge(
     file: Path, bayes: bool, prob: float, seed: int, reading: dict[str, Any], **asked: Any
 ) -> Answer:
-    """Say how reproducible the order of learners is, and what the scores support.
+    """Say whether the order of learners is reproducible.
 
     FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
     bayes-sota cv run --save FILE.nc, which has the items' probabilities as well. The iterations are
@@ -131,11 +133,11 @@ def judge(
         of_test = {k: v for k, v in reading.items() if k not in ("fold", "iteration", "run")}
         settings["truth"] = crossval.read_test_scores(truth, scores, **of_test)
     report = crossval.judge_runs(scores, probabilities, **settings)
-    return Answer(report, partial(_draw, report.about), report.about.to_datatree)
+    return Answer(report, partial(_draw, report), report.about.to_datatree)
 
 
-def _draw(judged: crossval.JudgedRuns) -> "PlotCollection":
+def _draw(report: Report) -> "PlotCollection":
     """Running means of one data set, ranks over several."""
-    if judged.ranks is None:
-        return crossval.plot_running_means(judged.scores)
-    return crossval.plot_critical_differences(judged.ranks)
+    if report.about.ranks is None:
+        return crossval.plot_running_means(report.about.scores)
+    return crossval.plot_critical_differences(report.about.ranks)

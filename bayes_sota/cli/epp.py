@@ -74,10 +74,7 @@ def epp(
         fits = [*room.fit_tournaments(tables, **asked)]
         report = room.report_tournaments(fits, **about)
         return Answer(report, tree=lambda: room.tournaments_tree(fits))
-    try:
-        fit = room.fit_epp(tables[0], **asked)
-    except InfiniteEstimateError as error:
-        raise InputError("; ".join([error.render(["--penalty"]), *notes])) from None
+    fit = room.fit_epp(tables[0], **asked)
     if plan is not None:
         note_unused("a plan", "test", "seed")
         return Answer(room.report_plan(fit, plan, **about), tree=fit.to_datatree)

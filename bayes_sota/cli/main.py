@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from bayes_sota.core.errors import BayesSotaError
 
@@ -41,7 +42,7 @@ def _prepare_process() -> None:
         sys.unraisablehook = lambda _: None
 
 
-def _run(arguments: Sequence[str] | None) -> object:
+def _run(arguments: Sequence[str] | None) -> Any:
     import logging
 
     from bayes_sota.cli.commands import cli
@@ -53,13 +54,12 @@ def _run(arguments: Sequence[str] | None) -> object:
     return cli.main(args=typed, prog_name="bayes-sota", standalone_mode=False, obj=typed)
 
 
-def exit_code(run: Callable[[], object]) -> int:
+def exit_code(run: Callable[[], Any]) -> int:
     """Exit code of a run, which says in one line on standard error what stopped it."""
     import click
 
     try:
-        result = run()
-        return result if isinstance(result, int) else 0
+        return run() or 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 0

@@ -1,14 +1,14 @@
 """``bayes-sota maximum``: the law of the best observed score; for accuracies with NumPy only."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bayes_sota import auc
+from bayes_sota import maximum as room
 from bayes_sota.cli.options import command, note_unused, option
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import COUNT, RATIO, SHARE
 from bayes_sota.core.errors import InputError
-
-if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
+from bayes_sota.core.skills import Uniform
 
 _INDEPENDENT = (
     "the classifiers are taken as independent (rho 0), which real ones are not; the mean of the "
@@ -30,47 +30,23 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
     Without a correlation the classifiers are taken as independent, which real ones are not: the
     mean of the default prior of sota is a rho of 0.69.
     """
-    from bayes_sota.core.skills import Uniform
-    from bayes_sota.maximum.summary import describe_maximum
-
     theta, uniform, positive = asked["theta"], asked["uniform"], asked["n_positive"]
     if (theta is None) == (uniform is None):
         raise InputError("give either --theta T or --uniform A B")
     skill: Any = Uniform(*uniform) if uniform else theta
-    given: dict[str, Any] = {"n_classifiers": classifiers}
-    given["correlation"] = asked["correlation"] or 0.0
+    given: Any = {"n_classifiers": classifiers, "correlation": asked["correlation"] or 0.0}
     law: Any
     if metric == "auc":
-        from bayes_sota.auc.laws import auc_maximum_law
-
         if positive is None:
             raise InputError("--n-positive is missing: how many test items are positive")
         facts = {"n_positive": positive, "spread_ratio": asked["spread_ratio"] or 1.0}
-        law = auc_maximum_law(skill, n_negative=n_test - positive, **facts, **given)
+        law = auc.auc_maximum_law(skill, n_negative=n_test - positive, **facts, **given)
         facts["metric"] = "auc"
     else:
-        from bayes_sota.maximum.law import maximum_law
-
         note_unused("accuracies", "n_positive", "spread_ratio")
-        law = maximum_law(n_test=n_test, skill=skill, **given)
+        law = room.maximum_law(n_test=n_test, skill=skill, **given)
         facts = {"reference_skill": law.reference_skill}
-    content: dict[str, Any] = {
-        "expected_maximum": law.mean(),
-        "sd": law.std(),
-        "interval": list(law.interval(prob)),
-        "prob": prob,
-        "bias": law.bias(),
-        "n_test": n_test,
-        "skills": list(uniform or [theta]),
-        "theta_sota": law.theta_sota,
-        **given,
-        **facts,
-        "notes": [_INDEPENDENT] if asked["correlation"] is None else [],
-    }
-
-    def draw() -> "PlotCollection":
-        from bayes_sota.maximum.plots import plot_maximum_law
-
-        return plot_maximum_law(law, ci_prob=prob)
-
-    return Answer(describe_maximum(content), draw)
+    facts |= {"n_test": n_test, "skills": list(uniform or [theta]), **given}
+    notes = [_INDEPENDENT] if asked["correlation"] is None else []
+    report = room.describe_maximum(law, facts, ci_prob=prob, notes=notes)
+    return Answer(report, lambda: room.plot_maximum_law(law, ci_prob=prob))

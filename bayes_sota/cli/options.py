@@ -9,8 +9,9 @@ import csv
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +80,11 @@ class Count(click.ParamType):  # type: ignore[type-arg]
         if value == "infer":
             return value
         try:
-            first, *more = (int(part.replace(",", "")) for part in str(value).split(":"))
+            ends = [int(part.replace(",", "")) for part in str(value).split(":", 1)]
         except ValueError:
-            more = [0, 0]
-        if len(more) > 1:
             wanted = "a whole number or a range A:B" + " or infer" * (param.name == "n_test")
-            raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}")
-        return (first, *more) if more else first
+            raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}") from None
+        return tuple(ends) if len(ends) > 1 else ends[0]
 
 
 class InputFile(click.Path):
@@ -111,6 +110,11 @@ class Option(click.Option):
             settings["type"] = click.Choice(choices)
         super().__init__(names, help=help, show_default=True, **settings)
 
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Name and help, or None where it is not shown."""
+        is_shown = not self.rare or ctx.meta.get("help-all")
+        return super().get_help_record(ctx) if is_shown else None
+
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """The value; of several none is the name of the next option."""
         if self.nargs > 1 and any(str(one).startswith("--") for one in value or ()):
@@ -119,9 +123,7 @@ class Option(click.Option):
         return super().type_cast_value(ctx, value)
 
 
-def option(*names: str, help: str, **settings: Any) -> Callable[[Any], Any]:
-    """Decorator of an ``Option``."""
-    return click.option(*names, cls=Option, help=help, **settings)
+option = partial(click.option, cls=Option)
 
 
 def _names(context: Any, parameter: Any, typed: Sequence[str]) -> list[str]:
@@ -166,7 +168,7 @@ def _average(context: Any, parameter: Any, typed: str | None) -> Any:
     return read_weights(typed)
 
 
-_NAMES: dict[str, Any] = {"multiple": True, "metavar": "A,B", "callback": _names}
+NAMES: dict[str, Any] = {"multiple": True, "metavar": "A,B", "callback": _names}
 _SAVE = "Write what the ending says: .html page; .csv .md .tex .json table; .txt paragraph"
 _METRIC = (
     "What scores are: accuracy, auc (with --n-positive) or score (with its standard error); of "
@@ -192,8 +194,8 @@ SHARED: dict[str, Option] = {
         Option(["--domain"], "Of the classifiers, for the prior of rho.", choices=DOMAINS),
         Option(["--field"], "Entries, for the prior of rho.", choices=KINDS_OF_FIELD),
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
-        Option(["--use"], "Columns that hold scores; default by name.", rare=True, **_NAMES),
-        Option(["--leave-out"], "Entries, tasks or columns that do not count.", **_NAMES),
+        Option(["--use"], "Columns that hold scores; default by name.", rare=True, **NAMES),
+        Option(["--leave-out"], "Entries, tasks or columns that do not count.", **NAMES),
         Option(["--known"], _SKILLS, multiple=True, metavar="NAME=SKILL|FILE", callback=_known),
         Option(_CONTAINS, "Whether skills were measured on these items too.", **_RARE),
         Option(["--known-offset", "offset"], _OFFSET, limits=POSITIVE, rare=True),
@@ -235,21 +237,22 @@ class Command(click.Command):
         groups = {"reading": " ".join(READING), "known": " ".join(KNOWN)}
         self.uses = [one for use in uses.split() for one in groups.get(use, use).split()]
         self.endings = _TABLE + FIGURES * draws + (".nc",) * tree
-        flag: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
-        more = click.Option(["--help-all"], callback=_help_all, help="Show all options.", **flag)
+        self.idle = [name for name in EVERYWHERE if name not in {*self.uses, *_SHOWN}]
         shared = [copy(one) for name, one in SHARED.items() if name in {*self.uses, *EVERYWHERE}]
         for one in shared:
-            one.hidden = one.name not in {*self.uses, *_SHOWN}
+            one.hidden = one.name in self.idle
             if one.name == "save":
                 figure, result = "; .svg .png .pdf figure" * draws, "; .nc result" * tree
                 one.help = f"{_SAVE}{figure}{result}. May be repeated."
+        flag: dict[str, Any] = {"is_flag": True, "is_eager": True, "expose_value": False}
+        more = click.Option(["--help-all"], callback=_help_all, help="Show all options.", **flag)
         epilog = f"Example: bayes-sota {example}"
         super().__init__(params=[*params, *shared, more], epilog=epilog, **settings)
 
     def invoke(self, ctx: click.Context) -> int:
         """Run the function, deliver its answer, and return the exit code."""
         self._check_saved(ctx)
-        note_unused(str(self.name), *(str(one.name) for one in self.params if hidden(one)))
+        note_unused(str(self.name), *self.idle)
         try:
             with watched(shows_progress()):
                 return deliver(ctx.invoke(self.callback or Answer, **self._arguments(ctx)), ctx)
@@ -257,27 +260,23 @@ class Command(click.Command):
             message = error.render([name for one in self.params for name in one.opts])
             more = "" if error.is_unreadable else _advice(ctx, message)
             raise InputError(message + more) from error
-        except KeyboardInterrupt:  # for which click prints a line of its own
-            raise click.Abort from None
-        except EOFError as error:  # click takes it for the end of what a user types
-            raise RuntimeError(str(error) or "unexpected end of a file") from error
 
     def _arguments(self, ctx: click.Context) -> dict[str, Any]:
         """Arguments of the function."""
-        kept = {one.name for one in self.params if not (hidden(one) or one.name in _DELIVERED)}
-        values = {name: value for name, value in ctx.params.items() if name in kept}
+        unread = {*self.idle, *_DELIVERED}
+        values = {name: value for name, value in ctx.params.items() if name not in unread}
         if "column" in self.uses:
             asked = {name: values.pop(name) for name in READING}
-            column = asked.pop("column")
-            values["reading"] = column | {name: value for name, value in asked.items() if value}
+            given = {name: value for name, value in asked.items() if value}
+            values["reading"] = given.pop("column", {}) | given
         if "known" in self.uses:
-            known = {name: values.pop(name) for name in KNOWN}
-            if not known["known"]:
+            if not values["known"]:
                 note_unused("an answer without --known", "contains", "offset")
-            left_out = values["reading"].get("leave_out", [])
-            only = [name for name in left_out if name in known["known"]]
-            values["reading"]["leave_out"] = [name for name in left_out if name not in only]
-            values["known"] = known | {"only": only}
+            typed, reading = {name: values.pop(name) for name in KNOWN}, values["reading"]
+            names = reading.pop("leave_out", [])
+            only = [name for name in names if name in typed["known"]]
+            reading["leave_out"] = [name for name in names if name not in only]
+            values["known"] = {k: v for k, v in typed.items() if v is not None} | {"only": only}
         return values
 
     def _check_saved(self, ctx: click.Context) -> None:
@@ -291,26 +290,18 @@ class Command(click.Command):
             if any(path.exists() and path.samefile(other) for other in _files_read(ctx)):
                 raise InputError(f"--save would overwrite the input {name}: name another file")
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Everyday options, or all of them with ``--help-all``."""
-        every = ctx.meta.get("help-all", False)
-        rare = [one for one in self.params if getattr(one, "rare", False) and not hidden(one)]
-        shown = [one for one in self.get_params(ctx) if every or one not in rare]
-        records = [one.get_help_record(ctx) for one in shown if isinstance(one, click.Option)]
-        with formatter.section("Options"):
-            formatter.write_dl([record for record in records if record is not None])
-        if rare and not every:
-            formatter.write_text(f"--help-all shows {len(rare)} more.")
+
+class Group(click.Group):
+    """Commands in the order of their definition."""
+
+    command_class = Command
+
+    def list_commands(self, ctx: click.Context | None = None) -> list[str]:
+        """Names in their order."""
+        return list(self.commands)
 
 
-def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
-    """Decorator of a ``Command``."""
-    return click.command(cls=Command, **settings)
-
-
-def hidden(parameter: click.Parameter) -> bool:
-    """Whether an option has no effect on its command."""
-    return getattr(parameter, "hidden", False)
+command = partial(click.command, cls=Command)
 
 
 def _help_all(ctx: click.Context, parameter: Any, typed: bool) -> None:

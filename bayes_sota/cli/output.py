@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -119,7 +120,5 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str 
         table.add_column(Text(plain_text(name)))
     for row in rows:
         table.add_row(*(Text(plain_text(cell, _LONGEST)) for cell in row))
-    console = Console(highlight=False)
-    width = console.width if console.is_terminal else 120
-    console = Console(highlight=False, width=max(width, 80), file=sys.stdout)
-    console.print(table)
+    width = get_terminal_size((120, 0)).columns
+    Console(highlight=False, width=max(width, 80), file=sys.stdout).print(table)

@@ -38,11 +38,6 @@ def read_board(
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log), **reading).with_items()
     if tidy.layout == "board":
-        if of_log:
-            kinds = ", ".join(METRICS)
-            raise InputError(f"--metric is one of {kinds} or pass@K, got {quoted(metric)}")
-        if parse_passes(metric) is not None:
-            raise InputError(f"--metric {metric} is for answers in several runs")
         note_unused("a leaderboard", "average", "new")
         return read_leaderboard(tidy, n_test=n_test, metric=metric, **scores)
     if tidy.unit == "task":
@@ -55,13 +50,13 @@ def read_board(
 
 def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
     """Data with the known skills that were typed, or are in a table that may have more names."""
-    given = {name: value for name, value in (known | changed).items() if value is not None}
-    of_table = [name for name, skill in given["known"].items() if not isinstance(skill, str)]
-    absent = [name for name in of_table if name not in data.names]
+    given = known | changed
+    of_table = {name for name, skill in given["known"].items() if not isinstance(skill, str)}
+    absent = of_table.difference(data.names)
     if absent and len(absent) < len(given["known"]):
-        note(f"not on this board, so no anchors: {listed(absent)}")
+        note(f"not on this board, so no anchors: {listed(sorted(absent))}")
         given["known"] = {k: v for k, v in given["known"].items() if k not in absent}
-        given["only"] = [name for name in given.get("only", ()) if name not in absent]
+        given["only"] = [name for name in given["only"] if name not in absent]
     return with_known(data, **given)
 
 
@@ -79,11 +74,9 @@ def parse_sizes(context: Any, parameter: Any, text: str | None) -> Any:
     names = [name.strip() for name, colon, _ in parts if colon]
     try:
         sizes = [int(size) for _, _, size in parts]
+        if names:
+            return dict(zip(names, sizes, strict=True))
     except ValueError:
-        sizes = []
-    if not sizes or len(names) not in (0, len(parts)):
         wanted = "a whole number or infer; of tasks 100,200 or A:100,B:200"
-        raise InputError(f"--n-test takes {wanted}, got {quoted(text)}")
-    if names:
-        return dict(zip(names, sizes, strict=True))
+        raise InputError(f"--n-test takes {wanted}, got {quoted(text)}") from None
     return sizes if len(sizes) > 1 else sizes[0]

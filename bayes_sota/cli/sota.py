@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,12 +22,9 @@ from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import read_board, with_anchors
 from bayes_sota.core.arguments import CLASSES, NUMBER
 from bayes_sota.core.errors import InputError
+from bayes_sota.core.tables import Report, rows_of
 from bayes_sota.data.leaderboard import BestScore
 
-if TYPE_CHECKING:
-    from bayes_sota.core.tables import Report
-
-_ABC = "reads the best score alone: give that one as --maximum, and --classifiers, for FILE"
 _OF_SCORES = ("metric", "standard_error", "n_positive")
 
 
@@ -74,7 +71,7 @@ def estimate(
     prob: float,
     seed: int,
     **settings: Any,
-) -> "Report":
+) -> Report:
     """Report of ``sota``, given its options; ``settings`` are of the scores and the estimate."""
     scores = {name: settings.pop(name) for name in _OF_SCORES if name in settings}
     if (file is None) == (not maximum):
@@ -92,8 +89,6 @@ def estimate(
         (size,), (tries,) = n_test or (None,), classifiers or (None,)
         data = read_board(file, reading, n_test=size, n_classifiers=tries, **scores)
         data = with_anchors(data, known or {"known": {}})
-        if settings.get("method") == "abc":
-            raise InputError(f"--method abc {_ABC}")
         if compare and n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
             raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
     report = leaderboard.report_sota(data, ci_prob=prob, random_seed=seed, **settings)
@@ -103,9 +98,8 @@ def estimate(
     return report
 
 
-def _with_comparison(report: "Report", data: Any, n_classes: int | None, prob: float) -> "Report":
+def _with_comparison(report: Report, data: Any, n_classes: int | None, prob: float) -> Report:
     """The answer, and the paper's estimates beside it."""
-    from bayes_sota.core.tables import rows_of
     from bayes_sota.maximum.summary import comparison_table
 
     frame = maximum.compare_estimates(data, report.about, n_classes=n_classes, ci_prob=prob)

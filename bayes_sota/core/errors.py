@@ -29,7 +29,6 @@ _SPELLINGS = {
         'iteration="NAME" and fold="NAME", or folds=K where rows are in order',
         "--column iteration=NAME and --column fold=NAME, or --folds K where rows are in order",
     ),
-    "any_accuracy": ("any_accuracy=True", "--any-accuracy"),
     "penalty": ("penalty=0.5", "--penalty 0.5"),
     "players": ('players="rows" or players="columns"', "--players rows or --players columns"),
 }

@@ -122,12 +122,10 @@ def check_ending(path: Path, kind: str) -> Path:
     return path
 
 
-def write_text(text: str, path: str | os.PathLike[str] | None) -> str:
-    """The text, written to a file where there is a path, whole or not at all."""
-    if path is not None:
-        with whole_file(Path(path)) as draft:
-            draft.write_text(text, encoding="utf-8", newline="")
-    return text
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a text to a file, whole or not at all."""
+    with whole_file(Path(path)) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
 
 
 def make_directory(directory: Path) -> None:

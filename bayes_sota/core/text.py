@@ -283,15 +283,15 @@ def span(ends: Sequence[float], decimals: int) -> str:
     return f"{low:z.{decimals}f} to {high:z.{decimals}f}"
 
 
-def estimate(summary: Mapping[str, Any], ci_prob: float, decimals: int | None = None) -> str:
-    """Mean and interval of a quantity, by default with the digits that they support.
+def estimate(summary: Mapping[str, Any], ci_prob: float) -> str:
+    """Mean and interval of a quantity, with the digits that they support.
 
     Examples
     --------
     >>> estimate({"mean": 0.9784, "sd": 0.012, "interval": [0.957, 0.9935]}, 0.95)
     '0.978 (95% interval 0.957 to 0.994)'
     """
-    d = decimals_of(summary) if decimals is None else decimals
+    d = decimals_of(summary)
     return f"{summary['mean']:z.{d}f} ({ci_prob:.0%} interval {span(summary['interval'], d)})"
 
 

@@ -6,6 +6,7 @@ from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
 from .models_pairs import build_paired as build_paired
 from .plots import plot_entries as plot_entries
+from .plots import plot_skills as plot_skills
 from .posterior import board_posterior as board_posterior
 from .sample_estimate import estimate_sota as estimate_sota
 from .sample_estimate import sota_sensitivity as sota_sensitivity

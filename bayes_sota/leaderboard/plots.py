@@ -14,23 +14,34 @@ from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
 
 
-def plot_skills(rows: Sequence[dict[str, Any]], label: str, **where: Any) -> Panel:
-    """Skills of entries with their intervals and scores; grey if an entry cannot be the best.
+def plot_skills(
+    rows: Sequence[dict[str, Any]], ci_prob: float, of: str = "skill", **where: Any
+) -> PlotCollection:
+    """Draw skills with their intervals and scores; grey if an entry cannot be the best.
 
     Parameters
     ----------
     rows : sequence of dict
         As in JSON: ``name``, ``skill`` with its ``mean`` and ``interval``, ``score``, and maybe
         ``tied_with_best`` and ``skill_is_known``, which the label then says.
-    label : str
-        Of the axis.
+    ci_prob : float
+        Probability of the intervals.
+    of : str
+        What the means are of, for the label of the axis.
     **where
         As of ``bayes_sota.core.plots.plot_forest``.
+
+    Examples
+    --------
+    >>> rows = [{"name": "a", "score": 0.9, "skill": {"mean": 0.89, "interval": [0.86, 0.92]}}]
+    >>> plot_skills(rows, 0.95, backend="none").viz["mean"]["skill"].item()["x"]
+    array([0.89])
     """
     shown = [row | row["skill"] | {"weak": not row.get("tied_with_best", True)} for row in rows]
     for row in (row for row in shown if row.get("skill_is_known")):
         row["name"] = f"{shown_name(row['name'], 28)} (known)"
-    return plot_forest(shown, label, score="score", **where)
+    label = f"{of}: mean and {ci_prob:.0%} interval"
+    return plot_forest(shown, label, score="score", **where).collection
 
 
 def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotCollection:
@@ -69,8 +80,7 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     COUNT.check(top, "top")
     entries, m = table.content["entries"][:top], table.content["n_entries"]
     last = max(row["rank_set"][1] for row in entries)
-    label = f"skill: mean and {table.content['prob']:.0%} interval"
-    collection = plot_skills(entries, label, beside=["rank"], **pc_kwargs).collection
+    collection = plot_skills(entries, table.content["prob"], beside=["rank"], **pc_kwargs)
     panel = Panel(collection, "rank")
     for index, row in enumerate(entries):
         low, high = row["rank_set"]

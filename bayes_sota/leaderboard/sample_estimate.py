@@ -170,7 +170,8 @@ def estimate(
     settings |= {name: chosen[name] for name in ("random_seed", "groups")}
     if whole:
         if method in ("abc", "nuts"):
-            raise InputError(f'method "{method}" reads the maximum only: give board.maximum_only()')
+            fix = "give board.maximum_only() (--maximum and --classifiers)"
+            raise InputError(f'method "{method}" reads the best score alone', fix=fix)
         refuse_unused("more than the maximum of one board", theta0)
         return *sample_board(boards[0], spec.priors, **settings), spec.priors
     if any(one.metric != "accuracy" for one in boards):

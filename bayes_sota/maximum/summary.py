@@ -4,8 +4,10 @@
 published numbers, ``tests/cli/test_reports.py`` compares the forms of the report.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
+from bayes_sota.auc.best import BestLaw
 from bayes_sota.core.arguments import CLASSES
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import numbers_report, summarize_draws
@@ -21,15 +23,40 @@ if TYPE_CHECKING:
 _CITED = "sample maximum after Møllersen and Holsbø 2023, arXiv 2303.07272"
 
 
-def describe_maximum(content: dict[str, Any]) -> Report:
+def describe_maximum(
+    law: BestLaw, facts: dict[str, Any], *, ci_prob: float = 0.95, notes: Sequence[str] = ()
+) -> Report:
     """Describe the law of the best score of classifiers of known skill.
 
     Parameters
     ----------
-    content : dict
-        Keys of ``bayes-sota maximum --json``; ``skills`` is the skill of all classifiers, or the
-        ends of a uniform distribution.
+    law : MaximumLaw or AucLaw
+    facts : dict
+        What it is of, as ``bayes-sota maximum --json`` has it: ``n_classifiers``, ``n_test``,
+        ``correlation``, ``skills`` (that of all classifiers, or the ends of a uniform
+        distribution), and of AUCs ``n_positive`` and ``spread_ratio``.
+    ci_prob : float
+        Probability of the interval.
+    notes : sequence of str
+
+    Examples
+    --------
+    >>> from bayes_sota.maximum.law import maximum_law
+    >>> facts = {"n_test": 300, "n_classifiers": 10, "correlation": 0.0, "skills": [0.9]}
+    >>> law = maximum_law(n_test=300, n_classifiers=10, skill=0.9)
+    >>> describe_maximum(law, facts).sentences[1]
+    'That is 0.0258 above the skill of the best classifier, 0.9000, by luck alone.'
     """
+    content: dict[str, Any] = {
+        "expected_maximum": law.mean(),
+        "sd": law.std(),
+        "interval": list(law.interval(ci_prob)),
+        "prob": ci_prob,
+        "bias": law.bias(),
+        "theta_sota": law.theta_sota,
+        **facts,
+        "notes": notes,
+    }
     count = counted(content["n_classifiers"], "classifier")
     ends = "{:.6f} to {:.6f}".format(*content["interval"])
     rho, bias = f"{content['correlation']:g}", content["bias"]
@@ -46,7 +73,7 @@ def describe_maximum(content: dict[str, Any]) -> Report:
     ]
     said, basis = _sentences(content, count), ("exact law of the best score", SOFTWARE, _CITED)
     return numbers_report(
-        rows, content=content, sentences=said, in_words=False, basis=basis, notes=content["notes"]
+        rows, content=content, sentences=said, in_words=False, basis=basis, notes=notes
     )
 
 

@@ -50,17 +50,14 @@ def test_each_file_has_its_own_result_and_a_bad_one_does_not_stop_the_others(tmp
     alone = run_json(capsys, "sota", boards[0], "--n-test", 100, "--seed", seed)
     assert alone["theta_sota"]["mean"] == best_skills(other)["b1"]
     code, _, error = run(capsys, "batch", bad, bad, "--n-test", 9, "--output-dir", tmp_path / "q")
-    assert (code, "two FILES are called bad" in error, (tmp_path / "q").exists()) == (
-        2,
-        True,
-        False,
-    )
+    assert (code, "'bad' occurs more than once" in error) == (2, True)
+    assert not (tmp_path / "q").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize(
     ("number", "code", "said"),
-    [(signal.SIGINT, 130, "error: interrupted\n"), (signal.SIGKILL, -signal.SIGKILL, "")],
+    [(signal.SIGINT, 130, "error: interrupted"), (signal.SIGKILL, -signal.SIGKILL, "")],
 )
 def test_a_run_that_is_ended_leaves_only_whole_files(number, code, said, tmp_path):
     paths = [written(tmp_path, BOARD.format(i % 10), f"b{i}.csv") for i in range(20)]
@@ -73,7 +70,7 @@ def test_a_run_that_is_ended_leaves_only_whole_files(number, code, said, tmp_pat
         time.sleep(0.01)
     os.killpg(process.pid, number)
     _, error = process.communicate(timeout=60)
-    assert (process.returncode, error) == (code, said)
+    assert (process.returncode, error.strip()) == (code, said)
     assert 2 <= len(best_skills(out)) < 20  # each can be read
 
 

@@ -9,7 +9,7 @@ import pytest
 from data.files import run
 
 from bayes_sota.cli.commands import cli
-from bayes_sota.cli.options import Command, InputFile, hidden
+from bayes_sota.cli.options import Command, InputFile
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 
@@ -28,7 +28,7 @@ COMMANDS = dict(leaves(cli))
 
 
 def shown_options(command):
-    return [p for p in command.params if isinstance(p, click.Option) and not hidden(p)]
+    return [p for p in command.params if isinstance(p, click.Option) and not p.hidden]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -55,7 +55,7 @@ def test_options_are_few():
 
 def test_help_has_what_everyone_needs_and_help_all_the_rest(capsys):
     few, whole = (run(capsys, "sota", word)[1] for word in ("--help", "--help-all"))
-    assert "--help-all shows" in few
+    assert "--help-all" in few
     shown = [("--n-classes" in text, "--maximum" in text) for text in (few, whole)]
     assert shown == [(False, True), (True, True)]
 
@@ -175,7 +175,7 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told):
     def fail(**_):
         raise problem
 
-    monkeypatch.setattr("bayes_sota.maximum.law.maximum_law", fail)
+    monkeypatch.setattr("bayes_sota.maximum.maximum_law", fail)
     found, out, error = run(capsys, *LAW)
     assert (found, out, error[:7]) == (code, "", "error: ")
     assert told in error

@@ -30,11 +30,11 @@ sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test 200 --classifiers 50:10 | low < high
 sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
 sota --maximum 0.98 --n-test 200 | --classifiers
-sota --maximum 0.98 --report x.html | sota has no option --report; write --save FILE.html
-board x.csv --score-column acc | board has no option --score-column; write --column score=NAME
-paired x.csv --known a=1 | paired has no option --known
-board x.csv --model own.toml | board has no option --model; write model= in Python
-sota --maximum 0.98 --clasifiers 3 | sota has no option --clasifiers; did you mean "--classifiers"
+sota --maximum 0.98 --report x.html | No such option '--report'; write --save FILE.html
+board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
+paired x.csv --known a=1 | No such option
+board x.csv --model own.toml | No such option '--model'; write model= in Python
+sota --maximum 0.98 --clasifiers 3 | --classifiers
 sota --n-test 200 --classifiers 5 | --maximum
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
 {MAXIMUM} --prob 95 | 0.95
@@ -55,7 +55,7 @@ sota teams.csv --n-test many | --n-test takes a whole number or a range A:B or i
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
 sota {TEAMS} --column score=auc | "team", "score"
-sota {TEAMS} --method abc | reads the best score alone: give that one as --maximum
+sota {TEAMS} --method abc | reads the best score alone; give board.maximum_only() (--maximum
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
 sota outputs.csv --column label=none | there is no column "none"
