@@ -111,7 +111,7 @@ def outcomes_of(
     if _is_of_folds(tidy) and "unit" not in tidy.asked:
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
         raise tidy.error(problem, "unit", "{option} treats them as independent items")
-    tidy, are_answers = _checked(tidy.with_items(), metric)
+    tidy, are_answers = _checked(tidy, metric)
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):

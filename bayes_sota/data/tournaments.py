@@ -24,7 +24,7 @@ from bayes_sota.data.opening import read_all
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import labelled_matrix
-from bayes_sota.data.tidy import Tidy, numbered
+from bayes_sota.data.tidy import Tidy
 
 Orientation = Literal["rows", "columns"]
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
@@ -347,11 +347,6 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
         if others and tidy.count(*others) == tidy.count(*used):
             used = others
     names = ["/".join(parts) for parts in zip(*(labels[role] for role in used), strict=True)]
-    if tidy.layout == "wide" and tidy.count("entry", *used) < len(tidy):
-        number = numbered(zip(names, labels["entry"], strict=True))
-        names = [f"{name}/{i}" for name, i in zip(names, number, strict=True)]
-        labels["cluster"] = labels[used[0]]
-        notes.append("rows of one name are numbered, and depend on each other")
     labels["round"] = np.array(names, object)
     return replace(tidy, labels=labels, notes=tuple(notes)), used
 
