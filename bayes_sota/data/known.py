@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE, checked_width
 from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
@@ -21,8 +21,6 @@ from bayes_sota.data.observed import Observed
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tables import parse_cell
-
-_MOST_OFF = 0.3  # of a share
 
 
 @dataclass(frozen=True)
@@ -185,9 +183,7 @@ def with_known[D: (Leaderboard, Outcomes)](
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if data.new == "runs":
         raise InputError("new runs of these items share no error that a known skill could show")
-    NOT_NEGATIVE.check(offset, "offset")
-    if data.metric in ("accuracy", "auc") and offset >= _MOST_OFF:
-        raise InputError(f"offset {offset:g} is too large for shares; a point is 1pt or 0.01")
+    checked_width(offset, "offset", shares=data.metric in ("accuracy", "auc"))
     parsed = (Known.parse(k) if isinstance(k, str) else k for k in skills.values())
     each = [k if isinstance(k, Known) else Known(k) for k in parsed]
     where = np.array([names.index(name) for name in skills])
@@ -231,11 +227,7 @@ def _share_of(
     """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
         SHARE.check(known.skill, f"the skill of {quoted(name)}")
-        if (known.se or 0.0) >= _MOST_OFF:
-            fix = f"a point is 1% or 0.01, got {known.se:g}"
-            raise InputError(
-                f"the standard error of {quoted(name)} is too large for a share; {fix}"
-            )
+        checked_width(known.se or 0.0, f"the standard error of {quoted(name)}", shares=True)
     if known.n_test and known.se is None and (data.new == "tasks" or not size):
         why = "items of these tasks say little of new ones" if size else "the board has no n_test"
         raise InputError(f"give the error of the skill of {quoted(name)}, 0.76±0.01: {why}")

@@ -261,8 +261,6 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     if empty.size:
         labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
-    if {"task", "fold"} <= labels.keys() and len(set(labels["fold"])) > 1:
-        labels.setdefault("unit", labels["task"] + "/" + labels["fold"])
     known = labels.keys() & set(UNITS)
     groups = list(zip(*map(labels.get, known), strict=True)) or [()] * len(table)
     are_tasks = bool(known) and 2 * len(set(groups)) > len(table)
