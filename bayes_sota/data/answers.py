@@ -15,7 +15,7 @@ from bayes_sota.core.errors import located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_values import Averaging, parse_passes
-from bayes_sota.data.opening import read_all, read_table
+from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.tables import parse_numbers
@@ -80,11 +80,9 @@ def read_outcomes(
     >>> answers.notes
     ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
-    named = None if metric in _METRICS or parse_passes(metric) else metric
-    tables = read_all(sources, named)
-    if named and not tables[0].origin:  # logs know theirs
-        roles["score"] = tables[0].find(named, "metric")
-    tidy = read_tidy(tables, use, leave_out, direction, **roles)
+    if metric and metric not in _METRICS and parse_passes(metric) is None:
+        roles["score"] = metric
+    tidy = read_tidy(sources, use, leave_out, direction, **roles)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 

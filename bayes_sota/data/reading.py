@@ -52,7 +52,8 @@ def read_tidy(
     direction : {"lower", "higher"}, optional
         Which scores are better; needed where a name says that scores are losses.
     **roles : str
-        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name.
+        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name. Of logs
+        ``score`` is the metric.
 
     Raises
     ------
@@ -70,7 +71,9 @@ def read_tidy(
         check_choice("the role of a column", role, COLUMNS)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
-    tables = read_all(source)
+    tables = read_all(source, roles.get("score"))
+    if tables[0].origin:
+        roles.pop("score", None)  # the metric of a log
     columns = {name for name in leave_out if all(name in table.columns for table in tables)}
     parts = list[Tidy]()
     for table in tables:

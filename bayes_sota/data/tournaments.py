@@ -274,13 +274,11 @@ def read_scores(
     >>> table.notes[0]
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
-    tables = read_all(source, reading.get("score"))
-    if tables[0].origin:  # the log of a tool, whose metric it is
-        reading.pop("score", None)
     if players is not None:
         check_choice("players", players, Orientation)
-        reading.setdefault("entry" if players == "rows" else "unit", tables[0].first_text())
-    tidy = read_tidy(tables, **reading)
+        source = read_all(source, reading.get("score"))
+        reading.setdefault("entry" if players == "rows" else "unit", source[0].first_text())
+    tidy = read_tidy(source, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
     with located(tidy.where, tidy.sentence.rstrip(".")):
