@@ -135,7 +135,7 @@ class Header:
         }
         repeat = 1 < n_entries < len(self.table)  # what never does only numbers the rows
         counters = {name for name, n in ids.items() if repeat and n == len(self.table)}
-        if repeat and self.named("unit")[1:]:
+        if repeat:
             repeating = (of for of in self.named("unit") if self.n_names(of) < len(self.table))
             self.name("unit", list(repeating))
         for role in (*others, *words.NUMBERS):
