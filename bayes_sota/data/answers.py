@@ -114,7 +114,7 @@ def outcomes_of(
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
-    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts, names)]
+    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, values, counts, names)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
         kept = there.all(axis=1)
@@ -197,7 +197,9 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     return means, counts.astype(np.int64), items, names
 
 
-def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[str]:
+def _notes_on_runs(
+    tidy: Tidy, values: FloatArray, counts: IntArray, names: list[str]
+) -> Iterator[str]:
     """Unequal numbers of runs, and runs that differ by more than their items explain.
 
     The deviations of a run from the means of its items, summed, squared and divided by their
@@ -214,11 +216,9 @@ def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[s
 
     known = ~np.isnan(tidy.value)
     items, entries, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
-    cell = np.unique(np.stack([items, entries]), axis=1, return_inverse=True)[1]
     run = np.unique(np.stack([entries, *rest]), axis=1, return_inverse=True)[1]
-    size = np.bincount(cell)
-    left = tidy.value[known] - (np.bincount(cell, tidy.value[known]) / size)[cell]
-    variance = (np.bincount(cell, left**2) / np.maximum(size - 1, 1))[cell]
+    cell, left = items * len(names) + entries, tidy.value[known] - values[items, entries]
+    variance = np.bincount(cell, left**2)[cell] / np.maximum(counts[items, entries] - 1, 1)
     total, expected = np.bincount(run, left), np.bincount(run, variance)
     freedom = np.sum(expected > 0) - len(names)
     statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))

@@ -184,27 +184,26 @@ def with_known[D: (Leaderboard, Outcomes)](
     if data.new == "runs":
         raise InputError("new runs of these items share no error that a known skill could show")
     checked_width(offset, "offset", shares=data.metric in ("accuracy", "auc"))
-    parsed = (Known.parse(k) if isinstance(k, str) else k for k in skills.values())
-    each = [k if isinstance(k, Known) else Known(k) for k in parsed]
+    each = [k if isinstance(k, Known) else Known.parse(str(k)) for k in skills.values()]
     where = np.array([names.index(name) for name in skills])
-    n_items = data.n_items or (0 if isinstance(data, Outcomes) else data.n_test or 0)
-    sizes = np.full(len(names), n_items)
-    if isinstance(data, Leaderboard) and data.metric == "accuracy" and not data.tasks:
-        sizes = np.rint(data.sizes).astype(int)
-    of = zip(skills, each, sizes[where].tolist(), strict=True)
-    share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
     kept = np.array([j for j, name in enumerate(names) if name not in only])
-    if kept.size < (2 if isinstance(data, Leaderboard) else 1):
-        raise InputError("fewer than two entries compete: let more of them compete")
+    ratio = np.ones(len(names))
     if isinstance(data, Outcomes):
-        influence, ratio = data.average.influence, np.ones(len(names))
-        if data.has_missing and np.isnan(data.values[:, where]).any():
+        influence, sizes = data.average.influence, data.n_items * ratio
+        if np.isnan(data.values[:, where]).any():
             raise InputError("answers of an entry whose skill is known are missing")
     else:
         influence = data.task_influence
-        ratio = np.ones(len(names)) if data.error_ratios is None else data.error_ratios
+        ratio = ratio if data.error_ratios is None else data.error_ratios
+        sizes = np.full(len(names), data.n_items or data.n_test or 0)
+        if data.metric == "accuracy" and not data.tasks:
+            sizes = np.rint(data.sizes)
         if data.submissions is not None and np.any(data.submissions[where] != 1):
             raise InputError("an entry whose skill is known shows the best of several submissions")
+        if kept.size < 2:
+            raise InputError("fewer than two entries compete: let more of them compete")
+    of = zip(skills, each, sizes[where].tolist(), strict=True)
+    share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
     board = data.subset(kept)
     anchors = Anchors(
         tuple(skills),
@@ -222,7 +221,7 @@ def with_known[D: (Leaderboard, Outcomes)](
 
 
 def _share_of(
-    data: Leaderboard | Outcomes, name: str, known: Known, size: int, contains: bool | None
+    data: Leaderboard | Outcomes, name: str, known: Known, size: float, contains: bool | None
 ) -> float:
     """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):

@@ -262,10 +262,10 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
         labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
     known = labels.keys() & set(UNITS)
-    groups = list(zip(*map(labels.get, known), strict=True)) or [()] * len(table)
-    are_tasks = bool(known) and 2 * len(set(groups)) > len(table)
-    if layout.kind == "wide" and known <= {"task", "cluster"} and not are_tasks:
-        labels["unit"] = np.array(list(map(str, numbered(groups))), object)
+    if layout.kind == "wide" and known <= {"task", "cluster"}:
+        groups = list(zip(*map(labels.get, known), strict=True)) or [()] * len(table)
+        if not known or 2 * len(set(groups)) <= len(table):  # else rows are tasks
+            labels["unit"] = np.array(list(map(str, numbered(groups))), object)
     for role in ("task", "cluster"):  # where units are numbered anew in each
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
