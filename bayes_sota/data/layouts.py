@@ -17,6 +17,7 @@ from bayes_sota.data.tables import Table
 from bayes_sota.data.words import NAMELESS, SETS, UNITS, key, split_words
 
 _SCORES = {"score", "public"}
+_NO_SCORES = "no column name looks like scores; the columns are {}"
 _FLAGS = {"true", "false", "yes", "no", "none", ""}
 
 
@@ -118,12 +119,6 @@ class Header:
         if names:
             raise self.table.error(problem.format(listed(names)), parameter, fix)
 
-    def check_some(self, columns: Sequence[str]) -> None:
-        """Raise ``InputError`` with the possible columns if none was found."""
-        if not columns:
-            names = self.free(numeric=True) or list(self.table.columns)
-            self.refuse(names, "no column name looks like scores; the columns are {}", "score")
-
     def _name_roles(self) -> None:
         entry, *others = words.LABELS
         has_score = self.roles.keys() & _SCORES or self.named("score")
@@ -177,7 +172,7 @@ def _rows_of_entries(header: Header) -> Layout:
     sides = [name for name in columns if key(name) in SETS["claims"]]
     problem = "{} are both sides of claims, which bayes-sota claim batch reads"
     header.refuse([] if header.use else sides, problem, "use")
-    header.check_some(columns)
+    header.refuse([] if columns else list(table.columns), _NO_SCORES, "score")
     beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
     beside = {role: names for role, names in beside.items() if names}
     if len(columns) > 1:
@@ -215,7 +210,7 @@ def _rows_of_units(header: Header) -> Layout:
         return Layout("board", roles | {"score": score}, [score])
     has_classes = "label" in roles and roles["label"] not in header.numeric
     columns = header.use or ([score] if score else texts if has_classes else others)
-    header.check_some(columns)
+    header.refuse([] if columns else list(header.table.columns), _NO_SCORES, "score")
     problem = "the first of {} looks like a metric, the others like entries or metrics"
     header.refuse([score, *others] if score and others else [], problem, "use")
     stems = {column.rstrip("0123456789") for column in columns}
