@@ -94,8 +94,8 @@ class Header:
         ]
         cells = [map(str.lower, map(str, self.table.columns[name])) for name in found]
         flags = [name for name, of in zip(found, cells, strict=True) if _FLAGS.issuperset(of)]
-        others = [self.table.parsed(name).value for name in found if name not in flags]
-        are_answers = all(np.isin(value, (0, 1)).all() for value in others)
+        values = (np.nan_to_num(self.table.parsed(name).value) for name in found)
+        are_answers = all(np.isin(value, (0, 1)).all() for value in values)
         return [name for name in found if are_answers or name not in flags]
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
