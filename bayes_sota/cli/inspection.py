@@ -101,7 +101,7 @@ def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[st
     if {"accuracy_a", "mean_a"} & set(table.columns):
         return "claims", [(partial(claims.claims_table, table), _CLAIMS)]
     try:
-        tidy = read_tidy(table, **reading).with_items()
+        tidy = read_tidy(table, **reading)
     except InputError:
         if all(place_in("label", name) is None for name in table.columns):
             raise

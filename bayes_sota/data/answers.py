@@ -15,7 +15,7 @@ from bayes_sota.core.errors import located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_values import Averaging, parse_passes
-from bayes_sota.data.opening import read_all, read_table
+from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_tidy
 from bayes_sota.data.tables import parse_numbers
@@ -80,11 +80,9 @@ def read_outcomes(
     >>> answers.notes
     ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
-    named = None if metric in _METRICS or parse_passes(metric) else metric
-    tables = read_all(sources, named)
-    if named and not tables[0].origin:  # logs know theirs
-        roles["score"] = tables[0].find(named, "metric")
-    tidy = read_tidy(tables, use, leave_out, direction, **roles)
+    if metric and metric not in _METRICS and parse_passes(metric) is None:
+        roles["score"] = metric
+    tidy = read_tidy(sources, use, leave_out, direction, **roles)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
@@ -111,12 +109,12 @@ def outcomes_of(
     if _is_of_folds(tidy) and "unit" not in tidy.asked:
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
         raise tidy.error(problem, "unit", "{option} treats them as independent items")
-    tidy, are_answers = _checked(tidy.with_items(), metric)
+    tidy, are_answers = _checked(tidy, metric)
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
-    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts, names)]
+    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, values, counts, names)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
         kept = there.all(axis=1)
@@ -199,7 +197,9 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     return means, counts.astype(np.int64), items, names
 
 
-def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[str]:
+def _notes_on_runs(
+    tidy: Tidy, values: FloatArray, counts: IntArray, names: list[str]
+) -> Iterator[str]:
     """Unequal numbers of runs, and runs that differ by more than their items explain.
 
     The deviations of a run from the means of its items, summed, squared and divided by their
@@ -216,11 +216,9 @@ def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[s
 
     known = ~np.isnan(tidy.value)
     items, entries, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
-    cell = np.unique(np.stack([items, entries]), axis=1, return_inverse=True)[1]
     run = np.unique(np.stack([entries, *rest]), axis=1, return_inverse=True)[1]
-    size = np.bincount(cell)
-    left = tidy.value[known] - (np.bincount(cell, tidy.value[known]) / size)[cell]
-    variance = (np.bincount(cell, left**2) / np.maximum(size - 1, 1))[cell]
+    cell, left = items * len(names) + entries, tidy.value[known] - values[items, entries]
+    variance = np.bincount(cell, left**2)[cell] / np.maximum(counts[items, entries] - 1, 1)
     total, expected = np.bincount(run, left), np.bincount(run, variance)
     freedom = np.sum(expected > 0) - len(names)
     statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))

@@ -94,7 +94,7 @@ def read_leaderboard(
     given = _taken(known, _OPTIONS)
     tidy = source
     if not isinstance(source, Tidy):
-        tidy = read_tidy(source, use, leave_out, direction, **known).with_items()
+        tidy = read_tidy(source, use, leave_out, direction, **known)
     options: dict[str, Any] = {"name": tidy.name, "lower_is_better": tidy.lower_is_better}
     options |= {"notes": [tidy.sentence, *tidy.notes]} | given
     if tidy.layout == "board":

@@ -135,17 +135,11 @@ _DECODER = json.JSONDecoder(parse_float=str, parse_constant=str, object_pairs_ho
 
 def rows_of_json(value: Any, places: Sequence[str]) -> list[Row]:
     """Rows of parsed JSON, or of the values of JSON lines, which have places."""
-    is_grid = isinstance(value, list) and _all_are(list, value)
-    rows = value if is_grid else rows_of_records(list(map(_flattened, _records(value))))
-    if len(rows) < 2:
+    records = list(map(_flattened, _records(value)))
+    if not records:
         shapes = "a list of records, an object of columns, an object per row, a record per line"
         raise InputError(f"this JSON is not a table; {shapes} are read")
-    return placed(rows, places)
-
-
-def placed(rows: Sequence[list[Any]], places: Sequence[str] = ()) -> list[Row]:
-    """Rows below a header, with lines or numbers."""
-    return list(zip(("header", *(places or places_of(rows[1:]))), rows, strict=True))
+    return rows_of_records(records, places or places_of(records))
 
 
 def places_of(records: Sized) -> list[str]:
@@ -153,10 +147,11 @@ def places_of(records: Sized) -> list[str]:
     return [f"record {number}" for number in range(1, len(records) + 1)]
 
 
-def rows_of_records(records: Sequence[Record]) -> list[list[Any]]:
+def rows_of_records(records: Sequence[Record], places: Sequence[str]) -> list[Row]:
     """Header and rows, with a column for each key of some record."""
     header = list(dict.fromkeys(title for row in records for title in row))
-    return [header, *(list(map(row.get, header)) for row in records)]
+    cells = (list(map(row.get, header)) for row in records)
+    return [("header", header), *zip(places, cells, strict=True)]
 
 
 def _records(value: Any) -> list[Record]:

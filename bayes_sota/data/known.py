@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE
+from bayes_sota.core.arguments import COUNT, NOT_NEGATIVE, NUMBER, SHARE, checked_width
 from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
@@ -21,8 +21,6 @@ from bayes_sota.data.observed import Observed, PairedBoards
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.tables import parse_cell
-
-_MOST_OFF = 0.3  # of a share
 
 
 @dataclass(frozen=True)
@@ -203,30 +201,27 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
         raise InputError("the skill of every entry is known: there is nothing to estimate")
     if data.new == "runs":
         raise InputError("new runs of these items share no error that a known skill could show")
-    NOT_NEGATIVE.check(offset, "offset")
-    if data.metric in ("accuracy", "auc") and offset >= _MOST_OFF:
-        raise InputError(f"offset {offset:g} is too large for shares; a point is 1pt or 0.01")
-    parsed = (Known.parse(k) if isinstance(k, str) else k for k in skills.values())
-    each = [k if isinstance(k, Known) else Known(k) for k in parsed]
+    checked_width(offset, "offset", shares=data.metric in ("accuracy", "auc"))
+    each = [k if isinstance(k, Known) else Known.parse(str(k)) for k in skills.values()]
     where = np.array([names.index(name) for name in skills])
-    n_items = data.n_items or (0 if isinstance(data, Outcomes) else data.n_test or 0)
-    sizes = np.full(len(names), n_items)
-    if isinstance(data, Leaderboard) and data.metric == "accuracy" and not data.tasks:
-        sizes = np.rint(data.sizes).astype(int)
-    of = zip(skills, each, sizes[where].tolist(), strict=True)
-    share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
     kept = np.array([j for j, name in enumerate(names) if name not in only])
-    if kept.size < (2 if isinstance(data, Leaderboard) else 1):
-        raise InputError("fewer than two entries compete: let more of them compete")
+    ratio = np.ones(len(names))
     if isinstance(data, Outcomes):
-        influence, ratio = data.average.influence, np.ones(len(names))
-        if data.has_missing and np.isnan(data.values[:, where]).any():
+        influence, sizes = data.average.influence, data.n_items * ratio
+        if np.isnan(data.values[:, where]).any():
             raise InputError("answers of an entry whose skill is known are missing")
     else:
         influence = data.task_influence
-        ratio = np.ones(len(names)) if data.error_ratios is None else data.error_ratios
+        ratio = ratio if data.error_ratios is None else data.error_ratios
+        sizes = np.full(len(names), data.n_items or data.n_test or 0)
+        if data.metric == "accuracy" and not data.tasks:
+            sizes = np.rint(data.sizes)
         if data.submissions is not None and np.any(data.submissions[where] != 1):
             raise InputError("an entry whose skill is known shows the best of several submissions")
+        if kept.size < 2:
+            raise InputError("fewer than two entries compete: let more of them compete")
+    of = zip(skills, each, sizes[where].tolist(), strict=True)
+    share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
     board = data.subset(kept)
     anchors = Anchors(
         tuple(skills),
@@ -244,16 +239,12 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
 
 
 def _share_of(
-    data: Leaderboard | Outcomes, name: str, known: Known, size: int, contains: bool | None
+    data: Leaderboard | Outcomes, name: str, known: Known, size: float, contains: bool | None
 ) -> float:
     """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
         SHARE.check(known.skill, f"the skill of {quoted(name)}")
-        if (known.se or 0.0) >= _MOST_OFF:
-            fix = f"a point is 1% or 0.01, got {known.se:g}"
-            raise InputError(
-                f"the standard error of {quoted(name)} is too large for a share; {fix}"
-            )
+        checked_width(known.se or 0.0, f"the standard error of {quoted(name)}", shares=True)
     if known.n_test and known.se is None and (data.new == "tasks" or not size):
         why = "items of these tasks say little of new ones" if size else "the board has no n_test"
         raise InputError(f"give the error of the skill of {quoted(name)}, 0.76±0.01: {why}")

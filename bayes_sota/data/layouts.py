@@ -17,6 +17,7 @@ from bayes_sota.data.tables import Table
 from bayes_sota.data.words import NAMELESS, SETS, UNITS, key, split_words
 
 _SCORES = {"score", "public"}
+_NO_SCORES = "no column name looks like scores; the columns are {}"
 _FLAGS = {"true", "false", "yes", "no", "none", ""}
 
 
@@ -93,8 +94,8 @@ class Header:
         ]
         cells = [map(str.lower, map(str, self.table.columns[name])) for name in found]
         flags = [name for name, of in zip(found, cells, strict=True) if _FLAGS.issuperset(of)]
-        others = [self.table.parsed(name).value for name in found if name not in flags]
-        are_answers = all(np.isin(value, (0, 1)).all() for value in others)
+        values = (np.nan_to_num(self.table.parsed(name).value) for name in found)
+        are_answers = all(np.isin(value, (0, 1)).all() for value in values)
         return [name for name in found if are_answers or name not in flags]
 
     def beside(self, columns: Sequence[str], role: str) -> list[str]:
@@ -118,12 +119,6 @@ class Header:
         if names:
             raise self.table.error(problem.format(listed(names)), parameter, fix)
 
-    def check_some(self, columns: Sequence[str]) -> None:
-        """Raise ``InputError`` with the possible columns if none was found."""
-        if not columns:
-            names = self.free(numeric=True) or list(self.table.columns)
-            self.refuse(names, "no column name looks like scores; the columns are {}", "score")
-
     def _name_roles(self) -> None:
         entry, *others = words.LABELS
         has_score = self.roles.keys() & _SCORES or self.named("score")
@@ -135,7 +130,7 @@ class Header:
         }
         repeat = 1 < n_entries < len(self.table)  # what never does only numbers the rows
         counters = {name for name, n in ids.items() if repeat and n == len(self.table)}
-        if repeat and self.named("unit")[1:]:
+        if repeat:
             repeating = (of for of in self.named("unit") if self.n_names(of) < len(self.table))
             self.name("unit", list(repeating))
         for role in (*others, *words.NUMBERS):
@@ -177,7 +172,7 @@ def _rows_of_entries(header: Header) -> Layout:
     sides = [name for name in columns if key(name) in SETS["claims"]]
     problem = "{} are both sides of claims, which bayes-sota claim batch reads"
     header.refuse([] if header.use else sides, problem, "use")
-    header.check_some(columns)
+    header.refuse([] if columns else list(table.columns), _NO_SCORES, "score")
     beside = {role: header.beside(columns, role) for role in ("se", "n") if role not in roles}
     beside = {role: names for role, names in beside.items() if names}
     if len(columns) > 1:
@@ -215,7 +210,7 @@ def _rows_of_units(header: Header) -> Layout:
         return Layout("board", roles | {"score": score}, [score])
     has_classes = "label" in roles and roles["label"] not in header.numeric
     columns = header.use or ([score] if score else texts if has_classes else others)
-    header.check_some(columns)
+    header.refuse([] if columns else list(header.table.columns), _NO_SCORES, "score")
     problem = "the first of {} looks like a metric, the others like entries or metrics"
     header.refuse([score, *others] if score and others else [], problem, "use")
     stems = {column.rstrip("0123456789") for column in columns}

@@ -83,7 +83,7 @@ def rows_of_log(
     if not (found := list(rows)):
         raise InputError("has no scores")
     lines = [row.pop("line") for row in found]
-    return formats.placed(formats.rows_of_records(found), lines), origin
+    return formats.rows_of_records(found, lines), origin
 
 
 def parse_archive(members: Mapping[str, bytes]) -> tuple[Any, list[str]]:

@@ -43,6 +43,8 @@ def read_all(source: Any, metric: str | None = None) -> list[Table]:
     are_named = all(any(place_in("entry", x) is not None for x in of.columns) for of in tables)
     if are_named or any(table.origin for table in tables):
         tables = [_below_each_other(tables)]
+    elif len({table.name for table in tables}) < len(tables):  # files of a model in its folder
+        tables = [replace(of, name=Path(of.where).resolve().parent.name) for of in tables]
     return [logs.choose_metric(tables[0], metric)] if tables[0].origin else tables
 
 
@@ -60,13 +62,6 @@ def _below_each_other(tables: Sequence[Table]) -> Table:
         columns={name: list(chain.from_iterable(of[name] for of in cells)) for name in titles},
         **of_several(tables),
     )
-
-
-def file_names(tables: Sequence[Table]) -> list[str]:
-    """Names of files, or of their folders where files have the same name."""
-    names = [table.name for table in tables]
-    folders = [Path(table.where).resolve().parent.name for table in tables]
-    return names if len(set(names)) == len(names) else folders
 
 
 def _opened(source: Any) -> Table:

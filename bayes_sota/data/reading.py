@@ -17,7 +17,7 @@ from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import logs
 from bayes_sota.data.layouts import Layout, find_layout
-from bayes_sota.data.opening import file_names, read_all
+from bayes_sota.data.opening import read_all
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.tidy import Tidy, compare_classes, joined, melt
 from bayes_sota.data.words import BATTLES, COLUMNS, ROLES, is_loss, is_summary_row, key
@@ -52,7 +52,8 @@ def read_tidy(
     direction : {"lower", "higher"}, optional
         Which scores are better; needed where a name says that scores are losses.
     **roles : str
-        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name.
+        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name. Of logs
+        ``score`` is the metric.
 
     Raises
     ------
@@ -70,13 +71,14 @@ def read_tidy(
         check_choice("the role of a column", role, COLUMNS)
     if "group" in roles:
         roles["cluster"] = roles.pop("group")
-    tables = read_all(source)
+    tables = read_all(source, roles.get("score"))
+    if tables[0].origin:
+        roles.pop("score", None)  # the metric of a log
     columns = {name for name in leave_out if all(name in table.columns for table in tables)}
     parts = list[Tidy]()
-    for table, name in zip(tables, file_names(tables), strict=True):
+    for table in tables:
         kept = {title: of for title, of in table.columns.items() if title not in columns}
-        table = replace(table, name=name, columns=kept)
-        parts.append(_scores_of(table, use or [], direction, roles))
+        parts.append(_scores_of(replace(table, columns=kept), use or [], direction, roles))
     tidy = _without(joined(parts), [name for name in leave_out if name not in columns])
     _check_one_metric(tidy)
     lower = tidy.layout != "battles" and _is_lower_better(tidy, direction)

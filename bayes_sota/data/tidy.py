@@ -97,16 +97,6 @@ class Tidy(Source):
         there = self.units
         return next((role for role in there if self.count(role) > 1), there[0])
 
-    def with_items(self) -> "Tidy":
-        """The same, with numbers for items that nothing but their task or cluster names."""
-        if self.layout != "wide" or not self.labels.keys() & set(UNITS) <= {"task", "cluster"}:
-            return self
-        number = numbered(self.labels["entry"])
-        if self.count(*(self.labels.keys() & {"task", "cluster"})) * 2 > max(number):
-            return self  # rows are tasks
-        units = np.array(list(map(str, number)), object)
-        return replace(self, labels=self.labels | {"unit": units})
-
     def count(self, *roles: str) -> int:
         """Number of different combinations of names in some roles."""
         return len(set(zip(*(self.labels[role] for role in roles), strict=True)))
@@ -271,17 +261,17 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     if empty.size:
         labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
-    if {"task", "fold"} <= labels.keys() and len(set(labels["fold"])) > 1:
-        labels.setdefault("unit", labels["task"] + "/" + labels["fold"])
+    known = labels.keys() & set(UNITS)
+    if layout.kind == "wide" and known <= {"task", "cluster"}:
+        groups = list(zip(*map(labels.get, known), strict=True)) or [()] * len(table)
+        if not known or 2 * len(set(groups)) <= len(table):  # else rows are tasks
+            labels["unit"] = np.array(list(map(str, numbered(groups))), object)
     for role in ("task", "cluster"):  # where units are numbered anew in each
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
             labels["unit"] = labels[role] + "/" + labels["unit"]
-    rows = np.arange(1, len(table) + 1).astype(str).astype(object)
-    if layout.kind == "wide" and not labels.keys() & set(UNITS):
-        labels["unit"] = rows
     if "entry" not in labels and layout.across != "entry":
-        labels["entry"] = "entry " + rows
+        labels["entry"] = np.array([f"entry {i}" for i in range(1, len(table) + 1)], object)
     return labels, notes
 
 

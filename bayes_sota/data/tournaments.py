@@ -24,7 +24,7 @@ from bayes_sota.data.opening import read_all
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import labelled_matrix
-from bayes_sota.data.tidy import Tidy, numbered
+from bayes_sota.data.tidy import Tidy
 
 Orientation = Literal["rows", "columns"]
 Scheme = Literal["model/cv", "model/task", "dataset/model"]
@@ -274,13 +274,11 @@ def read_scores(
     >>> table.notes[0]
     'Read: entries from "model", folds from "fold", scores from "auc".'
     """
-    tables = read_all(source, reading.get("score"))
-    if tables[0].origin:  # the log of a tool, whose metric it is
-        reading.pop("score", None)
     if players is not None:
         check_choice("players", players, Orientation)
-        reading.setdefault("entry" if players == "rows" else "unit", tables[0].first_text())
-    tidy = read_tidy(tables, **reading)
+        source = read_all(source, reading.get("score"))
+        reading.setdefault("entry" if players == "rows" else "unit", source[0].first_text())
+    tidy = read_tidy(source, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
     with located(tidy.where, tidy.sentence.rstrip(".")):
@@ -347,11 +345,6 @@ def _with_rounds(tidy: Tidy) -> tuple[Tidy, list[str]]:
         if others and tidy.count(*others) == tidy.count(*used):
             used = others
     names = ["/".join(parts) for parts in zip(*(labels[role] for role in used), strict=True)]
-    if tidy.layout == "wide" and tidy.count("entry", *used) < len(tidy):
-        number = numbered(zip(names, labels["entry"], strict=True))
-        names = [f"{name}/{i}" for name, i in zip(names, number, strict=True)]
-        labels["cluster"] = labels[used[0]]
-        notes.append("rows of one name are numbered, and depend on each other")
     labels["round"] = np.array(names, object)
     return replace(tidy, labels=labels, notes=tuple(notes)), used
 

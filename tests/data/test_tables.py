@@ -76,10 +76,12 @@ def _wins(tidy: Tidy) -> list[list[Any]]:
 
 def _of_units(tidy: Tidy) -> dict[str, dict[str, float]]:
     runs = ["run"] if "run" in tidy.labels and tidy.unit != "run" else []
-    if "iteration" in tidy.labels and tidy.unit == "task":
-        names = tidy.labels["task"] + "/" + tidy.labels["iteration"]
-        tidy = replace(tidy, labels=tidy.labels | {"task": names})
-    grid, (units, names, *_) = tidy.pivot(tidy.unit, "entry", *runs)
+    unit = tidy.unit
+    for part in ("fold", "iteration"):
+        if {"task", part} <= tidy.labels.keys() and tidy.count(part) > 1:
+            names = tidy.labels["task"] + "/" + tidy.labels[part]
+            tidy = replace(tidy, labels=tidy.labels | {unit: names})
+    grid, (units, names, *_) = tidy.pivot(unit, "entry", *runs)
     with np.errstate(invalid="ignore"):  # an entry may have no run of a unit
         means = np.nansum(grid, axis=2) / (~np.isnan(grid)).sum(axis=2) if runs else grid
     return {
