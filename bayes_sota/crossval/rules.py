@@ -39,13 +39,14 @@ class Progress:
     ----------
     scores : ndarray, shape (n_learners, n_iterations, n_folds)
         NaN where a fit failed.
-    probabilities : ndarray, shape (n_learners, n_iterations, n_items), or None
+    probabilities : ndarray, shape (n_learners, n_iterations, n_items)
+        Without items where there are none.
     folds : int
         k of the partitions.
     """
 
     scores: FloatArray
-    probabilities: FloatArray | None
+    probabilities: FloatArray
     folds: int
 
     @cached_property
@@ -62,8 +63,6 @@ class Progress:
     @cached_property
     def correlations(self) -> list[FloatArray]:
         """``successive_correlations`` of the probabilities of each learner."""
-        if self.probabilities is None:
-            raise InputError("Spearman's rule needs the predicted probability of every item")
         pairs = zip(self.probabilities, self.completed, strict=True)
         return [successive_correlations(one[kept]) for one, kept in pairs]
 
@@ -182,8 +181,7 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     Parameters
     ----------
     probabilities : array-like, shape (n_iterations, n_items)
-        NaN where an item has none: its mean is that of the others. Items that the first iteration
-        lacks take no part.
+        Items that some iteration lacks (NaN) take no part.
 
     Returns
     -------
@@ -198,20 +196,18 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     from scipy.stats import rankdata
 
     probability = np.asarray(probabilities, np.float64)
-    values = probability[:, np.isfinite(probability[:1]).any(axis=0)]
+    values = probability[:, np.isfinite(probability).all(axis=0)]
     if not len(values):
         return np.zeros(0)
     if not values.size:
-        raise InputError("no item has a predicted probability in the first iteration")
-    known = np.isfinite(values)
-    means = np.where(known, values, 0.0).cumsum(axis=0) / known.cumsum(axis=0)
+        raise InputError("Spearman's rule needs the predicted probability of every item")
+    means = values.cumsum(axis=0) / np.arange(1, len(values) + 1)[:, None]
     # Equal means differ in their last bits by the order of the sum: they are ties.
     mantissa, power = np.frexp(means)
     ranks = rankdata(np.ldexp(np.round(mantissa, 12), power), axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
-    squares = (ranks**2).sum(axis=1)
-    product, scale = (ranks[1:] * ranks[:-1]).sum(axis=1), np.sqrt(squares[1:] * squares[:-1])
-    correlations = np.divide(product, scale, out=np.zeros_like(product), where=scale > 0)
+    ranks /= np.maximum(np.linalg.norm(ranks, axis=1, keepdims=True), 0.5)  # 0 where all items tie
+    correlations = (ranks[1:] * ranks[:-1]).sum(axis=1)
     correlations[(ranks[1:] == ranks[:-1]).all(axis=1)] = 1.0
     return np.concatenate([[np.nan], correlations])
 
@@ -247,11 +243,12 @@ def progress_of(
 ) -> list[Progress]:
     """Progress of every data set, of the iterations in some order; default as they came."""
     places = slice(None) if order is None else np.asarray(order)
-    if probabilities is None:
-        return [Progress(one[:, places], None, scores.folds) for one in scores.scores]
-    one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
-    parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
     size = scores.scores.shape[1:3]
+    if probabilities is None:
+        parts = [np.empty((*size, 0))] * len(scores.tasks)
+    else:
+        one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
+        parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
     if len(parts) != len(scores.tasks) or any(of.shape[:2] != size for of in parts):
         need = f"({size[0]} learners, {size[1]} iterations, items) on {len(scores.tasks)} data sets"
         raise InputError(f"probabilities are {need}, got {[of.shape for of in parts]}")
