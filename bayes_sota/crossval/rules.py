@@ -20,13 +20,14 @@ from scipy.special import chdtri
 from bayes_sota.core.arguments import ASSURANCE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.crossval.correlated_t import partition_share, running_posteriors
+from bayes_sota.crossval.correlated_t import running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     from bayes_sota.crossval.run import CrossValidation
 
-_PARTITION_PART = 0.2  # of the sd of a difference, for which repetition is not worth its time
+_PARTITION_ODDS = 0.2**2 / (1 - 0.2**2)
+"""Variance by partitions to that by the data, below which repetition is not worth its time."""
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
 
@@ -161,12 +162,10 @@ def _settled(runs: Progress, threshold: float) -> list[BoolArray]:
     scores, df = runs.scores[:, together], np.arange(together.sum())
     a, b = np.triu_indices(len(scores), 1)
     p, partitions, data = running_posteriors(scores[a] - scores[b], runs.folds)
-    bound = np.divide(df, chdtri(df, threshold), out=np.full(df.size, np.inf), where=df > 0)
-    share = partition_share(bound * partitions, data)
     sure = np.maximum(p, 1 - p) >= threshold
-    settled = (sure | (share <= _PARTITION_PART**2) | (data == 0)).all(axis=0)
-    settled = np.concatenate([[False], settled])
-    settled[:2] = False
+    few = df / chdtri(df, threshold) * partitions <= _PARTITION_ODDS * data
+    settled = (sure | few | (data == 0)).all(axis=0)
+    settled = np.concatenate([[False, False], settled[1:]])  # after none, one, ... of them
     return [settled[together[kept].cumsum()] for kept in runs.completed]
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.tables import Table, table_of
-from bayes_sota.core.text import chance, counted, listed, p_value
+from bayes_sota.core.text import chance, listed, p_value
 from bayes_sota.crossval.correlated_t import KEPT
-from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Probabilities, Rule
 
 _LEARNERS = "learner rank:g steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g"
@@ -125,16 +124,13 @@ def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
         )
 
 
-def notes_of(scores: FoldScores, rule: Rule, probabilities: Probabilities) -> Iterator[str]:
-    """Limits of the method and of these data."""
+def notes_of(rule: Rule, probabilities: Probabilities) -> Iterator[str]:
+    """Limits of the method."""
     yield from _NOTES
     if probabilities is None:
         yield "the rule that they recommend, Spearman's, needs the probability of every item"
     if rule.name.startswith("posterior"):
         yield _LOOKS
-    missing = int(np.isnan(scores.iteration_means()).any(axis=1).sum())
-    if missing:
-        yield f"{counted(missing, 'iteration')} with a failed or missing fold of some learner"
 
 
 def tables_of(content: dict[str, Any]) -> Iterator[Table]:
