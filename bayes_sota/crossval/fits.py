@@ -23,7 +23,6 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.tables import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_STATE = re.compile(r"(^|__)random_state$")
 _LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
 _LONGEST = 200  # characters of an error
 
@@ -151,7 +150,7 @@ class Study:
         self, learner: Any, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
     ) -> tuple[Any, Any, list[tuple[str, str]]]:
         """Score and values of one fit, NaN where it failed, and its messages."""
-        from sklearn.metrics import check_scoring, get_scorer, make_scorer
+        from sklearn.metrics import check_scoring, make_scorer
         from sklearn.utils import _safe_indexing as take
 
         (train, test), said = places, list[tuple[str, str]]()
@@ -160,18 +159,15 @@ class Study:
             warnings.simplefilter("always")
             try:
                 fitted = seeded(learner, draw).fit(take(self.rows, train), self.labels[train])
-                is_sure = hasattr(fitted, "predict_proba")
-                response = "predict_proba" if is_sure else "decision_function"
-                asked = {
-                    "values": make_scorer(_own_class, response_method=response),
-                    "score": self.scoring if callable(self.scoring) else get_scorer(self.scoring),
-                }
-                measure = check_scoring(fitted, asked)  # which asks the learner once
-                found = measure(fitted, take(self.rows, test), self.labels[test])
+                gives_p = hasattr(fitted, "predict_proba")
+                response = "predict_proba" if gives_p else "decision_function"
+                own = make_scorer(_own_class, response_method=response)
+                measure = check_scoring(fitted, {"values": own, "score": self.scoring})
+                found = measure(fitted, take(self.rows, test), self.labels[test])  # asks it once
                 if not np.isfinite(found["score"]):
                     raise ValueError(f"the score is {found['score']}")
                 score, values = found["score"], found["values"]
-                said += [("decision function", "")] * (not is_sure)
+                said += [("decision function", "")] * (not gives_p)
             except Exception as error:  # an estimator may raise anything; the others go on
                 said.append(("error", _first_line(type(error), error)))
         texts = dict.fromkeys(_first_line(w.category, w.message) for w in warned)
@@ -211,7 +207,7 @@ def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
     from sklearn.base import clone
 
     parameters = sorted(estimator.get_params().items())
-    names = [key for key, value in parameters if value is None and _STATE.search(key)]
+    names = [k for k, v in parameters if v is None and k.split("__")[-1] == "random_state"]
     states = draw.generate_state(len(names)) >> 1  # 31 bits
     return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 
