@@ -132,8 +132,7 @@ def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
     scores tie it may hold sooner.
     """
     t = Range(1e-6, 1.0).check(threshold, "threshold")
-    half, name = int(1 / t), f"Kolmogorov-Smirnov {t:g}"
-    least = max(2 * (half + (1 / half >= t)) - 1, 2)
+    name, least = f"Kolmogorov-Smirnov {t:g}", 2 * int(1 / t) + 1
     return Rule(name, t, least, lambda runs: [even_odd_distances(x) < t for x in runs.means])
 
 
