@@ -127,18 +127,17 @@ def signed_rank_tests(
     tests, k = list[dict[str, Any]](), numbers.shape[1]
     labels = checked_labels(names, k, "alternative")
     for a, b in combinations(range(k), 2):
-        gaps = np.round(numbers[:, a] - numbers[:, b], 12)
-        known = gaps[np.isfinite(gaps)]
-        d = known[known != 0]
+        gaps = numbers[:, a] - numbers[:, b]
+        known = np.round(gaps[np.isfinite(gaps)], 12)
         tests.append(
             {
                 "a": labels[a],
                 "b": labels[b],
                 "n_tasks": known.size,
-                "n_ahead": int((d > 0).sum()),
-                "n_tied": known.size - d.size,
+                "n_ahead": int((known > 0).sum()),
+                "n_tied": int((known == 0).sum()),
                 "median_difference": float(np.median(known)) if known.size else None,
-                "p_value": float(wilcoxon(d).pvalue) if d.size >= _FEWEST else None,
+                "p_value": signed_ranks(known)[0],
             }
         )
     return tests
@@ -185,10 +184,9 @@ def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     n = d.shape[1]
     if n < 2:
         raise InputError("fewer than 2 iterations are complete on all data sets")
-    p_values = np.array([wilcoxon(one).pvalue if np.any(one) else 1.0 for one in d.T])
-    # The sign of the rank sum, which the test is about, not of the mean.
-    ahead = np.array([signed_rank_sum(one) for one in d.T])
-    first, second = (int(np.sum((p_values <= 0.05) & (ahead * sign > 0))) for sign in (1, -1))
+    tests = [signed_ranks(one) for one in d.T]
+    p_values, signs = np.array([(1.0 if p is None else p, sign) for p, sign in tests]).T
+    first, second = (int(np.sum((p_values <= 0.05) & (signs == sign))) for sign in (1, -1))
     return {
         "p_values": p_values,
         "a_wins": first / n,
@@ -197,10 +195,14 @@ def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     }
 
 
-def signed_rank_sum(d: FloatArray) -> float:
-    """Sum of the ranks of positive differences less that of negative ones, ties in the middle."""
-    kept = d[d != 0]
-    return float(np.sum(np.sign(kept) * rankdata(np.abs(kept))))
+def signed_ranks(differences: FloatArray) -> tuple[float | None, int]:
+    """Two-sided p-value of Wilcoxon's test of differences, and the sign of its rank sum.
+
+    Differences of 0 take no part. Of fewer than 6 others the p-value cannot be below .05: None.
+    """
+    d = differences[differences != 0]
+    sign = int(np.sign(np.sign(d) @ rankdata(np.abs(d))))
+    return float(wilcoxon(d).pvalue) if d.size >= _FEWEST else None, sign
 
 
 def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace]]:

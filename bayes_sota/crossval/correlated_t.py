@@ -258,28 +258,18 @@ def iterations_needed(
     return max(1, ceil(needed - 1e-9)) if needed < np.inf else None
 
 
-def partition_share(partition_variance: ArrayLike, data_variance: ArrayLike) -> FloatArray:
-    """Share of the variance of a difference that more iterations would remove; 0 without any.
-
-    Examples
-    --------
-    >>> float(partition_share(1.0, 3.0))
-    0.25
-    """
-    whole = np.asarray(np.add(partition_variance, data_variance), np.float64)
-    return np.divide(partition_variance, whole, out=np.zeros_like(whole), where=whole != 0)
-
-
 def outlook(
     p_better: float, difference: float, partition_variance: float, data_variance: float, n: int
 ) -> dict[str, Any]:
     """Whether the order of a pair is decided after n iterations, and how many would decide it.
 
-    Both variances are of the difference: of one iteration, and of the size of the data.
+    Both variances are of the difference: of one iteration, and of the size of the data. Of their
+    sum ``partition_share`` is what more iterations would remove, 0 without any.
     """
+    left = partition_variance / max(n, 1)
     sds = partition_variance**0.5, data_variance**0.5
     return {
-        "partition_share": float(partition_share(partition_variance / max(n, 1), data_variance)),
+        "partition_share": left / (left + data_variance) if left + data_variance else 0.0,
         "decided": max(p_better, 1 - p_better) >= KEPT,
         "iterations_needed": iterations_needed(difference, *sds, KEPT),
     }

@@ -8,7 +8,7 @@ of scikit-learn's ``StratifiedKFold`` with the seed of the iteration, is the sam
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +23,6 @@ from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.tables import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_STATE = re.compile(r"(^|__)random_state$")
 _LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
 _LONGEST = 200  # characters of an error
 
@@ -67,7 +66,7 @@ class Iteration(NamedTuple):
     messages: list[Message]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Study:
     """Data, learners and seed of repeated cross-validation.
 
@@ -75,22 +74,55 @@ class Study:
     ----------
     learners : dict of str to estimator
     rows : array, sparse matrix, pandas or polars frame, shape (n_items, n_attributes)
-    truth : ndarray of bool or int, shape (n_items,)
-        Where the item is of the positive class; of several classes the place of its class.
     labels : ndarray, shape (n_items,)
-        As given.
     folds : int
     scoring : str or callable
     seed : int
+    truth : ndarray of bool or int, shape (n_items,)
+        Where the item is of the positive class; of several classes the place of its class.
+
+    Raises
+    ------
+    InputError
+        One class, fewer members of a class than folds, rows and labels of different number, missing
+        labels, an unknown score.
     """
 
     learners: Mapping[str, Any]
     rows: Any
-    truth: BoolArray | IntArray
     labels: Any
     folds: int
     scoring: str | Callable[..., float]
     seed: int
+    truth: BoolArray | IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check everything once."""
+        from sklearn.metrics import get_scorer_names
+
+        self.learners = {str(name): learner for name, learner in self.learners.items()}
+        self.labels = np.asarray(self.labels)
+        if hasattr(self.rows, "tocsr"):
+            self.rows = self.rows.tocsr()
+        elif not is_frame(self.rows):
+            self.rows = np.asarray(self.rows)
+        if len(self.rows.shape) != 2 or self.labels.shape != self.rows.shape[:1]:
+            shapes = f"{self.rows.shape} and {self.labels.shape}"
+            raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
+        if not callable(self.scoring) and self.scoring not in get_scorer_names():
+            near = nearest(self.scoring, get_scorer_names(), 1)
+            raise InputError(f"there is no score {quoted(self.scoring)}{near}")
+        missing = np.flatnonzero(self.labels != self.labels)
+        if missing.size:
+            problem = f"the label of item {missing[0] + 1:,} is missing"
+            raise InputError(f"{problem}: leave such items out")
+        known, places, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
+        if len(known) < 2 or counts.min() < self.folds:
+            classes = zip(known.tolist(), counts, strict=True)
+            got = listed([f"{n:,} of {quoted(name)}" for name, n in classes])
+            need = f"each of at least two classes needs {self.folds} items, one for each fold"
+            raise InputError(f"{need}, got {got}: take fewer folds, or leave a class out")
+        self.truth = places if len(known) > 2 else places == 1
 
     def partition_seed(self, iteration: int) -> int:
         """The ``random_state`` of the iteration's ``StratifiedKFold``."""
@@ -109,41 +141,37 @@ class Study:
             for j, (name, learner) in enumerate(self.learners.items()):
                 own = int(digest_of(name), 16)  # whoever else takes part
                 draw = np.random.SeedSequence([self.seed, iteration, fold, own])
-                found, said = self._fit(learner, draw, places)
-                scores[j, fold], probabilities[j, places[1]] = found["score"], found["values"]
+                scores[j, fold], values, said = self._fit(learner, draw, places)
+                probabilities[j, places[1]] = values
                 messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
         return Iteration(scores, probabilities, messages)
 
     def _fit(
         self, learner: Any, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]
-    ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    ) -> tuple[Any, Any, list[tuple[str, str]]]:
         """Score and values of one fit, NaN where it failed, and its messages."""
-        from sklearn.metrics import check_scoring, get_scorer, make_scorer
-        from sklearn.model_selection import cross_validate
+        from sklearn.metrics import check_scoring, make_scorer
+        from sklearn.utils import _safe_indexing as take
 
-        said, found = list[tuple[str, str]](), dict[str, Any](score=np.nan, values=np.nan)
-        score = self.scoring if callable(self.scoring) else get_scorer(self.scoring)
-
-        def measure(fitted: Any, rows: Any, labels: Any) -> float:
-            response = "predict_proba" if hasattr(fitted, "predict_proba") else "decision_function"
-            both = {"values": make_scorer(_own_class, response_method=response), "score": score}
-            found.update(check_scoring(fitted, both)(fitted, rows, labels))  # which asks it once
-            if not np.isfinite(found["score"]):
-                raise ValueError(f"the score is {found['score']}")
-            if response == "decision_function":
-                said.append(("decision function", ""))
-            return float(found["score"])
-
-        once: Any = {"cv": [places], "scoring": measure, "error_score": "raise"}
+        (train, test), said = places, list[tuple[str, str]]()
+        score = values = np.nan
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
-                cross_validate(seeded(learner, draw), self.rows, self.labels, **once)
+                fitted = seeded(learner, draw).fit(take(self.rows, train), self.labels[train])
+                gives_p = hasattr(fitted, "predict_proba")
+                response = "predict_proba" if gives_p else "decision_function"
+                own = make_scorer(_own_class, response_method=response)
+                measure = check_scoring(fitted, {"values": own, "score": self.scoring})
+                found = measure(fitted, take(self.rows, test), self.labels[test])  # asks it once
+                if not np.isfinite(found["score"]):
+                    raise ValueError(f"the score is {found['score']}")
+                score, values = found["score"], found["values"]
+                said += [("decision function", "")] * (not gives_p)
             except Exception as error:  # an estimator may raise anything; the others go on
                 said.append(("error", _first_line(type(error), error)))
-                found.update(score=np.nan, values=np.nan)
         texts = dict.fromkeys(_first_line(w.category, w.message) for w in warned)
-        return found, said + [("warning", text) for text in texts]
+        return score, values, said + [("warning", text) for text in texts]
 
     def kept_in(self, folder: Path) -> Callable[[int], Iteration]:
         """``run``, which keeps its results in a folder, and reads them there the next time.
@@ -171,48 +199,6 @@ def _run_iteration(key: str, study: Study, iteration: int) -> Iteration:
     return study.run(iteration)
 
 
-def checked_study(
-    estimators: Any,
-    rows: Any,
-    labels: Any,
-    *,
-    folds: int,
-    scoring: str | Callable[..., float],
-    seed: int,
-) -> Study:
-    """The study, if it can be run.
-
-    Raises
-    ------
-    InputError
-        One class, fewer members of a class than folds, rows and labels of different number, missing
-        labels, an unknown score.
-    """
-    from sklearn.metrics import get_scorer_names
-
-    classes = np.asarray(labels)
-    table = rows.tocsr() if hasattr(rows, "tocsr") else rows if is_frame(rows) else np.asarray(rows)
-    if len(table.shape) != 2 or classes.shape != table.shape[:1]:
-        shapes = f"{table.shape} and {classes.shape}"
-        raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
-    if not callable(scoring) and scoring not in get_scorer_names():
-        near = nearest(scoring, get_scorer_names(), 1)
-        raise InputError(f"there is no score {quoted(scoring)}{near}")
-    missing = np.flatnonzero(classes != classes)
-    if missing.size:
-        raise InputError(f"the label of item {missing[0] + 1:,} is missing: leave such items out")
-    known, places, counts = np.unique(classes, return_inverse=True, return_counts=True)
-    if len(known) < 2 or counts.min() < folds:
-        got = [f"{n:,} of {quoted(name)}" for name, n in zip(known.tolist(), counts, strict=True)]
-        raise InputError(
-            f"each of at least two classes needs {folds} items, one for each fold, got "
-            f"{listed(got)}: take fewer folds, or leave a class out"
-        )
-    learners = {str(name): learner for name, learner in estimators.items()}
-    truth = places if len(known) > 2 else places == 1
-    return Study(learners, table, truth, classes, folds, scoring, seed)
-
-
 def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
     """A clone, of which every ``random_state`` that is None has a number of its own.
 
@@ -221,7 +207,7 @@ def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
     from sklearn.base import clone
 
     parameters = sorted(estimator.get_params().items())
-    names = [key for key, value in parameters if value is None and _STATE.search(key)]
+    names = [k for k, v in parameters if v is None and k.split("__")[-1] == "random_state"]
     states = draw.generate_state(len(names)) >> 1  # 31 bits
     return clone(estimator).set_params(**dict(zip(names, states.tolist(), strict=True)))
 

@@ -39,7 +39,7 @@ class FoldScores(Observed):
     scorer : str
         Name of the score.
     notes : sequence of str
-        How the scores were read.
+        How the scores were read; to them comes how many iterations not all learners completed.
 
     Attributes
     ----------
@@ -87,8 +87,10 @@ class FoldScores(Observed):
         names: dict[str, Sequence[Any]] = {"data set": tasks, "learner": learners}
         names |= {"iteration": range(n_iterations), "fold": range(columns)}
         check_scores(scores, names, needed=2)
-        notes = tuple(self.notes)
-        self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
+        known, notes = np.isfinite(scores), list(self.notes)
+        if torn := int((known.any(axis=(1, 3)) & ~known.all(axis=(1, 3))).sum()):
+            notes.append(f"{counted(torn, 'iteration')} that not all learners completed")
+        self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=tuple(notes))
 
     def __repr__(self) -> str:
         """Size."""
@@ -252,7 +254,7 @@ def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
         each iteration: the place of its data set, its name with the number of the iteration;
         ``iterations`` (n_tasks,), the number of iterations of each data set; ``task_means``
         (n_tasks, n_learners); ``unit``, the typical standard deviation of a learner's own part of a
-        fold score; ``dropped``, the number of iterations that some learner did not complete.
+        fold score.
 
     Raises
     ------
@@ -294,5 +296,4 @@ def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
         iterations=iterations,
         task_means=task_means,
         unit=float(np.sqrt(square * n_learners / (n_learners - 1))),
-        dropped=int((np.isfinite(scores).any(axis=(2, 3)) & ~complete).sum()),
     )

@@ -20,13 +20,14 @@ from scipy.special import chdtri
 from bayes_sota.core.arguments import ASSURANCE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.crossval.correlated_t import partition_share, running_posteriors
+from bayes_sota.crossval.correlated_t import running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 
 if TYPE_CHECKING:
     from bayes_sota.crossval.run import CrossValidation
 
-_PARTITION_PART = 0.2  # of the sd of a difference, for which repetition is not worth its time
+_PARTITION_ODDS = 0.2**2 / (1 - 0.2**2)
+"""Variance by partitions to that by the data, below which repetition is not worth its time."""
 type Probabilities = FloatArray | Sequence[FloatArray] | None
 """Per data set (learner, iteration, item); one array where there is one data set."""
 
@@ -39,13 +40,14 @@ class Progress:
     ----------
     scores : ndarray, shape (n_learners, n_iterations, n_folds)
         NaN where a fit failed.
-    probabilities : ndarray, shape (n_learners, n_iterations, n_items), or None
+    probabilities : ndarray, shape (n_learners, n_iterations, n_items)
+        Without items where there are none.
     folds : int
         k of the partitions.
     """
 
     scores: FloatArray
-    probabilities: FloatArray | None
+    probabilities: FloatArray
     folds: int
 
     @cached_property
@@ -62,8 +64,6 @@ class Progress:
     @cached_property
     def correlations(self) -> list[FloatArray]:
         """``successive_correlations`` of the probabilities of each learner."""
-        if self.probabilities is None:
-            raise InputError("Spearman's rule needs the predicted probability of every item")
         pairs = zip(self.probabilities, self.completed, strict=True)
         return [successive_correlations(one[kept]) for one, kept in pairs]
 
@@ -132,8 +132,7 @@ def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
     scores tie it may hold sooner.
     """
     t = Range(1e-6, 1.0).check(threshold, "threshold")
-    half, name = int(1 / t), f"Kolmogorov-Smirnov {t:g}"
-    least = max(2 * (half + (1 / half >= t)) - 1, 2)
+    name, least = f"Kolmogorov-Smirnov {t:g}", 2 * int(1 / t) + 1
     return Rule(name, t, least, lambda runs: [even_odd_distances(x) < t for x in runs.means])
 
 
@@ -162,12 +161,10 @@ def _settled(runs: Progress, threshold: float) -> list[BoolArray]:
     scores, df = runs.scores[:, together], np.arange(together.sum())
     a, b = np.triu_indices(len(scores), 1)
     p, partitions, data = running_posteriors(scores[a] - scores[b], runs.folds)
-    bound = np.divide(df, chdtri(df, threshold), out=np.full(df.size, np.inf), where=df > 0)
-    share = partition_share(bound * partitions, data)
     sure = np.maximum(p, 1 - p) >= threshold
-    settled = (sure | (share <= _PARTITION_PART**2) | (data == 0)).all(axis=0)
-    settled = np.concatenate([[False], settled])
-    settled[:2] = False
+    few = df / chdtri(df, threshold) * partitions <= _PARTITION_ODDS * data
+    settled = (sure | few | (data == 0)).all(axis=0)
+    settled = np.concatenate([[False, False], settled[1:]])  # after none, one, ... of them
     return [settled[together[kept].cumsum()] for kept in runs.completed]
 
 
@@ -182,8 +179,7 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     Parameters
     ----------
     probabilities : array-like, shape (n_iterations, n_items)
-        NaN where an item has none: its mean is that of the others. Items that the first iteration
-        lacks take no part.
+        Items that some iteration lacks (NaN) take no part.
 
     Returns
     -------
@@ -198,20 +194,18 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     from scipy.stats import rankdata
 
     probability = np.asarray(probabilities, np.float64)
-    values = probability[:, np.isfinite(probability[:1]).any(axis=0)]
+    values = probability[:, np.isfinite(probability).all(axis=0)]
     if not len(values):
         return np.zeros(0)
     if not values.size:
-        raise InputError("no item has a predicted probability in the first iteration")
-    known = np.isfinite(values)
-    means = np.where(known, values, 0.0).cumsum(axis=0) / known.cumsum(axis=0)
+        raise InputError("Spearman's rule needs the predicted probability of every item")
+    means = values.cumsum(axis=0) / np.arange(1, len(values) + 1)[:, None]
     # Equal means differ in their last bits by the order of the sum: they are ties.
     mantissa, power = np.frexp(means)
     ranks = rankdata(np.ldexp(np.round(mantissa, 12), power), axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
-    squares = (ranks**2).sum(axis=1)
-    product, scale = (ranks[1:] * ranks[:-1]).sum(axis=1), np.sqrt(squares[1:] * squares[:-1])
-    correlations = np.divide(product, scale, out=np.zeros_like(product), where=scale > 0)
+    ranks /= np.maximum(np.linalg.norm(ranks, axis=1, keepdims=True), 0.5)  # 0 where all items tie
+    correlations = (ranks[1:] * ranks[:-1]).sum(axis=1)
     correlations[(ranks[1:] == ranks[:-1]).all(axis=1)] = 1.0
     return np.concatenate([[np.nan], correlations])
 
@@ -247,11 +241,12 @@ def progress_of(
 ) -> list[Progress]:
     """Progress of every data set, of the iterations in some order; default as they came."""
     places = slice(None) if order is None else np.asarray(order)
-    if probabilities is None:
-        return [Progress(one[:, places], None, scores.folds) for one in scores.scores]
-    one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
-    parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
     size = scores.scores.shape[1:3]
+    if probabilities is None:
+        parts = [np.empty((*size, 0))] * len(scores.tasks)
+    else:
+        one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
+        parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
     if len(parts) != len(scores.tasks) or any(of.shape[:2] != size for of in parts):
         need = f"({size[0]} learners, {size[1]} iterations, items) on {len(scores.tasks)} data sets"
         raise InputError(f"probabilities are {need}, got {[of.shape for of in parts]}")

@@ -22,7 +22,7 @@ from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.crossval.fits import Iteration, Message, checked_study
+from bayes_sota.crossval.fits import Iteration, Message, Study
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import RULES, Rule, fixed
 
@@ -91,20 +91,17 @@ class CrossValidation:
     def pooled_scores(self) -> FloatArray:
         r"""AUROC of the probabilities of all items at once, (n_learners, n_iterations).
 
-        It is the share of pairs of items that are in order, ties by half,
-
-        .. math:: \frac{\bar r_1 - (n_1 + 1) / 2}{n_0}
-
-        with the mean midrank :math:`\bar r_1` of the positive items; NaN where a probability is
-        missing, or of several classes. Unlike the mean over folds it compares items that different
-        fits have seen.
+        It is the share of pairs of items that are in order, ties by half: Mann and Whitney's
+        :math:`U / (n_1 n_0)`. NaN where a probability is missing, or of several classes. Unlike the
+        mean over folds it compares items that different fits have seen.
         """
-        from scipy.stats import rankdata
+        from scipy.stats import mannwhitneyu
 
         if self.n_classes > 2:
             return np.full(self.probabilities.shape[:2], np.nan)
-        ranks, n = rankdata(self.probabilities, axis=2)[..., self.truth], int(self.truth.sum())
-        return np.asarray((ranks.mean(axis=2) - (n + 1) / 2) / (self.truth.size - n))
+        positive, negative = (self.probabilities[..., self.truth == of] for of in (True, False))
+        pairs = mannwhitneyu(positive, negative, axis=2, method="asymptotic").statistic
+        return np.asarray(pairs / (positive.shape[2] * negative.shape[2]))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -244,11 +241,9 @@ def repeated_cross_validation(
     if not callable(rule) and rule not in RULES:
         raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {quoted(rule)}")
     chosen = rule if callable(rule) else fixed(iterations) if rule == "fixed" else RULES[rule]()
-    if isinstance(random_seed, int):  # is the one that the result states
-        seed = random_seed
-    else:
-        seed = int(generator_of(random_seed).integers(2**63))
-    study = checked_study(estimators, X, y, folds=folds, scoring=scoring, seed=seed)
+    rng = generator_of(random_seed)
+    seed = random_seed if isinstance(random_seed, int) else int(rng.integers(2**63))
+    study = Study(estimators, X, y, folds, scoring, seed)
     names = list(study.learners)
     scores = np.full((len(names), iterations, folds), np.nan)
     probabilities = np.full((*scores.shape[:2], study.truth.size), np.nan)

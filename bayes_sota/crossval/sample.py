@@ -83,7 +83,7 @@ def sample_comparison(
 
 def judged_tree(
     scores: FoldScores,
-    estimates: dict[str, Any],
+    estimates: "xr.Dataset",
     draws: int,
     random_seed: Seed,
     attributes: dict[str, Any],
@@ -93,8 +93,8 @@ def judged_tree(
     Parameters
     ----------
     scores : FoldScores
-    estimates : dict
-        Variables of ``point_estimate``, with dimensions task, learner and learner_other.
+    estimates : Dataset
+        ``point_estimate``, with dimensions task, learner and learner_other.
     draws : int
         Of each of four chains; all are independent.
     random_seed : int, SeedSequence, Generator or None
@@ -129,10 +129,10 @@ def judged_tree(
         "posterior_predictive": {"fold_difference": ((*drawn, *fits), again)},
         "observed_data": {"fold_difference": ((*cell, *fits), observed)},
         "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
-        "point_estimate": estimates,
     }
     labels = {"task": tasks, "learner": names, "learner_other": names, "pair": pair_names(names)}
     datasets = {name: xr.Dataset(group) for name, group in groups.items()}
+    datasets["point_estimate"] = estimates
     for name, dataset in datasets.items():
         coords = {dim: list(labels.get(str(dim), range(n))) for dim, n in dataset.sizes.items()}
         datasets[name] = dataset.assign_coords(coords)
@@ -214,7 +214,6 @@ def complete(
         "folds": fold_scores.folds,
         "scorer": fold_scores.scorer,
         "canonical_iterations": canonical_iterations(fold_scores.folds),
-        "dropped_iterations": data.dropped,
     }
     return results.result_tree(groups, attributes)
 

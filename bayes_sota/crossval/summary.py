@@ -27,14 +27,14 @@ from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.sample import judged_tree
 from bayes_sota.crossval.shape import learner_rows, sample_sd
-from bayes_sota.crossval.summary_words import advice_of, answer_of, legend_of, notes_of, tables_of
+from bayes_sota.crossval.summary_words import NOTES, advice_of, answer_of, legend_of, tables_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-_ESTIMATES = {"mean_score": "steady", "canonical_score": "canonical", "median_score": "median"}
-_ESTIMATES |= {"iteration_sd": "sd", "rank": "rank", "stopping_iteration": "stopping_iteration"}
+_ESTIMATES = {"steady": "mean_score", "canonical": "canonical_score", "median": "median_score"}
+_ESTIMATES |= {"sd": "iteration_sd", "rank": "rank", "stopping_iteration": "stopping_iteration"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +87,11 @@ class JudgedRuns:
         >>> round(float(tree["posterior"]["difference"].mean()), 2)
         -0.02
         """
-        content, cell = self.content, ("task", "learner")
-        rows = {(row["task"], row["learner"]): row for row in content["learners"]}
-        learners, tasks = self.scores.learners, self.scores.tasks
-        estimates: dict[str, Any] = {
-            name: (cell, [[rows[t, j][key] for j in learners] for t in tasks])
-            for name, key in _ESTIMATES.items()
-        }
-        estimates["win_share"] = ((*cell, "learner_other"), self.rules[0].win_share())
+        content, cell = self.content, ["task", "learner"]
+        rows = frame_of(content["learners"]).set_index(cell).rename(columns=_ESTIMATES)
+        each = rows[[*_ESTIMATES.values()]].to_xarray()
+        each = each.reindex(task=list(self.scores.tasks), learner=list(self.scores.learners))
+        estimates = each.assign(win_share=([*cell, "learner_other"], self.rules[0].win_share()))
         doubts = "; ".join(content["diagnostics"]["reasons"])
         about = {"diagnostics_reasons": doubts, "rule": content["rule"]["name"]}
         seed = content["seed"] if isinstance(content["seed"], int) else None  # of a generator
@@ -145,8 +142,7 @@ def judge_runs(
     Raises
     ------
     InputError
-        A rule that the iterations can never meet, fewer than two learners or complete iterations;
-        what ``against_truth`` refuses.
+        Fewer than two learners or complete iterations; what ``against_truth`` refuses.
 
     Examples
     --------
@@ -160,8 +156,9 @@ def judge_runs(
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
     rng, seed = resolve_seed(random_seed)
-    rule = rule or _default_rule(scores, probabilities)
-    judged = _judged_beside(rule, scores, probabilities, orderings=orderings, random_seed=rng)
+    rules = _rules_beside(rule, scores, with_items=probabilities is not None)
+    judged = cv.judge_rules(rules, scores, probabilities, orderings=orderings, random_seed=rng)
+    rule = rules[0]
     stops = cv.stopping_iterations(rule, scores, probabilities)
     n_iterations, several = scores.scores.shape[2], len(scores.tasks) > 1
     ranks = cv.average_ranks(cv.steady_state(scores).mean, scores.learners) if several else None
@@ -183,7 +180,7 @@ def judge_runs(
     content |= {
         "advice": list(advice_of(content, reasons)),
         "reading": list(scores.notes),
-        "notes": list(notes_of(scores, rule, probabilities)),
+        "notes": list(NOTES),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": seed_number(seed),
     }
@@ -204,36 +201,21 @@ def judge_runs(
     )
 
 
-def _default_rule(scores: cv.FoldScores, probabilities: Probabilities) -> cv.Rule:
-    if probabilities is not None:
-        return cv.spearman()
-    rule = cv.kolmogorov_smirnov()
-    enough = rule.least <= scores.scores.shape[2]
-    return rule if enough else cv.fixed(cv.canonical_iterations(scores.folds))
-
-
-def _judged_beside(
-    chosen: cv.Rule, scores: cv.FoldScores, probabilities: Probabilities, **settings: Any
-) -> list[cv.JudgedRule]:
-    """The chosen rule, and those that it is compared with, judged by ``judge_rules``.
-
-    Raises
-    ------
-    InputError
-        So few iterations can never meet the chosen rule; where scores tie, they may.
-    """
-    complete = np.isfinite(scores.iteration_means()).sum(axis=2)
-    others = [cv.fixed(cv.canonical_iterations(scores.folds)), cv.fixed(10), cv.fixed(50)]
-    if probabilities is not None:
+def _rules_beside(
+    chosen: cv.Rule | None, scores: cv.FoldScores, *, with_items: bool
+) -> list[cv.Rule]:
+    """The chosen rule, or the default one, and those that it is compared with."""
+    n, canonical = scores.scores.shape[2], cv.fixed(cv.canonical_iterations(scores.folds))
+    others = [canonical, cv.fixed(10), cv.fixed(50)]
+    if with_items:
         others += [cv.spearman(1 - t) for t in (1e-3, 1e-4, 1e-5)]
     others += [cv.kolmogorov_smirnov(0.2), cv.kolmogorov_smirnov(0.1), cv.posterior()]
+    if chosen is None:
+        chosen = cv.spearman() if with_items else cv.kolmogorov_smirnov()
+        chosen = chosen if chosen.least <= n else canonical
+    complete = np.isfinite(scores.iteration_means()).sum(axis=2)
     possible = {one.name: one for one in others if one.least < complete.min()}
-    rules = [*({chosen.name: chosen} | possible).values()]
-    judged = cv.judge_rules(rules, scores, probabilities, **settings)
-    if chosen.least > complete.max() and not judged[0].stopped.any():
-        least = f"the rule {chosen.name} takes at least {chosen.least} iterations"
-        raise InputError(f"{least}, and there are {complete.max()}: another rule, or more of them")
-    return judged
+    return [*({chosen.name: chosen} | possible).values()]
 
 
 def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:

@@ -56,9 +56,6 @@ def report_comparison(
     posterior, attributes = tree["posterior"].to_dataset(), tree.attrs
     names, tasks = (posterior[dim].values.astype(str).tolist() for dim in ("learner", "task"))
     several, pairs = len(tasks) > 1, list(_pairs(tree, ci_prob))
-    notes = list(reading)
-    if dropped := int(attributes["dropped_iterations"]):
-        notes.append(f"{counted(dropped, 'iteration')} that not all learners completed")
     effect = posterior["learner_effect"] if several else posterior["task_effect"].isel(task=0)
     best = share_of_draws(effect == effect.max("learner"), "p_best")
     learners = [
@@ -77,13 +74,13 @@ def report_comparison(
             "scorer": str(attributes["scorer"]),
             "correlation": correlation,
             "prob": ci_prob,
-            "notes": notes,
+            "notes": list(reading),
         },
         make_frame=partial(frame_of, rows),
         tables=[forms_table(rows, forms)],
         sentences=list(_sentences(learners, pairs, tasks)),
         legend=[f"p other seed: of one more canonical run; more: iterations until {KEPT:g}."],
-        notes=notes,
+        notes=reading,
         reasons=diagnose(tree)["reasons"],
         basis=[how_drawn(tree), f"correlation of fold scores taken as {correlation:.3g}", SOURCE],
         measured="learners",

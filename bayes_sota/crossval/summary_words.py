@@ -10,24 +10,19 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.tables import Table, table_of
-from bayes_sota.core.text import chance, counted, listed, p_value
+from bayes_sota.core.text import chance, listed, p_value
 from bayes_sota.crossval.correlated_t import KEPT
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import Probabilities, Rule
 
 _LEARNERS = "learner rank:g steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g"
 _PAIRS = "first second difference:.2g lower:.2g upper:.2g p_better:p p_corrected:p"
 _RULES = "rule iterations:.0f ran_out:.0% reproducibility:.2f by_chance:.2f pairs_kept:.0%"
-_NOTES = (
+NOTES = (
     "repetition removes the noise of partitions only: with enough iterations any two learners "
     "separate; the posterior and the corrected test allow for the noise of the data too",
     "publish the seeds of the partitions, and never the order of a single run; on balanced data "
     "10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)",
 )
-_LOOKS = (
-    "the posterior rule looks after every iteration: P(better) passes .95 by chance at some look "
-    "in 19% of runs of equal learners, after a fixed number of iterations in 10%"
-)
+"""Limits of the method."""
 _VERDICTS = "a b n_ahead:d n_tasks:d p_value:p a_wins:.2f b_wins:.2f contradiction:.2f"
 
 
@@ -123,18 +118,6 @@ def advice_of(content: dict[str, Any], reasons: list[str]) -> Iterator[str]:
             f"Report as tied: {listed(tied, 4)}. Other partitions may reverse their order; "
             f"{needed} iterations would keep the first of these orders {KEPT:.0%} of the time."
         )
-
-
-def notes_of(scores: FoldScores, rule: Rule, probabilities: Probabilities) -> Iterator[str]:
-    """Limits of the method and of these data."""
-    yield from _NOTES
-    if probabilities is None:
-        yield "the rule that they recommend, Spearman's, needs the probability of every item"
-    if rule.name.startswith("posterior"):
-        yield _LOOKS
-    missing = int(np.isnan(scores.iteration_means()).any(axis=1).sum())
-    if missing:
-        yield f"{counted(missing, 'iteration')} with a failed or missing fold of some learner"
 
 
 def tables_of(content: dict[str, Any]) -> Iterator[Table]:

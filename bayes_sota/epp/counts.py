@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InfiniteEstimateError, InputError, listed
 from bayes_sota.core.text import nearest
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
 
 Compared = Literal["same-round", "all-rounds"]
@@ -225,43 +225,36 @@ def _listed(matches: Matches) -> MatchCounts:
     return MatchCounts(wins, n_matches + n_matches.T, int(np.sum(doubled == 1)))
 
 
-def is_connected(doubled_wins: Wins) -> bool:
-    """Whether wins lead from every player to every other, so that all estimates are finite.
+def unbeaten_players(doubled_wins: Wins) -> BoolArray | None:
+    """Players who never lost to the others, (m,); None if wins lead from each to every other.
 
-    A tie leads in both directions.
+    Only without such players all estimates are finite. A tie leads in both directions.
 
     Examples
     --------
-    >>> is_connected(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]]))
-    False
+    >>> unbeaten_players(np.array([[0, 2, 2], [0, 0, 1], [0, 1, 0]])).tolist()
+    [True, False, False]
     """
     won = doubled_wins > 0
-    for graph in (won, won.T):
+    for graph, is_ahead in ((won, False), (won.T, True)):
         reached, new = np.arange(len(won)) == 0, np.zeros(1, np.intp)
         while new.size:
             new = np.flatnonzero(graph[new].any(axis=0) & ~reached)
             reached[new] = True
         if not reached.all():
-            return False
-    return True
+            return np.asarray(reached == is_ahead)
+    return None
 
 
-def infinite_estimates(doubled_wins: Wins, players: Sequence[str]) -> InfiniteEstimateError:
-    """Name players whose estimates are infinite, of a graph that is not strongly connected."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = csr_array(doubled_wins > 0)
-    pieces, piece = connected_components(graph, directed=False)
-    parts, part = connected_components(graph, connection="strong")
-    winners, losers = (part[places] for places in np.nonzero(doubled_wins))
-    beaten = np.isin(np.arange(parts), losers[winners != losers])
-    inside = part == np.argmin(beaten) if pieces == 1 else piece == 0
-    first, second = (listed(np.array(players)[x]) for x in (inside, ~inside))
-    what = f"{first} never lost to {second}" if pieces == 1 else f"{first} and {second} never meet"
+def infinite_estimates(
+    doubled_wins: Wins, unbeaten: BoolArray, players: Sequence[str]
+) -> InfiniteEstimateError:
+    """Name the players whose estimates are infinite."""
+    first, second = (listed(np.array(players)[x]) for x in (unbeaten, ~unbeaten))
+    met = doubled_wins[np.ix_(unbeaten, ~unbeaten)].any()
+    what = f"{first} never lost to {second}" if met else f"{second} and {first} never meet"
     return InfiniteEstimateError(
-        f"{what}, so that some differences of skill have no finite estimate ({parts} groups of "
-        "players that results do not link both ways)",
+        f"{what}, so that some differences of skill have no finite estimate",
         parameter="penalty",
         fix="{option} (half a round of ties) gives finite ones, and so does the Bayesian model "
         "(--bayes, sample_epp)",

@@ -41,8 +41,8 @@ from bayes_sota.epp.counts import (
     MatchKind,
     count_matches,
     infinite_estimates,
-    is_connected,
     nearest_player,
+    unbeaten_players,
 )
 from bayes_sota.epp.estimate import ClusteredEstimate
 from bayes_sota.epp.rounds import ROUND_OFF, bonferroni_critical, critical_values, rank_intervals
@@ -300,10 +300,11 @@ def fit_epp(
     counts = count_matches(data, kind)
     if counts.n_ties and counts.n_ties == counts.n_matches.sum() / 2:
         raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
-    connected = is_connected(counts.doubled_wins)
-    if not (penalty or connected):
-        raise infinite_estimates(counts.doubled_wins, data.players)
+    unbeaten = unbeaten_players(counts.doubled_wins)
+    if unbeaten is not None and not penalty:
+        raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))
+    connected = unbeaten is None
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
 
 

@@ -58,7 +58,7 @@ def solve(
 
     Notes
     -----
-    The maximum must exist: the graph of wins is strongly connected (``is_connected``).
+    The maximum must exist: the graph of wins is strongly connected (``unbeaten_players``).
 
     Examples
     --------

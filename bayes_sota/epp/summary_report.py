@@ -304,16 +304,12 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
 
 
 def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, Any]:
-    """Difference of two players' skills, and how likely A beats B in a new round.
-
-    In a tournament not seen yet both players deviate from their skills as they do between the
-    tournaments seen.
-    """
+    """Difference of two players' skills, and how likely A beats B in a new round."""
     players, skills = draws_of_players(tree)
     first, second = two_players(players, a, b)
     gap = skills[:, first] - skills[:, second]
     found, win = summarize_difference(gap, ci_prob), summarize_draws(expit(gap), ci_prob)
-    compared: dict[str, Any] = {
+    return {
         "players": [a, b],
         "difference": found.pop("mean"),
         "se": found.pop("sd"),
@@ -321,12 +317,6 @@ def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, 
         "win_probability": win["mean"],
         "win_probability_interval": win["interval"],
     }
-    if "tournament_sd" in tree["posterior"]:
-        spread = dataset_of(tree, "posterior")["tournament_sd"].values.ravel()
-        normal = np.random.default_rng(0).standard_normal(gap.size)
-        new = summarize_draws(expit(gap + np.sqrt(2) * spread * normal), ci_prob)
-        compared["new_tournament"] = {"win_probability": new["mean"], "interval": new["interval"]}
-    return compared
 
 
 def _deviance_sentence(found: dict[str, Any]) -> str:

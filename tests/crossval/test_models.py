@@ -52,9 +52,10 @@ def test_the_likelihood_is_that_of_the_laws_it_says(folds: int) -> None:
 def test_relative_scores_are_those_of_completed_iterations() -> None:
     scores = RUNS.scores.copy()
     scores[1, 2, 0, 3] = np.nan
-    found = relative_scores(FoldScores(scores, tasks=["x", "y"]))
+    given = FoldScores(scores, tasks=["x", "y"])
+    assert given.notes == ("1 iteration that not all learners completed",)
+    found = relative_scores(given)
     assert found.values.shape == (7, 5, 3)
-    assert found.dropped == 1
     assert found.labels[3:5] == ["x: 3", "y: 1"]
     assert found.values.sum(axis=2) == pytest.approx(0)
     assert found.iterations.tolist() == [4, 3]

@@ -14,8 +14,8 @@ from bayes_sota.epp.counts import (
     count_matches,
     count_scores,
     infinite_estimates,
-    is_connected,
     ranks_of,
+    unbeaten_players,
 )
 
 LOWER = [False, True, True, False, False, True]
@@ -112,29 +112,31 @@ def parts(wins: np.ndarray) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero(row).tolist()) for row in reach & reach.T}
 
 
-def test_who_reaches_whom_decides_and_the_message_names_the_best() -> None:
+def test_who_reaches_whom_decides_and_the_message_names_the_unbeaten() -> None:
     rng, sizes, m = np.random.default_rng(1), set(), 6
     for seed in range(80):
         scores = np.rint(4 * rng.random((int(rng.integers(2, 4)), m)) + np.arange(m))
         kind = ("same-round", "all-rounds")[seed % 2]
         wins = count_matches(ScoreTable(scores), kind).doubled_wins
         expected = parts(wins)
-        assert is_connected(wins) == (len(expected) == 1)
+        unbeaten = unbeaten_players(wins)
+        assert (unbeaten is None) == (len(expected) == 1)
         sizes.add(len(expected))
-        if len(expected) > 1:
-            said = str(infinite_estimates(wins, list("abcdef")))
-            assert f"({len(expected)} groups of players" in said
+        if unbeaten is not None:
+            said = str(infinite_estimates(wins, unbeaten, list("abcdef")))
             named = re.findall('"(.)"', said.split(" never")[0])
-            best = ["abcdef".index(name) for name in named]
-            assert frozenset(best) in expected
-            assert not np.delete(wins, best, axis=0)[:, best].any()
+            assert named == [name for name, ahead in zip("abcdef", unbeaten, strict=True) if ahead]
+            assert unbeaten.any()
+            assert not unbeaten.all()
+            assert not wins[~unbeaten][:, unbeaten].any()
     assert {1, 2, 3, 4} <= sizes
 
 
 def test_the_message_names_who_never_meets() -> None:
     """Also where a player of one half never lost to the others of it, whom it did meet."""
     scores = [[2, 1, NAN, NAN], [2, 1, NAN, NAN], [NAN, NAN, 1, 2], [NAN, NAN, 2, 1]]
-    found = str(infinite_estimates(count_matches(ScoreTable(scores)).doubled_wins, list("abcd")))
+    wins = count_matches(ScoreTable(scores)).doubled_wins
+    found = str(infinite_estimates(wins, unbeaten_players(wins), list("abcd")))
     sides = found.split(" never meet")[0].split(" and ")
     assert sides == ['"a", "b"', '"c", "d"']
 

@@ -11,11 +11,10 @@ from bayes_sota.epp.summary_report import _compared, report_tournaments
 from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
 
-def result(**more: np.ndarray) -> xr.DataTree:
+def result() -> xr.DataTree:
     """Draws of three players' skills."""
     draws = np.random.default_rng(0).normal([0.6, 0.1, -0.7], 0.5, (4, 500, 3))
     content = {"epp": (("chain", "draw", "player"), draws)}
-    content |= {name: (("chain", "draw"), values) for name, values in more.items()}
     posterior = xr.Dataset(content, coords={"player": ["worst", "best", "middle"]})
     return xr.DataTree.from_dict({"posterior": posterior})
 
@@ -37,8 +36,8 @@ def test_table_of_players() -> None:
     assert table.loc["middle", "p_beats_average"] == pytest.approx(beats)
 
 
-def test_a_pair_and_a_new_tournament_which_is_less_certain() -> None:
-    tree = result(tournament_sd=np.full((4, 500), 1.0))
+def test_a_pair() -> None:
+    tree = result()
     skills = tree["posterior"]["epp"].values.reshape(-1, 3)
     difference = skills[:, 0] - skills[:, 2]
     p = 1 / (1 + np.exp(-difference))
@@ -46,14 +45,6 @@ def test_a_pair_and_a_new_tournament_which_is_less_certain() -> None:
     assert found["p_better"] == np.mean(difference > 0)
     assert found["win_probability"] == pytest.approx(p.mean())
     assert found["win_probability_interval"] == pytest.approx(np.quantile(p, [0.05, 0.95]))
-    new = found["new_tournament"]
-    assert 0.5 < new["win_probability"] < p.mean()
-    assert new["interval"][0] < found["win_probability_interval"][0]
-    # differences of normal deviations of two players: sd of sqrt(2)
-    deviations = np.random.default_rng(1).normal(size=(2000, 2)) @ [1, -1]
-    expected = np.mean(1 / (1 + np.exp(-difference - deviations)))
-    assert new["win_probability"] == pytest.approx(expected, abs=0.02)
-    assert "new_tournament" not in _compared(result(), "worst", "middle", 0.9)
 
 
 def test_tournaments_have_gaps_where_a_player_is_missing() -> None:

@@ -34,7 +34,7 @@ from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.crossval.across_tasks import (
     fold_bias,
     seed_verdicts,
-    signed_rank_sum,
+    signed_ranks,
 )
 from bayes_sota.crossval.correlated_t import difference_tests
 from bayes_sota.crossval.shape import canonical_iterations, steady_state
@@ -143,14 +143,9 @@ class Study:
 
 def _direction(values: ArrayLike) -> tuple[int, float]:
     """1 or -1 where one number per data set tends to be positive or negative, else 0; p-value."""
-    from scipy.stats import wilcoxon
-
     found = np.round(np.asarray(values, np.float64), 12)
-    found = found[np.isfinite(found)]
-    if len(found) < 6 or not found.any():
-        return 0, 1.0
-    p, sign = float(wilcoxon(found).pvalue), int(np.sign(signed_rank_sum(found)))
-    return (sign if p <= _LEVEL else 0), p
+    p, sign = signed_ranks(found[np.isfinite(found)])
+    return (0, 1.0) if p is None else (sign if p <= _LEVEL else 0, p)
 
 
 def _by_direction(values: ArrayLike, said: str, number: float | None = None) -> Finding:

@@ -56,7 +56,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
-from bayes_sota.crossval.fits import Study, checked_study, seeded
+from bayes_sota.crossval.fits import Study, seeded
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.learners import named_learners, prepared
 
@@ -87,9 +87,7 @@ def checked_task(task: Task, names: Iterable[str] = LEARNERS, seed: int = 0) -> 
     own = study_learners(names).items()
     learners = {name: prepared(learner, task.categories) for name, learner in own}
     try:
-        return checked_study(
-            learners, task.rows, task.labels, folds=max(FOLDS), scoring="roc_auc", seed=seed
-        )
+        return Study(learners, task.rows, task.labels, max(FOLDS), "roc_auc", seed)
     except InputError as error:
         raise InputError(f"task {task.name}: {error}") from None
 
