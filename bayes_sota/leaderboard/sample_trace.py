@@ -22,7 +22,7 @@ from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.anchors import notes_of_anchors
-from bayes_sota.leaderboard.fit import ShapeFit, fit_shape
+from bayes_sota.leaderboard.fit import FieldFit, fit_shape
 from bayes_sota.leaderboard.posterior import notes_of, reasons_of
 from bayes_sota.leaderboard.sample import best_first, compare_boards, facts_of, groups_of_board
 from bayes_sota.leaderboard.sample_pairs import complete_paired
@@ -40,7 +40,7 @@ def complete(
     *,
     priors: Any = None,
     family: str | SkillFamily | None = None,
-    fit: ShapeFit | None = None,
+    fit: FieldFit | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Result of a board from a trace of ``build_model``, extended or not.
@@ -124,7 +124,7 @@ def complete(
 
 
 def skills_of_trace(
-    fit: ShapeFit, model: "pm.Model", posterior: xr.Dataset, rng: np.random.Generator
+    fit: FieldFit, model: "pm.Model", posterior: xr.Dataset, rng: np.random.Generator
 ) -> Skills:
     """Skills of all modelled classifiers at each draw of a trace."""
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
@@ -149,7 +149,7 @@ def _log_density(model: "pm.Model", posterior: xr.Dataset) -> Callable[[int], Fl
 
 
 def draw_own_skills(
-    fit: ShapeFit,
+    fit: FieldFit,
     log_density: Callable[[int], FloatArray],
     rho: FloatArray,
     shift: FloatArray,
@@ -166,11 +166,10 @@ def draw_own_skills(
     def shapes(draws: IntArray) -> FloatArray:
         own = np.stack([log_density(draw) for draw in draws.tolist()])
         own = own[:, first] if own.shape[1] > 1 else own
-        own = own - (own.max(axis=2, keepdims=True) if fit.evidence.is_cut else 0.0)
         bend = np.minimum(own[..., -1:] - 2 * own[..., -2:-1] + own[..., -3:-2], 0.0) / step**2
         slope = (own[..., -1:] - own[..., -2:-1]) / step + bend * step / 2
         beyond = own[..., -1:] + slope * away + bend * away**2 / 2
-        return np.exp(np.concatenate([own, beyond], axis=2))
+        return fit.in_units(np.concatenate([own, beyond], axis=2))[0]
 
     node = fit.nodes.find(rho)
     parameters = Parameters(np.zeros(rho.size, np.int64), node, np.zeros((rho.size, 2)))

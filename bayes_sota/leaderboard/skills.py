@@ -37,7 +37,7 @@ from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
-from bayes_sota.leaderboard.fit import FieldFit, Outliers
+from bayes_sota.leaderboard.fit import FieldFit
 from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
 REPEATS = 4  # draws per set of parameters
@@ -445,9 +445,7 @@ def replicate_scores(
     The log density of the shape on the grid is one for all entries, (G,), or one for each, (n, G).
     """
     r = int(fit.nodes.find(np.array([rho]))[0])
-    if fit.evidence.is_cut:  # as in the fit: only relative densities matter
-        log_density = log_density - log_density.max(axis=-1, keepdims=True)
-    density = fit.outliers.join(np.exp(np.clip(log_density, -700.0, 50.0)))[None]
+    density = fit.outliers.join(fit.in_units(log_density)[0])[None]
     psi = draw_fresh(fit, fit.tables[r], density, rng)
     return fit.evidence.board.sign * fit.evidence.draw_scores(psi, rho, 0.0, rng)[0]
 
@@ -504,7 +502,8 @@ def prior_boards(
         Prior draws of rho, in the cells of the nodes, and of the shift.
     rng : Generator
     """
-    wide = _widened(fit)
+    wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
+    vars(wide)["scale"] = fit.scale  # the same shapes, whose least width is a step of the fit
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
     psi, scores = np.empty((2, size, evidence.entries.size))
     hidden, tries = np.full(size, evidence.psi[0]), draw_tries(fit, size, rng)
@@ -523,12 +522,6 @@ def prior_boards(
         "winner_skill": theta[np.arange(size), np.argmax(scores, axis=1)],
         "observed_maximum": scores.max(axis=1),
     }
-
-
-def _widened(fit: FieldFit) -> FieldFit:
-    """The same on a grid that covers the fields of the prior."""
-    wide = replace(fit.evidence, y=prior_grid(fit))
-    return replace(fit, evidence=wide, outliers=Outliers.of_board(wide, fit.scale, fit.nodes))
 
 
 def prior_grid(fit: FieldFit) -> FloatArray:
