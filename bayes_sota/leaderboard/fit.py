@@ -131,9 +131,17 @@ class FieldFit(Fit):
 
     @cached_property
     def classifiers(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Classifier behind each modelled entry, (E,); row and first entry of each, (C,) both."""
-        classifier, row = self.evidence.classifiers(self.copies)
-        return classifier, row, np.unique(classifier, return_index=True)[1]
+        """Classifier behind each modelled entry, (E,); row and first entry of each, (C,) both.
+
+        Entries that share a score are divided evenly among as many classifiers as count there.
+        """
+        distinct, row = np.ceil(self.copies - 1e-9).astype(np.int64), self.evidence.row
+        order, size = np.argsort(row, kind="stable"), np.bincount(row)
+        number = np.empty(row.size, np.int64)  # of the entry among those of its score
+        number[order] = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size)
+        classifier = (np.cumsum(distinct) - distinct)[row] + number % distinct[row]
+        first = np.unique(classifier, return_index=True)[1]
+        return classifier, np.repeat(np.arange(distinct.size), distinct), first
 
     def dimension(self, family: str) -> int:
         """Number of coordinates of a shape."""
@@ -230,10 +238,9 @@ class FieldFit(Fit):
     @property
     def natural_points(self) -> FloatArray:
         """The points as values of ``parameters``, shape (N, d)."""
-        (mean, sd), (log_mean, log_sd) = self.prior
-        place, width, *others = self.points[0].points.T
-        place = mean + self.evidence.board.sign * sd * place
-        return np.column_stack([place, log_mean + log_sd * width, *others])
+        points = self.points[0].points
+        place = self.evidence.board.sign * self.location(points)
+        return np.column_stack([place, np.log(self.spread(points)), points[:, 2:]])
 
     def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
         """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
@@ -437,8 +444,8 @@ def fit_shape(
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; several submissions or own errors of entries; a fit
-        of another board.
+        Unknown family; only the maximum known; several submissions, own errors or known skills of
+        entries; a fit of another board.
 
     Examples
     --------
@@ -447,8 +454,10 @@ def fit_shape(
     ('location', 'log_spread')
     """
     shape = family_of(family)
-    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
-        what = "entries have several submissions or standard errors of their own"
+    if isinstance(board, Leaderboard) and (
+        board.has_own_errors or board.has_submissions or board.anchors is not None
+    ):
+        what = "entries have several submissions, standard errors of their own or known skills"
         fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
         raise InputError(what, fix=fix)
     if fit is None:

@@ -12,13 +12,13 @@ there, ``tests/leaderboard/test_posterior.py`` the second route.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors, board_priors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
@@ -121,10 +121,7 @@ def board_posterior(
         evidence, size = items_evidence(data), data.n_items
     else:
         evidence, size = board_evidence(data, priors), data.n_test
-    if data.new == "runs":
-        priors = replace(priors, correlation=FixedCorrelation(0.0))
-    else:
-        priors = learnt_priors(evidence.loadings, priors, data.new, evidence.explained)
+    priors = learnt_priors(evidence.loadings, priors, data.new, evidence.explained)
     fit = fit_field(evidence, priors, rng)
     skills = draw_posterior(fit, draws, rng)
     values = skills.estimands() | skills.new_scores(size or None, rng)
