@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from bayes_sota.core.numerics import student_factors
-from bayes_sota.core.priors import BetaCorrelation, BoardPriors, board_priors
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, board_priors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import New
@@ -229,10 +229,7 @@ class Evidence:
         return np.clip(self.loadings.relative[entries] * rho, 0, LARGEST_LOADING)
 
     def moved(self, rho: FloatArray, shift: FloatArray, entries: IntArray) -> FloatArray:
-        """By how many standard errors of the law shifts (D,) move entries, (D, k) or (D, 1)."""
-        moved = (rho * shift)[:, None]
-        if self.shares_scores:
-            return moved
+        """By how many standard errors of the law shifts (D,) move entries, (D, k)."""
         return self.loading(rho[:, None], entries) * self.ratio[entries] * shift[:, None]
 
     def own(self, rho: Any, entries: IntArray) -> FloatArray:
@@ -289,20 +286,6 @@ class Evidence:
         assert self.numbers is not None
         return _noise(tuple(map(tuple, self.numbers.tolist())), luck)
 
-    def classifiers(self, copies: FloatArray) -> tuple[IntArray, IntArray]:
-        """Classifier behind each modelled entry, (E,), and row of each classifier, (C,).
-
-        Entries that share a score are divided evenly among as many classifiers as count there.
-        """
-        distinct = np.ceil(copies - 1e-9).astype(np.int64)
-        order = np.argsort(self.row, kind="stable")
-        first = np.cumsum(np.bincount(self.row)) - np.bincount(self.row)
-        number = np.empty(self.row.size, np.int64)  # of the entry among those of its score
-        number[order] = np.arange(self.row.size) - first[self.row[order]]
-        start = np.cumsum(distinct) - distinct
-        classifier = start[self.row] + number % distinct[self.row]
-        return classifier, np.repeat(np.arange(distinct.size), distinct)
-
     def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray | float:
         """Factors that make Student's t of normal numbers, with the freedom of the errors."""
         if not np.isfinite(self.freedom):
@@ -334,11 +317,9 @@ class Evidence:
         if self.numbers is not None:
             kind = np.broadcast_to(self.kinds[self.entries], psi.shape)
             return self.shown(psi + error * self.noise(luck).draw_above(low, kind, rng))
-        z = self.draw_normal(psi.shape[:1], rng)
-        if self.is_cut:  # at the same quantile above the cut, so that what is shared stays shared
-            tail = ndtr(-np.minimum(low, _FURTHEST))
-            z = -ndtri(np.maximum(tail * ndtr(-z), 1e-307))
-        return self.shown(psi + error * z)
+        level = ndtr(-self.draw_normal(psi.shape[:1], rng))
+        above = ndtr(-np.minimum(low, _FURTHEST))  # the same quantile: what is shared stays shared
+        return self.shown(psi - error * ndtri(np.maximum(above * level, 1e-307)))
 
     def draw_normal(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Standard normals of the modelled entries, (*shape, E), with what relatives share."""
@@ -525,8 +506,11 @@ def learnt_priors(
 ) -> BoardPriors:
     """Priors with the posterior of rho from answers, items or tasks; tasks have their own prior.
 
-    ``explained`` is the share of the leaders' variance that anchors explain.
+    Errors of new runs have nothing in common. ``explained`` is the share of the leaders' variance
+    that anchors explain.
     """
+    if new == "runs":
+        return replace(priors, correlation=FixedCorrelation(0.0))
     if not loadings.is_learnt:
         return priors
     prior = priors.correlation

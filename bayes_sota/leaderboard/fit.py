@@ -11,7 +11,7 @@ the nodes are summed). ``log_evidence`` has the evidence of each value, were rho
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -43,7 +43,7 @@ _ENOUGH = 150.0
 _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 2
-NUMPY: Operations = operations_of(np, log_ndtr)
+NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,28 +69,19 @@ class Outliers:
     reach: FloatArray | None
 
     @classmethod
-    def of(cls, count: float, y: FloatArray, scale: FieldScale, typical: Any) -> Self:
-        """Of a board with so many modelled entries, at a grid y (G,).
-
-        ``typical`` (G,) is the chance to be modelled; None where all are.
-        """
-        share, z = _STRANGERS / count, (y - scale.location) / scale.location_sd
-        wide = np.exp(-0.5 * z**2) / (scale.location_sd * np.sqrt(2 * np.pi))
-        if typical is None:
+    def of(cls, evidence: Evidence, scale: FieldScale, largest: Tables) -> Self:
+        """Of a board with these tables at the largest rho."""
+        share, z = _STRANGERS / evidence.copies.sum(), evidence.y - scale.location
+        wide = np.exp(-0.5 * (z / scale.location_sd) ** 2)
+        wide /= scale.location_sd * np.sqrt(2 * np.pi)
+        if not evidence.is_cut:
             return cls(share, share * wide, None)
-        reach = typical * (y[1] - y[0])
+        reach = largest.typical * evidence.step
         return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
 
-    @classmethod
-    def of_board(cls, evidence: Evidence, scale: FieldScale, nodes: Nodes) -> Self:
-        """Of a board, at the largest rho."""
-        at = evidence.at(float(nodes.rho[-1]), float(nodes.luck[-1]))
-        typical = at.typical if evidence.is_cut else None
-        return cls.of(evidence.copies.sum(), evidence.y, scale, typical)
-
-    def join(self, shape: FloatArray) -> FloatArray:
-        """Density of skill, (..., G), from that of the shape."""
-        modelled = 1.0 if self.reach is None else (shape @ self.reach)[..., None]
+    def join(self, shape: Any, whole: Any = 1.0) -> Any:
+        """Density of skill, (..., G), from that of the shape, whose integral is ``whole``."""
+        modelled = whole if self.reach is None else (shape @ self.reach)[..., None]
         return (1 - self.share) * shape + modelled * self.profile
 
 
@@ -105,8 +96,6 @@ class FieldFit(Fit):
     copies : ndarray, shape (K,)
         Effective number of entries with each distinct score: spikes of identical submissions
         count as many as the model explains.
-    scale : FieldScale
-    outliers : Outliers
     shapes : mapping of str to SkillFamily
         The families by name.
     """
@@ -114,20 +103,19 @@ class FieldFit(Fit):
     evidence: Evidence
     priors: BoardPriors
     copies: FloatArray
-    scale: FieldScale
-    outliers: Outliers
     shapes: Mapping[str, SkillFamily]
 
-    @classmethod
-    def of(
-        cls, evidence: Evidence, priors: BoardPriors, nodes: Nodes, copies: FloatArray
-    ) -> "FieldFit":
-        """A fit before its parameters are sampled."""
+    @cached_property
+    def scale(self) -> FieldScale:
+        """Prior of the place and the width of the field."""
+        priors, evidence = self.priors, self.evidence
         prior = evidence.law.prior_scale or (*priors.location, *priors.log_spread)
-        scale = FieldScale(*prior, evidence.step)
-        outliers = Outliers.of_board(evidence, scale, nodes)
-        known = evidence, priors, copies, scale, outliers, FAMILIES
-        return cls(nodes, priors.families, (), "nothing", *known)
+        return FieldScale(*prior, evidence.step)
+
+    @cached_property
+    def outliers(self) -> Outliers:
+        """The few that belong to no shape."""
+        return Outliers.of(self.evidence, self.scale, self.tables[-1])
 
     def at_rho(self, rho: float) -> Self:
         """The same where one value of rho has all the weight."""
@@ -143,9 +131,17 @@ class FieldFit(Fit):
 
     @cached_property
     def classifiers(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Classifier behind each modelled entry, (E,); row and first entry of each, (C,) both."""
-        classifier, row = self.evidence.classifiers(self.copies)
-        return classifier, row, np.unique(classifier, return_index=True)[1]
+        """Classifier behind each modelled entry, (E,); row and first entry of each, (C,) both.
+
+        Entries that share a score are divided evenly among as many classifiers as count there.
+        """
+        distinct, row = np.ceil(self.copies - 1e-9).astype(np.int64), self.evidence.row
+        order, size = np.argsort(row, kind="stable"), np.bincount(row)
+        number = np.empty(row.size, np.int64)  # of the entry among those of its score
+        number[order] = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size)
+        classifier = (np.cumsum(distinct) - distinct)[row] + number % distinct[row]
+        first = np.unique(classifier, return_index=True)[1]
+        return classifier, np.repeat(np.arange(distinct.size), distinct), first
 
     def dimension(self, family: str) -> int:
         """Number of coordinates of a shape."""
@@ -158,9 +154,22 @@ class FieldFit(Fit):
     def shape_of(
         self, family: str, points: FloatArray, y: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Density of a shape as of ``shape_density``, (N, G), and its unit, (N,)."""
-        y, is_cut = self.evidence.y if y is None else y, self.evidence.is_cut
-        return shape_density(y, is_cut, self.scale, self.shapes[family], points)
+        """Density of a shape at the grid or at y, (N, G), and the logarithm of its unit, (N,)."""
+        shape, y = self.shapes[family], self.evidence.y if y is None else y
+        columns = tuple(np.clip(points, -6, 6).T[:, :, None])
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            log_density = shape.log_density(NUMPY, self.scale, columns, y)
+        log_density = np.broadcast_to(log_density, (len(points), y.size))
+        return self.in_units(np.nan_to_num(log_density, nan=-1e300))
+
+    def in_units(self, log_density: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Densities (..., G) in a unit, and its logarithm, (...).
+
+        The unit is 1; on a board that is cut the highest density: a shape far below the cut must
+        keep its slope instead of underflowing to a plateau.
+        """
+        log_unit = log_density.max(axis=-1) * self.evidence.is_cut
+        return np.exp(np.clip(log_density - log_unit[..., None], -700.0, 50.0)), log_unit
 
     def location(self, coordinates: FloatArray) -> FloatArray:
         """Place of the field at coordinates (D, P): log odds, or in units of the score, (D,)."""
@@ -205,6 +214,45 @@ class FieldFit(Fit):
             log_p[draws] = each[inverse.reshape(-1, 1), row]
         return log_p
 
+    @property
+    def shape(self) -> SkillFamily:
+        """The shape."""
+        return self.shapes[self.families[0]]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the variables: the place, the logarithm of the width, and the others."""
+        return parameters_of(self.shape)
+
+    @property
+    def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Mean and standard deviation of ``location`` and of ``log_spread``, a priori.
+
+        In log odds; for the metric "score" in its units, with its sign.
+        """
+        law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
+        zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
+        of_width = scale.log_spread + float(np.log(one - zero)), scale.log_spread_sd
+        return (sign * place, (one - zero) * scale.location_sd), of_width
+
+    @property
+    def natural_points(self) -> FloatArray:
+        """The points as values of ``parameters``, shape (N, d)."""
+        points = self.points[0].points
+        place = self.evidence.board.sign * self.location(points)
+        return np.column_stack([place, np.log(self.spread(points)), points[:, 2:]])
+
+    def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
+        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
+        (mean, sd), (log_mean, log_sd) = self.prior
+        sign = self.evidence.board.sign
+        return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
+
+    def log_evidence_at(self, rho: FloatArray) -> FloatArray:
+        """Log evidence at values of rho (k,), from points of their own, (k,)."""
+        nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
+        return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
+
 
 class Likelihood:
     r"""Log likelihood of all modelled scores, and of how many entries lie below them.
@@ -229,34 +277,31 @@ class Likelihood:
             self.reach = np.concatenate([at.reach for at in tables]).T * step
             self.typical = np.array([at.typical for at in tables]).T * step
 
-    def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
+    def each(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
         Of densities (N, G) in units of ``exp(log_unit)``, with the share of an entry in the log
-        probability of the number of entries below the modelled part.
+        probability of the number of entries below the modelled part. Arrays, or tensors.
         """
-        log_p = self._logs(density, self.table)
-        log_p += self.log_scale
+
+        def logs(table: FloatArray) -> Any:
+            integral = ops.log(ops.maximum(density @ table, _TINY))
+            return integral.reshape((density.shape[0], self.nodes, -1))
+
+        log_p = logs(self.table) + self.log_scale
         if self.reach is None:
-            return log_p
-        reach = np.minimum(self._logs(density, self.typical) + log_unit[:, None, None], 0.0)
+            return log_p + log_unit[:, None, None]
+        reach = ops.minimum(logs(self.typical) + log_unit[:, None, None], 0.0)
         n = self.copies.sum()
-        counts = log_count_probability(reach, n, self.below) / n
-        kinds = self._logs(density, self.reach)
-        log_p += counts - (kinds if kinds.shape[2] == 1 else kinds[:, :, self.kind])
-        return log_p
+        counts = log_count_probability(reach, n, self.below, ops) / n
+        return log_p + counts - logs(self.reach)[:, :, self.kind]
 
-    def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
+    def __call__(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
         """Of all scores, shape (N, R)."""
-        return self.each(density, log_unit) @ self.copies
-
-    def _logs(self, density: FloatArray, table: FloatArray) -> FloatArray:
-        value = density @ table
-        np.log(np.maximum(value, _TINY, out=value), out=value)
-        return value.reshape(len(density), self.nodes, -1)
+        return self.each(density, log_unit, ops) @ self.copies
 
 
-def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArray:
+def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = NUMPY) -> Any:
     r"""Log likelihood of the reach of the modelled part, from the entries in and below it.
 
     .. math:: \int_0^1 (s R)^n (1 - s R)^k\, ds\, / B(n + 1, k + 1) = I_R(n + 1, k + 1) / R
@@ -269,26 +314,10 @@ def log_count_probability(log_reach: FloatArray, n: float, k: float) -> FloatArr
     >>> log_count_probability(np.log(reach), 3, 0).round(2), (3 * np.log(reach)).round(2)
     (array([   -2.08, -1381.55]), array([   -2.08, -1381.55]))
     """
-    exact = betainc(n + 1, k + 1, np.exp(log_reach))
+    exact = ops.betainc(n + 1, k + 1, ops.exp(log_reach))
     far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
-    return np.where(exact > _LEAST_BETA, np.log(np.maximum(exact, _LEAST_BETA)), far) - log_reach
-
-
-def shape_density(
-    y: FloatArray, relative: bool, scale: FieldScale, family: SkillFamily, t: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Density at the grid, (N, G), and the logarithm of its unit, (N,).
-
-    The unit is 1, or the highest density on the grid: a shape far below the cut must keep its
-    slope instead of underflowing to a plateau.
-    """
-    inside = np.clip(t, -6, 6)
-    columns = tuple(inside[:, i, None] for i in range(family.dimension))
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        log_density = family.log_density(NUMPY, scale, columns, y)
-    log_density = np.nan_to_num(np.broadcast_to(log_density, (len(t), y.size)), nan=-1e300)
-    log_unit = log_density.max(axis=1) if relative else np.zeros(len(t))
-    return np.exp(np.clip(log_density - log_unit[:, None], -700.0, 50.0)), log_unit
+    near = ops.log(ops.maximum(exact, _LEAST_BETA))
+    return ops.where(exact > _LEAST_BETA, near, far) - log_reach
 
 
 @one_thread()
@@ -298,10 +327,10 @@ def fit_field(
     """Fit every family of the prior, with ``points`` per family for each of its parameters."""
     luck = priors.submission_luck if evidence.has_luck else NO_LUCK
     nodes = Nodes.of(priors.correlation, luck, RHO_NODES)
-    copies, start = evidence.copies, None
+    of_board = evidence, priors, evidence.copies, FAMILIES
+    empty, start = FieldFit(nodes, priors.families, (), "nothing", *of_board), None
     if evidence.shares_scores and _printed(evidence)[2].max() > _SMALLEST_SPIKE:
-        copies, start = _merged_copies(evidence, priors, nodes, rng)
-    empty = FieldFit.of(evidence, priors, nodes, copies)
+        empty, start = _merged(empty, rng)
     return infer_enough(empty, rng, points, start)
 
 
@@ -318,19 +347,20 @@ def infer_enough[F: FieldFit](
     return fit
 
 
-def _merged_copies(
-    evidence: Evidence, priors: BoardPriors, nodes: Nodes, rng: np.random.Generator
-) -> tuple[FloatArray, FieldFit]:
-    """Effective copies; quick fits at the middle rho, as a spike at first explains itself."""
-    fit: Any = None
-    copies, middle = evidence.copies, nodes.only(nodes.rho.size // 2)
+def _merged(fit: FieldFit, rng: np.random.Generator) -> tuple[FieldFit, FieldFit]:
+    """The same with effective copies, and a quick fit at the middle rho.
+
+    It takes several quick fits, as a spike at first explains itself.
+    """
+    nodes, quick = fit.nodes.only(fit.rho.size // 2), None
     for _ in range(_MERGING_ROUNDS):
-        fit = infer(FieldFit.of(evidence, priors, middle, copies), rng, _QUICK, fit)
-        merged = effective_copies(fit)
-        if np.array_equal(merged, copies):
+        quick = infer(replace(fit, nodes=nodes), rng, _QUICK, quick)
+        copies = effective_copies(quick)
+        if np.array_equal(copies, fit.copies):
             break
-        copies = merged
-    return copies, fit
+        fit = replace(fit, copies=copies)
+    assert quick is not None
+    return fit, quick
 
 
 def _printed(evidence: Evidence) -> tuple[FloatArray, NDArray[Any], NDArray[Any]]:
@@ -373,51 +403,6 @@ def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
     return expected
 
 
-@dataclass(frozen=True, eq=False)
-class ShapeFit(FieldFit):
-    """Fit of one shape, with its parameters by name."""
-
-    @property
-    def shape(self) -> SkillFamily:
-        """The shape."""
-        return self.shapes[self.families[0]]
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """Names of the variables: the place, the logarithm of the width, and the others."""
-        return parameters_of(self.shape)
-
-    @property
-    def prior(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Mean and standard deviation of ``location`` and of ``log_spread``, a priori.
-
-        In log odds; for the metric "score" in its units, with its sign.
-        """
-        law, scale, sign = self.evidence.law, self.scale, self.evidence.board.sign
-        zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
-        of_width = scale.log_spread + float(np.log(one - zero)), scale.log_spread_sd
-        return (sign * place, (one - zero) * scale.location_sd), of_width
-
-    @property
-    def natural_points(self) -> FloatArray:
-        """The points as values of ``parameters``, shape (N, d)."""
-        (mean, sd), (log_mean, log_sd) = self.prior
-        place, width, *others = self.points[0].points.T
-        place = mean + self.evidence.board.sign * sd * place
-        return np.column_stack([place, log_mean + log_sd * width, *others])
-
-    def standardised(self, location: Any, log_spread: Any, *shape: Any) -> tuple[Any, ...]:
-        """Standard normal coordinates of values of ``parameters``, arrays or tensors."""
-        (mean, sd), (log_mean, log_sd) = self.prior
-        sign = self.evidence.board.sign
-        return sign * (location - mean) / sd, (log_spread - log_mean) / log_sd, *shape
-
-    def log_evidence_at(self, rho: FloatArray) -> FloatArray:
-        """Log evidence at values of rho (k,), from points of their own, (k,)."""
-        nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
-        return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
-
-
 def parameters_of(family: SkillFamily) -> tuple[str, ...]:
     """Names of the variables of a shape.
 
@@ -435,7 +420,7 @@ def fit_shape(
     *,
     family: str | SkillFamily = "ex-gaussian",
     fit: FieldFit | None = None,
-) -> ShapeFit:
+) -> FieldFit:
     """Fit one shape of P(psi) to all scores of a board.
 
     The tensors of ``bayes_sota.leaderboard.models`` take it: it has the grid, the tables of the
@@ -454,13 +439,13 @@ def fit_shape(
 
     Returns
     -------
-    ShapeFit
+    FieldFit
 
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; several submissions or own errors of entries; a fit
-        of another board.
+        Unknown family; only the maximum known; several submissions, own errors or known skills of
+        entries; a fit of another board.
 
     Examples
     --------
@@ -469,8 +454,10 @@ def fit_shape(
     ('location', 'log_spread')
     """
     shape = family_of(family)
-    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
-        what = "entries have several submissions or standard errors of their own"
+    if isinstance(board, Leaderboard) and (
+        board.has_own_errors or board.has_submissions or board.anchors is not None
+    ):
+        what = "entries have several submissions, standard errors of their own or known skills"
         fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
         raise InputError(what, fix=fix)
     if fit is None:
@@ -479,11 +466,10 @@ def fit_shape(
     if fit.evidence.board.data_hash() != board.data_hash():
         raise InputError("the fit is of another board")
     name = shape.name
-    alone = {one.name: getattr(fit, one.name) for one in fields(FieldFit)}
     if name in fit.families and fit.shapes[name] is shape:
-        return ShapeFit(**alone).of_family(name)
-    alone |= {"families": (name,), "shapes": {name: shape}}
-    return infer(ShapeFit(**alone), _fixed(), _POINTS)
+        return fit.of_family(name)
+    alone = replace(fit, families=(name,), shapes={name: shape})
+    return infer(alone, _fixed(), _POINTS)
 
 
 def family_of(family: str | SkillFamily) -> SkillFamily:

@@ -91,16 +91,13 @@ def correlation_of(data: Outcomes, influence: FloatArray | None = None) -> Respo
 
     ``influence`` is that of items, clusters or tasks which anchors leave unexplained.
     """
-    of_tasks = data.new == "tasks"
-    if influence is None and not data.is_answers:
-        return influence_correlation(data.influence, data.scores, data.clusters, of_tasks=of_tasks)
     if data.new == "runs":
         return no_correlation(data.scores)
-    if influence is None and data.is_average:
-        influence = data.average.influence
-    if influence is None or (data.is_plain and data.clusters is None):
+    if data.is_plain and data.clusters is None:
         return response_correlation(data, influence)
-    return influence_correlation(influence * len(influence), data.scores, of_tasks=of_tasks)
+    rows = data.average.influence if influence is None else influence
+    of_tasks = data.new == "tasks"
+    return influence_correlation(rows * len(rows), data.scores, of_tasks=of_tasks)
 
 
 def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
@@ -136,7 +133,7 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     also too small on average (median ratio .64 for 15 of 300 positive and an AUC of .97). Of other
     scores the law has the error of the best, which says nothing of the others'.
     """
-    scores, of_score = data.scores, _carrying(data)
+    scores, of_score = data.scores, carrying(data.average.influence)
     if isinstance(law, AucScoreLaw):
         scores = np.clip(scores, 1 - law.normal_scores.largest, law.normal_scores.largest)
     shown = data.standard_errors / law.errors_at(scores)
@@ -152,10 +149,6 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     ratio = np.full(scores.size, np.exp(middle))
     ratio[known] = np.exp(middle + true / (true + noise) * (logs - centre))
     return ratio
-
-
-def _carrying(data: Outcomes) -> FloatArray:
-    return carrying(summed_by_cluster(data.influence, data.clusters))
 
 
 def _design_effect(data: Outcomes, correlation: ResponseCorrelation) -> float:
@@ -177,7 +170,7 @@ def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     if not data.is_answers:
         if data.n_clusters is not None and data.n_clusters < _LEAST_CLUSTERS:
             yield f"items come in only {data.n_clusters} clusters: too few for standard errors"
-        few = float(np.median(_carrying(data)[leaders]))
+        few = float(np.median(carrying(data.average.influence)[leaders]))
         if few < _LEAST_CARRYING:
             yield (
                 f"{few:.0f} of {counted(data.n_items, data.unit)} make up the error of the "

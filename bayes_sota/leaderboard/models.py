@@ -15,15 +15,13 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from scipy.interpolate import CubicSpline
-from scipy.special import betaln
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals
-from bayes_sota.leaderboard.fit import FieldFit, ShapeFit, fit_shape
+from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 from bayes_sota.leaderboard.skills import replicate_scores
 from bayes_sota.maximum.models import correlation_variable
@@ -33,7 +31,6 @@ _EVIDENCE_NODES = 12
 _LARGEST_TABLE = 128 << 20  # bytes
 _RHO_TAIL = 1e-3  # prior probability on each side where the likelihood is constant in rho
 _LARGEST_LOG = 600.0
-_LEAST_LOG = -500.0  # logarithm of the incomplete beta function, further out its first term
 _TINY = 1e-300
 
 
@@ -80,14 +77,12 @@ def build_model(
         ``shift``; deterministic ``spread``; observed ``score`` (classifier: entries of the modelled
         part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
         -1 for one's own. Where rho is known it is deterministic.
-        With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score less known
-        skill, in standard errors, none of which is taken for one of another population.
 
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; entries with several submissions or own errors,
-        which the exact route takes.
+        Unknown family; only the maximum known; entries with several submissions, own errors or
+        known skills, which the exact route takes.
 
     Notes
     -----
@@ -117,9 +112,7 @@ def build_model(
         pm.Deterministic("spread", pt.exp(parameters[1]))
         parameters += [pm.Normal(name) for name in shape_fit.parameters[2:]]
         rho = correlation_variable(prior)
-        shift = pm.Normal("shift")
-        if board.anchors is not None:
-            _observe_anchors(shape_fit, rho, shift)
+        pm.Normal("shift")
         if observe:
             observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho)
         if observe and not prior.is_fixed:
@@ -127,24 +120,7 @@ def build_model(
     return model
 
 
-def _observe_anchors(fit: ShapeFit, rho: Any, shift: Any) -> None:
-    """Observe the residuals of anchors, which show the shift; rho keeps its prior."""
-    anchors, law = fit.evidence.board.anchors, fit.evidence.law
-    residual, error = residuals(law, anchors)
-    fall = loadings_at(1.0, law, anchors, fit.evidence.board.maximum)
-    alone, rho = np.eye(residual.size), pt.as_tensor_variable(rho)
-    kept, within = parts_of(anchors, error)
-    every = (rho**2 * np.outer(fall, fall) * (1 - alone) + alone) * within[0] + within[1]
-    loading = rho * fall * kept
-    given = every - loading[:, None] * loading
-    pm.modelcontext(None).add_coord("anchor", list(anchors.names))
-    pm.MvNormal("anchor_residual", loading * shift, given, observed=residual, dims="anchor")
-    if not fit.priors.correlation.is_fixed:
-        alone_likely = pm.logp(pm.MvNormal.dist(np.zeros(residual.size), every), residual)
-        pm.Potential("anchors_leave_rho", -alone_likely)
-
-
-def start_values(fit: ShapeFit) -> dict[str, Any]:
+def start_values(fit: FieldFit) -> dict[str, Any]:
     """Random draws of the exact fit where chains start: ``pm.sample(initvals=...)``.
 
     From elsewhere a chain can stay where a shape explains no entry. Jitter would move them away:
@@ -152,7 +128,7 @@ def start_values(fit: ShapeFit) -> dict[str, Any]:
 
     Parameters
     ----------
-    fit : ShapeFit
+    fit : FieldFit
         Of ``fit_shape``, for the same board, priors and family as the model.
 
     Returns
@@ -175,12 +151,12 @@ def start_values(fit: ShapeFit) -> dict[str, Any]:
     return start | dict.fromkeys(("shift", *rho), "prior")
 
 
-def field_log_density(fit: ShapeFit, location: Any, log_spread: Any, *shape: Any) -> Any:
+def field_log_density(fit: FieldFit, location: Any, log_spread: Any, *shape: Any) -> Any:
     """Log density of a field at the grid of a fit: one for all entries, or one for each.
 
     Parameters
     ----------
-    fit : ShapeFit
+    fit : FieldFit
         Of ``fit_shape``.
     location, log_spread, *shape : tensor, shape () or (n,)
         ``fit.parameters``, one for all entries or one for each of the modelled part.
@@ -254,7 +230,7 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
         log_reach = log_sums([table.typical[None] for table in at])
         n = float(fit.copies.sum())
         reach = pt.minimum(log_reach + top[..., 0], 0.0)
-        log_p += log_count_probability(reach, n, evidence.n_below) / n - log_reach
+        log_p += log_count_probability(reach, n, evidence.n_below, PYTENSOR) / n - log_reach
     else:
         log_p += top[..., 0]
     total = pt.sum(weights[:, None] * log_p, axis=0)
@@ -292,23 +268,10 @@ def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
 
     The highest is taken apart so that a field far from all scores still has a slope.
     """
-    top, outliers = pt.max(log_density, axis=-1, keepdims=True), fit.outliers
-    if outliers.reach is None:
+    top = pt.max(log_density, axis=-1, keepdims=True)
+    if not fit.evidence.is_cut:
         top = pt.maximum(top, -_LARGEST_LOG)
-    shape = pt.exp(log_density - top)
-    if outliers.reach is None:
-        modelled = pt.exp(-top)
-    else:
-        modelled = pt.sum(shape * outliers.reach, axis=-1, keepdims=True)
-    return top, (1 - outliers.share) * shape + modelled * outliers.profile
-
-
-def log_count_probability(log_reach: Any, n: float, k: float) -> Any:
-    """Tensor of ``fit.log_count_probability``; value and gradient finite on both sides."""
-    far = (n + 1) * log_reach - np.log(n + 1) - betaln(n + 1, k + 1)
-    near = far > _LEAST_LOG
-    exact = pt.betainc(n + 1, k + 1, pt.exp(pt.switch(near, log_reach, 0.0)))
-    return pt.switch(near, pt.log(exact), far) - log_reach
+    return top, fit.outliers.join(pt.exp(log_density - top), pt.exp(-top))
 
 
 def observe_scores(
@@ -369,7 +332,7 @@ def observe_scores(
     )
 
 
-def _log_evidence(fit: ShapeFit, rho: Any) -> Any:
+def _log_evidence(fit: FieldFit, rho: Any) -> Any:
     """Log evidence of the shape, smooth in rho: exact at few nodes, a spline between."""
     nodes = _own_errors(fit)
     few = np.linspace(nodes[0], nodes[-1], min(nodes.size, _EVIDENCE_NODES))
@@ -385,5 +348,5 @@ def _log_ndtr(x: Any) -> Any:
     return pt.switch(pt.lt(x, -1.0), below, pt.log1p(-0.5 * pt.erfc(high * root)))
 
 
-PYTENSOR = operations_of(pt, _log_ndtr)
+PYTENSOR = operations_of(pt, log_ndtr=_log_ndtr)
 """The functions of ``shapes``, from PyTensor."""

@@ -14,7 +14,7 @@ from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import PairedPriors, Priors
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard.fit import family_of
-from bayes_sota.leaderboard.models import PYTENSOR, log_count_probability, relative_density
+from bayes_sota.leaderboard.models import PYTENSOR, relative_density
 from bayes_sota.leaderboard.pairs import Pairs
 from bayes_sota.leaderboard.pairs_posterior import PairFit, draw_boards
 from bayes_sota.leaderboard.shapes import FAMILIES
@@ -66,7 +66,9 @@ def build_paired(
         log_density = shape.log_density(PYTENSOR, fit.scale, columns, pairs.y)
 
         def logp(value: Any, log_density: Any, _: Any) -> Any:
-            total = _log_likelihood(fit, log_density.reshape((pairs.y.size,)))
+            top, density = relative_density(fit, log_density.reshape((pairs.y.size,)))
+            at_nodes = fit.likelihood(density[None], top, PYTENSOR)[0] + fit.extra
+            total = pt.logsumexp(at_nodes) - np.log(fit.rho.size)
             return pt.switch(pt.all(pt.isclose(value, pairs.scores)), total, np.nan)
 
         def random(log_density: Any, _: Any, rng: np.random.Generator, size: Any = None) -> Any:
@@ -77,22 +79,3 @@ def build_paired(
         shown = np.zeros(pairs.scores.shape)
         pm.CustomDist("score", log_density, shown, observed=pairs.scores, **own)
     return model
-
-
-def _log_likelihood(fit: PairFit, log_density: Any) -> Any:
-    """Log probability of all scores, skills and noise summed out."""
-    likelihood, count = fit.likelihood, float(fit.evidence.n_counted)
-    top, density = relative_density(fit, log_density)
-
-    def logs(table: Any) -> Any:
-        mass = pt.sum(density[:, None] * table, axis=0)
-        return pt.log(pt.maximum(mass, 1e-300)).reshape((fit.rho.size, -1))
-
-    total = pt.sum(logs(likelihood.table) + likelihood.log_scale, axis=1)
-    if likelihood.reach is None:
-        total += count * top
-    else:
-        total -= pt.sum(logs(likelihood.reach)[:, likelihood.kind], axis=1)
-        reach = pt.minimum(logs(likelihood.typical)[:, 0] + top, 0.0)
-        total += log_count_probability(reach, count, float(fit.evidence.n_below))
-    return pt.logsumexp(total + fit.extra) - np.log(fit.rho.size)

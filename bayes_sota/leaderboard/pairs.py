@@ -169,6 +169,11 @@ class Pairs:
         return bool(self.numbers.max() > 1)
 
     @property
+    def copies(self) -> FloatArray:
+        """Each pair that counts does so once."""
+        return np.ones(self.n_counted)
+
+    @property
     def row(self) -> IntArray:
         """Row of each pair that counts in the tables."""
         return np.arange(self.n_counted)

@@ -25,7 +25,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import known_skills, shift_of_scores
 from bayes_sota.leaderboard.evidence import Tables
-from bayes_sota.leaderboard.fit import FieldFit, Outliers, infer_enough, shape_density
+from bayes_sota.leaderboard.fit import FieldFit, infer_enough
 from bayes_sota.leaderboard.pairs import (
     Noise,
     Pairs,
@@ -36,7 +36,7 @@ from bayes_sota.leaderboard.pairs import (
     table_at,
 )
 from bayes_sota.leaderboard.posterior import few_points
-from bayes_sota.leaderboard.shapes import FAMILIES, FieldScale
+from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import prior_grid
 from bayes_sota.maximum.score_laws import score_law
 
@@ -150,8 +150,8 @@ class NoiseNodes:
         p = np.exp(log_joint - log_evidence[:, None, None])
         shift, share = np.einsum("res,rs->r", p, grid), np.einsum("res,e->r", p, _SHARES)
         log_prior = log_evidence + np.log((grid[:, 1] - grid[:, 0]) * len(z))
-        of_cells = normal_density(z, np.ones(1)) * (spacing + ~free)
-        log_prior += np.sum(np.log(of_cells), axis=1, where=free)
+        cells = normal_density(z[:, free], np.ones(1)) * spacing[free]
+        log_prior += np.log(cells).sum(axis=1)
         noise = noise._replace(shift=shift, outliers=share)
         return cls(pairs, z, spacing, noise, grid, p, log_prior)
 
@@ -209,16 +209,12 @@ class PairFit(FieldFit):
     @classmethod
     def _at(cls, nodes: NoiseNodes, families: tuple[str, ...]) -> Self:
         """At nodes of the noise."""
-        noise, board, pairs = nodes.noise, BoardPriors(), nodes.pairs.on_grid(nodes.noise)
-        prior = pairs.law.prior_scale or (*board.location, *board.log_spread)
-        scale = FieldScale(*prior, pairs.step)
-        typical = table_at(pairs, noise.at(-1)).typical if pairs.is_cut else None
-        outliers = Outliers.of(pairs.n_counted, pairs.y, scale, typical)
+        noise, pairs = nodes.noise, nodes.pairs.on_grid(nodes.noise)
         each = [noise.at(r) for r in range(len(nodes.z))]
         told = [_log_differences(pairs, one, pairs.differences(one) - one.shift) for one in each]
         of_noise = pairs.priors.correlation, pairs.priors.submission_luck
         weighed = Nodes(*of_noise, np.nan_to_num(noise.rho), noise.luck)
-        known = pairs, board, np.ones(pairs.n_counted), scale, outliers, FAMILIES
+        known = pairs, BoardPriors(), pairs.copies, FAMILIES
         extra = nodes.log_prior - np.concatenate(told)
         return cls(weighed, families, (), "nodes", *known, nodes, extra)
 
@@ -368,8 +364,7 @@ def draw_prior(
     y = prior_grid(fit)
     density = np.empty((draws, y.size))
     for _, f, rows in parameters.cells(fit):
-        points, family = parameters.points(fit, rows), fit.shapes[fit.families[f]]
-        density[rows] = shape_density(y, True, fit.scale, family, points)[0]
+        density[rows] = fit.shape_of(fit.families[f], parameters.points(fit, rows), y)[0]
     return parameters, *draw_boards(fit, y, density, rng)
 
 

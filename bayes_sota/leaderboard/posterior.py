@@ -12,13 +12,13 @@ there, ``tests/leaderboard/test_posterior.py`` the second route.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation, Priors, board_priors
+from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.item_values import tasks_in_words
@@ -70,7 +70,7 @@ class BoardPosterior:
 
     @cached_property
     def entries(self) -> EntryDraws:
-        """Draws of all entries with their ranks and P(best); needs ``every``."""
+        """Draws of all entries with their ranks and P(best)."""
         return entries_of(self.skills, self.rng)
 
 
@@ -80,7 +80,6 @@ def board_posterior(
     *,
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
-    every: bool = True,
 ) -> BoardPosterior:
     """Posterior of theta_sota from all scores of a board, own errors too, or from answers.
 
@@ -93,8 +92,6 @@ def board_posterior(
         From answers its prior of rho is combined with what they say of rho.
     draws : int
     random_seed : int, Generator or None
-    every : bool
-        Whether all modelled entries are drawn, or only those that may be the best.
 
     Returns
     -------
@@ -124,12 +121,9 @@ def board_posterior(
         evidence, size = items_evidence(data), data.n_items
     else:
         evidence, size = board_evidence(data, priors), data.n_test
-    if data.new == "runs":
-        priors = replace(priors, correlation=FixedCorrelation(0.0))
-    else:
-        priors = learnt_priors(evidence.loadings, priors, data.new, evidence.explained)
+    priors = learnt_priors(evidence.loadings, priors, data.new, evidence.explained)
     fit = fit_field(evidence, priors, rng)
-    skills = draw_posterior(fit, draws, rng, every=every)
+    skills = draw_posterior(fit, draws, rng)
     values = skills.estimands() | skills.new_scores(size or None, rng)
     if evidence.has_luck:
         values["submission_luck"] = fit.nodes.draw_luck(skills.parameters.node, rng)

@@ -289,7 +289,7 @@ def sota_sensitivity(
     if len(boards) == 1 and isinstance(boards[0], Leaderboard):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng = generator_of(random_seed)
-        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
+        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng)
         rows = rows_of_board(found, draws, rng)
     else:
         known = maximum_priors(priors)
@@ -322,7 +322,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
         return board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
 
     def anew(boards: Sequence[Any], priors: Any) -> FloatArray:
-        settings: Any = {"draws": draws, "random_seed": seed, "every": False}
+        settings: Any = {"draws": draws, "random_seed": seed}
         return board.sign * board_posterior(boards[0], priors, **settings).skills.best
 
     rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]

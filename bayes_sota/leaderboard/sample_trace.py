@@ -21,8 +21,7 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
-from bayes_sota.leaderboard.anchors import notes_of_anchors
-from bayes_sota.leaderboard.fit import ShapeFit, fit_shape
+from bayes_sota.leaderboard.fit import FieldFit, fit_shape
 from bayes_sota.leaderboard.posterior import notes_of, reasons_of
 from bayes_sota.leaderboard.sample import best_first, compare_boards, facts_of, groups_of_board
 from bayes_sota.leaderboard.sample_pairs import complete_paired
@@ -40,7 +39,7 @@ def complete(
     *,
     priors: Any = None,
     family: str | SkillFamily | None = None,
-    fit: ShapeFit | None = None,
+    fit: FieldFit | None = None,
     random_seed: Seed = DEFAULT_SEED,
 ) -> xr.DataTree:
     """Result of a board from a trace of ``build_model``, extended or not.
@@ -116,15 +115,16 @@ def complete(
     ours["posterior"] = ours["posterior"].assign_coords(same)
     for name in ("posterior", "observed_data"):
         ours[name] = xr.merge([groups[name], ours[name]], compat="override", join="outer")
-    of_known, doubts = notes_of_anchors(board)
-    reasons = [*doubts, *reasons_of(shape), described["diagnostics_reasons"]]
-    notes = [*notes_of(shape), *of_known]
-    facts = facts_of(shape, reasons, notes) | {"rho_learnt": 0, "skill_family": shape.shape.name}
+    reasons = [*reasons_of(shape), described["diagnostics_reasons"]]
+    facts = facts_of(shape, reasons, notes_of(shape)) | {
+        "rho_learnt": 0,
+        "skill_family": shape.shape.name,
+    }
     return result_tree(groups | ours, described | facts)
 
 
 def skills_of_trace(
-    fit: ShapeFit, model: "pm.Model", posterior: xr.Dataset, rng: np.random.Generator
+    fit: FieldFit, model: "pm.Model", posterior: xr.Dataset, rng: np.random.Generator
 ) -> Skills:
     """Skills of all modelled classifiers at each draw of a trace."""
     size = posterior.sizes["chain"] * posterior.sizes["draw"]
@@ -149,7 +149,7 @@ def _log_density(model: "pm.Model", posterior: xr.Dataset) -> Callable[[int], Fl
 
 
 def draw_own_skills(
-    fit: ShapeFit,
+    fit: FieldFit,
     log_density: Callable[[int], FloatArray],
     rho: FloatArray,
     shift: FloatArray,
@@ -166,12 +166,11 @@ def draw_own_skills(
     def shapes(draws: IntArray) -> FloatArray:
         own = np.stack([log_density(draw) for draw in draws.tolist()])
         own = own[:, first] if own.shape[1] > 1 else own
-        own = own - (own.max(axis=2, keepdims=True) if fit.evidence.is_cut else 0.0)
         bend = np.minimum(own[..., -1:] - 2 * own[..., -2:-1] + own[..., -3:-2], 0.0) / step**2
         slope = (own[..., -1:] - own[..., -2:-1]) / step + bend * step / 2
         beyond = own[..., -1:] + slope * away + bend * away**2 / 2
-        return np.exp(np.concatenate([own, beyond], axis=2))
+        return fit.in_units(np.concatenate([own, beyond], axis=2))[0]
 
     node = fit.nodes.find(rho)
     parameters = Parameters(np.zeros(rho.size, np.int64), node, np.zeros((rho.size, 2)))
-    return draw_skills(fit, parameters, rng, every=True, shapes=shapes, shared=(rho, shift))
+    return draw_skills(fit, parameters, rng, shapes=shapes, shared=(rho, shift))

@@ -29,9 +29,9 @@ _LEAST_RATIO = 0.02  # an exponential tail shorter than this share of the normal
 type Operations = Any
 
 
-def operations_of(library: Any, log_ndtr: Callable[[Any], Any]) -> Operations:
-    """The functions of an array library, NumPy's or PyTensor's, and ``log_ndtr``."""
-    return SimpleNamespace(**vars(library), log_ndtr=log_ndtr)
+def operations_of(library: Any, **more: Callable[..., Any]) -> Operations:
+    """The functions of an array library, NumPy's or PyTensor's, and those that it lacks."""
+    return SimpleNamespace(**vars(library), **more)
 
 
 @dataclass(frozen=True)

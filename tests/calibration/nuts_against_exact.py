@@ -27,7 +27,7 @@ from bayes_sota.core.importance import sample_importance
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.leaderboard.fit import ShapeFit, fit_field, fit_shape
+from bayes_sota.leaderboard.fit import FieldFit, fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, start_values
 from bayes_sota.leaderboard.sample_trace import skills_of_trace
 from bayes_sota.leaderboard.shapes import FAMILIES
@@ -131,7 +131,7 @@ def obesity() -> Leaderboard:
 
 
 @one_thread()
-def finely_sampled(shape: ShapeFit, points: int) -> ShapeFit:
+def finely_sampled(shape: FieldFit, points: int) -> FieldFit:
     """The same exact fit with many more points."""
 
     def of_points(t: np.ndarray) -> np.ndarray:
@@ -151,7 +151,7 @@ def moments(values: Values) -> Moments:
     return {name: (float(np.mean(v)), float(np.std(v))) for name, v in values.items()}
 
 
-def reference_of(shape: ShapeFit, points: int) -> tuple[Moments, float]:
+def reference_of(shape: FieldFit, points: int) -> tuple[Moments, float]:
     """Moments of estimands and parameters of the exact route, and the effective points behind."""
     fine = finely_sampled(shape, points)
     rng, found = np.random.default_rng(1), fine.points[0]

@@ -116,7 +116,10 @@ def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
         ("score {one} --metric pass@0", 'no column "pass@0"'),
         (f"score {BOARD}", "is a leaderboard, which bayes-sota board reads"),
         ("sota {one}", "bayes-sota score says how good it is"),
-        (f"board {BOARD} --n-test 1247 --metric pass@2", "--metric must be one of accuracy, auc, score, got 'pass@2'"),
+        (
+            f"board {BOARD} --n-test 1247 --metric pass@2",
+            "--metric must be one of accuracy, auc, score, got 'pass@2'",
+        ),
         (f"board {BOARD} --n-test 250 --by task", "not scores"),
         (f"board {EXAM} --new tasks --by task", "about new items of every task"),
         ("board {lone} --by task", "every task has one item"),
