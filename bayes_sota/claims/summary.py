@@ -6,14 +6,16 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import Any
 
 import numpy as np
 
+from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import printed_range
+from bayes_sota.claims.printed import reported_claim
 from bayes_sota.core.arguments import LEVEL, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
@@ -31,9 +33,10 @@ SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
     "false where B is at least as good as A on all items that there could be."
 )
-_UNKNOWN = {
-    "congruence": "the congruence, the share of items that both got right,",
-    "correlation": "the correlation of the two methods' cases",
+_ONE_DIGIT = "one digit after the point is taken as printed: write 0.90 if that was printed"
+UNKNOWN = {
+    "congruence": "congruence (share of items that both got right)",
+    "correlation": "correlation of the two methods' cases",
 }
 _WANTED = {
     "congruence": "how many items both got right",
@@ -114,41 +117,30 @@ def report_claim(
     """
     LEVEL.check(level, "level")
     needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
-    content: dict[str, Any] = {
+    found = judged(claim, level, printed)
+    content = content_of(claim, level, [*notes, *found.pop("notes")]) | found
+    content |= {
         "names": [*names],
-        claim.what: [claim.a, claim.b],
-        "p_false": claim.p_false(),
-        "p_false_range": [*claim.p_range()],
-        "level": level,
         "n_test": claim.n,
-        claim.unknown: unknown_of(claim),
         f"{claim.unknown}_needed": claim.needed(level),
-        "sensitivity": claim.curve(_COARSE).tolist(),
+        "sensitivity": claim.curve(_COARSE).tolist() if claim.ends[0] < claim.ends[1] else [],
         "by_n_test": [[n, claim.p_false(n)] for n in _round_sizes(claim.n, needed)],
         "n_test_needed": needed,
         "n_test_range": [*claim.size_range(level)],
-        "notes": [*notes],
     }
-    if isinstance(claim, Means):
-        known = claim.sd_difference
-        content |= {"sd": None if known else [*claim.spreads], "sd_difference": known}
-        content["sd_imputed"] = claim.imputed
-    if printed is not None and claim.unknown == "congruence":
-        _add_rounding(content, claim, printed)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
-        content["rope"] = {"half_width": rope, **claim.rope(rope)}
+        content["rope"] = claim.rope(rope)
     if best_of is not None:
         selected = claim.p_false_of_best(best_of, content["p_false"])
         content["selection"] = {"tries": best_of, "p_false_selected": selected}
-    content["verdict"] = verdict_of(content["p_false_range"], level, claim.unknown)
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     assumed = [*assumptions(claim)]
     wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
-    varied = {claim.unknown: [(f"{u:.4f}", p) for u, p in content["sensitivity"]]}
-    if claim.ends[0] == claim.ends[1]:
-        varied = {}
-    varied[f"{claim.item}s"] = [(f"{n:,}", p) for n, p in content["by_n_test"]]
+    varied = {
+        claim.unknown: [(f"{u:.4f}", p) for u, p in content["sensitivity"]],
+        f"{claim.item}s": [(f"{n:,}", p) for n, p in content["by_n_test"]],
+    }
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
     return claim_report(
         content,
@@ -158,6 +150,7 @@ def report_claim(
         tables=[
             Table([by, "P(false)"], [[x, chance(p, level)] for x, p in rows], f"By {by}{exact}")
             for by, rows in varied.items()
+            if rows
         ],
         legend=assumed,
         paragraph=[*said, *assumed, *wanted * claim.is_open, *as_sentences(content["notes"])],
@@ -165,12 +158,27 @@ def report_claim(
     )
 
 
-def verdict_of(ends: Sequence[float], level: float, unknown: str) -> str:
-    """Whether a claim is supported at every value of the unknown, at none, or at some."""
-    lowest, highest = ends
-    if highest <= level:
-        return "supported"
-    return "not supported" if lowest > level else f"depends on the {unknown}"
+def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[str, Any]:
+    """P(false) and its range, with what printed digits of accuracies leave open, and a verdict."""
+    p, ends, notes, found = claim.p_false(), claim.p_range(), list[str](), dict[str, Any]()
+    if printed is not None and isinstance(claim, Accuracies):
+        at = partial(reported_claim, *printed, claim.n)
+        try:
+            rounded = at(claim.value if claim.typical else claim.known)
+            ends = (rounded.p_false,) * 2
+            if claim.is_open:
+                ends = at(claim.plausible[1]).p_false, at(claim.plausible[0]).p_false
+            found["rounding"] = {**vars(rounded), "exact": p}
+            p = rounded.p_false
+            if any(len(text.partition(".")[2]) == 1 for text in printed):
+                notes.append(_ONE_DIGIT)
+        except ImpossibleAccuracyError as error:
+            found["rounding"] = None
+            notes.append(f"{error}; the numbers are taken as averages")
+    verdict = "supported" if ends[1] <= level else "not supported"
+    if ends[0] <= level < ends[1]:
+        verdict = f"depends on the {claim.unknown}"
+    return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
 
 
 def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int]:
@@ -181,33 +189,40 @@ def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int
     return sorted({n, *(size for size in steps if least <= size <= most)})
 
 
-def unknown_of(claim: Claim) -> dict[str, Any]:
-    """The unknown: its value or range, and what is assumed."""
-    if not claim.is_open:
-        assumption = "not needed" if claim.known is None else "given"
-        return {"value": claim.known, "assumption": assumption}
-    found: dict[str, Any] = {"range": [*claim.plausible], "assumption": "averaged"}
-    if claim.value is not None:
-        found |= {"value": claim.value, "assumption": f"typical of {getattr(claim, 'domain', '')}"}
-    return found
+def content_of(claim: Claim, level: float, notes: Sequence[str]) -> dict[str, Any]:
+    """What was reported, and of the unknown its value or range and what is assumed."""
+    content: dict[str, Any] = {
+        claim.what: [claim.a, claim.b],
+        claim.unknown: {
+            "value": claim.value if claim.is_open else claim.known,
+            "range": [*claim.plausible] if claim.is_open else None,
+            "assumption": claim.assumption,
+        },
+        "level": level,
+        "notes": [*notes],
+    }
+    if isinstance(claim, Means):
+        known = claim.sd_difference
+        content |= {"sd": None if known else [*claim.spreads], "sd_difference": known}
+        content["sd_imputed"] = claim.imputed
+    return content
 
 
 def assumptions(claim: Claim) -> Iterator[str]:
     """Assumptions, each once."""
-    (low, high), how = claim.plausible, ""
+    low, high = claim.plausible
+    how = f"was not reported and is averaged over {low:.3g} to {high:.3g}"
     if claim.known is not None:
         how = f"is {claim.known:g}, as given"
-    elif claim.is_open and claim.value is None:
-        how = f"was not reported and is averaged over {low:.3g} to {high:.3g}"
-    elif claim.is_open and claim.value is not None:
-        domain = DOMAINS[getattr(claim, "domain", "")]
+    elif isinstance(claim, Accuracies) and claim.domain is not None:
+        domain = DOMAINS[claim.domain]
         how = (
             f"was not reported and is taken to be {claim.value:.3f} ({low:.3f} to {high:.3f}), "
-            f"{unknown_of(claim)['assumption']}: an odds ratio of {domain.odds_ratio:g} "
+            f"{claim.assumption}: an odds ratio of {domain.odds_ratio:g} "
             f"({domain.low:g} to {domain.high:g}) of {domain.measured_on}"
         )
-    if how:
-        yield f"{_UNKNOWN[claim.unknown].capitalize()} {how}."
+    if claim.assumption != "not needed":
+        yield f"The {UNKNOWN[claim.unknown]} {how}."
     if isinstance(claim, Means) and claim.sd_difference is None:
         first, second = claim.spreads
         how = ""
@@ -221,26 +236,9 @@ def assumptions(claim: Claim) -> Iterator[str]:
         yield f"The SDs of cases are {first:.3g} and {second:.3g}{how}."
 
 
-def _add_rounding(content: dict[str, Any], claim: Any, printed: tuple[str, str]) -> None:
-    """P(false) with what the printed digits leave open, or a note that no count prints so."""
-    try:
-        found, ends = printed_range(claim, printed)
-    except ImpossibleAccuracyError as error:
-        content["rounding"] = None
-        content["notes"].append(f"{error}; the numbers are taken as averages")
-        return
-    content["rounding"] = {**vars(found), "exact": content["p_false"]}
-    content["p_false"] = found.p_false
-    content["p_false_range"] = [*ends]
-    if any(len(x.partition(".")[2]) == 1 for x in printed):
-        content["notes"].append(
-            "one digit after the point is taken as printed: write 0.90 if that was printed"
-        )
-
-
 def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:
     """The claim, the verdict, and what would decide."""
-    (a, b), level, items = content["names"], content["level"], f"{claim.item}s"
+    (a, b), level = content["names"], content["level"]
     p, (low, high) = chance(content["p_false"], level), content["p_false_range"]
     yield (
         f"The claim that {a} ({numbers[0]}) outperforms {b} ({numbers[1]}) on "
@@ -250,7 +248,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
     verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
     if not verdict.startswith("depends"):
         always = f", whatever the {claim.unknown}" * claim.is_open
-        if getattr(claim, "domain", None):
+        if claim.assumption.startswith("typical"):
             always = f" at every typical {claim.unknown}"
         yield f"It is {verdict} at {level:g}{always}."
     elif needed is None or needed <= claim.ends[0]:
@@ -260,12 +258,8 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         if claim.unknown == "correlation":
             only = f"their cases correlate by at least {rounded_up(needed, 3)}"
         yield f"It is supported at {level:g} only if {only}."
-    size, (least, most) = dict(content["n_test_needed"])[level], content["n_test_range"]
-    if size is None:
-        yield f"The same numbers support no claim on any number of {items}."
-    else:
-        between = varying(claim, f"{least:,}", f"{most:,}" if most else "endless")
-        yield f"With the same numbers P(false) falls to {level:g} at {size:,} {items}{between}."
+    size, between = dict(content["n_test_needed"])[level], content["n_test_range"]
+    yield said_of_size(claim, "the same numbers", level, size, between)
     if (rounded := content.get("rounding")) and rounded["lowest"] != rounded["highest"]:
         lowest, highest, exact = (
             chance(rounded[key], level) for key in ("lowest", "highest", "exact")
@@ -279,9 +273,33 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         best = chance(of["p_false_selected"], level)
         yield f"If {a} is the best of {tries} of equal skill, P(false) is {best} instead of {p}."
     if rope := content.get("rope"):
-        width = in_points(rope["half_width"], claim.unknown == "congruence")
-        better, equal, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
-        yield f"P({a} better by more than {width}) {better}, P(equivalent) {equal}, P({b}) {worse}."
+        yield said_of_rope(rope, claim.unknown == "congruence")
+
+
+def said_of_rope(rope: dict[str, float], shares: bool) -> str:
+    """Probabilities that the first is better by more than a half-width, within it, or worse.
+
+    Examples
+    --------
+    >>> rope = {"half_width": 0.01, "a_better": 0.7, "equivalent": 0.2, "b_better": 0.1}
+    >>> said_of_rope(rope, shares=True)
+    'P(better by more than 1.0 points) 0.70, P(within) 0.20, P(worse by more) 0.10.'
+    """
+    width = in_points(rope["half_width"], shares)
+    better, within, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
+    return f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) {worse}."
+
+
+def said_of_size(
+    claim: Claim, numbers: str, level: float, size: int | None, between: Sequence[int | None]
+) -> str:
+    """Number of items from which these numbers support a claim, and its range."""
+    least, most = ("endless" if n is None else f"{n:,}" for n in between)
+    enough = "no number of" if size is None else f"{size:,}"
+    return (
+        f"With {numbers} P(false) falls to {level:g} at {enough} {claim.item}s"
+        f"{varying(claim, least, most)}."
+    )
 
 
 def varying(claim: Claim, low: str, high: str) -> str:

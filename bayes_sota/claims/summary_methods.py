@@ -10,7 +10,7 @@ and pairs with :math:`p_k` below one minus the probability of the intervals can 
 all at once. ``tests/claims/test_pairs.py`` counts how often equal methods are distinguished.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -49,17 +49,17 @@ def answers_report(
     *,
     said: Iterable[str],
     how: str,
-    tree: Callable[..., Any],
     legend: str,
-    title: str = "",
     reasons: Sequence[str] = (),
+    **of_tree: Any,
 ) -> Report:
     """Report of answers: a table of its rows, and what is said of them.
 
-    It is about ``comparison`` and ``to_datatree``, which makes posterior draws in the one schema.
+    It is about ``comparison`` and ``to_datatree``, which makes its tree (``comparison_tree``).
     """
     notes = [*outcomes.notes, *of.notes, *content.get("notes", [])]
     content |= {"source": outcomes.name, "seed": seed_number(seed), "notes": notes}
+    tree = partial(comparison_tree, of, outcomes, seed=seed, **of_tree)
     if isinstance(of, MethodComparison):
         content |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
     return claim_report(
@@ -67,11 +67,11 @@ def answers_report(
         list(said),
         f"{how}, seed {seed}",
         make_frame=lambda: frame_of([flat(row) for row in rows]),
-        tables=[table_of(rows, columns, title)],
+        tables=[table_of(rows, columns)],
         legend=[legend],
         reasons=reasons,
         measured="responses" if outcomes.unit == "item" else "data_sets",
-        about=SimpleNamespace(comparison=of, to_datatree=partial(tree, of, outcomes, seed=seed)),
+        about=SimpleNamespace(comparison=of, to_datatree=tree),
     )
 
 
@@ -178,7 +178,6 @@ def report_methods(
         "P(best)": lambda row: entries and chance_of_draws(row["p_best"], row["p_best_mcse"]),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
-    kind = "clusters" if in_clusters else "independent"
     picked = "; P(best) allows for the winner's having been picked" * (picking is not None)
     tied = f"cannot be distinguished from the winner, pair by pair, at {ci_prob:.0%}"
     return answers_report(
@@ -189,10 +188,9 @@ def report_methods(
         rows,
         columns,
         said=_answer(of, content, size, outcomes.unit),
-        how=f"Paired posterior, {outcomes.unit}s as {kind}, {counted(draws, 'draw')}",
-        tree=partial(comparison_tree, joint=entries),
+        how=f"Paired posterior, {counted(draws, 'draw')}",
         legend=f"tied with best: {tied}{picked}",
-        title=f"{outcomes.name}: {size}, {len(rows)} methods",
+        joint=entries,
         reasons=joint.reasons if joint else (),
     )
 
@@ -314,14 +312,14 @@ def report_pairs(
         f"On the same {size} {apart:,} of {number} of methods can be distinguished, at "
         f"{ci_prob:.0%} for all together."
     ]
-    how, tree = f"Paired posterior, {counted(draws, 'draw')}", comparison_tree
+    how = f"Paired posterior, {counted(draws, 'draw')}"
     legend = (
         "P(false): that the first is better than the second is false. Adjusted: the probability "
         "that chance alone shows such a difference in some pair; pairs below "
         f"{1 - ci_prob:.3g} can be distinguished."
     )
     return answers_report(
-        outcomes, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
+        outcomes, of, seed, content, rows, columns, said=said, how=how, legend=legend
     )
 
 
