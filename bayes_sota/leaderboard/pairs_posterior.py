@@ -147,7 +147,8 @@ class NoiseNodes:
         p = np.exp(log_joint - log_evidence[:, None, None])
         shift, share = np.einsum("res,rs->r", p, grid), np.einsum("res,e->r", p, _SHARES)
         log_prior = log_evidence + np.log((grid[:, 1] - grid[:, 0]) * len(z))
-        log_prior += np.sum(np.log(normal_density(z, np.ones(1)) * (spacing + ~free)), axis=1, where=free)
+        of_cells = normal_density(z, np.ones(1)) * (spacing + ~free)
+        log_prior += np.sum(np.log(of_cells), axis=1, where=free)
         noise = noise._replace(shift=shift, outliers=share)
         return cls(pairs, z, spacing, noise, grid, p, log_prior)
 
