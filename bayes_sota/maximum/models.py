@@ -228,14 +228,16 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
     log_weight = np.log(np.concatenate([table.weights for table in tables]))
-    terms = []
-    for m, weight in zip(likelihood.tries, likelihood.tries_weights, strict=True):
-        # the upper edge's probability times one minus the ratio; the floor only keeps the
-        # gradient finite where a node of S0 carries nothing
-        gap = pt.maximum(m * (log_h[1] - log_h[0]), 1e-12)
-        terms.append(log_weight + np.log(weight) + m * log_h[1] + pt.log(-pt.expm1(-gap)))
-    edges, stacked = np.cumsum([0, *(table.weights.size for table in tables)]), pt.stack(terms)
-    return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairwise(edges)])
+    m, log_weight = (
+        likelihood.tries[:, None],
+        log_weight + np.log(likelihood.tries_weights)[:, None],
+    )
+    # the upper edge's probability times one minus the ratio; the floor only keeps the gradient
+    # finite where a node of S0 carries nothing
+    gap = pt.maximum(m * (log_h[1] - log_h[0]), 1e-12)
+    terms = log_weight + m * log_h[1] + pt.log(-pt.expm1(-gap))
+    edges = np.cumsum([0, *(table.weights.size for table in tables)])
+    return pt.stack([pt.logsumexp(terms[:, i:j]) for i, j in pairwise(edges)])
 
 
 def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
