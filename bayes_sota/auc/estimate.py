@@ -323,20 +323,20 @@ class AucScores:
         The solution of ``g(estimate(0, psi); theta) = shift``, broadcast: what all estimates of
         one test set share is removed on the scale on which it is added.
         """
-        median = self._place(np.zeros(()), self.stabilized(psi))
-        place = median - shift
-        for _ in range(_ROUNDS):
-            place = median - shift + self._corrected(place, median - place)
-        return np.minimum(self.from_stabilized(place), 1.0)
+        return self._auc_behind(self._place(np.zeros(()), self.stabilized(psi)), shift)
 
     def with_shift(self, auc: FloatArray, shift: FloatArray) -> FloatArray:
         """AUC whose median estimate is that of ``auc`` moved by ``shift``, broadcast.
 
         The inverse of ``without_shift``.
         """
-        place = base = self.stabilized(self.estimate(shift, auc))
+        return self._auc_behind(self._place(shift, self.stabilized(auc)), np.zeros(()))
+
+    def _auc_behind(self, place: FloatArray, normal: FloatArray) -> FloatArray:
+        """AUC of which the estimate at ``place``, a T, has this normal score."""
+        base = place - normal
         for _ in range(_ROUNDS):
-            base = place + self._corrected(base, np.zeros(()))
+            base = place - normal + self._corrected(base, place - base)
         return np.minimum(self.from_stabilized(base), 1.0)
 
     def _place(self, normal: FloatArray, base: FloatArray) -> FloatArray:

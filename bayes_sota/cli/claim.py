@@ -166,12 +166,8 @@ def responses(
         report = claims.report_gate(outcomes, pair, **settings)
         failed = report.content["passed"] is False
         not_met = f"{require} is required, and the verdict is {report.content['verdict']}" * failed
-<<<<<<< HEAD
-        return Answer(report, lambda: claims.plot_gate(report), report.about.to_datatree, not_met)
-=======
         tree = report.about.to_datatree
         return Answer(report, lambda: claims.plot_pairs(report), tree, not_met)
->>>>>>> r-claims
     note_unused("claims but those of a --pair", *KNOWN)
     if by:
         note_unused("--by task", "margin")

@@ -20,7 +20,7 @@ choosing the best of T changes it (``maximum.submissions``) at the standardised 
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ from bayes_sota.items.correlation import (
 )
 from bayes_sota.leaderboard.anchors import LeftCorrelation, Shift, shift_of_scores
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
-from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum
+from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, noise_of
 
 _LEAST, _PER_ROOT, _STANDARD_ERRORS = 10, 3.0, 4.0
 _MOST_VALUES, _MOST_NODES, _MOST_OWN = 400, 2000, 200
@@ -284,7 +284,7 @@ class Evidence:
     def noise(self, luck: float) -> SubmissionNoise:
         """Law of the noise of each kind; its tables are made once."""
         assert self.numbers is not None
-        return _noise(tuple(map(tuple, self.numbers.tolist())), luck)
+        return noise_of(tuple(map(tuple, self.numbers.tolist())), luck)
 
     def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray | float:
         """Factors that make Student's t of normal numbers, with the freedom of the errors."""
@@ -327,11 +327,6 @@ class Evidence:
             return rng.standard_normal((*shape, self.entries.size))
         z = rng.standard_normal((*shape, self.values.size))  # whatever the order of the entries
         return (z if self.factor is None else z @ self.factor.T)[..., self.row]
-
-
-@lru_cache(64)
-def _noise(numbers: tuple[tuple[float, ...], ...], luck: float) -> SubmissionNoise:
-    return SubmissionNoise(np.array(numbers), luck)
 
 
 def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:

@@ -294,8 +294,7 @@ def survival(
     """
     a, b, mean, variance = success_law(skills, counts, n_test, correlation, reference_skill)
     low, high = count_window(mean, variance, n_test)
-    power = 1 << (max(high - low + 1, 8) - 1).bit_length()
-    size = next(x for x in (power * 5 // 8, power * 3 // 4, power) if x > high - low)
+    size = (high - low + 1) | 1  # odd: no frequency is pi
     t = 2 * np.pi * np.arange(size // 2 + 1) / size
     # log |phi| = 1/2 sum log(1 - 2 p (1 - p) wave) <= -variance * wave
     alive = 2 * variance.min() * np.sin(t / 2) ** 2 <= _EXPONENT[edges is not None]
@@ -306,8 +305,6 @@ def survival(
     places = np.clip(x - low, -1, size - 1)
     sums = (np.exp(-1j * t[1:, None] * (places + 1)) - 1) / (1 - np.exp(-1j * t[1:, None]))
     kernel = np.vstack([size - 1 - places, 2 * sums]) / size
-    if t.size == size // 2 + 1 and size % 2 == 0:
-        kernel[-1] /= 2
     # the real part of a complex product, as one real product of half the work
     parts = np.stack([kernel.real, -kernel.imag], axis=1).reshape(-1, places.size)
     above = np.empty((places.size, counts.size, a.size if weights is None else 1))

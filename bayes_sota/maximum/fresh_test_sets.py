@@ -26,7 +26,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import conditional_probabilities
 from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
+from bayes_sota.maximum.submissions import SubmissionNoise, noise_of
 
 Inverse = Callable[[IntArray, FloatArray], FloatArray]
 Parts = tuple[Any, ...]  # arrays, one entry per classifier
@@ -311,7 +311,7 @@ def fresh_test_set(
         lucks = np.sin(np.linspace(0, np.pi / 2, _PLACES + 1)).tolist()
         place = np.arcsin(luck) * (_PLACES / (np.pi / 2)) + rng.random(luck.size)
         kind = np.minimum(place, _PLACES).astype(np.int64)
-    noise = noise_at(numbers, tuple(lucks))
+    noise = noise_of((numbers,), *lucks)
     if board.metric != "accuracy":
         scores = score_law(board).normal_scores
         return NormalTestSet(scores, rng.standard_normal(kind.size), correlation, noise, kind)

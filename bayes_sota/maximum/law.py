@@ -125,7 +125,7 @@ class Field:
             last = first - low + len(values)
             total[first - low : last] += values @ chances[part]
             total[last:] += chances[part].sum()
-        occupied = int(np.argmax(total > 1e-18)) if np.any(total > 1e-18) else total.size - 1
+        occupied = int(np.argmax(total > 1e-18))
         return low + occupied, np.minimum(np.maximum.accumulate(total[occupied:]), 1.0)
 
     def _groups(self) -> list[slice]:

@@ -32,7 +32,7 @@ from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import reference_nodes, survival
 from bayes_sota.maximum.fresh_test_sets import default_reference_skill, fresh_test_set, walk_down
 from bayes_sota.maximum.score_laws import score_law
-from bayes_sota.maximum.submissions import expected_maximum, noise_at
+from bayes_sota.maximum.submissions import expected_maximum, noise_of
 
 _NOISE = 1e-13  # survival functions below it are round-off, and set to zero
 _SHIFT_REACH, _SKILL_REACH = 6.0, 7.0  # standard deviations of the shift, of an own error
@@ -237,15 +237,16 @@ class BoardLikelihood:
             numbers = tuple(board.submissions[0].tolist())
             for r, (one, of) in enumerate(zip(self.tables, luck.tolist(), strict=True)):
                 self.tables[r] = replace(
-                    one, survival=noise_at(numbers, (of,)).raised(one.survival)
+                    one, survival=noise_of((numbers,), of).raised(one.survival)
                 )
 
-    def hat_weights(self, distribution: SkillDistribution) -> FloatArray:
-        """Hat weights of D distributions on the skills of the tables, shape (D, N)."""
+    def at_nodes(self, distribution: SkillDistribution) -> FloatArray:
+        """Log likelihood of D distributions at every correlation, (R, D)."""
         coordinates = distribution.from_skill(self.skills)
-        return hat_weights(distribution.expanded().tail(coordinates)[1], coordinates)
+        weights = hat_weights(distribution.expanded().tail(coordinates)[1], coordinates)
+        return np.array([self._log_likelihood(weights, r) for r in range(len(self.tables))])
 
-    def log_likelihood(self, weights: FloatArray, r: int) -> FloatArray:
+    def _log_likelihood(self, weights: FloatArray, r: int) -> FloatArray:
         """Log likelihood at the r-th correlation for hat weights (D, N), shape (D,)."""
         table, m = self.tables[r], self.tries[:, None, None]
         lower, upper = table.log_field_cdf(weights, ends=True)
@@ -254,11 +255,6 @@ class BoardLikelihood:
         with np.errstate(divide="ignore"):
             each = peak[:, 0] + np.log(self.tries_weights[:, None] * mass)
         return np.logaddexp.reduce(each)
-
-    def at_nodes(self, distribution: SkillDistribution) -> FloatArray:
-        """Log likelihood of D distributions at every correlation, (R, D)."""
-        weights = self.hat_weights(distribution)
-        return np.array([self.log_likelihood(weights, r) for r in range(len(self.tables))])
 
     def draw(
         self, rng: Generator, distribution: SkillDistribution, r: IntArray, correlation: FloatArray

@@ -38,7 +38,6 @@ from bayes_sota.maximum.likelihood import BoardLikelihood, score_bounds
 from bayes_sota.maximum.posterior import Maxima, board_names, several
 
 _OBSERVED = "observed_maximum"
-_PARAMETERS = ("location", "spread", "rho")
 _RHO_NODES = 7
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is constant in rho
@@ -160,11 +159,7 @@ def _maxima_of(
     reference_skill: float | None,
 ) -> Maxima:
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
-    if maxima.has_submissions:
-        raise InputError(
-            "classifiers of these models submit once: leave the number of submissions out, or take "
-            'method "exact"'
-        )
+    maxima.refuse_submissions()
     return maxima
 
 
@@ -233,14 +228,16 @@ def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
     log_weight = np.log(np.concatenate([table.weights for table in tables]))
-    terms = []
-    for m, weight in zip(likelihood.tries, likelihood.tries_weights, strict=True):
-        # the upper edge's probability times one minus the ratio; the floor only keeps the
-        # gradient finite where a node of S0 carries nothing
-        gap = pt.maximum(m * (log_h[1] - log_h[0]), 1e-12)
-        terms.append(log_weight + np.log(weight) + m * log_h[1] + pt.log(-pt.expm1(-gap)))
-    edges, stacked = np.cumsum([0, *(table.weights.size for table in tables)]), pt.stack(terms)
-    return pt.stack([pt.logsumexp(stacked[:, i:j]) for i, j in pairwise(edges)])
+    m, log_weight = (
+        likelihood.tries[:, None],
+        log_weight + np.log(likelihood.tries_weights)[:, None],
+    )
+    # the upper edge's probability times one minus the ratio; the floor only keeps the gradient
+    # finite where a node of S0 carries nothing
+    gap = pt.maximum(m * (log_h[1] - log_h[0]), 1e-12)
+    terms = log_weight + m * log_h[1] + pt.log(-pt.expm1(-gap))
+    edges = np.cumsum([0, *(table.weights.size for table in tables)])
+    return pt.stack([pt.logsumexp(terms[:, i:j]) for i, j in pairwise(edges)])
 
 
 def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
@@ -254,17 +251,17 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     return padded[:-1] - padded[1:]
 
 
-def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
+def fresh_maxima(maxima: Maxima) -> Callable[..., Any]:
     """Function that draws best scores of fresh boards, which lie along the last axis of its size.
 
-    It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
+    It takes a generator, location, spread, rho and the size, as ``pm.Simulator`` gives them.
     """
 
     def draw(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters
         shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
         columns = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
-        named = dict(zip(names, columns, strict=True))
+        named = dict(zip(("location", "spread", "rho"), columns, strict=True))
         return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
     return draw
@@ -299,7 +296,7 @@ def build_simulated_maximum(
     Raises
     ------
     InputError
-        No board, one whose best score was chosen among submissions, or nothing that is unknown.
+        No board, or one whose best score was chosen among submissions.
 
     Notes
     -----
@@ -315,17 +312,10 @@ def build_simulated_maximum(
         return -0.5 * (distance / epsilon) ** 2
 
     with pm.Model(coords={"board": board_names(maxima.boards)}) as model:
-        parameters = dict(zip(_PARAMETERS, _field_variables(maxima), strict=True))
-        if not model.free_RVs:
-            raise InputError('location, spread and rho are known: take method "exact"')
-        # PyTensor sizes a vectorised random variable by its first parameter: one that is unknown
-        skill, rho = maxima.priors.skill, maxima.priors.correlation
-        known = (skill.location[1] == 0, skill.log_spread[1] == 0, rho.is_fixed)
-        names = [name for _, name in sorted(zip(known, _PARAMETERS, strict=True))]
         pm.Simulator(
             "best_score",
-            fresh_maxima(maxima, names),
-            *(parameters[name] for name in names),
+            fresh_maxima(maxima),
+            *_field_variables(maxima),
             distance=log_kernel,
             epsilon=np.broadcast_to(np.asarray(epsilon, np.float64), len(maxima.boards)),
             dims="board",

@@ -23,7 +23,7 @@ so that the law of a score is that of one submission times this ratio, 1 where T
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
@@ -40,36 +40,26 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class SubmissionNoise:
-    r"""Law of the noise of the best of T submissions, for several T at once.
+    """Law of the noise of the best of T submissions, for several kinds of entries at once.
 
-    Parameters
+    Attributes
     ----------
-    numbers : ndarray, shape (L, k)
-        Submissions of each of L kinds of entries: k equally likely numbers.
-    luck : float or ndarray, shape (L,)
-        Lambda, from 0 (what was chosen is as lucky as any) to 1 (independent noises, equal skills).
-        One for all kinds, or one for each.
-
-    Examples
-    --------
-    >>> noise = SubmissionNoise(np.array([[1.0], [10.0]]), luck=0.6)
-    >>> np.round(noise.log_ratio(np.array([[0.0], [0.0]])), 2).ravel().tolist()
-    [0.0, -0.42]
+    tables : ndarray, shape (2, L, places)
+        Logarithms of density and survival of each kind, relative to those of one submission.
     """
 
-    numbers: FloatArray
-    luck: float | FloatArray
+    tables: FloatArray
 
     def log_ratio(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """Log density at ``w``, (U, G), relative to that of one submission.
 
-        ``kind`` says which row of ``numbers`` each row has; by default its own.
+        ``kind`` says which of the L kinds each row has; by default its own.
         """
-        return self._interpolated(self._tables[0], w, kind)
+        return self._interpolated(self.tables[0], w, kind)
 
     def log_survival_ratio(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """Logarithm of P(W > w), (U, G), relative to that of one submission."""
-        return self._interpolated(self._tables[1], w, kind)
+        return self._interpolated(self.tables[1], w, kind)
 
     def survival(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """P(W > w), (U, G)."""
@@ -89,18 +79,10 @@ class SubmissionNoise:
         order = np.argsort(kind, axis=None, kind="stable")
         first = np.flatnonzero(np.diff(kind.ravel()[order], prepend=-1))
         for here in np.split(order, first)[1:]:
-            log_survival = log_ndtr(-places) + self._tables[1][kind.flat[here[0]]]
+            log_survival = log_ndtr(-places) + self.tables[1][kind.flat[here[0]]]
             start = np.interp(low.flat[here], places, log_survival)
             drawn.flat[here] = np.interp(-start - level.flat[here], -log_survival, places)
         return np.maximum(drawn, low)
-
-    @cached_property
-    def _tables(self) -> FloatArray:
-        """Log ratios of density and survival, (2, L, places)."""
-        lucks = np.broadcast_to(self.luck, len(self.numbers))
-        each = [log_ratios(self.numbers[lucks == of], of) for of in np.unique(lucks)]
-        order = np.argsort(lucks, kind="stable")
-        return np.concatenate(each, axis=1)[:, np.argsort(order)]
 
     def _interpolated(self, table: FloatArray, w: FloatArray, kind: ArrayLike | None) -> FloatArray:
         rows = np.arange(len(w)) if kind is None else np.asarray(kind)
@@ -111,10 +93,25 @@ class SubmissionNoise:
         return (1 - part) * table[rows, left] + part * table[rows, left + 1]
 
 
-@lru_cache(16)
-def noise_at(numbers: tuple[float, ...], lucks: tuple[float, ...]) -> SubmissionNoise:
-    """One law for each luck, of the same equally likely numbers; tables are made once."""
-    return SubmissionNoise(np.tile(numbers, (len(lucks), 1)), np.array(lucks))
+@lru_cache(64)
+def noise_of(numbers: tuple[tuple[float, ...], ...], *lucks: float) -> SubmissionNoise:
+    """Noise of each kind of entry at the first luck, then at the second, ...; tables are made once.
+
+    Parameters
+    ----------
+    numbers : tuple of tuples
+        Equally likely numbers of submissions of each kind.
+    *lucks : float
+        Lambda, from 0 (what was chosen is as lucky as any) to 1 (independent noises, equal skills).
+
+    Examples
+    --------
+    >>> noise = noise_of(((1.0,), (10.0,)), 0.6)
+    >>> np.round(noise.log_ratio(np.array([[0.0], [0.0]])), 2).ravel().tolist()
+    [0.0, -0.42]
+    """
+    tables = [log_ratios(np.array(numbers), luck) for luck in lucks]
+    return SubmissionNoise(np.concatenate(tables, axis=1))
 
 
 def _places() -> FloatArray:

@@ -20,7 +20,7 @@ from bayes_sota.maximum.fresh_test_sets import (
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 from bayes_sota.maximum.likelihood import inverse_law
 from bayes_sota.maximum.score_laws import NormalLaw
-from bayes_sota.maximum.submissions import SubmissionNoise, noise_at
+from bayes_sota.maximum.submissions import noise_of
 
 SMALLEST_P = 1e-3  # fixed seeds: a correct simulator passes once and for all
 DRAWS = 12_000
@@ -48,12 +48,12 @@ def counted(rng, n, rho, theta0):
 
 
 def normal(rng, scores, rho, submissions=1.0, luck=0.0):
-    noise = noise_at((submissions,), (luck,))
+    noise = noise_of(((submissions,),), luck)
     return NormalTestSet(scores, rng.standard_normal(DRAWS), np.full(DRAWS, rho), noise, KIND)
 
 
 def chosen(rng, n, rho, theta0, submissions, luck):
-    one, noise = counted(rng, n, rho, theta0), noise_at((submissions,), (luck,))
+    one, noise = counted(rng, n, rho, theta0), noise_of(((submissions,),), luck)
     return ChosenTestSet(one, one.shift, one.correlation, noise, KIND, one.step)
 
 
@@ -161,7 +161,7 @@ def test_counts_have_the_raised_law_of_one_submission(number, luck):
     """
     rng, skill = np.random.default_rng(2), np.full(DRAWS, 0.82)
     one = CountedTestSet(400, np.full(DRAWS, 325), np.full(DRAWS, 0.7), 0.8)
-    noise = noise_at((number,), (luck,))
+    noise = noise_of(((number,),), luck)
     best = ChosenTestSet(one, one.shift, one.correlation, noise, KIND, one.step)
     values = np.rint(400 * best.play(rng, ROWS, skill))
     a, b, k, rest = (part[0] for part in one.parts(ROWS[:1], skill[:1]))
@@ -182,6 +182,6 @@ def test_a_luck_for_each_draw_takes_the_tables_around_it():
     values = sets.play(rng, ROWS, np.zeros(DRAWS)) / 0.02
     places = np.linspace(-5, 7, 1201)
     for own, luck in zip(values.reshape(2, -1), (0.33, 0.81), strict=True):
-        law = SubmissionNoise(np.array([[20.0]]), luck)
+        law = noise_of(((20.0,),), luck)
         cdf = partial(np.interp, xp=places, fp=1 - law.survival(places[None])[0])
         assert stats.kstest(own, cdf).pvalue > 1e-3

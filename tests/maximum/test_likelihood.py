@@ -42,7 +42,7 @@ def exact_cdf(distribution, rho, x, m, n=N, theta0=THETA0):
 
 def log_likelihood(b, distribution, rho, theta0=THETA0):
     likelihood = BoardLikelihood(b, np.atleast_1d(rho), theta0)
-    return likelihood.log_likelihood(likelihood.hat_weights(distribution), 0)[0]
+    return likelihood.at_nodes(distribution)[0, 0]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)
 def exact_log_likelihood(board, priors, location, spread, rho):
     likelihood = BoardLikelihood(board, np.array([rho]))
     field = priors.skill.distribution(np.array([location]), np.array([spread]))
-    return likelihood.log_likelihood(likelihood.hat_weights(field), 0)[0]
+    return likelihood.at_nodes(field)[0, 0]
 
 
 def log_likelihood(board, *parameters, **options):

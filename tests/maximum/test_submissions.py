@@ -10,13 +10,13 @@ from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.posterior import sota_posterior
-from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, log_ratios
+from bayes_sota.maximum.submissions import expected_maximum, log_ratios, noise_of
 
 W = np.linspace(-9.0, 11.0, 4001)
 
 
 def density_of(number: float, luck: float) -> np.ndarray:
-    noise = SubmissionNoise(np.array([[number]]), luck)
+    noise = noise_of(((number,),), luck)
     return stats.norm.pdf(W) * np.exp(noise.log_ratio(W[None]))[0]
 
 
@@ -55,7 +55,7 @@ def chosen(rng, number, luck, size):
 def test_the_chosen_submission_of_simulated_teams_has_this_noise(number, luck):
     """Submissions of different skill and partly shared noise, the best of which is shown."""
     found = chosen(np.random.default_rng(number), number, luck, 20_000)
-    noise = SubmissionNoise(np.array([[float(number)]]), luck)
+    noise = noise_of(((float(number),),), luck)
     places = np.linspace(-5, 7, 1201)
     cdf = 1 - noise.survival(places[None])[0]
     assert stats.kstest(found, lambda w: np.interp(w, places, cdf)).pvalue > 1e-3
