@@ -145,7 +145,7 @@ def model_names() -> list[str]:
 
 @cache
 def _named_models() -> dict[str, dict[str, Any]]:
-    """What the files of the installed package, else of the checkout, hold of every model."""
+    """Content of the files of models, by name: of the installed package, else of the checkout."""
     package = Path(__file__).parents[1]
     installed, checkout = package / "_models", package.parent / "models"
     files = (installed if installed.is_dir() else checkout).glob("*.toml")
