@@ -102,7 +102,7 @@ def test_named_model_samples_as_it_says(name, not_sampled):
 def test_the_default_of_every_builder_is_a_file(builder):
     """Priors, sampler and name: all that can change a number."""
     file, default = load_model(BUILDERS[builder].default), chosen_model(None, builder)
-    assert default.specification_hash == file.specification_hash
+    assert default.provenance == file.provenance
     assert file.priors == BUILDERS[builder].priors()
 
 

@@ -3,9 +3,10 @@
 ``core.sample_trace.model_of`` refuses to complete a trace of other data.
 """
 
-import hashlib
 from collections.abc import Iterable
 from typing import Protocol
+
+from bayes_sota.core.text import digest_of
 
 DIGEST = "data_digest"
 """Name of the variable that identifies the data of a model, and of its traces."""
@@ -28,5 +29,4 @@ def add_digest(*data: Observed) -> None:
 
 def digest_of_data(data: Iterable[Observed]) -> int:
     """Six bytes of a hash: a whole number that every dtype represents exactly."""
-    text = "".join(one.data_hash() for one in data)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])
+    return int(digest_of(*(one.data_hash() for one in data))[:12], 16)

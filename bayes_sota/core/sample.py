@@ -4,7 +4,6 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,6 @@ LARGEST_GROUP = 64 << 20
 """Bytes of a group of predictions; larger ones keep every k-th draw."""
 _PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
 _DRAWN = ("chain", "draw")
-_version = cache(version)
 
 
 def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
@@ -115,7 +113,7 @@ def describe_provenance(
 
     ``data`` are what was observed, or its digest; ``priors`` a dataclass, or text in its place.
     """
-    text = priors if isinstance(priors, str) else repr(priors)
+    text = str(priors)
     return {
         "schema_version": SCHEMA_VERSION,
         "method": method,
@@ -125,7 +123,7 @@ def describe_provenance(
         "skill_family": priors.skill.family if isinstance(priors, MaximumPriors) else "none",
         "data_hash": data if isinstance(data, str) else digest_of(*(x.data_hash() for x in data)),
         "random_seed": seed,
-        "versions": ", ".join(f"{name} {_version(name)}" for name in _PACKAGES),
+        "versions": ", ".join(f"{name} {version(name)}" for name in _PACKAGES),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "inference_library": "bayes_sota",
         "inference_library_version": __version__,

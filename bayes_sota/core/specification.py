@@ -5,7 +5,6 @@ priors. Models of kinds of fields, which differ in their prior of rho alone, sha
 ``tests/test_specifications.py`` builds every model of ``models/``.
 """
 
-import hashlib
 import math
 import os
 import tomllib
@@ -24,6 +23,7 @@ from bayes_sota.core.priors import (
     Builder,
     own_priors,
 )
+from bayes_sota.core.text import digest_of
 
 _PROSE = ("description", "meaning", "citation")
 
@@ -94,8 +94,9 @@ class ModelSpecification:
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Name and hash, as results state them."""
-        return {"model_name": self.name, "model_hash": self.specification_hash}
+        """Name, and digest of everything that can change a number, as results state them."""
+        digest = digest_of(self.name, self.builder, self.priors, self.sampler)
+        return {"model_name": self.name, "model_hash": digest}
 
     def sizes(self, draws: int | None, chains: int | None) -> dict[str, int]:
         """Draws per chain and chains: as given, else those of the model."""
@@ -103,12 +104,6 @@ class ModelSpecification:
         chains = DRAWS.check(self.sampler.chains if chains is None else chains, "chains")
         DRAWS.check(draws * chains, "draws times chains")
         return {"draws": draws, "chains": chains}
-
-    @property
-    def specification_hash(self) -> str:
-        """SHA-256 of everything that can change a number; prose cannot."""
-        numbers = (self.name, self.builder, self.priors, self.sampler)
-        return hashlib.sha256(repr(numbers).encode()).hexdigest()
 
 
 def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
@@ -129,12 +124,12 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
     >>> load_model("epp").priors.skill_scale
     2.0
     """
-    name = name_or_path if isinstance(name_or_path, str) else ""
-    if name and not (name.endswith(".toml") or "/" in name or os.sep in name):
-        check_choice("model", name, model_names())
-        return _specification(_named_models()[name])
-    check_file(Path(name_or_path))
-    return parse_specification(Path(name_or_path).read_bytes(), str(name_or_path))
+    path = Path(name_or_path)
+    if name_or_path == path.name and path.suffix != ".toml":
+        check_choice("model", path.name, model_names())
+        return _specification(_named_models()[path.name])
+    check_file(path)
+    return parse_specification(path.read_bytes(), str(path))
 
 
 def model_names() -> list[str]:
@@ -150,7 +145,7 @@ def model_names() -> list[str]:
 
 @cache
 def _named_models() -> dict[str, dict[str, Any]]:
-    """What the files of the installed package, else of the checkout, hold of every model."""
+    """Content of the files of models, by name: of the installed package, else of the checkout."""
     package = Path(__file__).parents[1]
     installed, checkout = package / "_models", package.parent / "models"
     files = (installed if installed.is_dir() else checkout).glob("*.toml")

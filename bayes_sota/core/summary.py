@@ -158,10 +158,9 @@ def summarize(
             rows[label] = summarize_draws(np.asarray(part, np.float64), ci_prob, error_of)
             rows[label]["lower"], rows[label]["upper"] = rows[label].pop("interval")
     if var_names is None:
-        for name, p, error in _chances(tree):
-            errors = dict(_places(name, error))
-            for label, mean in _places(name, p):
-                rows[label] = {"mean": float(mean), "mcse": float(errors[label])}
+        for name, p, se in _chances(tree):
+            for (label, mean), (_, mcse) in zip(_places(name, p), _places(name, se), strict=True):
+                rows[label] = {"mean": float(mean), "mcse": float(mcse)}
         for name in _AGAINST_WINNER:  # who is not compared with itself
             rows.pop(f"{name}[{tree.attrs.get('winner')}]", None)
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)

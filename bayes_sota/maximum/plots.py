@@ -13,7 +13,7 @@ from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.core import plots
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import draws_of, observed_maximum_of, summarize_draws
-from bayes_sota.core.text import counted, decimals_for
+from bayes_sota.core.text import counted, decimals_for, span
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
 
@@ -76,10 +76,9 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     top = max(float(y.max()) for _, y in densities) or 1.0
     for row, (x, y) in enumerate(densities):
         panel.area(f"density_{row}", x, -row, _HIGH * y / top - row, plots.COLORS["prior"], 0.4)
-    first = rows[0]
-    digits = decimals_for(first["sd"])
-    mean, low, high = (f"{x:.{digits}f}" for x in (first["mean"], *first["interval"]))
-    said = f"posterior mean {mean}, {ci_prob:.0%} interval {low} to {high}"
+    first, digits = rows[0], decimals_for(rows[0]["sd"])
+    interval = f"{ci_prob:.0%} interval {span(first['interval'], digits)}"
+    said = f"posterior mean {first['mean']:.{digits}f}, {interval}"
     of = f"Private {word} of the best team"
     if not teams:
         of = f"{word[0].upper()}{word[1:]} of the best classifier"
@@ -131,17 +130,16 @@ def plot_maximum_law(
     who = f"best of {counted(law.n_classifiers, 'classifier')}"
     lines = {"one of the best skill": _density(one), who: _density(law)}
     panel = plots.plot_lines(lines, word, variable="density", **pc_kwargs)
-    skill, mean, (low, high) = law.theta_sota, law.mean(), law.interval(ci_prob)
+    skill, mean, ends = law.theta_sota, law.mean(), law.interval(ci_prob)
     panel.vline("theta_sota", skill, plots.PALETTE[0])
     panel.vline("expected_maximum", mean, plots.PALETTE[1])
-    panel.bars("interval", [(low, high)], 0.0, plots.PALETTE[1], 2.5)
+    panel.bars("interval", [ends], 0.0, plots.PALETTE[1], 2.5)
     digits = decimals_for(law.std())
-    numbers = (mean, skill, law.bias(), low, high)
-    expected, known, bias, *ends = (f"{x:.{digits}f}" for x in numbers)
+    expected, known, bias = (f"{x:.{digits}f}" for x in (mean, skill, law.bias()))
     plots.title_figure(
         panel.collection,
         f"The {who} is expected to score {expected}: skill {known} plus {bias}\n"
-        f"(bar: {ci_prob:.0%} of the best scores, {ends[0]} to {ends[1]})",
+        f"(bar: {ci_prob:.0%} of the best scores, {span(ends, digits)})",
     )
     return panel.collection
 

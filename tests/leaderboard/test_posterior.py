@@ -1,5 +1,7 @@
 """Posterior of a whole leaderboard: a second route, limits, ties, hidden entries, bad boards."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from boards import evidence_of
@@ -92,7 +94,8 @@ def test_rho_and_shift_keep_their_priors_and_the_best_is_the_best(small) -> None
 def test_rho_learnt_from_the_shape_of_a_narrow_board() -> None:
     """Scores closer than luck allows: learnt jointly, rho leaves its prior."""
     board = board_of(9000 + np.arange(60) // 3, 10_000)
-    fit = board_posterior(board, NORMAL, draws=1, random_seed=1).skills.fit.learning("rho")
+    fit = board_posterior(board, NORMAL, draws=1, random_seed=1).skills.fit
+    fit = replace(fit, learns="rho")
     assert draw_posterior(fit, 4000, np.random.default_rng(1)).rho.mean() > 0.88
 
 

@@ -96,7 +96,7 @@ def test_models_and_reference_skills_reach_the_result() -> None:
     tree = bs.estimate_sota(MAXIMUM, model=model, random_seed=0, reference_skill=0.9, draws=50)
     assert float(tree["constant_data"]["reference_skill"]) == 0.9
     assert tree.attrs["model_name"] == model
-    assert tree.attrs["model_hash"] == bs.load_model(model).specification_hash
+    assert tree.attrs["model_hash"] == bs.load_model(model).provenance["model_hash"]
     assert bs.estimate_sota(MAXIMUM, draws=50).attrs["model_name"] == model
     given = bs.estimate_sota(MAXIMUM, priors=bs.Priors(), draws=50)
     assert given.attrs["model_name"] == "unnamed"

@@ -170,8 +170,6 @@ def test_what_cannot_be_completed_is_refused(trace):
     posterior, rng = found["posterior"].to_dataset(), np.random.default_rng(9)
     other = board_of(rng, expit(rng.normal(2.0, 0.4, 12)))
     uneven = posterior["shift"].where(posterior["draw"] < 200)
-    old = found.copy()
-    old.attrs["schema_version"] = "1"
     board, own = small_board(), {"fit": shape}
     for wrong, data, options, message in (
         (found, other, {"priors": ONE}, "other data than those given"),
@@ -179,7 +177,6 @@ def test_what_cannot_be_completed_is_refused(trace):
         (with_posterior(found, posterior.rename(location="x")), board, own, "lacks location"),
         (with_posterior(found, posterior.assign(shift=uneven)), board, own, "different length"),
         (found, board, {"family": "ex-gaussian"}, "lacks softness"),
-        (old, board, own, "schema"),
     ):
         with pytest.raises(InputError, match=message):
             complete(wrong, data, **options)
