@@ -66,7 +66,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             number = float("nan")
         if not self.limits.holds(number):
-            raise self.limits.refusal(max(param.opts, key=len), value, number)
+            raise self.limits.refusal(param.opts[0], value, number)
         return number or abs(number)  # no -0.0
 
 
@@ -234,8 +234,8 @@ class Command(click.Command):
         tree: bool = False,
         **settings: Any,
     ) -> None:
-        groups = {"reading": " ".join(READING), "known": " ".join(KNOWN)}
-        self.uses = [one for use in uses.split() for one in groups.get(use, use).split()]
+        groups = {"reading": READING, "known": KNOWN}
+        self.uses = [one for use in uses.split() for one in groups.get(use, (use,))]
         self.endings = _TABLE + FIGURES * draws + (".nc",) * tree
         self.idle = [name for name in EVERYWHERE if name not in {*self.uses, *_SHOWN}]
         shared = [copy(one) for name, one in SHARED.items() if name in {*self.uses, *EVERYWHERE}]
