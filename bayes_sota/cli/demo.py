@@ -33,30 +33,23 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     """
     from bayes_sota.core.plots import plot_forest
     from bayes_sota.core.plots_files import save_figure
-    from bayes_sota.core.tables import rows_of
     from bayes_sota.leaderboard.summary_sota import setting_of
 
     make_directory(output_dir)
-    boards = {name: data.load_example(name.removesuffix("-abc")) for name in _LABELS}
-    sensitivity = leaderboard.sota_sensitivity(boards[_LEAD], ci_prob=prob, random_seed=seed)
-    changed, trees, reports = {_LEAD: rows_of(sensitivity.iloc[1:])}, {}, {}
-    with shown_progress(len(boards), "examples", show=shows_progress()) as advance:
-        for name, board in boards.items():
+    reports: dict[str, Report] = {}
+    with shown_progress(len(_LABELS), "examples", show=shows_progress()) as advance:
+        for name in _LABELS:
+            board = data.load_example(name.removesuffix("-abc"))
             short: Any = {"method": "abc", "draws": 500, "chains": 2}
-            how = short if name.endswith("-abc") else {}
-            tree = trees[name] = leaderboard.estimate_sota(board, random_seed=seed, **how)
-            tried = changed.get(name, [])
-            reports[name] = leaderboard.describe_sota(tree, (board,), tried, prob)
+            how = {"ci_prob": prob, "random_seed": seed} | (short if name.endswith("-abc") else {})
+            reports[name] = leaderboard.report_sota(board, sensitivity=name == _LEAD, **how)
             advance()
-    marks = [
-        {
-            "name": f"{row['assumption'].replace('_', ' ')} {setting_of(row)}".rstrip(),
-            "mean": row["mean"],
-            "interval": [row["lower"], row["upper"]],
-            "weak": place > 0,
-        }
-        for place, row in enumerate(rows_of(sensitivity))
-    ]
+    trees = {name: report.about for name, report in reports.items()}
+    marks = [reports[_LEAD].content["theta_sota"] | {"name": "as given"}]
+    for assumption, rows in reports[_LEAD].content["sensitivity"].items():
+        for row in rows:
+            name = f"{assumption.replace('_', ' ')} {setting_of(assumption, row['value'])}"
+            marks.append(row | {"name": name, "weak": True})
     label = f"skill of the best classifier: mean and {prob:.0%} interval"
     files = [core.save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
     figures = {

@@ -18,5 +18,4 @@ from .summary_entries import board_table as board_table
 from .summary_items import board_by_task as board_by_task
 from .summary_newcomers import newcomer as newcomer
 from .summary_pairs import describe_paired as describe_paired
-from .summary_sota import describe_sota as describe_sota
 from .summary_sota import report_sota as report_sota

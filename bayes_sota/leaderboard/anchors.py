@@ -46,7 +46,6 @@ _FARTHEST = 12.0  # standard errors of a residual
 _SHRINKING = 25.0  # mistakes that a correlation by distance is worth
 _LEAST_OWN = 1e-6  # of the variance of a residual: two anchors may have the same answers
 _LEAST_LEFT = 0.02  # of a variance
-_WORTH = {True: 0.9, False: 0.6}  # of an anchor, from answers and from scores
 _UNLIKELY, _IMPOSSIBLE = 0.02, 1e-5  # p-values: a note, and no trust
 _USUAL_RHO = 0.69
 
@@ -340,18 +339,6 @@ def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
             change = {"error": skill.error * left}
         found.append(replace(skill, centre=float(centre), **change))
     return found
-
-
-def narrowed_by_anchor(best: FloatArray, rho: FloatArray, error: float, *, answers: bool) -> float:
-    r"""Width of the interval of theta_sota with one similar anchor, over that without.
-
-    .. math:: \sqrt{1 - c\, E \rho^4\, se^2 / \mathrm{sd}(\theta_{sota})^2}
-
-    with c = 1 for an anchor that resembles the leaders as they resemble each other and is not
-    stray; boards of real classifiers showed .9 from answers and .6 from scores.
-    """
-    share = _WORTH[answers] * np.mean(rho**4) * error**2 / max(float(best.var()), 1e-300)
-    return float(np.sqrt(np.clip(1 - share, _LEAST_LEFT, 1)))
 
 
 def with_shown_errors(anchors: Anchors, law: ScoreLaw) -> Anchors:

@@ -32,6 +32,7 @@ from bayes_sota.core.priors import (
     TriesPrior,
     maximum_priors,
 )
+from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -293,20 +294,20 @@ def sota_sensitivity(
     else:
         known = maximum_priors(priors)
         rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
-    return tried(rows, ci_prob, progressbar)
+    frame = pd.DataFrame(tried(rows, ci_prob, progressbar))
+    frame[["lower", "upper"]] = frame["interval"].tolist()
+    return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
 
 
-def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> pd.DataFrame:
-    """Frame of theta_sota under each assumption."""
-    table = []
+def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
+    """Summaries of theta_sota under each assumption."""
+    found = []
     with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
         for assumption, value, draw in rows:
-            drawn = draw()
-            ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-            mcse = drawn.std() / np.sqrt(drawn.size)
-            table.append((assumption, value, *map(float, (drawn.mean(), *ends, mcse))))
+            row = {"assumption": assumption, "value": value}
+            found.append(row | summarize_draws(draw(), ci_prob))
             advance()
-    return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
+    return found
 
 
 def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -> list[Row]:

@@ -253,12 +253,8 @@ def _sentences(
         f"be distinguished, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
     )
     if needed := content["separating_first_two"]:
-        gap = needed["difference"]
-        d, many = text.decimals_for(gap), f"{float(f'{needed["times"]:.2g}'):,g} times as many "
-        by = f"{gap:.{d}f}"
-        if words.metric_of(data) == "accuracy":
-            by = f"{100 * gap:.{max(d - 2, 0)}f} points"
-        many += data.new
+        by = text.in_points(float(f"{needed['difference']:.2g}"), data.metric == "accuracy")
+        many = f"{float(f'{needed["times"]:.2g}'):,g} times as many {data.new}"
         if needed["n_more"]:
             many = f"{text.about(needed['n_more']).capitalize()} more items"
         one, other = (text.plain_text(name, 60) for name in needed["names"])

@@ -1,21 +1,18 @@
 """Report of theta_sota, in numbers and words, for the shell and for Python."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of, table_of
+from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.anchors import narrowed_by_anchor
-from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
     estimate,
@@ -26,7 +23,6 @@ from bayes_sota.leaderboard.sample_estimate import (
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
-_HARDLY = 0.97  # of a width: too little help for a note
 _ROW_DRAWS = 1000  # of a row of the sensitivity
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
@@ -73,6 +69,11 @@ def report_sota(
     **settings
         Of ``estimate_sota``.
 
+    Returns
+    -------
+    Report
+        ``about`` is the result of ``estimate_sota``.
+
     Examples
     --------
     >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
@@ -89,82 +90,31 @@ def report_sota(
             assumptions = rows_of_maxima(boards, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
         else:
             assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
-        rows = rows_of(tried(assumptions[1:], ci_prob, bool(settings.get("progressbar"))))
-    answers = [
-        newcomer(found or tree, score=new_score, board=k)
-        for k in range(len(boards) * (new_score is not None))
-    ]
-    notes = notes_on_field(boards[0], tree.attrs["model_name"], settings.get("model"))
-    if found is not None:
-        notes += _worth_of_an_anchor(found, tree, boards[0], ci_prob)
-    return describe_sota(tree, boards, rows, ci_prob, answers, notes)
-
-
-def _worth_of_an_anchor(
-    found: BoardPosterior, tree: xr.DataTree, data: Any, ci_prob: float
-) -> Iterator[str]:
-    """Note on how much one known skill would narrow the interval."""
-    evidence, best = found.skills.fit.evidence, found.draws["theta_sota"]
-    error = evidence.law.standard_error * evidence.error_ratio
-    times = narrowed_by_anchor(best, found.draws["rho"], error, answers=found.learns_rho)
-    if data.anchors is not None or data.new != "items" or times > _HARDLY:
-        return
-    now = summary.estimand_summary(tree, "theta_sota", ci_prob)
-    d = words.said_decimals(data, decimals_of(now))
-    low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
-    ends = (as_score(end, d, words.metric_of(data)) for end in (low, high))
-    yield (
-        "one similar model whose skill is known (--known NAME=SKILL) would narrow the range of "
-        f"theta_sota to about {' to '.join(ends)}"
-    )
-
-
-def describe_sota(
-    tree: xr.DataTree,
-    boards: tuple[Data, ...],
-    sensitivity: Sequence[dict[str, Any]] = (),
-    ci_prob: float = 0.95,
-    newcomers: Sequence[dict[str, Any]] = (),
-    notes: Sequence[str] = (),
-) -> Report:
-    """Describe a result of ``estimate_sota``, given the boards behind it.
-
-    Parameters
-    ----------
-    tree : DataTree
-    boards : tuple of Leaderboard, Outcomes or BestScore
-    sensitivity : sequence of dict
-        Rows of ``sota_sensitivity`` but for the first.
-    ci_prob : float
-        Probability of the intervals.
-    newcomers : sequence of dict
-        Answers of ``newcomer``, one for each board.
-    notes : sequence of str
-    """
+        rows = tried(assumptions[1:], ci_prob, bool(settings.get("progressbar")))
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
-    for one, answer in zip(each, newcomers, strict=False):
-        one["p_new_truly_better"] = answer
-    found = summary.estimand_summary(tree, "rho", ci_prob)
-    rho = {name: found[name] for name in ("mean", "interval")}
-    rho["learnt"] = bool(tree.attrs.get("rho_learnt", 0))
-    whole = isinstance(boards[0], Leaderboard | Outcomes)
-    stored = str(tree.attrs.get("notes", "")).split("; ") if whole else []
-    unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
     diagnosed = summary.diagnose(tree)
-    diagnosed["reasons"] += [reason for one in newcomers for reason in reasons_of_answer(one)]
+    notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
+    notes += notes_on_field(boards[0], tree.attrs["model_name"], settings.get("model"))
+    if new_score is not None:
+        for k, one in enumerate(each):
+            answer = newcomer(found or tree, score=new_score, board=k)
+            one["p_new_truly_better"] = answer
+            diagnosed["reasons"] += reasons_of_answer(answer)
+        notes += [] if isinstance(boards[0], Outcomes) else [_NEWCOMER]
+    rho = summary.estimand_summary(tree, "rho", ci_prob)
     content = {
         "method": tree.attrs["method"],
         **each[0],
         **({"boards": each} if len(each) > 1 else {}),
-        "rho": rho,
-        "sensitivity": _by_assumption(sensitivity),
+        "rho": rho | {"learnt": bool(tree.attrs.get("rho_learnt", 0))},
+        "sensitivity": _by_assumption(rows),
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnosed | {"ok": not diagnosed["reasons"]},
         "seed": summary.seed_of(tree),
-        "notes": [*filter(None, stored), *notes, *unsure],
+        "notes": notes,
     }
-    legend = [words.about_rho(rho, content["model"], words.source_of(boards[0]))]
+    legend = [words.about_rho(content["rho"], content["model"], words.source_of(boards[0]))]
     if above := content["n_above_sota"]:
         low, high = above["interval"]
         legend.append(
@@ -175,7 +125,7 @@ def describe_sota(
         content,
         make_frame=lambda: summary.summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
         sentences=[*_sentences(boards, each, ci_prob)],
-        tables=_tables(boards, each, sensitivity, ci_prob),
+        tables=_tables(boards, each, rows, ci_prob),
         legend=legend,
         footer=[f"method {content['method']}, model {content['model']}"],
         basis=[f"model {content['model']}", summary.how_drawn(tree), SOFTWARE, words.CITED],
@@ -209,8 +159,7 @@ def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, A
     """Rows of the sensitivity as JSON has them."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        entry = {name: row[name] for name in ("value", "mean", "mcse")}
-        entry["interval"] = [row["lower"], row["upper"]]
+        entry = {name: row[name] for name in ("value", "mean", "mcse", "interval")}
         found.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
     return found
 
@@ -223,7 +172,7 @@ def _sentences(
         of_board = f' of "{shown_name(data.name, 60)}"' * (len(boards) > 1)
         who, new = content.get("winner") or "the winner", content["winner_new_score"]
         d = words.said_decimals(data, decimals_of(new))
-        low, high = (as_score(end, d, words.metric_of(data)) for end in new["interval"])
+        low, high = (as_score(end, d, data.metric) for end in new["interval"])
         more = f"on {_FRESH[data.new]} the winner would score {low} to {high}"
         winner, best = content["winner_skill"], content["theta_sota"]
         who, score = shown_name(who, 60) + of_board, content["observed_maximum"]
@@ -246,27 +195,26 @@ def _tables(
     tables = [words.quantity_table(one, meanings, ci_prob, data.name) for data, one in pairs]
 
     def steady(row: dict[str, Any]) -> int:
-        return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])
+        return steady_decimals(row["sd"], row["mcse"])
 
     columns: dict[str, Any] = {
         "assumption": lambda row: row["assumption"].replace("_", " "),
-        "set to": setting_of,
+        "set to": lambda row: setting_of(row["assumption"], row["value"]),
         "theta_sota": lambda row: f"{row['mean']:z.{steady(row)}f}",
-        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), steady(row)),
+        f"{ci_prob:.0%} interval": lambda row: span(row["interval"], steady(row)),
     }
     title = "Sensitivity to what is assumed, not observed"
     return [*tables, table_of(sensitivity, columns, title)] if sensitivity else tables
 
 
-def setting_of(row: Mapping[str, Any]) -> str:
-    """Setting of an assumption in a row of the sensitivity; nothing where it is as given.
+def setting_of(assumption: str, value: float | str) -> str:
+    """Setting of an assumption in a row of the sensitivity, in words.
 
     Examples
     --------
-    >>> setting_of({"assumption": "n_classifiers", "value": 10.0})
-    'times 10'
+    >>> setting_of("n_classifiers", 10.0), setting_of("family", "normal")
+    ('times 10', 'normal')
     """
-    value = row["value"]
-    if isinstance(value, str) or np.isnan(value):
-        return value if isinstance(value, str) else ""
-    return f"{'times ' * (row['assumption'] == 'n_classifiers')}{value:.2g}"
+    if isinstance(value, str):
+        return value
+    return f"{'times ' * (assumption == 'n_classifiers')}{value:.2g}"

@@ -8,7 +8,7 @@ import numpy as np
 from bayes_sota.core import text
 from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.data.item_values import tasks_in_words
-from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
+from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.leaderboard.specification import source_of_rho
 
@@ -52,16 +52,9 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return cells
 
 
-def board_of(data: Leaderboard | Outcomes) -> Leaderboard:
-    """All scores."""
-    return data if isinstance(data, Leaderboard) else data.leaderboard()
-
-
-def metric_of(data: BestScore | Outcomes) -> Metric:
-    """Metric of the scores; averages of answers are accuracies as well."""
-    if isinstance(data, Outcomes):
-        return "accuracy" if data.is_answers else data.leaderboard().metric
-    return data.metric
+def board_of[D: BestScore](data: D | Outcomes) -> D | Leaderboard:
+    """All scores, or the best one."""
+    return data.leaderboard() if isinstance(data, Outcomes) else data
 
 
 def measured_of(data: BestScore | Outcomes) -> str:
@@ -126,8 +119,6 @@ def score_decimals(data: BestScore | Outcomes) -> int:
     """Decimals of the scores as printed; of exact ones as many as distinguish counts."""
     if isinstance(data, Outcomes) and data.is_answers:
         return int(np.ceil(np.log10(data.n_items * data.n_runs)))
-    if not isinstance(data, Leaderboard | Outcomes):
-        return len(f"{data.maximum:.6g}".partition(".")[2])
     board = board_of(data)
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
@@ -181,7 +172,7 @@ def answer_of(
     >>> next(answer_of(board, "the winner", skill, skill, 0.988, ""))
     'Expect the winner to score 97.8 % (95.7 to 99.4) on many new items, not the 98.8 % it shows.'
     """
-    metric, shown = metric_of(data), score_decimals(data)
+    metric, shown = data.metric, score_decimals(data)
     d, verb = said_decimals(data, text.decimals_of(winner)), "score"
     if isinstance(data, Outcomes) and data.passes is not None:
         verb = f"have a {data.measured} of"

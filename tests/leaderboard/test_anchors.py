@@ -1,14 +1,11 @@
 """Anchors: against linear algebra, simulated luck, and the sampled model; and what must hold."""
 
-import re
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayes_sota as bs
-from bayes_sota import leaderboard
 from bayes_sota.claims.pair import chosen_pair, law_of_pair
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation
@@ -303,21 +300,6 @@ def test_a_difference_without_luck_has_the_law_of_simulated_items():
     assert np.mean(after**2) < 0.85 * np.mean(before**2)
     assert 0.92 < covered.mean() < 0.98
     assert abs(after.mean()) < 3 * after.std() / np.sqrt(len(after))
-
-
-def test_a_report_says_what_an_anchor_would_be_worth():
-    said = leaderboard.report_sota(BOARD, random_seed=0, sensitivity=False).content["notes"]
-    said = next(note for note in said if "--known" in note)
-    low, high = map(float, re.findall(r"([\d.]+) %", said))
-    board = with_known(BOARD, {"e": 0.925}, only=["e"])
-    report = leaderboard.report_sota(board, random_seed=0, sensitivity=False)
-    before, after = (
-        np.ptp(leaderboard.report_sota(b, random_seed=0).content["theta_sota"]["interval"])
-        for b in (BOARD, board)
-    )
-    assert 0.8 < (high - low) / 100 / after < 1.2
-    assert (high - low) / 100 < before
-    assert not any("--known" in note for note in report.content["notes"])
 
 
 def test_anchors_that_disagree_may_widen_what_is_left():
