@@ -41,9 +41,9 @@ class Skill:
         Standard error of a mean of numbers; NaN for answers.
     freedom : float
         Its degrees of freedom.
-    centre : float
-        Score less its error as estimated from anchors; the score where there are none.
-        ``n_effective`` and ``error`` are of it.
+    luck : float
+        Error of the score as estimated from anchors; ``n_effective`` and ``error`` are then those
+        of the score without it.
     """
 
     name: str
@@ -56,12 +56,12 @@ class Skill:
     share_of_runs: float = np.nan
     error: float = np.nan
     freedom: float = np.inf
-    centre: float = np.nan
+    luck: float = 0.0
 
-    def __post_init__(self) -> None:
-        """The score is its own centre."""
-        if np.isnan(self.centre):
-            object.__setattr__(self, "centre", self.score)
+    @property
+    def centre(self) -> float:
+        """Score without luck."""
+        return self.score - self.luck
 
     @property
     def _counts(self) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Estimates of theta_sota by every route, of one board or many, and their sensitivity.
+"""Estimates of theta_sota by every route, of one board or many, and by other assumptions.
 
 ``tests/calibration/judged_boards.py`` judges them on boards that are drawn from the answers of real
 classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
@@ -11,15 +11,12 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from bayes_sota.core.arguments import (
     DEFAULT_SEED,
-    OPEN_SHARE,
     SEED,
     check_choice,
-    generator_of,
     refuse_unused,
 )
 from bayes_sota.core.builders import PairedPriors
@@ -30,9 +27,7 @@ from bayes_sota.core.priors import (
     MaximumPriors,
     Priors,
     TriesPrior,
-    maximum_priors,
 )
-from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -251,65 +246,6 @@ def seed_of(random_seed: int, name: object) -> int:
     return int(digest_of(random_seed, name), 16) >> 1
 
 
-def sota_sensitivity(
-    board: BestScore | Sequence[BestScore],
-    *,
-    priors: Priors | None = None,
-    reference_skill: float | None = None,
-    ci_prob: float = 0.95,
-    draws: int = 4000,
-    random_seed: int | None = DEFAULT_SEED,
-    progressbar: bool = False,
-) -> pd.DataFrame:
-    """How theta_sota moves with assumptions that the data do not determine, by the exact route.
-
-    The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
-    fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
-    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
-    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
-    of rho is of one.
-
-    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
-    alone; the luck of chosen submissions, where the board has some; more entries than are listed;
-    the spread ratio of the scores behind AUCs; the other kind of field.
-    ``progressbar`` shows how many are left.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
-        result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
-        boards, theta_sota is the first board's.
-    """
-    if isinstance(board, Outcomes):
-        raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    boards = (board,) if isinstance(board, BestScore) else tuple(board)
-
-    if len(boards) == 1 and isinstance(boards[0], Leaderboard):
-        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rng = generator_of(random_seed)
-        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
-        rows = rows_of_board(found, draws, rng)
-    else:
-        known = maximum_priors(priors)
-        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
-    frame = pd.DataFrame(tried(rows, ci_prob, progressbar))
-    frame[["lower", "upper"]] = frame["interval"].tolist()
-    return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
-
-
-def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
-    """Summaries of theta_sota under each assumption."""
-    found = []
-    with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
-        for assumption, value, draw in rows:
-            row = {"assumption": assumption, "value": value}
-            found.append(row | summarize_draws(draw(), ci_prob))
-            advance()
-    return found
-
-
 def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -> list[Row]:
     """Assumptions of the posterior of a board, itself first.
 
@@ -333,9 +269,6 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
         rows.append(("rho learnt from the scores", value, partial(of_fit, learnt)))
     if len(given.families) > 1:
         rows += [("family", f, partial(of_fit, given.of_family(f))) for f in given.families]
-    if board.anchors is not None:
-        without = (board.copy_with(anchors=None),)
-        rows.append(("known skills", "unknown", partial(anew, without, given.priors)))
     if not board.has_own_errors:
         more = partial(anew, _with_tries((board,), _HIDDEN), given.priors)
         rows.append(("n_classifiers", _HIDDEN, more))

@@ -121,7 +121,7 @@ def board_table(
         for name in ("theta_sota", "winner_skill")
     )
     rho = summarize_draws(found.draws["rho"], ci_prob) | {"learnt": found.learns_rho}
-    entries = _rows(board, found, sets, winner, ci_prob)
+    entries = _rows(board, found, sets, ci_prob)
     content = {
         "entries": entries,
         "theta_sota": best,
@@ -137,7 +137,7 @@ def board_table(
             *found.notes,
             *notes_on_field(board, spec.name, model),
             *_notes(board, how),
-            words.about_rho(rho, spec.name, words.source_of(data)),
+            words.about_rho(rho, words.source_of(data)),
         ],
         "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
         "seed": int(seed) if seed.isdigit() else None,
@@ -150,22 +150,19 @@ def board_table(
         sentences=[*_sentences(data, content, winner)],
         tables=[table_of(entries, _columns(data, d, ci_prob), f"{data.name}: {m:,} entries")],
         legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
-        footer=["method exact"],
+        footer=[f"method exact, model {spec.name}"],
         basis=[how_drawn, SOFTWARE, words.CITED],
         measured=words.measured_of(data),
     )
 
 
 def _rows(
-    board: Leaderboard, found: BoardPosterior, sets: IntArray, winner: dict[str, Any], prob: float
+    board: Leaderboard, found: BoardPosterior, sets: IntArray, prob: float
 ) -> list[dict[str, Any]]:
-    """Rows of the JSON, best score first; those that lead alike have the winner's skill."""
+    """Rows of the JSON, best score first."""
     entries, evidence, order = found.entries, found.skills.fit.evidence, board.order
     scores, mean = board.scores[order], board.sign * entries.mean()
     ends = np.sort(board.sign * entries.interval(prob), axis=1)
-    if evidence.shares_scores and not (evidence.has_luck or evidence.known_entries.size):
-        leads = evidence.alike == evidence.alike[order[0]]
-        mean[leads], ends[leads] = winner["mean"], winner["interval"]
     skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
     columns: dict[str, Any] = {
         "rank": 1 + np.searchsorted(-scores, -scores, side="left"),

@@ -4,21 +4,26 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import xarray as xr
 
 from bayes_sota.core import summary
-from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of, refuse_unused
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.parallel import shown_progress
+from bayes_sota.core.priors import Priors, maximum_priors
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import summary_words as words
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
+    Row,
     estimate,
     rows_of_board,
     rows_of_maxima,
-    tried,
 )
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
@@ -90,7 +95,7 @@ def report_sota(
             assumptions = rows_of_maxima(boards, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
         else:
             assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
-        rows = tried(assumptions[1:], ci_prob, bool(settings.get("progressbar")))
+        rows = _tried(assumptions[1:], ci_prob, bool(settings.get("progressbar")))
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     diagnosed = summary.diagnose(tree)
     notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
@@ -114,7 +119,7 @@ def report_sota(
         "seed": summary.seed_of(tree),
         "notes": notes,
     }
-    legend = [words.about_rho(content["rho"], content["model"], words.source_of(boards[0]))]
+    legend = [words.about_rho(content["rho"], words.source_of(boards[0]))]
     if above := content["n_above_sota"]:
         low, high = above["interval"]
         legend.append(
@@ -132,6 +137,65 @@ def report_sota(
         measured=words.measured_of(boards[0]),
         about=tree,
     )
+
+
+def sota_sensitivity(
+    board: BestScore | Sequence[BestScore],
+    *,
+    priors: Priors | None = None,
+    reference_skill: float | None = None,
+    ci_prob: float = 0.95,
+    draws: int = 4000,
+    random_seed: int | None = DEFAULT_SEED,
+    progressbar: bool = False,
+) -> pd.DataFrame:
+    """How theta_sota moves with assumptions that the data do not determine, by the exact route.
+
+    The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
+    fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
+    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
+    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
+    of rho is of one.
+
+    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
+    alone; the luck of chosen submissions, where the board has some; more entries than are listed;
+    the spread ratio of the scores behind AUCs; the other kind of field.
+    ``progressbar`` shows how many are left.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
+        result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
+        boards, theta_sota is the first board's.
+    """
+    if isinstance(board, Outcomes):
+        raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    boards = (board,) if isinstance(board, BestScore) else tuple(board)
+
+    if len(boards) == 1 and isinstance(boards[0], Leaderboard):
+        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
+        rng = generator_of(random_seed)
+        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
+        rows = rows_of_board(found, draws, rng)
+    else:
+        known = maximum_priors(priors)
+        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
+    frame = pd.DataFrame(_tried(rows, ci_prob, progressbar))
+    frame[["lower", "upper"]] = frame["interval"].tolist()
+    return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
+
+
+def _tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
+    """Summaries of theta_sota under each assumption."""
+    found = []
+    with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
+        for assumption, value, draw in rows:
+            row = {"assumption": assumption, "value": value}
+            found.append(row | summary.summarize_draws(draw(), ci_prob))
+            advance()
+    return found
 
 
 def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dict[str, Any]:

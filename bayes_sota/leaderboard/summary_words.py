@@ -10,7 +10,6 @@ from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
-from bayes_sota.leaderboard.specification import source_of_rho
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 _ENDS = {"rank_interval": "rank", "rank_set": "set"}
@@ -61,13 +60,11 @@ def measured_of(data: BestScore | Outcomes) -> str:
     """Key of the words of a page on how accurate such results are."""
     if data.anchors is not None:
         return "anchors"
-    if isinstance(data, Outcomes):
-        return "answers" if data.is_answers else "auc"
     if data.metric != "accuracy":
         return "auc" * (data.metric == "auc")
-    if not isinstance(data, Leaderboard):
-        return "maximum"
-    return "leaderboard" if data.submissions is None else "submissions"
+    if isinstance(data, Leaderboard):
+        return "leaderboard" if data.submissions is None else "submissions"
+    return "answers" if isinstance(data, Outcomes) else "maximum"
 
 
 def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
@@ -235,12 +232,12 @@ def winner_of(data: Leaderboard | Outcomes) -> str | None:
     return None if others or name.isdigit() or name.startswith("entry ") else name
 
 
-def about_rho(rho: dict[str, Any], model: str, source: str) -> str:
+def about_rho(rho: dict[str, Any], source: str) -> str:
     """How much error classifiers share, and whether it is set, learnt from a source, or assumed.
 
     Examples
     --------
-    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "leaderboard", "answers")
+    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "answers")
     'How much error the classifiers share on these items is set: rho is 0.70.'
     """
     what = "tasks" if source == "tasks" else "items"
@@ -251,6 +248,6 @@ def about_rho(rho: dict[str, Any], model: str, source: str) -> str:
     if rho["learnt"]:
         return f"{said} learnt from the {source}: {value}."
     return (
-        f"{said} assumed, not learnt: {value}, from {source_of_rho(model)}; with a higher rho less "
-        "of the spread of the scores is chance, and fewer entries may be the best."
+        f"{said} assumed, not learnt: {value}; with a higher rho less of the spread of the scores "
+        "is chance, and fewer entries may be the best."
     )
