@@ -186,7 +186,7 @@ def learn_correlation(
 def carrying(influence: FloatArray) -> FloatArray:
     """Number of items (or clusters) that carry the variance of each score, (m,).
 
-    Nearly as many as there are mistakes, or right answers.
+    Nearly as many as there are mistakes, or correct answers.
     """
     squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
     return squares**2 / np.maximum(fourths, _TINY)

@@ -13,6 +13,7 @@ skills.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, stdtrit
@@ -155,13 +156,12 @@ def skills_alone(
 
 def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> Iterator[Skill]:
     """Skills from answers; variances between tasks are half those of all classifiers."""
-    between = {}
+    between: Any = [None] * outcomes.n_classifiers
     if new == "tasks":
-        every = outcomes.about(new, passes)
-        between = dict(zip(every.names, every.average.effective.tolist(), strict=True))
+        between = outcomes.about(new, passes).average.effective
     for j, name in enumerate(outcomes.names):
         one = outcomes.subset([j], ~np.isnan(outcomes.values[:, j])).about(new, passes)
-        yield _skill(name, one, between.get(name))
+        yield _skill(name, one, between[j])
 
 
 def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:

@@ -326,11 +326,9 @@ def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]
     """Notes on the known skills of a board, and why they cannot be trusted."""
     if data.anchors is None:
         return [], []
-    names = data.anchors.names
-    shown = "skill of {} shows" if len(names) == 1 else "skills of {} show"
     notes = [
-        f"the known {shown.format(listed(names))} how easy these items are",
-        "an error that known skills have in common cannot be seen",
+        f"known skills show how easy these items are: {listed(data.anchors.names)}",
+        "a small error that known skills have in common cannot be seen",
     ]
     p, words = disagreement(data)
     return notes + [words] * (_IMPOSSIBLE <= p < _UNLIKELY), [words] * (p < _IMPOSSIBLE)
@@ -353,6 +351,6 @@ def disagreement(data: Leaderboard | Outcomes) -> tuple[float, str]:
     residual, error = residuals(law, anchors)
     times, more = parts_of(anchors, error)[1]
     p = float(chdtrc(residual.size, residual @ np.linalg.solve(corr * times + more, residual)))
-    far = "score is" if residual.size == 1 else "scores are"
-    what = f"the {far} far from the known skill of {listed([quoted(n) for n in anchors.names])}"
+    names = listed([quoted(name) for name in anchors.names])
+    what = f"known skills are far from the scores of {names}"
     return p, f"{what} (p = {p:.2g}): a slip, or another population"

@@ -13,21 +13,11 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import (
-    DEFAULT_SEED,
-    SEED,
-    check_choice,
-    refuse_unused,
-)
+from bayes_sota.core.arguments import DEFAULT_SEED, SEED, check_choice, refuse_unused
 from bayes_sota.core.builders import PairedPriors
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import run_each, shown_progress
-from bayes_sota.core.priors import (
-    FixedCorrelation,
-    MaximumPriors,
-    Priors,
-    TriesPrior,
-)
+from bayes_sota.core.parallel import run_each
+from bayes_sota.core.priors import FixedCorrelation, MaximumPriors, Priors, TriesPrior
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -202,7 +192,6 @@ def estimate_many(
     *,
     cores: int = 1,
     random_seed: int = DEFAULT_SEED,
-    progressbar: bool = False,
     **settings: Any,
 ) -> list[xr.DataTree]:
     """State of the art of many boards, in their order.
@@ -216,7 +205,6 @@ def estimate_many(
         Dask cluster do the work.
     random_seed : int
         Each board gets a seed from this one and its place.
-    progressbar : bool
     **settings
         As ``estimate_sota`` takes them, the same for all boards.
 
@@ -229,16 +217,12 @@ def estimate_many(
     """
     SEED.check(random_seed, "random_seed")
     work = [(board, seed_of(random_seed, place)) for place, board in enumerate(boards)]
-    trees = []
-    with shown_progress(len(work), "boards", show=progressbar) as advance:
-        for _, tree in run_each(partial(_one_of_many, settings=settings), work, cores=cores):
-            trees.append(tree)
-            advance()
-    return trees
 
+    def estimate_one(board_and_seed: tuple[Any, int]) -> xr.DataTree:
+        board, seed = board_and_seed
+        return estimate_sota(board, random_seed=seed, **settings)
 
-def _one_of_many(work: tuple[Any, int], settings: dict[str, Any]) -> xr.DataTree:
-    return estimate_sota(work[0], random_seed=work[1], **settings)
+    return [tree for _, tree in run_each(estimate_one, work, cores=cores)]
 
 
 def seed_of(random_seed: int, name: object) -> int:

@@ -24,7 +24,7 @@ from bayes_sota.core.summary import summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
@@ -34,8 +34,8 @@ _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries above which only the requested draws are made
 _SKILL = (
-    "Skill is the expected score on {}. Its interval includes the error that all entries share; "
-    "ranks and P(best) do not depend on it."
+    "Skill is the expected score on {}, drawn as these were. Its interval includes the error that "
+    "all entries share; ranks and P(best) do not depend on it."
 )
 _RANKS = {
     "joint": "Ranks are by skill: with probability {:.0%} all lie in their sets at once.",
@@ -45,8 +45,7 @@ _RANKS = {
 }
 _TIERS = (
     "Tier 1 holds the entries that may be the best, each next tier those that may be the best of "
-    "the rest. P(best) is the probability that no other entry is better; it is small where many "
-    "entries are about equal."
+    "the rest. P(best) is small where many entries are about equal."
 )
 
 
@@ -149,7 +148,7 @@ def board_table(
         make_frame=lambda: pd.DataFrame([words.flat(row) for row in entries]),
         sentences=[*_sentences(data, content, winner)],
         tables=[table_of(entries, _columns(data, d, ci_prob), f"{data.name}: {m:,} entries")],
-        legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
+        legend=[_SKILL.format(ABOUT[data.new]), _RANKS[how].format(ci_prob), _TIERS],
         footer=[f"method exact, model {spec.name}"],
         basis=[how_drawn, SOFTWARE, words.CITED],
         measured=words.measured_of(data),

@@ -32,10 +32,9 @@ _ALONE = (
 _WORTH = "worth: the number of single answers, right or wrong, with the same standard error."
 _SIDE_BY_SIDE = 5  # entries in a table of 120 characters
 _TASKS = (
-    "Skill is the expected score on new items of a task. Differences between entries are shrunk "
-    "towards their mean over all tasks, more so in a task with few items. P: the probability that "
-    "best is the best of its task. For verdicts that hold together: bayes-sota claim responses "
-    "--by task."
+    "Differences between entries are shrunk towards their mean over all tasks, more so in a task "
+    "with few items. P: the probability that best is the best of its task. For verdicts that hold "
+    "together: bayes-sota claim responses --by task."
 )
 
 
@@ -65,7 +64,7 @@ def describe_skills(
     """
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]
-    first, (d, kind), several = skills[0], _digits(skills[0]), len(skills) > 1
+    first, (d, kind) = skills[0], _digits(skills[0])
     scores = f"have a {metric} of" if metric.startswith("pass") else "score"
     groups = [
         f"{first.n_clusters:,} clusters" * (first.n_clusters != first.n_items),
@@ -78,8 +77,7 @@ def describe_skills(
         f"Expect {shown_name(first.name, 60)} to {scores} "
         f"{as_scores(records[0]['skill'], d, kind)} on many {ABOUT[new]}; here it has "
         f"{as_score(first.score, d, kind)}.",
-        f"{'Scores come' if several else 'The score comes'} from {items}; "
-        f"{'ranges are' if several else 'the range is a'} {ci_prob:.0%} interval{'s' * several}.",
+        f"Based on {items}; ranges are {ci_prob:.0%} intervals.",
     ]
     columns: dict[str, Any] = {
         "classifier": "name",
@@ -91,7 +89,7 @@ def describe_skills(
     rows = [row | {"digits": _digits(skill)} for row, skill in zip(records, skills, strict=True)]
     facts = {"average": average, "new": new, "prob": ci_prob, "metric": metric or "accuracy"}
     return report_of(
-        {"classifiers": records, **facts, "notes": [*notes, *[_ALONE] * several]},
+        {"classifiers": records, **facts, "notes": [*notes, *[_ALONE] * (len(skills) > 1)]},
         make_frame=lambda: frame_of([flat(record) for record in records]),
         sentences=sentences,
         tables=[table_of(rows, columns)],

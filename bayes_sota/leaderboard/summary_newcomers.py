@@ -182,8 +182,7 @@ def of_board(found: BoardPosterior) -> Newcomer:
     luck = float(np.mean((evidence.scores - evidence.seen)[evidence.entries]))
     moved, own = rho * shift * ratio, (1 - rho**2) * ratio**2
     cells = partial(_on_grid, found)
-    of = (evidence.law, best, moved, own, board.maximum, cells, known, board.sign)
-    return Newcomer(*of, luck=luck)
+    return Newcomer(evidence.law, best, moved, own, board.maximum, cells, known, board.sign, luck)
 
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:

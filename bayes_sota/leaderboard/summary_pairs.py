@@ -150,11 +150,8 @@ def _legend(content: dict[str, Any]) -> list[str]:
     of_rho = words.about_rho(content["rho"], "differences")
     known = [_TERMS.format(", on the arcsine scale" * (content["n_test"] is not None)), of_rho]
     if luck := content.get("submission_luck"):
-        learnt = f"set to {luck['mean']:.2f}"
-        if luck["learnt"]:
-            own, prior = (text.span(one["interval"], 2) for one in (luck, luck["prior"]))
-            middle = luck["prior"]["median"]
-            learnt = f"learnt as {luck['mean']:.2f} ({own}; prior {middle:.2f}, {prior})"
+        value, ends = f"{luck['mean']:.2f}", text.span(luck["interval"], 2)
+        learnt = f"learnt as {value} ({ends})" if luck["learnt"] else f"set to {value}"
         chosen = "how much chance decided which submission the public board shows"
         known.append(f"Lambda, {chosen}, is {learnt}.")
     return known

@@ -15,7 +15,7 @@ from bayes_sota.core.priors import Priors, maximum_priors
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample_estimate import (
@@ -30,8 +30,8 @@ from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer
 
 _ROW_DRAWS = 1000  # of a row of the sensitivity
 _WHAT_TO_REPORT = (
-    "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
-    "theta_sota for how good the best is."
+    "Skill is the expected score on {}, drawn as these were. Report winner_skill for how good the "
+    "winner is, and theta_sota for how good the best is."
 )
 MEANING = {
     "theta_sota": "skill of the best of these, whichever it is",
@@ -47,8 +47,8 @@ _FRESH = {
     "tasks": "another set of as many tasks",
 }
 _NEWCOMER = (
-    "whether a new classifier is truly better depends strongly on how much error it shares with "
-    "the others (rho), which scores do not show: compare it with the best item by item"
+    "whether a new classifier is better depends strongly on rho, which scores do not show: compare "
+    "it with the best item by item"
 )
 
 
@@ -243,7 +243,7 @@ def _sentences(
         yield from words.answer_of(data, who, winner, best, score, more)
         if answer := content.get("p_new_truly_better"):
             yield sentence_of(answer, of_board)
-    yield words.skill_is_about(_WHAT_TO_REPORT, boards[0].new)
+    yield _WHAT_TO_REPORT.format(ABOUT[boards[0].new])
     yield f"Ranges are {ci_prob:.0%} intervals."
 
 

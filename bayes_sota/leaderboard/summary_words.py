@@ -9,7 +9,7 @@ from bayes_sota.core import text
 from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard
-from bayes_sota.data.outcomes import ABOUT, New, Outcomes
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 _ENDS = {"rank_interval": "rank", "rank_set": "set"}
@@ -133,11 +133,6 @@ def said_decimals(data: BestScore | Outcomes, supported: int) -> int:
     3
     """
     return min(supported, max(score_decimals(data), 3))
-
-
-def skill_is_about(sentence: str, new: New) -> str:
-    """A sentence about skill that names the items, runs or tasks it refers to."""
-    return sentence.format(ABOUT[new] + " of the same kind" * (new == "items"))
 
 
 def answer_of(
