@@ -228,8 +228,8 @@ def _worth_of_an_anchor(found: BoardPosterior, now: dict[str, Any]) -> Iterator[
 
     .. math:: \sqrt{1 - c\, E \rho^4\, se^2 / \mathrm{sd}(\theta_{sota})^2}
 
-    times its width, with c = 1 for an anchor that resembles the leaders as they resemble each other and is not
-    stray; boards of real classifiers showed .9 from answers and .6 from scores.
+    times its width, with c = 1 for an anchor that resembles the leaders as they resemble each other
+    and is not stray; boards of real classifiers showed .9 from answers and .6 from scores.
     """
     evidence, worth = found.skills.fit.evidence, 0.9 if found.learns_rho else 0.6
     error = evidence.law.standard_error * evidence.error_ratio
