@@ -9,13 +9,11 @@ from .models import counts_logp as counts_logp
 from .pair import Pilot as Pilot
 from .plots import plot_claim as plot_claim
 from .plots import plot_claims as plot_claims
-from .plots import plot_gate as plot_gate
 from .plots import plot_methods as plot_methods
 from .plots import plot_pairs as plot_pairs
 from .printed import reported_claim as reported_claim
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import comparison_tree as comparison_tree
-from .sample_exact import tasks_tree as tasks_tree
 from .summary import report_claim as report_claim
 from .summary_gate import report_gate as report_gate
 from .summary_gate import report_tasks as report_tasks

@@ -153,23 +153,19 @@ class Accuracies(Claim):
         low, high = congruence_bounds(self.a, self.b)
         return float(low), float(high)
 
-    def _at_odds_ratio(self, ratio: float) -> float:
-        return float(congruence_of_odds_ratio(self.a, self.b, ratio))
-
     @property
-    def plausible(self) -> tuple[float, float]:
-        """All that is possible, or what 90 % of the pairs of the domain have."""
+    def typical(self) -> tuple[float, float, float] | None:
+        """The congruence of pairs of the domain: median, and what 90 % of them have."""
         if self.domain is None:
-            return self.ends
-        domain = DOMAINS[self.domain]
-        return self._at_odds_ratio(domain.low), self._at_odds_ratio(domain.high)
+            return None
+        middle, low, high = congruence_of_odds_ratio(self.a, self.b, DOMAINS[self.domain][:3])
+        return float(middle), float(low), float(high)
 
     @property
-    def value(self) -> float | None:
-        """The congruence that is known, or typical of the domain; None if it is averaged over."""
-        if self.known is None and self.domain is not None:
-            return self._at_odds_ratio(DOMAINS[self.domain].odds_ratio)
-        return super().value
+    def assumption(self) -> str:
+        """What is assumed of the congruence."""
+        known = super().assumption
+        return f"typical of {self.domain}" if self.domain and known == "averaged" else known
 
     def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
         """P(false) at congruences."""

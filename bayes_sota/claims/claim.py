@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ MOST_ITEMS = 10**9
 _NODES = 64  # of the unknown
 _LEVELS = 160  # of a posterior, in each of two directions
 _FEW = (16, 40)  # nodes and levels where the unknown is averaged too
+_CELLS = 2**48  # of the unknown, in which the least value that is enough is found
 
 type Truth = tuple[FloatArray, ...]
 _legendre = cache(np.polynomial.legendre.leggauss)
@@ -82,19 +83,35 @@ class Claim(ABC):
         """Least and largest value of the unknown."""
 
     @property
+    def typical(self) -> tuple[float, float, float] | None:
+        """The unknown as it usually is: median, and ends of 90 %; None where nobody says."""
+        return None
+
+    @property
     def plausible(self) -> tuple[float, float]:
-        """Ends of what is averaged over, or of what is typical."""
-        return self.ends
+        """Ends of what is typical, or of what is averaged over."""
+        return self.typical[1:] if self.typical else self.ends
 
     @property
     def value(self) -> float | None:
-        """The unknown where it is known or does not matter; None where it is averaged over."""
-        return self.ends[0] if self.known is None and not self.is_open else self.known
+        """The unknown: known, typical, or without effect; None where it is averaged over."""
+        if self.known is not None:
+            return self.known
+        if self.typical:
+            return self.typical[0]
+        return None if self.is_open else self.ends[0]
 
     @property
     def is_open(self) -> bool:
         """Whether something that matters is not known."""
         return self.known is None and self.ends[0] < self.ends[1]
+
+    @property
+    def assumption(self) -> str:
+        """What is assumed of the unknown."""
+        if self.known is not None:
+            return "given"
+        return "averaged" if self.is_open else "not needed"
 
     @abstractmethod
     def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
@@ -156,21 +173,13 @@ class Claim(ABC):
     def needed(self, level: float) -> float | None:
         """Least value of the unknown at which P(false) is ``level`` at most; None at no value."""
         low, high = self.ends
-        if self.at(low) <= level:
-            return low
-        if self.at(high) > level:
-            return None
-        for _ in range(8):  # scipy.optimize takes half a second to import
-            cells = np.linspace(low, high, 65)
-            after = int(np.argmax(self.at(cells) <= level))
-            low, high = cells[after - 1 : after + 1].tolist()
-        return float(high)
+        place = partial(np.interp, xp=[0, _CELLS], fp=[low, high])
+        cell = bisect_left(range(_CELLS + 1), True, key=lambda k: bool(self.at(place(k)) <= level))
+        return float(place(cell)) if cell <= _CELLS else None
 
     def rope(self, half_width: float) -> dict[str, float]:
         """Probabilities that A is better by more than this, that both are equivalent, that B is."""
-        above = max(1 - self.difference_at_most(half_width), 0.0)
-        below = max(self.difference_at_most(-half_width), 0.0)
-        return {"a_better": above, "equivalent": max(1 - above - below, 0.0), "b_better": below}
+        return rope_of(self.difference_at_most, half_width)
 
     def size(self, level: float = 0.05) -> int | None:
         """Items from which the same numbers are false with probability ``level`` at most.
@@ -215,6 +224,13 @@ class Claim(ABC):
         """
         TRIES.check(tries, "tries")
         return self.best_of(tries, self.p_false() if single is None else single)
+
+
+def rope_of(at_most: Callable[[float], float], half_width: float) -> dict[str, float]:
+    """Probabilities of a difference on both sides of a region around 0 and in it, by its cdf."""
+    above, below = max(1 - at_most(half_width), 0.0), max(at_most(-half_width), 0.0)
+    inside = max(1 - above - below, 0.0)
+    return {"half_width": half_width, "a_better": above, "equivalent": inside, "b_better": below}
 
 
 def smallest(enough: Callable[[int], Any]) -> int | None:

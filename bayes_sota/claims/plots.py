@@ -88,7 +88,6 @@ def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
     array([0.])
     """
     rows, level = report.content["claims"], report.content["level"]
-    drawn = sorted(rows, key=lambda row: -row["p_false"])[:_MOST_CLAIMS]
     marks = [
         {
             "name": row["name"] + f" ({row['group']})" * bool(row["group"]),
@@ -96,13 +95,12 @@ def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
             "interval": (row["p_false_lowest"], row["p_false_highest"]),
             "weak": row["verdict"] == "supported",
         }
-        for row in drawn
+        for row in sorted(rows, key=lambda row: -row["p_false"])[:_MOST_CLAIMS]
     ]
     label = "probability that the claim is false\n(bar: its range; grey: supported)"
     panel = plot_forest(marks, label, variable="p_false", holds=[0.0, level], **pc_kwargs)
     _mark(panel, level, f"level {level:.3g}")
-    more = f"\nthe {len(drawn)} most doubtful are drawn" * (len(drawn) < len(rows))
-    _title(panel, report.sentences[0].partition(";")[0] + more)
+    _title(panel, report.sentences[0], len(rows), _MOST_CLAIMS)
     return panel.collection
 
 
@@ -137,61 +135,33 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
             "interval": row["interval"],
             "weak": not row["tied_with_best"],
         }
-        for row in content["methods"][:_MOST]
+        for row in content["methods"]
     ]
     label = f"skill: mean and {content['prob']:.0%} interval (beside the name: P(best))"
-    panel = plot_forest(rows, label, **pc_kwargs)
-    winner, others = content["winner"], len(content["tied_with_best"]) - 1
-    finding = f"{winner} can be distinguished from every other method"
-    if others:
-        finding = f"{others} of the other {len(means) - 1} methods cannot be distinguished from "
-        finding += winner
-    _title(panel, finding + f"\nthe best {len(rows)} are drawn" * (len(rows) < len(means)))
-    return panel.collection
-
-
-def plot_gate(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw the difference of a pair with its interval, 0 and the margin.
-
-    Parameters
-    ----------
-    report : Report
-        Of ``report_gate``.
-    **pc_kwargs
-        As of ``make_collection``.
-    """
-    compared, margin = report.about.comparison, report.content["margin"]
-    limit = -compared.sign * margin * unit_of(compared)[0]
-    panel = _draw_differences(report, [0.0, limit], **pc_kwargs)
-    if margin:
-        text = f"margin {in_points(margin, compared.are_shares)}"
-        _mark(panel, limit, text, "winner_skill", height=0.4)
-    _title(panel, report.sentences[0])
+    panel = plot_forest(rows[:_MOST], label, **pc_kwargs)
+    finding = f"{content['winner']} can be distinguished from every other method"
+    if others := len(content["tied_with_best"]) - 1:
+        finding = f"{others} of the other {len(rows) - 1} methods cannot be distinguished from "
+        finding += content["winner"]
+    _title(panel, finding, len(rows))
     return panel.collection
 
 
 def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
-    """Draw the differences of the first 40 pairs of methods with their intervals.
+    """Draw differences of methods with their intervals, 0, and the margin of a gate.
 
-    Pairs that cannot be distinguished, adjusting for all of them, are grey.
+    Of many pairs the first 40 are drawn; those that cannot be distinguished, adjusting for all of
+    them, are grey.
 
     Parameters
     ----------
     report : Report
-        Of ``report_pairs``.
+        Of ``report_pairs`` or ``report_gate``.
     **pc_kwargs
         As of ``make_collection``.
     """
-    panel = _draw_differences(report, [0.0], **pc_kwargs)
-    apart, count = (report.content[key] for key in ("n_told_apart", "n_pairs"))
-    more = f"\nthe first {_MOST} are drawn" * (count > _MOST)
-    _title(panel, f"{apart:,} of {count:,} pairs of methods can be distinguished{more}")
-    return panel.collection
-
-
-def _draw_differences(report: Report, holds: list[float], **pc_kwargs: Any) -> Panel:
-    """Differences of pairs with their intervals and a line at 0."""
-    content, (factor, unit) = report.content, unit_of(report.about.comparison)
+    content, of = report.content, report.about.comparison
+    (factor, unit), margin = unit_of(of), content.get("margin", 0.0)
     rows = [
         {
             "name": " minus ".join(shown_name(row[side], 14) for side in "ab"),
@@ -201,16 +171,22 @@ def _draw_differences(report: Report, holds: list[float], **pc_kwargs: Any) -> P
         }
         for row in content["pairs"][:_MOST]
     ]
-    every = np.concatenate([holds, *(row["interval"] for row in rows)])
+    limit = -of.sign * factor * margin
+    every = np.concatenate([[0.0, limit], *(row["interval"] for row in rows)])
     label = f"difference{f' ({unit.strip()})' * bool(unit)}, {content['prob']:.0%} interval"
-    look: Any = {"holds": holds, "xticks": make_ticks(every.min(), every.max())}
+    look: Any = {"holds": [0.0, limit], "xticks": make_ticks(every.min(), every.max())}
     panel = plot_forest(rows, label, variable="difference", **look, **pc_kwargs)
     _mark(panel, 0.0, "no difference")
-    return panel
+    if margin:
+        text = f"margin {in_points(margin, of.are_shares)}"
+        _mark(panel, limit, text, "winner_skill", height=0.4)
+    _title(panel, report.sentences[0], content["n_pairs"])
+    return panel.collection
 
 
-def _title(panel: Panel, text: str) -> None:
-    lines = (part for line in text.splitlines() for part in wrap(line, _WIDE))
+def _title(panel: Panel, text: str, count: int = 0, most: int = _MOST) -> None:
+    """What a figure shows, and whether it shows the first rows only."""
+    lines = [*wrap(text, _WIDE), *[f"the first {most} are drawn"] * (count > most)]
     title_figure(panel.collection, "\n".join(lines))
 
 

@@ -26,15 +26,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _CHAINS = 4  # of independent draws
-_METHOD = ("classifier",)
-_DIMS = {
-    "p": ("outcome",),
-    "skill": _METHOD,
-    "accuracy": _METHOD,
-    "mean": _METHOD,
-    "mean_difference": ("claim",),
-}
-_UNNORMALIZED = "a law of the scores without a proper prior: no groups of prior and likelihood"
+_DIMS = {"p": ("outcome",), "mean_difference": ("claim",)} | dict.fromkeys(
+    ("skill", "accuracy", "mean"), ("classifier",)
+)
 
 
 def claim_tree(
@@ -99,20 +93,24 @@ def claim_tree(
 
 
 def comparison_tree(
-    comparison: MethodComparison,
+    comparison: MethodComparison | TaskComparison,
     outcomes: Outcomes,
     *,
+    first: str | None = None,
     joint: EntryDraws | None = None,
     seed: str = "unknown",
 ) -> "xr.DataTree":
-    """Posterior of several methods on the same items, as a DataTree.
+    """Posterior of several methods, on all items or in every task, as a DataTree.
 
     Parameters
     ----------
-    comparison : MethodComparison
-        From ``compare_methods``; its draws become four chains.
+    comparison : MethodComparison or TaskComparison
+        Its draws become four chains.
     outcomes : Outcomes
         What was compared, for its fingerprint.
+    first : str, optional
+        The method that others are taken from; default the best on all items, or on average over
+        tasks.
     joint : EntryDraws, optional
         Of the joint posterior of all skills, for ``p_best``.
     seed : str
@@ -121,78 +119,45 @@ def comparison_tree(
     Returns
     -------
     xarray.DataTree
-        ``posterior`` with ``skill`` (classifier) in the units given and ``difference`` (winner
-        minus each, larger is better); ``observed_data`` with ``score`` (classifier), in
-        ``posterior_predictive`` replicated on as many fresh items; ``point_estimate`` with
-        ``p_false`` (classifier), P(winner is not better), ``p_best_uncorrected`` (classifier) and
-        where ``joint`` is given ``p_best``, which allows for the winner's having been picked,
-        with its ``p_best_mcse``; attribute ``winner``.
+        ``posterior`` with ``skill`` in the units given and ``difference`` (``first`` minus each,
+        larger is better), both (classifier) or (task, classifier); ``observed_data`` with
+        ``score``; attribute ``winner``, the first. Without tasks also ``score`` replicated on as
+        many fresh items in ``posterior_predictive``, and ``point_estimate`` with ``p_false``
+        (classifier), P(winner is not better), ``p_best_uncorrected`` (classifier) and where
+        ``joint`` is given ``p_best``, which allows for the winner's having been picked, with its
+        ``p_best_mcse``.
     """
-    kept, sign = len(comparison.draws) // _CHAINS * _CHAINS, comparison.sign
-    draws, again = comparison.draws[:kept], comparison.replicated[:kept]
-    estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
-    if joint is not None:
-        estimates |= {"p_best": joint.p_best, "p_best_mcse": joint.p_best_mcse}
+    names, sign = comparison.methods, comparison.sign
+    fixed, again, estimates = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    labels: dict[str, Sequence[str]] = {"classifier": names}
+    if isinstance(comparison, TaskComparison):
+        draws = np.stack([comparison.draws_of(t) for t in range(len(comparison.tasks))], axis=1)
+        scores, best = comparison.errors.scores, int(comparison.average.mean(axis=0).argmax())
+        labels = {"task": comparison.tasks} | labels
+        priors = "normal over tasks, uniform shrinkage (items.by_task)"
+    else:
+        draws, scores, best = comparison.draws, comparison.scores, comparison.winner
+        estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
+        if joint is not None:
+            estimates |= {"p_best": joint.p_best, "p_best_mcse": joint.p_best_mcse}
+        fixed = {"point_estimate": estimates}
+        again = {"posterior_predictive": {"score": sign * comparison.replicated}}
+        priors = "flat Dirichlet of every pair, or Student t of the means (items.comparison)"
+    place = names.index(first) if first else best
+    posterior = {
+        "difference": draws[..., [place]] - draws,
+        "skill": sign * np.clip(draws, *comparison.bounds),
+    }
     return _exact_tree(
-        {
-            "posterior": {
-                "difference": draws[:, [comparison.winner]] - draws,
-                "skill": sign * np.clip(draws, *comparison.bounds),
-            },
-            "posterior_predictive": {"score": sign * again},
-        },
-        {"observed_data": {"score": sign * comparison.scores}, "point_estimate": estimates},
-        dict.fromkeys(("difference", "skill", "score", *estimates), _METHOD),
-        {"classifier": comparison.methods},
+        {"posterior": posterior} | again,
+        fixed | {"observed_data": {"score": sign * scores}},
+        dict.fromkeys(("difference", "skill", "score", *estimates), (*labels,)),
+        labels,
         data=digest_of(outcomes.data_hash()),
-        priors="flat Dirichlet of every pair, or Student t of the means (items.comparison)",
+        priors=priors,
         seed=seed,
-        winner=comparison.methods[comparison.winner],
-        notes=_UNNORMALIZED,
-    )
-
-
-def tasks_tree(
-    comparison: TaskComparison, outcomes: Outcomes, *, first: str, seed: str = "unknown"
-) -> "xr.DataTree":
-    """Posterior of the methods' skills and differences in every task, as a DataTree.
-
-    Parameters
-    ----------
-    comparison : TaskComparison
-        From ``compare_by_task``; its draws become four chains.
-    outcomes : Outcomes
-        What was compared, for its fingerprint.
-    first : str
-        The method that others are taken from.
-    seed : str
-        Recorded.
-
-    Returns
-    -------
-    xarray.DataTree
-        ``posterior`` with ``skill`` and ``difference`` (task, classifier), ``first`` minus each;
-        ``observed_data`` with ``score`` (task, classifier); attribute ``winner``, the first.
-    """
-    kept = len(comparison.spread) // _CHAINS * _CHAINS
-    place, dims = comparison.methods.index(first), ("task", *_METHOD)
-    tasks, sign = range(len(comparison.tasks)), comparison.sign
-    drawn = np.stack([comparison.draws_of(t)[:kept] for t in tasks], axis=1)
-    return _exact_tree(
-        {
-            "posterior": {
-                "difference": sign * (drawn[:, :, [place]] - drawn),
-                "skill": sign * np.clip(drawn, *comparison.bounds),
-            }
-        },
-        {"observed_data": {"score": sign * comparison.errors.scores}},
-        dict.fromkeys(("skill", "difference", "score"), dims),
-        {"task": comparison.tasks, "classifier": comparison.methods},
-        data=digest_of(outcomes.data_hash()),
-        priors="normal over tasks, uniform shrinkage (items.by_task)",
-        seed=seed,
-        winner=first,
-        notes=_UNNORMALIZED,
+        winner=names[place],
+        notes="a law of the scores without a proper prior: no groups of prior and likelihood",
     )
 
 
@@ -214,7 +179,8 @@ def _exact_tree(
     groups = {}
     for name, values in drawn.items():
         own = {} if name == "log_prior" else dims  # a number for each draw
-        groups[name] = lay_out(values, _CHAINS, own, labels)
+        kept = {key: draws[: len(draws) // _CHAINS * _CHAINS] for key, draws in values.items()}
+        groups[name] = lay_out(kept, _CHAINS, own, labels)
     for name, numbers in fixed.items():
         dataset = xr.Dataset({key: (dims.get(key, ()), value) for key, value in numbers.items()})
         groups[name] = dataset.assign_coords({dim: labels[str(dim)] for dim in dataset.dims})

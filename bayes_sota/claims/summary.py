@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import printed_range
@@ -114,30 +115,22 @@ def report_claim(
     """
     LEVEL.check(level, "level")
     needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
-    content: dict[str, Any] = {
+    content = content_of(claim, level, notes) | {
         "names": [*names],
-        claim.what: [claim.a, claim.b],
         "p_false": claim.p_false(),
         "p_false_range": [*claim.p_range()],
-        "level": level,
         "n_test": claim.n,
-        claim.unknown: unknown_of(claim),
         f"{claim.unknown}_needed": claim.needed(level),
-        "sensitivity": claim.curve(_COARSE).tolist(),
+        "sensitivity": claim.curve(_COARSE).tolist() if claim.ends[0] < claim.ends[1] else [],
         "by_n_test": [[n, claim.p_false(n)] for n in _round_sizes(claim.n, needed)],
         "n_test_needed": needed,
         "n_test_range": [*claim.size_range(level)],
-        "notes": [*notes],
     }
-    if isinstance(claim, Means):
-        known = claim.sd_difference
-        content |= {"sd": None if known else [*claim.spreads], "sd_difference": known}
-        content["sd_imputed"] = claim.imputed
     if printed is not None and claim.unknown == "congruence":
         _add_rounding(content, claim, printed)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
-        content["rope"] = {"half_width": rope, **claim.rope(rope)}
+        content["rope"] = claim.rope(rope)
     if best_of is not None:
         selected = claim.p_false_of_best(best_of, content["p_false"])
         content["selection"] = {"tries": best_of, "p_false_selected": selected}
@@ -145,10 +138,10 @@ def report_claim(
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     assumed = [*assumptions(claim)]
     wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
-    varied = {claim.unknown: [(f"{u:.4f}", p) for u, p in content["sensitivity"]]}
-    if claim.ends[0] == claim.ends[1]:
-        varied = {}
-    varied[f"{claim.item}s"] = [(f"{n:,}", p) for n, p in content["by_n_test"]]
+    varied = {
+        claim.unknown: [(f"{u:.4f}", p) for u, p in content["sensitivity"]],
+        f"{claim.item}s": [(f"{n:,}", p) for n, p in content["by_n_test"]],
+    }
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
     return claim_report(
         content,
@@ -158,6 +151,7 @@ def report_claim(
         tables=[
             Table([by, "P(false)"], [[x, chance(p, level)] for x, p in rows], f"By {by}{exact}")
             for by, rows in varied.items()
+            if rows
         ],
         legend=assumed,
         paragraph=[*said, *assumed, *wanted * claim.is_open, *as_sentences(content["notes"])],
@@ -181,32 +175,39 @@ def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int
     return sorted({n, *(size for size in steps if least <= size <= most)})
 
 
-def unknown_of(claim: Claim) -> dict[str, Any]:
-    """The unknown: its value or range, and what is assumed."""
-    if not claim.is_open:
-        assumption = "not needed" if claim.known is None else "given"
-        return {"value": claim.known, "assumption": assumption}
-    found: dict[str, Any] = {"range": [*claim.plausible], "assumption": "averaged"}
-    if claim.value is not None:
-        found |= {"value": claim.value, "assumption": f"typical of {getattr(claim, 'domain', '')}"}
-    return found
+def content_of(claim: Claim, level: float, notes: Sequence[str]) -> dict[str, Any]:
+    """What was reported, and of the unknown its value or range and what is assumed."""
+    content: dict[str, Any] = {
+        claim.what: [claim.a, claim.b],
+        claim.unknown: {
+            "value": claim.value if claim.is_open else claim.known,
+            "range": [*claim.plausible] if claim.is_open else None,
+            "assumption": claim.assumption,
+        },
+        "level": level,
+        "notes": [*notes],
+    }
+    if isinstance(claim, Means):
+        known = claim.sd_difference
+        content |= {"sd": None if known else [*claim.spreads], "sd_difference": known}
+        content["sd_imputed"] = claim.imputed
+    return content
 
 
 def assumptions(claim: Claim) -> Iterator[str]:
     """Assumptions, each once."""
-    (low, high), how = claim.plausible, ""
+    low, high = claim.plausible
+    how = f"was not reported and is averaged over {low:.3g} to {high:.3g}"
     if claim.known is not None:
         how = f"is {claim.known:g}, as given"
-    elif claim.is_open and claim.value is None:
-        how = f"was not reported and is averaged over {low:.3g} to {high:.3g}"
-    elif claim.is_open and claim.value is not None:
-        domain = DOMAINS[getattr(claim, "domain", "")]
+    elif isinstance(claim, Accuracies) and claim.domain is not None:
+        domain = DOMAINS[claim.domain]
         how = (
             f"was not reported and is taken to be {claim.value:.3f} ({low:.3f} to {high:.3f}), "
-            f"{unknown_of(claim)['assumption']}: an odds ratio of {domain.odds_ratio:g} "
+            f"{claim.assumption}: an odds ratio of {domain.odds_ratio:g} "
             f"({domain.low:g} to {domain.high:g}) of {domain.measured_on}"
         )
-    if how:
+    if claim.assumption != "not needed":
         yield f"{_UNKNOWN[claim.unknown].capitalize()} {how}."
     if isinstance(claim, Means) and claim.sd_difference is None:
         first, second = claim.spreads
@@ -240,7 +241,7 @@ def _add_rounding(content: dict[str, Any], claim: Any, printed: tuple[str, str])
 
 def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:
     """The claim, the verdict, and what would decide."""
-    (a, b), level, items = content["names"], content["level"], f"{claim.item}s"
+    (a, b), level = content["names"], content["level"]
     p, (low, high) = chance(content["p_false"], level), content["p_false_range"]
     yield (
         f"The claim that {a} ({numbers[0]}) outperforms {b} ({numbers[1]}) on "
@@ -250,7 +251,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
     verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
     if not verdict.startswith("depends"):
         always = f", whatever the {claim.unknown}" * claim.is_open
-        if getattr(claim, "domain", None):
+        if claim.assumption.startswith("typical"):
             always = f" at every typical {claim.unknown}"
         yield f"It is {verdict} at {level:g}{always}."
     elif needed is None or needed <= claim.ends[0]:
@@ -260,12 +261,8 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         if claim.unknown == "correlation":
             only = f"their cases correlate by at least {rounded_up(needed, 3)}"
         yield f"It is supported at {level:g} only if {only}."
-    size, (least, most) = dict(content["n_test_needed"])[level], content["n_test_range"]
-    if size is None:
-        yield f"The same numbers support no claim on any number of {items}."
-    else:
-        between = varying(claim, f"{least:,}", f"{most:,}" if most else "endless")
-        yield f"With the same numbers P(false) falls to {level:g} at {size:,} {items}{between}."
+    size, between = dict(content["n_test_needed"])[level], content["n_test_range"]
+    yield said_of_size(claim, "the same numbers", level, size, between)
     if (rounded := content.get("rounding")) and rounded["lowest"] != rounded["highest"]:
         lowest, highest, exact = (
             chance(rounded[key], level) for key in ("lowest", "highest", "exact")
@@ -279,9 +276,33 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         best = chance(of["p_false_selected"], level)
         yield f"If {a} is the best of {tries} of equal skill, P(false) is {best} instead of {p}."
     if rope := content.get("rope"):
-        width = in_points(rope["half_width"], claim.unknown == "congruence")
-        better, equal, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
-        yield f"P({a} better by more than {width}) {better}, P(equivalent) {equal}, P({b}) {worse}."
+        yield said_of_rope(rope, claim.unknown == "congruence")
+
+
+def said_of_rope(rope: dict[str, float], shares: bool) -> str:
+    """Probabilities that the first is better by more than a half-width, within it, or worse.
+
+    Examples
+    --------
+    >>> rope = {"half_width": 0.01, "a_better": 0.7, "equivalent": 0.2, "b_better": 0.1}
+    >>> said_of_rope(rope, shares=True)
+    'P(better by more than 1.0 points) 0.70, P(within) 0.20, P(worse by more) 0.10.'
+    """
+    width = in_points(rope["half_width"], shares)
+    better, within, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
+    return f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) {worse}."
+
+
+def said_of_size(
+    claim: Claim, numbers: str, level: float, size: int | None, between: Sequence[int | None]
+) -> str:
+    """Number of items from which these numbers support a claim, and its range."""
+    least, most = ("endless" if n is None else f"{n:,}" for n in between)
+    enough = "no number of" if size is None else f"{size:,}"
+    return (
+        f"With {numbers} P(false) falls to {level:g} at {enough} {claim.item}s"
+        f"{varying(claim, least, most)}."
+    )
 
 
 def varying(claim: Claim, low: str, high: str) -> str:

@@ -11,15 +11,17 @@ probability of the intervals: nobody is misled by having looked at every task.
 ``tests/claims/test_by_task.py`` counts how often all that stand are true.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from bayes_sota.claims.claim import rope_of
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
-from bayes_sota.claims.sample_exact import comparison_tree, tasks_tree
-from bayes_sota.claims.summary import chance
+from bayes_sota.claims.sample_exact import comparison_tree
+from bayes_sota.claims.summary import chance, said_of_rope
 from bayes_sota.claims.summary_methods import (
     Row,
     answers_report,
@@ -35,7 +37,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import about, counted, in_points, listed
-from bayes_sota.core.types import FloatArray, Seed
+from bayes_sota.core.types import Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods
@@ -106,9 +108,7 @@ def report_gate(
     if anchors is not None:  # what is expected, not what these items show
         difference["observed"] = of.sign * law.centre
     if margin:
-        better, worse = 1 - law.at_most(margin), law.at_most(-margin)
-        row["rope"] = {"half_width": margin, "a_better": better}
-        row["rope"] |= {"equivalent": 1 - better - worse, "b_better": worse}
+        row["rope"] = rope_of(law.at_most, margin)
     size: float = of.n_items
     unit = both.unit
     if both.new == "runs":
@@ -117,21 +117,15 @@ def report_gate(
         size, unit = len(set(both.tasks)), "task"
     content = _judged(law, require, margin, ci_prob, size)
     of_known, doubts = notes_of_anchors(outcomes)
+    content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     content["notes"] = [*of_known, *doubts]
-    if both.new == "tasks" and both.tasks is not None and anchors is None:
-        content["notes"] += [
-            "the variance of a pair is that between its tasks, and at least that of new items; "
-            "without --pair it is shrunk towards that of all pairs"
-        ]
-    rows = [row]
-    content |= {"pairs": rows, "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
     said, tree = _said(row, content, of, both.unit, unit), comparison_tree
     how = "Computed exactly; draws of the tree"
     legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
     return answers_report(
-        both, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
+        both, of, seed, content, [row], columns, said=said, how=how, tree=tree, legend=legend
     )
 
 
@@ -142,9 +136,9 @@ def _judged(
     needed, p_false = (1 + ci_prob) / 2, law.at_most(0.0)
     p = {"better": 1 - p_false, "not-worse": 1 - law.at_most(-margin), "worse": p_false}
     verdict = next((name for name, value in p.items() if value > needed), "undecided")
-    claimed = require or ("not-worse" if margin else "better")
-    if require is None and verdict != "undecided":
-        claimed = verdict
+    claimed = require or verdict
+    if claimed == "undecided":
+        claimed = "not-worse" if margin else "better"
     limit = -margin if claimed == "not-worse" else 0.0
     return {
         "verdict": verdict,
@@ -162,11 +156,8 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
     """The verdict, the difference, what would decide, and probabilities in one line."""
     a, b, p, needed = row["a"], row["b"], content["p"], content["p_needed"]
     width = in_points(content["margin"], of.are_shares)
-    by = f" by more than {width}" * bool(content["margin"])
-    claims = {"better": f"better than {b}", "not-worse": f"not worse than {b}{by}"}
-    claim = claims.get(content["claimed"], f"worse than {b}")
-    if content["claimed"] in claims and 1 - p > needed:  # the contrary is shown
-        claim, p = f"worse than {b}{by * (content['claimed'] == 'not-worse')}", 1 - p
+    by = f" by more than {width}" * (content["claimed"] == "not-worse" and content["margin"] > 0)
+    claim = content["claimed"].replace("-", " ") + f" than {b}{by}"
     printed = chance(p, needed)
     equal = "" if printed[0] in "<>" else "= "
     shown = "shown" if p > needed else "not shown"
@@ -180,9 +171,7 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
     if content["passed"] is not None:
         yield "PASSED." if content["passed"] else "FAILED."
     if rope := row.get("rope"):
-        better, within, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
-        probabilities = f"P(better by more than {width}) {better}, P(within) {within}"
-        yield f"{probabilities}, P(worse by more) {worse}."
+        yield said_of_rope(rope, of.are_shares)
 
 
 def report_tasks(
@@ -221,93 +210,72 @@ def report_tasks(
     if pair is not None:
         outcomes = chosen_pair(outcomes, pair)
     of = compare_by_task(outcomes, draws=draws, random_seed=rng)
-    tasks = [_row_of_task(of, t, pair, ci_prob) for t in range(len(of.tasks))]
-    stand = verdicts_that_stand(np.column_stack([lead for _, lead in tasks]), ci_prob)
-    rows = [row | {"stands": is_so} for (row, _), is_so in zip(tasks, stand.tolist(), strict=True)]
+    found = [of.best_in(task) for task in range(len(of.tasks))]
+    stand = verdicts_that_stand(np.column_stack([lead for _, _, lead in found]), ci_prob)
+    rows = list[Row]()
+    for task, (best, p_best, lead) in enumerate(found):
+        scores = of.errors.scores[task]
+        way = -of.sign if pair and of.methods[best] != pair[0] else of.sign
+        observed = float(way * (scores[best] - np.delete(scores, best).max()))
+        row: Row = {
+            "task": of.tasks[task],
+            "n_items": int(of.errors.n_items[task]),
+            "n_clusters": int(of.errors.n_clusters[task]),
+            "scores": dict(zip(of.methods, (of.sign * scores).tolist(), strict=True)),
+            "difference": difference_of(way * lead, observed, ci_prob),
+            "best": of.methods[best],
+            "p": float(p_best[best]),
+            "p_best": dict(zip(of.methods, p_best.tolist(), strict=True)),
+            "stands": bool(stand[task]),
+        }
+        rows.append(row | ({"p_false": row["p_best"][pair[1]]} if pair else {}))
     rows.sort(key=lambda row: -of.sign * row["difference"]["mean"] if pair else -row["p"])
-    standing = [row["best"] for row in rows if row["stands"]]
-    count = {name: standing.count(name) for name in pair or of.methods}
-    first = pair[0] if pair else of.methods[int(of.average.mean(axis=0).argmax())]
-    spread = difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob)
-    content = {"tasks": rows, "n_tasks": len(rows), "n_stand": count, "prob": ci_prob}
-    content |= {"sd_between_tasks": spread}
+    count = Counter(row["best"] for row in rows if row["stands"])
+    content = {
+        "tasks": rows,
+        "n_tasks": len(rows),
+        "n_stand": {name: count[name] for name in pair or of.methods},
+        "prob": ci_prob,
+        "sd_between_tasks": difference_of(np.sqrt(2) * of.spread, 0.0, ci_prob),
+    }
     columns: Row = {
         "task": "task",
         "items": lambda row: f"{row['n_items']:,}",
-        "best": lambda row: None if pair else row["best"],
-        "P(best)": lambda row: None if pair else of_draws(row["p"], draws),
+        "best": "best",
+        "P(best)": lambda row: of_draws(row["p"], draws),
         **difference_columns(of, ci_prob, "difference"),
-        "P(false)": lambda row: of_draws(row["p_false"], draws) if pair else None,
-        "stands": lambda row: (f"{row['best']} is better" if pair else "yes") * row["stands"],
+        "stands": lambda row: "yes" * row["stands"],
     }
-    said = _best_said(of.errors.scores, count, ci_prob)
-    if pair:
-        said = _pair_in_tasks(rows, count, ci_prob)
-    how, tree = f"Normal model of tasks, {counted(draws, 'draw')}", partial(tasks_tree, first=first)
     legend = (
         "difference, interval and P: shrunk towards the mean of all tasks, more where a task has "
         f"fewer items. stands: all of these verdicts are true at once with probability {ci_prob:g}"
     )
     return answers_report(
-        outcomes, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
+        outcomes,
+        of,
+        seed,
+        content,
+        rows,
+        columns,
+        said=_said_of_tasks(of, count, ci_prob),
+        how=f"Normal model of tasks, {counted(draws, 'draw')}",
+        tree=partial(comparison_tree, first=pair and pair[0]),
+        legend=legend,
     )
 
 
-def _row_of_task(
-    of: TaskComparison, task: int, pair: tuple[str, str] | None, ci_prob: float
-) -> tuple[Row, FloatArray]:
-    """Numbers of a task, and draws of how far its verdict is true.
-
-    The difference is that of the pair, or of the most probable best one to the best other.
-    """
-    (best, p_best, lead), scores, sign = of.best_in(task), of.errors.scores[task], of.sign
-    way = -sign if pair and of.methods[best] != pair[0] else sign
-    observed = float(way * (scores[best] - np.delete(scores, best).max()))
-    row: Row = {
-        "task": of.tasks[task],
-        "n_items": int(of.errors.n_items[task]),
-        "n_clusters": int(of.errors.n_clusters[task]),
-        "scores": dict(zip(of.methods, (sign * scores).tolist(), strict=True)),
-        "difference": difference_of(way * lead, observed, ci_prob),
-        "best": of.methods[best],
-        "p": float(p_best[best]),
-    }
-    if pair:
-        row["p_false"] = float(np.mean(sign * way * lead <= 0))
-    else:
-        row["p_best"] = dict(zip(of.methods, p_best.tolist(), strict=True))
-    return row, lead
-
-
-def _pair_in_tasks(rows: list[Row], count: dict[str, int], ci_prob: float) -> Iterator[str]:
-    (a, stand_a), (b, stand_b) = count.items()
-    signs = [np.sign(row["difference"]["observed"]) for row in rows]
-    size = len(rows)
-    more, fewer = signs.count(1), signs.count(-1)
-    yield f"{a} scores higher than {b} in {more} of {size} tasks, and lower in {fewer}."
-    yield (
-        f"With each task shrunk towards the mean of all, {a} is better in {stand_a} of {size} "
-        f"tasks and {b} in {stand_b}, all at once with probability {ci_prob:.0%}."
-    )
-
-
-def _best_said(scores: FloatArray, count: dict[str, int], ci_prob: float) -> Iterator[str]:
-    """Who has the best score in most tasks, and on how many it stands that one is the best.
-
-    Scores (T, m) are larger the better; ``count`` has the tasks on which each method stands.
-    """
+def _said_of_tasks(of: TaskComparison, stand: Counter[str], ci_prob: float) -> Iterator[str]:
+    """Who has the best score in most tasks, and on how many it stands that one is the best."""
+    scores, size = of.errors.scores, len(of.tasks)
     ahead = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
-    most, n_tasks = int(ahead.max()), len(scores)
-    leaders = [name for name, often in zip(count, ahead, strict=True) if often == most]
-    each = "has" if len(leaders) == 1 else "each have"
+    leaders = [of.methods[j] for j in np.flatnonzero(ahead == ahead.max())]
     yield (
-        f"{listed(leaders)} {each} the best score in {most} of {n_tasks} tasks, more than any "
-        f"other of {len(count)}."
+        f"Of {len(of.methods)} methods {listed(leaders)} {'has' if len(leaders) == 1 else 'have'} "
+        f"the best score most often, in {ahead.max()} of {size} tasks."
     )
-    stand = sorted(((k, m) for m, k in count.items() if k), key=lambda x: -x[0])
-    named = f" ({', '.join(f'{m} on {k}' for k, m in stand)})" * bool(stand)
+    named = ", ".join(f"{name} on {often}" for name, often in stand.most_common())
     yield (
         "With each task shrunk towards the mean of all, the best method stands on "
-        f"{sum(count.values())} of {n_tasks} tasks{named}, with probability {ci_prob:.0%} for all "
-        "of them together."
+        f"{stand.total()} of {size} tasks{f' ({named})' * bool(named)}, with probability "
+        f"{ci_prob:.0%} for all of them together."
     )

@@ -51,7 +51,6 @@ def answers_report(
     how: str,
     tree: Callable[..., Any],
     legend: str,
-    title: str = "",
     reasons: Sequence[str] = (),
 ) -> Report:
     """Report of answers: a table of its rows, and what is said of them.
@@ -67,7 +66,7 @@ def answers_report(
         list(said),
         f"{how}, seed {seed}",
         make_frame=lambda: frame_of([flat(row) for row in rows]),
-        tables=[table_of(rows, columns, title)],
+        tables=[table_of(rows, columns)],
         legend=[legend],
         reasons=reasons,
         measured="responses" if outcomes.unit == "item" else "data_sets",
@@ -178,7 +177,6 @@ def report_methods(
         "P(best)": lambda row: entries and chance_of_draws(row["p_best"], row["p_best_mcse"]),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
-    kind = "clusters" if in_clusters else "independent"
     picked = "; P(best) allows for the winner's having been picked" * (picking is not None)
     tied = f"cannot be distinguished from the winner, pair by pair, at {ci_prob:.0%}"
     return answers_report(
@@ -189,10 +187,9 @@ def report_methods(
         rows,
         columns,
         said=_answer(of, content, size, outcomes.unit),
-        how=f"Paired posterior, {outcomes.unit}s as {kind}, {counted(draws, 'draw')}",
+        how=f"Paired posterior, {counted(draws, 'draw')}",
         tree=partial(comparison_tree, joint=entries),
         legend=f"tied with best: {tied}{picked}",
-        title=f"{outcomes.name}: {size}, {len(rows)} methods",
         reasons=joint.reasons if joint else (),
     )
 

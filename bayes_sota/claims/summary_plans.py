@@ -17,8 +17,8 @@ from bayes_sota.claims.summary import (
     assumptions,
     chance,
     claim_report,
-    unknown_of,
-    varying,
+    content_of,
+    said_of_size,
 )
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.summary import frame_of, numbers_report
@@ -62,20 +62,14 @@ def report_plan(
     >>> report_plan(Accuracies(a=0.90, b=0.88, n=2)).content["n_needed"]
     826
     """
-    content: dict[str, Any] = {
+    content = content_of(claim, level, notes) | {
         "gap": claim.a - claim.b,
-        claim.what: [claim.a, claim.b],
-        claim.unknown: unknown_of(claim),
-        "level": level,
         "n_needed": claim.size(level),
         "n_needed_range": [*claim.size_range(level)],
         "power": power,
         "n_for_power": claim.powered_size(level, power),
         "n_test": n_test,
-        "notes": [*notes],
     }
-    if isinstance(claim, Means):
-        content["sd"] = claim.sd
     if anchors and content["n_needed"] is not None:
         of_all, correlation = share_with_anchors(claim, anchors)
         content["n_with_anchors"] = ceil(content["n_needed"] * of_all)
@@ -136,17 +130,14 @@ def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
 
 
 def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) -> Iterator[str]:
-    needed, for_power = content["n_needed"], content["n_for_power"]
-    if needed is None:
-        yield "Equal numbers support no claim, whatever the size."
-        return
-    low, high = content["n_needed_range"]
-    between = varying(claim, f"{low:,}", f"{high:,}")
-    numbers = " against ".join(printed) if claim.b else f"a gap of {claim.a:g}"
-    level, power = content["level"], f"probability {content['power']:g}"
-    yield f"With {numbers} P(false) falls to {level:g} at {needed:,} {claim.item}s{between}."
-    size = counted(for_power, claim.item)
-    yield f"If that is the true difference, {size} lead to the claim with {power}."
+    numbers, power = " against ".join(printed), f"probability {content['power']:g}"
+    if not claim.b:
+        numbers = f"a gap of {claim.a:g}"
+    between = content["n_needed_range"]
+    yield said_of_size(claim, numbers, content["level"], content["n_needed"], between)
+    if content["n_for_power"] is not None:
+        size = counted(content["n_for_power"], claim.item)
+        yield f"If that is the true difference, {size} lead to the claim with {power}."
     if "n_with_anchors" in content:
         others = content["anchors"] - 1
         more = f" and of {counted(others, 'model')} like it" if others else ""
@@ -213,14 +204,10 @@ def plan_from_pilot(
         sizes = {"n_runs": runs, "n_items": items, "n_answers": 2 * items * runs}
         price = {} if costs is None else {"cost": items * (costs[0] + runs * costs[1])}
         designs.append(sizes | {"standard_error": pilot.standard_error(items, runs)} | price)
-    content = {
-        "pair": list(pilot.pair),
+    content = vars(pilot) | {
         "gap": gap,
         "level": level,
         "power": power,
-        "difference": pilot.difference,
-        "n_items": pilot.n_items,
-        "n_runs": pilot.n_runs,
         "standard_error": pilot.standard_error(pilot.n_items, pilot.n_runs),
         "share_of_runs": pilot.share_of_runs,
         "designs": designs,

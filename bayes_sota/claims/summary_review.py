@@ -20,11 +20,11 @@ from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import as_shares, printed_range
 from bayes_sota.claims.summary import chance, claim_report, verdict_of
 from bayes_sota.core.arguments import LEVEL
-from bayes_sota.core.errors import MOST_LISTED, ImpossibleAccuracyError, InputError, listed, quoted
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.tables import Report, rows_of, table_of
 from bayes_sota.core.text import counted
+from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
-from bayes_sota.data.printed_scores import LEAST_PERCENT
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.words import key
 
@@ -87,19 +87,18 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     LEVEL.check(level, "level")
     table = read_table(claims)
     used = _columns(table, columns)
-    rows, ranges, notes = _claims(table, used)
+    results, notes = _judged(table, used, level)
     frame = pd.DataFrame(table.columns, dtype=object)
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
-    results = [_result(claim, of, level) for claim, of in zip(rows, ranges, strict=True)]
     found = pd.DataFrame(results, index=frame.index)
     numbers = range(1, len(frame) + 1)
-    labelled = found.assign(row=numbers, name=[f"row {number}" for number in numbers], group="")
+    labelled = found.assign(row=numbers, name=[f"row {number}" for number in numbers], group=None)
     for role, empty in (("name", ""), ("group", "(none)")):
         if role in used:
             labelled[role] = frame[used[role]].astype(object).fillna(empty).astype(str)
-    whole, parts = _summary("", labelled, level), labelled.groupby("group", sort=False)
-    of_groups = [_summary(name, part, level) for name, part in parts] if "group" in used else []
+    whole, parts = _summary(None, labelled, level), labelled.groupby("group", sort=False)
+    of_groups = [_summary(str(name), part, level) for name, part in parts]
     said = _finding(whole, level)
     each = rows_of(labelled)
     read = describe_parts(table, [f"claims from {listed(used.values())}"], [*used.values()])
@@ -114,12 +113,12 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
             "finding": " ".join(said),
             "all": whole,
             "groups": of_groups,
-            "claims": [row | {"group": row["group"] or None} for row in each],
+            "claims": each,
             "notes": [read, *table.notes, *notes],
         },
         said,
         "Dirichlet posteriors of paired outcomes, Student t of paired means",
-        make_frame=lambda: frame.assign(**{name: found[name] for name in RESULTS}),
+        make_frame=lambda: frame.assign(**found),
         tables=[
             table_of(
                 [whole, *of_groups],
@@ -136,7 +135,7 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
                 each,
                 {
                     "claim": "name",
-                    "group": lambda row: row["group"] or None,
+                    "group": "group",
                     "P(false)": lambda row: chance(row["p_false"], level),
                     "range": lambda row: " to ".join(chance(row[k], level) for k in RANGE),
                     "verdict": "verdict",
@@ -151,8 +150,8 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
 
 def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     """Columns of a review by their roles, such as ``n_test``."""
-    found = {role: table.find(column, role) for role, column in asked.items()}
     known = {key(name): name for name in table.columns}
+    found = {role: table.find(column, role) for role, column in asked.items()}
     for role in (*_NUMBERS, "metric", "group"):
         if role not in found and key(role) in known:
             found[role] = table.find(role, role)
@@ -160,7 +159,8 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
         found.setdefault("name", labels[0])
     begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & set(pair)]
     for role in ("n_test", *(name for pair in begun or [_ACCURACIES] for name in pair)):
-        found[role] = table.find(found.get(role, role), role)
+        if role not in found:
+            table.find(role, role)  # raises
     for name in RESULTS:
         if name in table.columns:
             problem = f"the column {quoted(name)} is one that the result adds"
@@ -168,51 +168,54 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _claims(
-    table: Table, used: Mapping[str, str]
-) -> tuple[list[Claim], list[tuple[float, float, float]], list[str]]:
-    """Claims of the rows, P(false) with its range, and notes; rows that are none are one error."""
-    printed = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
+def _judged(
+    table: Table, used: Mapping[str, str], level: float
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Results of the rows, by ``RESULTS``, and notes; rows that are no claims are one error."""
+    cells = {role: table.printed(used[role]).texts for role in _NUMBERS if role in used}
     metrics = table.names(used["metric"], may_miss=True) if "metric" in used else [""] * len(table)
-    claims, problems, averages, percent = list[Claim](), list[str](), list[str](), False
-    ranges = list[tuple[float, float, float]]()
+    results, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
     for row, metric in enumerate(metrics):
-        values = {role: float(numbers.value[row]) for role, numbers in printed.items()}
         try:
-            claim, in_percent = _claim({k: v for k, v in values.items() if v == v}, metric.lower())
-            claims.append(claim)
-            percent |= in_percent
-            ranges.append((claim.p_false(), *claim.p_range()))
-            if isinstance(claim, Accuracies):
-                texts, _ = as_shares([printed[role].texts[row] for role in _ACCURACIES])
-                digits = max(len(text.partition(".")[2]) for text in texts)
-                if digits > 1:  # numbers of a spreadsheet have lost their zeros
-                    a, b = (f"{Decimal(text):.{digits}f}" for text in texts)
-                    of, ends = printed_range(claim, (a, b))
-                    ranges[-1] = of.p_false, *ends
-        except ImpossibleAccuracyError:
-            averages.append(table.lines[row])
+            claim, printed, note = _claim(
+                {role: texts[row] for role, texts in cells.items() if texts[row]}, metric.lower()
+            )
         except InputError as error:
             problems.append(f"{table.lines[row]}: {error}")
+            continue
+        percent |= bool(note)
+        p, ends = claim.p_false(), claim.p_range()
+        digits = max(len(text.partition(".")[2]) for text in printed)
+        if isinstance(claim, Accuracies) and digits > 1:
+            a, b = (f"{Decimal(text):.{digits}f}" for text in printed)  # zeros that cells have lost
+            try:
+                found, ends = printed_range(claim, (a, b))
+                p = found.p_false
+            except ImpossibleAccuracyError:
+                averages.append(table.lines[row])
+        assumption = f"{claim.unknown} {claim.assumption}"
+        if isinstance(claim, Means) and claim.imputed:
+            assumption += ", standard deviations imputed from the means"
+        verdict = verdict_of(ends, level, claim.unknown)
+        results.append(dict(zip(RESULTS, (p, *ends, assumption, verdict), strict=True)))
     if problems:
-        more = f"; and {len(problems) - 3:,} more" if len(problems) > 3 else ""
         unusable = f"{len(problems):,} of {counted(len(metrics), 'row')} cannot be used"
+        more = f"; and {len(problems) - 3:,} more" if len(problems) > 3 else ""
         fix = "correct them or leave them out"
         raise InputError(f"{unusable}: {'; '.join(problems[:3])}{more}", where=table.where, fix=fix)
     notes = ["accuracies and Dice of 10 and more are read as percent"] * percent
     if averages:
-        rest = f" and {len(averages) - MOST_LISTED} more" * (len(averages) > MOST_LISTED)
         notes.append(
             "no whole number of items gives an accuracy as printed, which is taken as an average: "
-            f"{', '.join(averages[:MOST_LISTED])}{rest}"
+            + in_words(averages)
         )
-    return claims, ranges, notes
+    return results, notes
 
 
-def _claim(of: Mapping[str, float], word: str) -> tuple[Claim, bool]:
-    """The claim of a row, by its metric or by the cells that are filled; whether it is in percent.
+def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], str]:
+    """The claim of a row, by its metric or by the cells that are filled; its two numbers as shares.
 
-    Standard deviations are then in percent too.
+    A note says if these are in percent. Standard deviations are then in percent too.
     """
     if word and word not in _METRICS:
         raise InputError(f"metric is one of {', '.join(_METRICS)}, got {quoted(word)}")
@@ -223,35 +226,26 @@ def _claim(of: Mapping[str, float], word: str) -> tuple[Claim, bool]:
     for role in (*pair, "n_test"):
         if role not in of:
             raise InputError(f"{role} is empty")
-    in_percent = metric != "mean" and all(LEAST_PERCENT <= of[role] <= 100 for role in pair)
-    percent = [*pair] * in_percent
-    if in_percent or (metric == "dice" and any(of.get(role, 0.0) > 1 for role in _SPREADS)):
-        percent += _SPREADS
-    n: Any = int(of["n_test"]) if of["n_test"] % 1 == 0 else of["n_test"]
-    of = {role: x / 100 if role in percent else x for role, x in of.items()}
-    shared: Any = {"a": of[pair[0]], "b": of[pair[1]], "n": n}
+    printed, note = (of[pair[0]], of[pair[1]]), ""
+    if metric != "mean":
+        printed, note = as_shares(printed)
+    numbers, (a, b) = {role: float(text) for role, text in of.items()}, map(float, printed)
+    n: Any = int(numbers["n_test"]) if numbers["n_test"] % 1 == 0 else numbers["n_test"]
     if metric == "accuracy":
-        return Accuracies(**shared, known=of.get("congruence")), in_percent
-    if "sd_difference" in of:
-        shared["sd_difference"] = of["sd_difference"]
-    else:
-        both = of.keys() >= {"sd_a", "sd_b"}
-        shared |= {"known": of.get(_CORRELATION), "sd": (of["sd_a"], of["sd_b"]) if both else None}
-    return Means(**shared, bounds=None if metric == "mean" else (0.0, 1.0)), in_percent
+        return Accuracies(a=a, b=b, n=n, known=numbers.get("congruence")), printed, note
+    sds = [numbers.get(role) for role in _SPREADS]
+    if note or (metric == "dice" and any(sd is not None and sd > 1 for sd in sds)):
+        sds = [sd and sd / 100 for sd in sds]
+    sd_a, sd_b, spread = sds
+    known: Any = {"sd_difference": spread}
+    if spread is None:
+        both = None if sd_a is None or sd_b is None else (sd_a, sd_b)
+        known = {"known": numbers.get(_CORRELATION), "sd": both}
+    bounds = None if metric == "mean" else (0.0, 1.0)
+    return Means(a=a, b=b, n=n, bounds=bounds, **known), printed, note
 
 
-def _result(claim: Claim, of: tuple[float, float, float], level: float) -> dict[str, Any]:
-    """Probabilities, assumption and verdict of a claim; ``of`` is P(false), with its range."""
-    assumption = f"{claim.unknown} {'given' if claim.known is not None else 'averaged'}"
-    if isinstance(claim, Means) and claim.sd_difference is not None:
-        assumption = "standard deviation of the differences given"
-    elif isinstance(claim, Means) and claim.imputed:
-        assumption += ", standard deviations imputed from the means"
-    verdict = verdict_of(of[1:], level, claim.unknown)
-    return dict(zip(RESULTS, (*of, assumption, verdict), strict=True))
-
-
-def _summary(group: Any, rows: pd.DataFrame, level: float) -> dict[str, Any]:
+def _summary(group: str | None, rows: pd.DataFrame, level: float) -> dict[str, Any]:
     """How many claims of a group are above the level, by each of their probabilities."""
     above, m = dict[str, Any](), len(rows)
     for name in PROBABILITIES:
@@ -259,7 +253,7 @@ def _summary(group: Any, rows: pd.DataFrame, level: float) -> dict[str, Any]:
         interval = share_interval(k, m)
         expected = {"expected_false": float(rows[name].sum())}
         above[name] = {"n": k, "share": k / m, "interval": [*interval], **expected}
-    return {"group": group or None, "n_claims": m, "above_level": above}
+    return {"group": group, "n_claims": m, "above_level": above}
 
 
 def share_interval(count: int, size: int) -> tuple[float, float]:

@@ -171,7 +171,7 @@ def responses(
         failed = report.content["passed"] is False
         not_met = f"{require} is required, and the verdict is {report.content['verdict']}" * failed
         tree = report.about.to_datatree
-        return Answer(report, lambda: claims.plot_gate(report), tree, not_met)
+        return Answer(report, lambda: claims.plot_pairs(report), tree, not_met)
     note_unused("claims but those of a --pair", *KNOWN)
     if by:
         note_unused("--by task", "margin")

@@ -97,7 +97,7 @@ def test_the_words_of_a_gate(capsys: Any) -> None:
     code, out, err = run(capsys, *command, "--require", "not-worse")
     assert code == 3
     assert out.startswith(
-        "tree is worse than forest by more than 1.0 points: shown (P > 0.99; 0.975 needed)."
+        "tree is not worse than forest by more than 1.0 points: not shown (P < 0.01; 0.975 needed)."
     )
     assert "\nFAILED.\nP(better by more than 1.0 points) < 0.01, P(within) " in out
     assert "not met: not-worse is required, and the verdict is worse" in err

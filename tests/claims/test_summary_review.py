@@ -71,7 +71,7 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
     np.testing.assert_allclose(found[list(PROBABILITIES)], expected, rtol=1e-12)
     assert found["assumption"].tolist() == [
         *["congruence averaged"] * 2, "congruence given", "correlation averaged",
-        *["correlation given"] * 2, "standard deviation of the differences given",
+        *["correlation given"] * 2, "correlation not needed",
         "correlation averaged, standard deviations imputed from the means",
     ]  # fmt: skip
     assert found["verdict"].tolist() == [
