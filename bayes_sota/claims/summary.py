@@ -32,6 +32,7 @@ SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
     "false where B is at least as good as A on all items that there could be."
 )
+_ONE_DIGIT = "one digit after the point is taken as printed: write 0.90 if that was printed"
 _UNKNOWN = {
     "congruence": "the congruence, the share of items that both got right,",
     "correlation": "the correlation of the two methods' cases",
@@ -115,10 +116,10 @@ def report_claim(
     """
     LEVEL.check(level, "level")
     needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
-    content = content_of(claim, level, notes) | {
+    found = judged(claim, level, printed)
+    content = content_of(claim, level, [*notes, *found.pop("notes")]) | found
+    content |= {
         "names": [*names],
-        "p_false": claim.p_false(),
-        "p_false_range": [*claim.p_range()],
         "n_test": claim.n,
         f"{claim.unknown}_needed": claim.needed(level),
         "sensitivity": claim.curve(_COARSE).tolist() if claim.ends[0] < claim.ends[1] else [],
@@ -126,15 +127,12 @@ def report_claim(
         "n_test_needed": needed,
         "n_test_range": [*claim.size_range(level)],
     }
-    if printed is not None and claim.unknown == "congruence":
-        _add_rounding(content, claim, printed)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
         content["rope"] = claim.rope(rope)
     if best_of is not None:
         selected = claim.p_false_of_best(best_of, content["p_false"])
         content["selection"] = {"tries": best_of, "p_false_selected": selected}
-    content["verdict"] = verdict_of(content["p_false_range"], level, claim.unknown)
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     assumed = [*assumptions(claim)]
     wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
@@ -159,12 +157,23 @@ def report_claim(
     )
 
 
-def verdict_of(ends: Sequence[float], level: float, unknown: str) -> str:
-    """Whether a claim is supported at every value of the unknown, at none, or at some."""
-    lowest, highest = ends
-    if highest <= level:
-        return "supported"
-    return "not supported" if lowest > level else f"depends on the {unknown}"
+def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[str, Any]:
+    """P(false) and its range, with what printed digits of accuracies leave open, and a verdict."""
+    p, ends, notes, found = claim.p_false(), claim.p_range(), list[str](), dict[str, Any]()
+    if printed is not None and isinstance(claim, Accuracies):
+        try:
+            rounded, ends = printed_range(claim, printed)
+            found["rounding"] = {**vars(rounded), "exact": p}
+            p = rounded.p_false
+            if any(len(text.partition(".")[2]) == 1 for text in printed):
+                notes.append(_ONE_DIGIT)
+        except ImpossibleAccuracyError as error:
+            found["rounding"] = None
+            notes.append(f"{error}; the numbers are taken as averages")
+    verdict = "supported" if ends[1] <= level else "not supported"
+    if ends[0] <= level < ends[1]:
+        verdict = f"depends on the {claim.unknown}"
+    return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
 
 
 def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int]:
@@ -220,23 +229,6 @@ def assumptions(claim: Claim) -> Iterator[str]:
                 f"P(false) is {half}, with twice {twice}"
             )
         yield f"The SDs of cases are {first:.3g} and {second:.3g}{how}."
-
-
-def _add_rounding(content: dict[str, Any], claim: Any, printed: tuple[str, str]) -> None:
-    """P(false) with what the printed digits leave open, or a note that no count prints so."""
-    try:
-        found, ends = printed_range(claim, printed)
-    except ImpossibleAccuracyError as error:
-        content["rounding"] = None
-        content["notes"].append(f"{error}; the numbers are taken as averages")
-        return
-    content["rounding"] = {**vars(found), "exact": content["p_false"]}
-    content["p_false"] = found.p_false
-    content["p_false_range"] = [*ends]
-    if any(len(x.partition(".")[2]) == 1 for x in printed):
-        content["notes"].append(
-            "one digit after the point is taken as printed: write 0.90 if that was printed"
-        )
 
 
 def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:

@@ -17,10 +17,10 @@ from scipy.special import betaincinv
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import as_shares, printed_range
-from bayes_sota.claims.summary import chance, claim_report, verdict_of
+from bayes_sota.claims.printed import as_shares
+from bayes_sota.claims.summary import chance, claim_report, judged
 from bayes_sota.core.arguments import LEVEL
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.tables import Report, rows_of, table_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.text import listed as in_words
@@ -91,16 +91,15 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     frame = pd.DataFrame(table.columns, dtype=object)
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
-    found = pd.DataFrame(results, index=frame.index)
     numbers = range(1, len(frame) + 1)
-    labelled = found.assign(row=numbers, name=[f"row {number}" for number in numbers], group=None)
+    labels = {"row": numbers, "name": [f"row {number}" for number in numbers], "group": None}
+    found = pd.DataFrame(results, index=frame.index).assign(**labels)
     for role, empty in (("name", ""), ("group", "(none)")):
         if role in used:
-            labelled[role] = frame[used[role]].astype(object).fillna(empty).astype(str)
-    whole, parts = _summary(None, labelled, level), labelled.groupby("group", sort=False)
+            found[role] = frame[used[role]].astype(object).fillna(empty).astype(str)
+    whole, parts = _summary(None, found, level), found.groupby("group", sort=False)
     of_groups = [_summary(str(name), part, level) for name, part in parts]
     said = _finding(whole, level)
-    each = rows_of(labelled)
     read = describe_parts(table, [f"claims from {listed(used.values())}"], [*used.values()])
     legend = (
         "P(false) is the probability that B is at least as good as A, averaged over a congruence "
@@ -113,12 +112,12 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
             "finding": " ".join(said),
             "all": whole,
             "groups": of_groups,
-            "claims": each,
+            "claims": rows_of(found),
             "notes": [read, *table.notes, *notes],
         },
         said,
         "Dirichlet posteriors of paired outcomes, Student t of paired means",
-        make_frame=lambda: frame.assign(**found),
+        make_frame=lambda: frame.assign(**found[[*RESULTS]]),
         tables=[
             table_of(
                 [whole, *of_groups],
@@ -132,7 +131,7 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
                 f"Claims whose probability of being false is above {level:.3g}, by assumption",
             ),
             table_of(
-                each,
+                rows_of(found),
                 {
                     "claim": "name",
                     "group": "group",
@@ -151,16 +150,13 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
 def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     """Columns of a review by their roles, such as ``n_test``."""
     known = {key(name): name for name in table.columns}
-    found = {role: table.find(column, role) for role, column in asked.items()}
-    for role in (*_NUMBERS, "metric", "group"):
-        if role not in found and key(role) in known:
-            found[role] = table.find(role, role)
+    roles = [role for role in (*_NUMBERS, "metric", "group") if key(role) in known]
+    found = {role: table.find(asked.get(role, role), role) for role in (*roles, *asked)}
     if labels := [known[word] for word in _LABELS if word in known]:
         found.setdefault("name", labels[0])
     begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & set(pair)]
     for role in ("n_test", *(name for pair in begun or [_ACCURACIES] for name in pair)):
-        if role not in found:
-            table.find(role, role)  # raises
+        found[role] = table.find(found.get(role, role), role)
     for name in RESULTS:
         if name in table.columns:
             problem = f"the column {quoted(name)} is one that the result adds"
@@ -184,20 +180,15 @@ def _judged(
             problems.append(f"{table.lines[row]}: {error}")
             continue
         percent |= bool(note)
-        p, ends = claim.p_false(), claim.p_range()
         digits = max(len(text.partition(".")[2]) for text in printed)
-        if isinstance(claim, Accuracies) and digits > 1:
-            a, b = (f"{Decimal(text):.{digits}f}" for text in printed)  # zeros that cells have lost
-            try:
-                found, ends = printed_range(claim, (a, b))
-                p = found.p_false
-            except ImpossibleAccuracyError:
-                averages.append(table.lines[row])
+        a, b = (f"{Decimal(text):.{digits}f}" for text in printed)  # with zeros that cells lost
+        found = judged(claim, level, (a, b) if digits > 1 else None)
+        averages += [table.lines[row]] * bool(found["notes"])
         assumption = f"{claim.unknown} {claim.assumption}"
         if isinstance(claim, Means) and claim.imputed:
             assumption += ", standard deviations imputed from the means"
-        verdict = verdict_of(ends, level, claim.unknown)
-        results.append(dict(zip(RESULTS, (p, *ends, assumption, verdict), strict=True)))
+        values = found["p_false"], *found["p_false_range"], assumption, found["verdict"]
+        results.append(dict(zip(RESULTS, values, strict=True)))
     if problems:
         unusable = f"{len(problems):,} of {counted(len(metrics), 'row')} cannot be used"
         more = f"; and {len(problems) - 3:,} more" if len(problems) > 3 else ""
