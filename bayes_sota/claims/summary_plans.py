@@ -5,11 +5,9 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-import numpy as np
 from scipy.special import ndtri
 
 from bayes_sota.claims.claim import Claim
-from bayes_sota.claims.means import Means
 from bayes_sota.claims.pair import Pilot
 from bayes_sota.claims.summary import (
     LAWS,
@@ -35,7 +33,6 @@ def report_plan(
     level: float = 0.05,
     power: float = 0.8,
     n_test: int | None = None,
-    anchors: int = 0,
     printed: tuple[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
@@ -49,8 +46,6 @@ def report_plan(
         Largest probability that the claim is false, and how probable a claim shall be.
     n_test : int, optional
         Items observed so far: adds the fresh items that make the claim with this probability.
-    anchors : int
-        Models whose skill is known from elsewhere, B among them: adds the items that then do.
     printed : (str, str), optional
         The two accuracies as typed, for the sentences.
     notes : sequence of str
@@ -70,11 +65,6 @@ def report_plan(
         "n_for_power": claim.powered_size(level, power),
         "n_test": n_test,
     }
-    if anchors and content["n_needed"] is not None:
-        of_all, correlation = share_with_anchors(claim, anchors)
-        content["n_with_anchors"] = ceil(content["n_needed"] * of_all)
-        content["n_for_power_with_anchors"] = ceil(content["n_for_power"] * of_all)
-        content |= {"anchors": anchors, "correlation_of_anchors": correlation}
     if n_test:
         observed = replace(claim, n=n_test)
         content["n_assured"] = observed.assured_size(level, power)
@@ -97,38 +87,6 @@ def report_plan(
     )
 
 
-def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
-    r"""Items that a claim needs where the skill of B is known, over those where it is not.
-
-    With as many known skills as ``count``, B's among them, and one correlation r of all:
-
-    .. math:: \frac{s_A^2 (1 - k r^2 / (1 + (k - 1) r))}{s_A^2 + s_B^2 - 2 r s_A s_B}
-
-    Returns
-    -------
-    share, correlation : float
-        At most 1; r is averaged over what is not known.
-
-    Examples
-    --------
-    >>> from bayes_sota.claims import Means
-    >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.6)
-    >>> [round(share_with_anchors(claim, k)[0], 3) for k in (1, 3)]
-    [0.8, 0.636]
-    """
-    unknown, weights = claim.assumed()
-    if isinstance(claim, Means):
-        r, (first, second) = unknown, claim.spreads
-    else:
-        a, b = claim.a, claim.b
-        first, second = (a * (1 - a)) ** 0.5, (b * (1 - b)) ** 0.5
-        r = (unknown - a * b) / max((a * b * (1 - a) * (1 - b)) ** 0.5, 1e-12)
-    correlation = min(max(float(np.average(r, weights=weights)), 0.0), 0.99)
-    left = 1 - count * correlation**2 / (1 + (count - 1) * correlation)
-    both = first**2 + second**2 - 2 * correlation * first * second
-    return min(first**2 * left / max(both, 1e-300), 1.0), correlation
-
-
 def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) -> Iterator[str]:
     numbers, power = " against ".join(printed), f"probability {content['power']:g}"
     if not claim.b:
@@ -138,15 +96,6 @@ def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) 
     if content["n_for_power"] is not None:
         size = counted(content["n_for_power"], claim.item)
         yield f"If that is the true difference, {size} lead to the claim with {power}."
-    if "n_with_anchors" in content:
-        others = content["anchors"] - 1
-        more = f" and of {counted(others, 'model')} like it" if others else ""
-        yield (
-            f"With the skill of B{more} known from elsewhere, and all on these {claim.item}s, "
-            f"these are {content['n_with_anchors']:,} and "
-            f"{content['n_for_power_with_anchors']:,}, where two models' answers correlate by "
-            f"{content['correlation_of_anchors']:.2f}."
-        )
     if content.get("n_assured") is not None:
         after = f"After {counted(content['n_test'], claim.item)} with these numbers"
         yield f"{after} {content['n_assured']:,} fresh ones lead to the claim with {power}."
