@@ -100,10 +100,8 @@ def _reported_counts(a: ArrayLike, b: ArrayLike, n: ArrayLike, congruence: Any) 
     numbers = (a, b, n, np.nan if congruence is None else congruence)
     arrays = [np.atleast_1d(np.asarray(x, np.float64)) for x in numbers]
     if len({x.shape for x in arrays} - {(1,)}) > 1 or any(x.ndim != 1 for x in arrays):
-        shapes = ", ".join(str(x.shape) for x in arrays)
-        raise InputError(
-            f"accuracies, n_test and congruence need one entry per claim, got {shapes}"
-        )
+        got = [x.shape for x in arrays]
+        raise InputError(f"accuracies, n_test and congruence need one entry per claim, got {got}")
     first, second, size, p11 = np.broadcast_arrays(*arrays)
     known = np.isfinite(p11)
     false_claim_probability(first, second, size)  # refuses what no claim can be
@@ -196,13 +194,9 @@ def build_case_differences(differences: ArrayLike, names: Sequence[str] | None =
     ['standardized_difference', 'log_scale']
     """
     values = np.asarray(differences, np.float64)
-    if values.ndim != 1 or values.size < 3 or not np.isfinite(values).all():
-        raise InputError(
-            "differences are one finite number per case, at least 3 of them, got shape "
-            f"{values.shape}"
-        )
-    if not np.ptp(values) > 0:
-        raise InputError("all cases have the same difference: no spread")
+    if values.ndim != 1 or values.size < 3 or not 0 < np.ptp(values) < np.inf:
+        needed = "one finite number per case, at least 3 of them, not all the same"
+        raise InputError(f"differences are {needed}, got shape {values.shape}")
     unit = float(values.std(ddof=1))
     with pm.Model(coords={"case": list(checked_labels(names, values.size, "case"))}) as model:
         mean = pm.Normal("standardized_difference", 0, _MEAN_SD)

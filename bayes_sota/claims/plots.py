@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from arviz_plots import PlotCollection
 
-from bayes_sota.claims.summary import chance
+from bayes_sota.claims.summary import UNKNOWN, chance
 from bayes_sota.claims.summary_methods import unit_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import (
@@ -24,10 +24,6 @@ from bayes_sota.core.plots import (
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import in_points, shown_name
 
-_XLABELS = {
-    "congruence": "share of items that both get right (congruence)",
-    "correlation": "correlation of the two methods' cases",
-}
 _WIDE = 60  # characters of a line of a title
 _MOST_CLAIMS, _MOST = 60, 40  # rows of claims; of methods or pairs
 
@@ -63,7 +59,7 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     else:
         points = {f"given: {chance(answer, level)}": (claim.known, answer)} | points
     look: Any = {"variable": "p_false", "levels": levels, "points": points}
-    panel = plot_lines({"P(false)": (x, p)}, _XLABELS[claim.unknown], **look, **pc_kwargs)
+    panel = plot_lines({"P(false)": (x, p)}, UNKNOWN[claim.unknown], **look, **pc_kwargs)
     _title(panel, report.sentences[1].replace("It is", "The claim is", 1))
     return panel.collection
 

@@ -20,8 +20,7 @@ from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.claim import gauss
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data import printed_scores
-from bayes_sota.data.printed_scores import LEAST_PERCENT, RoundingChoice, parse_number, parse_scores
+from bayes_sota.data.printed_scores import LEAST_PERCENT, count_bounds, parse_number, parse_scores
 
 _WHOLE = 64  # counts that print alike, each of which is looked at
 _NODES = 12  # that stand for more
@@ -76,8 +75,6 @@ def reported_claim(
     accuracy_b: str | float,
     n_test: int,
     congruence: float | None = None,
-    *,
-    rounding: RoundingChoice = "auto",
 ) -> PrintedClaim:
     """Probability that the claim is false, over all that prints as the two accuracies.
 
@@ -90,8 +87,6 @@ def reported_claim(
         Number of items.
     congruence : float, optional
         Known share of items that both got right, clipped to the bounds of each pair of counts.
-    rounding : {"auto", "nearest", "floor", "exact"}
-        How the accuracies were cut; "auto" is nearest.
 
     Raises
     ------
@@ -106,14 +101,11 @@ def reported_claim(
     >>> claim.counts_a, claim.counts_b, round(claim.p_false, 3)
     ((448, 452), (438, 442), 0.1)
     """
-    printed = [
-        parse_scores([value], rounding=rounding, percent=False, subjects=[who])
-        for who, value in (("A", accuracy_a), ("B", accuracy_b))
-    ]
+    typed = {"A": accuracy_a, "B": accuracy_b}
+    printed = [parse_scores([x], percent=False, subjects=[who]) for who, x in typed.items()]
     a, b = (float(one.values[0]) for one in printed)
     n = Accuracies(a=a, b=b, n=n_test).n
-    bounds, how = printed_scores.count_bounds, printed[0].roundings[0]
-    ends = [bounds(one.scaled, np.array([n]), one.unit, how) for one in printed]
+    ends = [count_bounds(one.scaled, np.array([n]), one.unit, "nearest") for one in printed]
     counts_a, counts_b = ((int(fewest[0]), int(most[0])) for fewest, most in ends)
     for value, (fewest, most) in ((a, counts_a), (b, counts_b)):
         if fewest > most:
@@ -148,22 +140,3 @@ def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
         return whole, np.ones(whole.size)
     x, weights = gauss(_NODES, max(low - 0.5, 0.0), high + 0.5)
     return x, weights * size
-
-
-def printed_range(
-    claim: Accuracies, printed: tuple[str, str]
-) -> tuple[PrintedClaim, tuple[float, float]]:
-    """Counts that print as two accuracies, and the least and largest P(false) of any congruence.
-
-    Examples
-    --------
-    >>> found, ends = printed_range(Accuracies(a=0.90, b=0.88, n=500), ("0.90", "0.88"))
-    >>> round(found.p_false, 3), np.round(ends, 3).tolist()
-    (0.1, [0.004, 0.175])
-    """
-    typical = claim.value if claim.domain else claim.known
-    found = reported_claim(*printed, claim.n, typical)
-    if not claim.is_open:
-        return found, (found.p_false, found.p_false)
-    high, low = (reported_claim(*printed, claim.n, x).p_false for x in claim.plausible)
-    return found, (low, high)

@@ -80,16 +80,11 @@ def claim_tree(
     stated = {"p_false": claim.p_false() if p_false is None else p_false}
     shared = "unknown" if claim.known is None else f"{claim.known:g}"
     labels = {"classifier": names, "outcome": OUTCOMES, "claim": [f"{names[0]} - {names[1]}"]}
-    return _exact_tree(
-        claim.draw(_CHAINS * draws, rng),
-        observed | {"point_estimate": stated},
-        _DIMS,
-        labels,
-        data=digest_of(*astuple(claim)),
-        priors=f"{priors}, {claim.unknown} {shared}",
-        seed=seed,
-        notes="two reported numbers are one observation: no group log_likelihood",
-    )
+    digest, priors = digest_of(*astuple(claim)), f"{priors}, {claim.unknown} {shared}"
+    about = describe_provenance(digest, priors, method="exact", seed=seed)
+    about["notes"] = "two reported numbers are one observation: no group log_likelihood"
+    drawn = claim.draw(_CHAINS * draws, rng)
+    return _exact_tree(drawn, observed | {"point_estimate": stated}, _DIMS, labels, about)
 
 
 def comparison_tree(
@@ -148,17 +143,13 @@ def comparison_tree(
         "difference": draws[..., [place]] - draws,
         "skill": sign * np.clip(draws, *comparison.bounds),
     }
-    return _exact_tree(
-        {"posterior": posterior} | again,
-        fixed | {"observed_data": {"score": sign * scores}},
-        dict.fromkeys(("difference", "skill", "score", *estimates), (*labels,)),
-        labels,
-        data=digest_of(outcomes.data_hash()),
-        priors=priors,
-        seed=seed,
-        winner=names[place],
-        notes="a law of the scores without a proper prior: no groups of prior and likelihood",
-    )
+    fixed["observed_data"] = {"score": sign * scores}
+    dims = dict.fromkeys(("difference", "skill", "score", *estimates), (*labels,))
+    digest = digest_of(outcomes.data_hash())
+    about = describe_provenance(digest, priors, method="exact", seed=seed)
+    about["winner"] = names[place]
+    about["notes"] = "a law of the scores without a proper prior: no groups of prior and likelihood"
+    return _exact_tree({"posterior": posterior} | again, fixed, dims, labels, about)
 
 
 def _exact_tree(
@@ -166,15 +157,9 @@ def _exact_tree(
     fixed: Mapping[str, Mapping[str, Any]],
     dims: Mapping[str, tuple[str, ...]],
     coords: Mapping[str, Sequence[str]],
-    *,
-    data: str,
-    priors: str,
-    seed: str,
-    **attributes: str,
+    about: Mapping[str, str],
 ) -> "xr.DataTree":
     """Result of groups of independent draws, which become four chains, and of plain numbers."""
-    import xarray as xr
-
     labels = {dim: list(names) for dim, names in coords.items()}
     groups = {}
     for name, values in drawn.items():
@@ -182,8 +167,6 @@ def _exact_tree(
         kept = {key: draws[: len(draws) // _CHAINS * _CHAINS] for key, draws in values.items()}
         groups[name] = lay_out(kept, _CHAINS, own, labels)
     for name, numbers in fixed.items():
-        dataset = xr.Dataset({key: (dims.get(key, ()), value) for key, value in numbers.items()})
-        groups[name] = dataset.assign_coords({dim: labels[str(dim)] for dim in dataset.dims})
-    provenance = describe_provenance(data, priors, method="exact", seed=seed)
-    exact = {"draws_are_independent": 1, "diagnostics_reasons": ""}
-    return result_tree(groups, {**provenance, **exact, **attributes})
+        single = lay_out({key: np.array([x]) for key, x in numbers.items()}, 1, dims, labels)
+        groups[name] = single.isel(chain=0, draw=0, drop=True)
+    return result_tree(groups, {**about, "draws_are_independent": 1, "diagnostics_reasons": ""})

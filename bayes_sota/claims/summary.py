@@ -6,6 +6,7 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import printed_range
+from bayes_sota.claims.printed import reported_claim
 from bayes_sota.core.arguments import LEVEL, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
@@ -33,9 +34,9 @@ SOURCE = (
     "false where B is at least as good as A on all items that there could be."
 )
 _ONE_DIGIT = "one digit after the point is taken as printed: write 0.90 if that was printed"
-_UNKNOWN = {
-    "congruence": "the congruence, the share of items that both got right,",
-    "correlation": "the correlation of the two methods' cases",
+UNKNOWN = {
+    "congruence": "congruence (share of items that both got right)",
+    "correlation": "correlation of the two methods' cases",
 }
 _WANTED = {
     "congruence": "how many items both got right",
@@ -161,8 +162,12 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
     """P(false) and its range, with what printed digits of accuracies leave open, and a verdict."""
     p, ends, notes, found = claim.p_false(), claim.p_range(), list[str](), dict[str, Any]()
     if printed is not None and isinstance(claim, Accuracies):
+        at = partial(reported_claim, *printed, claim.n)
         try:
-            rounded, ends = printed_range(claim, printed)
+            rounded = at(claim.value if claim.typical else claim.known)
+            ends = (rounded.p_false,) * 2
+            if claim.is_open:
+                ends = at(claim.plausible[1]).p_false, at(claim.plausible[0]).p_false
             found["rounding"] = {**vars(rounded), "exact": p}
             p = rounded.p_false
             if any(len(text.partition(".")[2]) == 1 for text in printed):
@@ -217,7 +222,7 @@ def assumptions(claim: Claim) -> Iterator[str]:
             f"({domain.low:g} to {domain.high:g}) of {domain.measured_on}"
         )
     if claim.assumption != "not needed":
-        yield f"{_UNKNOWN[claim.unknown].capitalize()} {how}."
+        yield f"The {UNKNOWN[claim.unknown]} {how}."
     if isinstance(claim, Means) and claim.sd_difference is None:
         first, second = claim.spreads
         how = ""

@@ -13,14 +13,12 @@ probability of the intervals: nobody is misled by having looked at every task.
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from bayes_sota.claims.claim import rope_of
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
-from bayes_sota.claims.sample_exact import comparison_tree
 from bayes_sota.claims.summary import chance, said_of_rope
 from bayes_sota.claims.summary_methods import (
     Row,
@@ -121,11 +119,10 @@ def report_gate(
     content["notes"] = [*of_known, *doubts]
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
-    said, tree = _said(row, content, of, both.unit, unit), comparison_tree
-    how = "Computed exactly; draws of the tree"
+    said, how = _said(row, content, of, both.unit, unit), "Computed exactly; draws of the tree"
     legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
     return answers_report(
-        both, of, seed, content, [row], columns, said=said, how=how, tree=tree, legend=legend
+        both, of, seed, content, [row], columns, said=said, how=how, legend=legend
     )
 
 
@@ -259,8 +256,8 @@ def report_tasks(
         columns,
         said=_said_of_tasks(of, count, ci_prob),
         how=f"Normal model of tasks, {counted(draws, 'draw')}",
-        tree=partial(comparison_tree, first=pair and pair[0]),
         legend=legend,
+        first=pair and pair[0],
     )
 
 

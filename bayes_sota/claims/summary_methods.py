@@ -10,7 +10,7 @@ and pairs with :math:`p_k` below one minus the probability of the intervals can 
 all at once. ``tests/claims/test_pairs.py`` counts how often equal methods are distinguished.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -49,16 +49,17 @@ def answers_report(
     *,
     said: Iterable[str],
     how: str,
-    tree: Callable[..., Any],
     legend: str,
     reasons: Sequence[str] = (),
+    **of_tree: Any,
 ) -> Report:
     """Report of answers: a table of its rows, and what is said of them.
 
-    It is about ``comparison`` and ``to_datatree``, which makes posterior draws in the one schema.
+    It is about ``comparison`` and ``to_datatree``, which makes its tree (``comparison_tree``).
     """
     notes = [*outcomes.notes, *of.notes, *content.get("notes", [])]
     content |= {"source": outcomes.name, "seed": seed_number(seed), "notes": notes}
+    tree = partial(comparison_tree, of, outcomes, seed=seed, **of_tree)
     if isinstance(of, MethodComparison):
         content |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
     return claim_report(
@@ -70,7 +71,7 @@ def answers_report(
         legend=[legend],
         reasons=reasons,
         measured="responses" if outcomes.unit == "item" else "data_sets",
-        about=SimpleNamespace(comparison=of, to_datatree=partial(tree, of, outcomes, seed=seed)),
+        about=SimpleNamespace(comparison=of, to_datatree=tree),
     )
 
 
@@ -188,8 +189,8 @@ def report_methods(
         columns,
         said=_answer(of, content, size, outcomes.unit),
         how=f"Paired posterior, {counted(draws, 'draw')}",
-        tree=partial(comparison_tree, joint=entries),
         legend=f"tied with best: {tied}{picked}",
+        joint=entries,
         reasons=joint.reasons if joint else (),
     )
 
@@ -311,14 +312,14 @@ def report_pairs(
         f"On the same {size} {apart:,} of {number} of methods can be distinguished, at "
         f"{ci_prob:.0%} for all together."
     ]
-    how, tree = f"Paired posterior, {counted(draws, 'draw')}", comparison_tree
+    how = f"Paired posterior, {counted(draws, 'draw')}"
     legend = (
         "P(false): that the first is better than the second is false. Adjusted: the probability "
         "that chance alone shows such a difference in some pair; pairs below "
         f"{1 - ci_prob:.3g} can be distinguished."
     )
     return answers_report(
-        outcomes, of, seed, content, rows, columns, said=said, how=how, tree=tree, legend=legend
+        outcomes, of, seed, content, rows, columns, said=said, how=how, legend=legend
     )
 
 

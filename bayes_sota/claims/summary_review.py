@@ -157,10 +157,9 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & set(pair)]
     for role in ("n_test", *(name for pair in begun or [_ACCURACIES] for name in pair)):
         found[role] = table.find(found.get(role, role), role)
-    for name in RESULTS:
-        if name in table.columns:
-            problem = f"the column {quoted(name)} is one that the result adds"
-            raise table.error(problem, fix="rename or remove it")
+    if taken := [name for name in RESULTS if name in table.columns]:
+        problem = f"the column {quoted(taken[0])} is one that the result adds"
+        raise table.error(problem, fix="rename or remove it")
     return found
 
 
@@ -191,9 +190,8 @@ def _judged(
         results.append(dict(zip(RESULTS, values, strict=True)))
     if problems:
         unusable = f"{len(problems):,} of {counted(len(metrics), 'row')} cannot be used"
-        more = f"; and {len(problems) - 3:,} more" if len(problems) > 3 else ""
         fix = "correct them or leave them out"
-        raise InputError(f"{unusable}: {'; '.join(problems[:3])}{more}", where=table.where, fix=fix)
+        raise InputError(f"{unusable}: {'; '.join(problems[:3])}", where=table.where, fix=fix)
     notes = ["accuracies and Dice of 10 and more are read as percent"] * percent
     if averages:
         notes.append(

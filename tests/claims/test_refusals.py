@@ -59,7 +59,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: close.powered_size(power=1.0), "power must be"),
     (review([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
     (cases([0.1, np.nan, 0.3, 0.2]), "one finite number per case"),
-    (cases([0.1, 0.1, 0.1]), "the same difference"),
+    (cases([0.1, 0.1, 0.1]), "not all the same"),
     (lambda: Pilot.of(one_run).variance(2), "does not show what more would add"),
     (lambda: Pilot.of(of_runs.about("runs")), "no --new"),
     (lambda: bs.claims.plan_from_pilot(one_run, 0.0), "gap must be"),
