@@ -163,7 +163,7 @@ class Accuracies(Claim):
 
     @property
     def assumption(self) -> str:
-        """What is assumed of the congruence."""
+        """How the congruence is known: given, typical of a domain, averaged over or not needed."""
         known = super().assumption
         return f"typical of {self.domain}" if self.domain and known == "averaged" else known
 

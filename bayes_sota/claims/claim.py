@@ -108,7 +108,7 @@ class Claim(ABC):
 
     @property
     def assumption(self) -> str:
-        """What is assumed of the unknown."""
+        """How the unknown is known: given, averaged over or not needed."""
         if self.known is not None:
             return "given"
         return "averaged" if self.is_open else "not needed"
