@@ -21,6 +21,7 @@ from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import counted
 from bayes_sota.data.outcomes import Outcomes
 
+_ONE_SIDED = "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
 _ENOUGH = 35  # clusters, whose standard error is 20 % off at most in nine of ten pilots
 
 
@@ -62,17 +63,26 @@ def report_plan(
         "n_for_power": claim.powered_size(level, power),
         "n_test": n_test,
     }
+    numbers = " against ".join(printed or (f"{claim.a:g}", f"{claim.b:g}"))
+    if not claim.b:
+        numbers = f"a gap of {claim.a:g}"
+    aim = f"the claim with probability {power:g}"
+    said = [said_of_size(claim, numbers, level, content["n_needed"], content["n_needed_range"])]
+    if content["n_for_power"] is not None:
+        size = counted(content["n_for_power"], claim.item)
+        said.append(f"If that is the true difference, {size} lead to {aim}.")
     if n_test:
         observed = replace(claim, n=n_test)
-        content["n_assured"] = observed.assured_size(level, power)
+        content["n_assured"] = fresh = observed.assured_size(level, power)
         content["highest_assurance"] = p = 1 - observed.p_false()
-        if content["n_assured"] is None:
-            content["notes"].append(
-                f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
-                f"better with probability {chance(p)}"
-            )
+        after = f"After {counted(n_test, claim.item)} with these numbers"
+        said.append(
+            f"{after} no size leads to {aim}: A is better with probability {chance(p)}."
+            if fresh is None
+            else f"{after} {fresh:,} fresh ones lead to {aim}."
+        )
     words = {"n_needed": "if exactly this is observed"}
-    words["n_for_power"] = words["n_assured"] = f"for a claim with probability {power:g}"
+    words["n_for_power"] = words["n_assured"] = f"for {aim}"
     return numbers_report(
         [
             (f"{key}: {claim.item}s {why}", content[key], f"{content[key]:,}")
@@ -80,25 +90,11 @@ def report_plan(
             if content.get(key) is not None
         ],
         content=content,
-        sentences=list(_plan_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))),
+        sentences=said,
         basis=(LAWS[claim.unknown], SOURCE),
         notes=content["notes"],
         legend=[*assumptions(claim)],
     )
-
-
-def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) -> Iterator[str]:
-    numbers, power = " against ".join(printed), f"probability {content['power']:g}"
-    if not claim.b:
-        numbers = f"a gap of {claim.a:g}"
-    between = content["n_needed_range"]
-    yield said_of_size(claim, numbers, content["level"], content["n_needed"], between)
-    if content["n_for_power"] is not None:
-        size = counted(content["n_for_power"], claim.item)
-        yield f"If that is the true difference, {size} lead to the claim with {power}."
-    if content.get("n_assured") is not None:
-        after = f"After {counted(content['n_test'], claim.item)} with these numbers"
-        yield f"{after} {content['n_assured']:,} fresh ones lead to the claim with {power}."
 
 
 def plan_from_pilot(
@@ -162,8 +158,14 @@ def plan_from_pilot(
         "designs": designs,
         "best": min(designs, key=lambda one: one.get("cost", one["n_items"] * one["n_runs"])),
         "source": outcomes.name,
-        "notes": [*outcomes.notes, *_remarks(pilot)],
+        "notes": [*outcomes.notes, _ONE_SIDED],
     }
+    if pilot.freedom < _ENOUGH - 1:
+        content["notes"].append(
+            f"the pilot has {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
+            f"{pilot.known_to:.0%} off, and numbers of items twice that; {_ENOUGH} clusters (or "
+            "items) of equal size would be enough"
+        )
     columns: Any = {
         "runs": "n_runs",
         f"{unit}s needed": lambda row: f"{row['n_items']:,}",
@@ -212,13 +214,3 @@ def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) ->
         f"The pilot shows {_shown(pilot, pilot.difference, '+.2g')}, standard error "
         f"{_shown(pilot, error, '.2g')}, on {counted(pilot.n_items, unit)}."
     )
-
-
-def _remarks(pilot: Pilot) -> Iterator[str]:
-    yield "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
-    if pilot.freedom < _ENOUGH - 1:
-        yield (
-            f"the pilot has {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
-            f"{pilot.known_to:.0%} off, and numbers of items twice that; {_ENOUGH} clusters (or "
-            "items) of equal size would be enough"
-        )

@@ -222,13 +222,12 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], st
     n: Any = int(numbers["n_test"]) if numbers["n_test"] % 1 == 0 else numbers["n_test"]
     if metric == "accuracy":
         return Accuracies(a=a, b=b, n=n, known=numbers.get("congruence")), printed, note
-    sds = [numbers.get(role) for role in _SPREADS]
-    if note or (metric == "dice" and any(sd is not None and sd > 1 for sd in sds)):
-        sds = [sd and sd / 100 for sd in sds]
-    sd_a, sd_b, spread = sds
-    known: Any = {"sd_difference": spread}
-    if spread is None:
-        both = None if sd_a is None or sd_b is None else (sd_a, sd_b)
+    sds = {role: numbers[role] for role in _SPREADS if role in numbers}
+    if note or (metric == "dice" and max(sds.values(), default=0.0) > 1):
+        sds = {role: sd / 100 for role, sd in sds.items()}
+    known: Any = {"sd_difference": sds.get("sd_difference")}
+    if "sd_difference" not in sds:
+        both = (sds["sd_a"], sds["sd_b"]) if len(sds) == 2 else None
         known = {"known": numbers.get(_CORRELATION), "sd": both}
     bounds = None if metric == "mean" else (0.0, 1.0)
     return Means(a=a, b=b, n=n, bounds=bounds, **known), printed, note
