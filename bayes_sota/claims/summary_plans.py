@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
+import numpy as np
+
 from bayes_sota.claims.claim import Claim
+from bayes_sota.claims.means import Means
 from bayes_sota.claims.pair import Pilot
 from bayes_sota.claims.summary import (
     LAWS,
@@ -31,6 +35,7 @@ def report_plan(
     level: float = 0.05,
     power: float = 0.8,
     n_test: int | None = None,
+    anchors: int = 0,
     printed: tuple[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
@@ -44,6 +49,8 @@ def report_plan(
         Largest probability that the claim is false, and how probable a claim shall be.
     n_test : int, optional
         Items observed so far: adds the fresh items that make the claim with this probability.
+    anchors : int
+        Models whose skill is known from elsewhere, B among them: adds the items that then do.
     printed : (str, str), optional
         The two accuracies as typed, for the sentences.
     notes : sequence of str
@@ -71,6 +78,17 @@ def report_plan(
     if content["n_for_power"] is not None:
         size = counted(content["n_for_power"], claim.item)
         said.append(f"If that is the true difference, {size} lead to {aim}.")
+    if anchors and content["n_needed"] is not None:
+        of_all, correlation = share_with_anchors(claim, anchors)
+        sizes = [ceil(content[key] * of_all) for key in ("n_needed", "n_for_power")]
+        content |= dict(zip(("n_with_anchors", "n_for_power_with_anchors"), sizes, strict=True))
+        content |= {"anchors": anchors, "correlation_of_anchors": correlation}
+        more = f" and of {counted(anchors - 1, 'model')} like it" if anchors > 1 else ""
+        said.append(
+            f"With the skill of B{more} known from elsewhere, and all on these {claim.item}s, "
+            f"these are {sizes[0]:,} and {sizes[1]:,}, where two models' answers correlate by "
+            f"{correlation:.2f}."
+        )
     if n_test:
         observed = replace(claim, n=n_test)
         content["n_assured"] = fresh = observed.assured_size(level, power)
@@ -95,6 +113,38 @@ def report_plan(
         notes=content["notes"],
         legend=[*assumptions(claim)],
     )
+
+
+def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
+    r"""Items that a claim needs where the skill of B is known, over those where it is not.
+
+    With as many known skills as ``count``, B's among them, and one correlation r of all:
+
+    .. math:: \frac{s_A^2 (1 - k r^2 / (1 + (k - 1) r))}{s_A^2 + s_B^2 - 2 r s_A s_B}
+
+    Returns
+    -------
+    share, correlation : float
+        At most 1; r is averaged over what is not known.
+
+    Examples
+    --------
+    >>> from bayes_sota.claims import Means
+    >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.6)
+    >>> [round(share_with_anchors(claim, k)[0], 3) for k in (1, 3)]
+    [0.8, 0.636]
+    """
+    unknown, weights = claim.assumed()
+    if isinstance(claim, Means):
+        r, (first, second) = unknown, claim.spreads
+    else:
+        a, b = claim.a, claim.b
+        first, second = (a * (1 - a)) ** 0.5, (b * (1 - b)) ** 0.5
+        r = (unknown - a * b) / max((a * b * (1 - a) * (1 - b)) ** 0.5, 1e-12)
+    correlation = min(max(float(np.average(r, weights=weights)), 0.0), 0.99)
+    left = 1 - count * correlation**2 / (1 + (count - 1) * correlation)
+    both = first**2 + second**2 - 2 * correlation * first * second
+    return min(first**2 * left / max(both, 1e-300), 1.0), correlation
 
 
 def plan_from_pilot(
