@@ -201,8 +201,6 @@ def correlation_variable(prior: CorrelationPrior) -> Any:
 
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
     """Lagrange basis at the nodes in barycentric form; rho is clipped to their range."""
-    if nodes.size == 1:
-        return pt.ones(1)
     index = np.arange(nodes.size)
     barycentric = (-1.0) ** index * np.sin((index + 0.5) * np.pi / nodes.size)
     difference = pt.clip(rho, nodes[0], nodes[-1]) - nodes
