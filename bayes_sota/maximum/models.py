@@ -134,12 +134,13 @@ def observe_maximum(
     maxima = _maxima_of(boards, priors, reference_skill)
     if not isinstance(maxima.priors.skill, LogitNormalSkill):
         raise InputError("this model has logit-normal skills; exact and abc have others too")
-    marginals = [_marginal(maxima, board) for board in maxima.boards]
-    draw = fresh_maxima(maxima)
+    nodes, draw = _correlation_nodes(maxima.priors.correlation), fresh_maxima(maxima)
+    likelihoods = maxima.likelihoods(nodes)
 
-    def logp(value: Any, *parameters: Any) -> Any:
+    def logp(value: Any, location: Any, spread: Any, rho: Any) -> Any:
         # the scores are part of the tables, not of the value
-        return pt.stack([marginal(*parameters) for marginal in marginals])
+        shares = _cardinal_functions(rho, nodes)
+        return pt.stack([shares @ _at_nodes(one, location, spread) for one in likelihoods])
 
     pm.modelcontext(None).add_coord("board", board_names(maxima.boards))
     return pm.CustomDist(
@@ -198,22 +199,8 @@ def correlation_variable(prior: CorrelationPrior) -> Any:
     return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
 
 
-def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
-    """Log likelihood of one board in tensors, from tables at nodes of rho."""
-    nodes = _correlation_nodes(maxima.priors.correlation)
-    likelihood = BoardLikelihood(board, nodes, maxima.reference_skill)
-
-    def logp(location: Any, spread: Any, rho: Any) -> Any:
-        terms = _board_terms(likelihood, _hat_weights(location, spread, likelihood.skills))
-        return pt.sum(_cardinal_functions(rho, nodes) * terms)
-
-    return logp
-
-
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
     """Lagrange basis at the nodes in barycentric form; rho is clipped to their range."""
-    if nodes.size == 1:
-        return pt.ones(1)
     index = np.arange(nodes.size)
     barycentric = (-1.0) ** index * np.sin((index + 0.5) * np.pi / nodes.size)
     difference = pt.clip(rho, nodes[0], nodes[-1]) - nodes
@@ -221,9 +208,9 @@ def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
     return ratio / pt.sum(ratio)
 
 
-def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
-    """Log likelihood at every node of rho, from one product with all tables."""
-    tables = likelihood.tables
+def _at_nodes(likelihood: BoardLikelihood, location: Any, spread: Any) -> Any:
+    """``BoardLikelihood.at_nodes`` in PyTensor, (R,), from one product with all tables."""
+    tables, weights = likelihood.tables, _hat_weights(location, spread, likelihood.skills)
     ends = np.concatenate([table.smoothed[[0, -1]] for table in tables], axis=1)
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
