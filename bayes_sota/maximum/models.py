@@ -38,6 +38,7 @@ from bayes_sota.maximum.likelihood import BoardLikelihood, score_bounds
 from bayes_sota.maximum.posterior import Maxima, board_names, several
 
 _OBSERVED = "observed_maximum"
+_PARAMETERS = ("location", "spread", "rho")
 _RHO_NODES = 7
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is constant in rho
@@ -160,7 +161,11 @@ def _maxima_of(
     reference_skill: float | None,
 ) -> Maxima:
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
-    maxima.refuse_submissions()
+    if maxima.has_submissions:
+        raise InputError(
+            "classifiers of these models submit once: leave the number of submissions out, or take "
+            'method "exact"'
+        )
     return maxima
 
 
@@ -238,17 +243,17 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     return padded[:-1] - padded[1:]
 
 
-def fresh_maxima(maxima: Maxima) -> Callable[..., Any]:
+def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
     """Function that draws best scores of fresh boards, which lie along the last axis of its size.
 
-    It takes a generator, location, spread, rho and the size, as ``pm.Simulator`` gives them.
+    It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
     """
 
     def draw(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters
         shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
         columns = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
-        named = dict(zip(("location", "spread", "rho"), columns, strict=True))
+        named = dict(zip(names, columns, strict=True))
         return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
     return draw
@@ -283,7 +288,7 @@ def build_simulated_maximum(
     Raises
     ------
     InputError
-        No board, or one whose best score was chosen among submissions.
+        No board, one whose best score was chosen among submissions, or nothing that is unknown.
 
     Notes
     -----
@@ -299,10 +304,17 @@ def build_simulated_maximum(
         return -0.5 * (distance / epsilon) ** 2
 
     with pm.Model(coords={"board": board_names(maxima.boards)}) as model:
+        parameters = dict(zip(_PARAMETERS, _field_variables(maxima), strict=True))
+        if not model.free_RVs:
+            raise InputError('location, spread and rho are known: take method "exact"')
+        # PyTensor sizes a vectorised random variable by its first parameter: one that is unknown
+        skill, rho = maxima.priors.skill, maxima.priors.correlation
+        known = (skill.location[1] == 0, skill.log_spread[1] == 0, rho.is_fixed)
+        names = [name for _, name in sorted(zip(known, _PARAMETERS, strict=True))]
         pm.Simulator(
             "best_score",
-            fresh_maxima(maxima),
-            *_field_variables(maxima),
+            fresh_maxima(maxima, names),
+            *(parameters[name] for name in names),
             distance=log_kernel,
             epsilon=np.broadcast_to(np.asarray(epsilon, np.float64), len(maxima.boards)),
             dims="board",

@@ -83,14 +83,6 @@ class Maxima:
         """Whether some best score was chosen among submissions."""
         return any(board.has_submissions for board in self.boards)
 
-    def refuse_submissions(self) -> None:
-        """``InputError`` where some best score was chosen among submissions."""
-        if self.has_submissions:
-            raise InputError(
-                "classifiers of these models submit once: leave the number of submissions out, or "
-                'take method "exact"'
-            )
-
     def field(self, values: Values) -> SkillDistribution:
         """P(theta) of each draw."""
         return self.priors.skill.distribution(values["location"], values["spread"])
