@@ -169,10 +169,7 @@ class Skills:
             return {"winner_new_score": winner, "best_new_score": scores.max(axis=0)}
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
         loading = evidence.loading(self.rho[:, None], columns)
-        if evidence.factor is None:
-            own = rng.standard_normal(self.theta.shape)
-        else:
-            own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
+        own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
         again = evidence.explained  # which fresh items share again
         loading = np.sqrt(again + (1 - again) * loading**2)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
