@@ -136,10 +136,7 @@ class FieldFit(Fit):
         Entries that share a score are divided evenly among as many classifiers as count there.
         """
         distinct, row = np.ceil(self.copies - 1e-9).astype(np.int64), self.evidence.row
-        order, size = np.argsort(row, kind="stable"), np.bincount(row)
-        number = np.empty(row.size, np.int64)  # of the entry among those of its score
-        number[order] = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size)
-        classifier = (np.cumsum(distinct) - distinct)[row] + number % distinct[row]
+        classifier = (np.cumsum(distinct) - distinct)[row] + place_within(row) % distinct[row]
         first = np.unique(classifier, return_index=True)[1]
         return classifier, np.repeat(np.arange(distinct.size), distinct), first
 
@@ -252,6 +249,20 @@ class FieldFit(Fit):
         """Log evidence at values of rho (k,), from points of their own, (k,)."""
         nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
         return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
+
+
+def place_within(group: IntArray) -> IntArray:
+    """Place of each among those of its group, from 0.
+
+    Examples
+    --------
+    >>> place_within(np.array([1, 0, 1, 1, 0]))
+    array([0, 0, 1, 2, 1])
+    """
+    order, size = np.argsort(group, kind="stable"), np.bincount(group)
+    place = np.empty(group.size, np.int64)
+    place[order] = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
+    return place
 
 
 class Likelihood:

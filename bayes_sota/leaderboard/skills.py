@@ -37,7 +37,7 @@ from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
-from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit import FieldFit, place_within
 from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
 REPEATS = 4  # draws per set of parameters
@@ -169,10 +169,7 @@ class Skills:
             return {"winner_new_score": winner, "best_new_score": scores.max(axis=0)}
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
         loading = evidence.loading(self.rho[:, None], columns)
-        if evidence.factor is None:
-            own = rng.standard_normal(self.theta.shape)
-        else:
-            own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
+        own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
         again = evidence.explained  # which fresh items share again
         loading = np.sqrt(again + (1 - again) * loading**2)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
@@ -326,10 +323,8 @@ def draw_shared(
     Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
     """
     point, size = parameters.point, parameters.node.size
-    draws = np.bincount(point)
-    rank, first = np.empty(size, np.int64), np.cumsum(draws) - draws
-    rank[np.argsort(point, kind="stable")] = np.arange(size) - np.repeat(first, draws)
-    quarter = (rank + rng.integers(REPEATS, size=draws.size)[point]) % REPEATS
+    begin = rng.integers(REPEATS, size=point.max() + 1)[point]
+    quarter = (place_within(point) + begin) % REPEATS
     shift = ndtri((quarter + rng.random(size)) / REPEATS)
     rho, shift = fit.nodes.draw_rho(parameters.node, rng), shift * fit.evidence.wider((size,), rng)
     if fit.evidence.shift is not None:
@@ -409,13 +404,15 @@ def fresh_scores(
 ) -> FloatArray:
     """Scores of fresh boards with the design of this one, (D, E); of entries with psi, if given."""
     scores = np.empty((parameters.node.size, fit.evidence.entries.size))
+    classifier, _, first = fit.classifiers
     for r, f, draws in parameters.cells(fit, _block(fit.evidence)):
         if psi is None:
             density = fit.density(fit.families[f], parameters.points(fit, draws))
             at = draw_fresh(fit, fit.tables[r], density, rng)
         else:
             at = psi[draws]
-        scores[draws] = _scores_at(fit, r, at, rng)
+        drawn = fit.evidence.draw_scores(at, float(fit.rho[r]), float(fit.luck[r]), rng)
+        scores[draws] = drawn[:, first][:, classifier]  # copies of a classifier have one score
     return scores
 
 
@@ -430,12 +427,6 @@ def replicate_scores(
     density = fit.outliers.join(fit.in_units(log_density)[0])[None]
     psi = draw_fresh(fit, fit.tables[r], density, rng)
     return fit.evidence.board.sign * fit.evidence.draw_scores(psi, rho, 0.0, rng)[0]
-
-
-def _scores_at(fit: FieldFit, r: int, psi: FloatArray, rng: np.random.Generator) -> FloatArray:
-    scores = fit.evidence.draw_scores(psi, float(fit.rho[r]), float(fit.nodes.luck[r]), rng)
-    classifier, _, first = fit.classifiers
-    return scores[:, first][:, classifier]  # copies of a classifier have one score
 
 
 def draw_fresh(
@@ -487,14 +478,14 @@ def prior_boards(
     wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
     vars(wide)["scale"] = fit.scale  # the same shapes, whose least width is a step of the fit
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
-    psi, scores = np.empty((2, size, evidence.entries.size))
+    psi = np.empty((size, evidence.entries.size))
     hidden, tries = np.full(size, evidence.psi[0]), draw_tries(fit, size, rng)
     for r, f, draws in parameters.cells(wide, _block(evidence)):
         density = wide.density(wide.families[f], parameters.points(wide, draws))
         psi[draws] = draw_fresh(wide, wide.tables[r], density, rng)
-        scores[draws] = _scores_at(wide, r, psi[draws], rng)
         if evidence.board.is_partial:
             hidden[draws] = _draw_hidden(wide, wide.tables[r], density, tries[draws], rng)
+    scores = fresh_scores(wide, parameters, rng, psi)
     theta = law.remove_shift(psi, evidence.moved(rho, shift, evidence.entries))
     return {
         "score": scores,
