@@ -242,7 +242,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
         return board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
 
     def anew(boards: Sequence[Any], priors: Any) -> FloatArray:
-        settings: Any = {"draws": draws, "random_seed": seed}
+        settings: Any = {"draws": draws, "random_seed": seed, "every": False}
         return board.sign * board_posterior(boards[0], priors, **settings).skills.best
 
     rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]

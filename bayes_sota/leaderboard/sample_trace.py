@@ -173,4 +173,4 @@ def draw_own_skills(
 
     node = fit.nodes.find(rho)
     parameters = Parameters(np.zeros(rho.size, np.int64), node, np.zeros((rho.size, 2)))
-    return draw_skills(fit, parameters, rng, shapes=shapes, shared=(rho, shift))
+    return draw_skills(fit, parameters, rng, every=True, shapes=shapes, shared=(rho, shift))

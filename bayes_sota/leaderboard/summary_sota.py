@@ -181,7 +181,7 @@ def sota_sensitivity(
     if len(boards) == 1 and isinstance(boards[0], Leaderboard):
         refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
         rng = generator_of(random_seed)
-        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng)
+        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
         rows = rows_of_board(found, draws, rng)
     else:
         known = maximum_priors(priors)
