@@ -455,8 +455,8 @@ def fit_shape(
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; several submissions, own errors or known skills of
-        entries; a fit of another board.
+        Unknown family; only the maximum known; several submissions or own errors of entries; a
+        fit of another board.
 
     Examples
     --------
@@ -465,10 +465,8 @@ def fit_shape(
     ('location', 'log_spread')
     """
     shape = family_of(family)
-    if isinstance(board, Leaderboard) and (
-        board.has_own_errors or board.has_submissions or board.anchors is not None
-    ):
-        what = "entries have several submissions, standard errors of their own or known skills"
+    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
+        what = "entries have several submissions, or standard errors of their own"
         fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
         raise InputError(what, fix=fix)
     if fit is None:

@@ -75,6 +75,11 @@ def groups_of_board(
         "all_score": ("classifier", sign * evidence.scores),
     }
     labels: dict[str, Any] = {"classifier": list(board.names), "family": list(fit.families)}
+    if (anchors := board.anchors) is not None:
+        labels["anchor"] = list(anchors.names)
+        known = {"score": sign * anchors.scores, "skill": sign * anchors.skill}
+        known["error"] = anchors.error
+        constants |= {f"anchor_{name}": ("anchor", v) for name, v in known.items()}
     families = {
         "probability": ("family", fit.family_weights.mean(axis=1)),
         "log_evidence": ("family", np.mean(fit.log_evidence, axis=1)),

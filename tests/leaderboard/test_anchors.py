@@ -303,6 +303,23 @@ def test_skills_alone_without_luck():
     assert 0.92 < np.mean(covered) < 0.98
 
 
+@pytest.mark.slow
+def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
+    import pymc as pm
+
+    board = with_known(BOARD, {"c": 0.89, "d": Known(0.86, n_test=5000)}, only=["d"])
+    exact = board_posterior(board, random_seed=0).draws
+    model = bs.leaderboard.build_model(board)
+    assert {v.name for v in model.observed_RVs} == {"score", "anchor_residual"}
+    with model:
+        trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=4)
+    tree = bs.leaderboard.complete(trace, board, model=model)
+    for name in ("theta_sota", "winner_skill", "shift", "rho"):
+        drawn, sd = tree["posterior"][name].values, exact[name].std()
+        assert abs(drawn.mean() - exact[name].mean()) < 0.15 * sd, name
+        assert_allclose(drawn.std(), sd, rtol=0.1)
+
+
 def test_a_difference_without_luck_has_the_law_of_simulated_items():
     """The second of the pair is known, and so is one more."""
     truth, found = answers(200_000, 4, shared=2.0).scores, []
