@@ -32,7 +32,7 @@ sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
 sota --maximum 0.98 --n-test 200 | --classifiers
 sota --maximum 0.98 --report x.html | No such option '--report'; write --save FILE.html
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
-paired x.csv --known a=1 | No such option
+epp x.csv --known a=1 | No such option
 board x.csv --model own.toml | No such option '--model'; write model= in Python
 sota --maximum 0.98 --clasifiers 3 | --classifiers
 sota --n-test 200 --classifiers 5 | --maximum
