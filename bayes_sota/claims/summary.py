@@ -66,8 +66,8 @@ def claim_report(
     content: dict[str, Any], said: Sequence[str], how: str, after: str = SOURCE, **parts: Any
 ) -> Report:
     """Report of claims: what is said of them, how they were computed, and after whom."""
-    notes = content.get("notes", [])
-    usual = {"paragraph": [*said, *as_sentences(notes)], "notes": notes, "measured": "claims"}
+    paragraph = [*said, *as_sentences(content.get("notes", []))]
+    usual = {"paragraph": paragraph, "measured": "claims"}
     return Report(content=content, sentences=said, basis=[how, after], **usual | parts)
 
 

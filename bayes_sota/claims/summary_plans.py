@@ -110,7 +110,6 @@ def report_plan(
         content=content,
         sentences=said,
         basis=(LAWS[claim.unknown], SOURCE),
-        notes=content["notes"],
         legend=[*assumptions(claim)],
     )
 

@@ -64,7 +64,6 @@ def batch(
         content=known | {"notes": notes},
         sentences=[f"{len(files) - n_failed:,} of {counted(len(files), 'board')} have a result."],
         legend=[f"theta_sota: skill of the best classifier; {options['prob']:.0%} intervals."],
-        notes=notes,
         reasons=[f"{row['board']}: {row['problem']}" for row in records if row["problem"]],
         basis=(f"seed {seed}", SOFTWARE),
     )

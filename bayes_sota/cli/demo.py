@@ -85,7 +85,6 @@ def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Repor
             f"{len(files)} files in {files[0].parent}/: {', '.join(path.name for path in files)}",
         ),
         footer=(),
-        notes=(),
         reasons=[f"{name}: {why}" for name, one in reports.items() for why in one.reasons],
     )
 

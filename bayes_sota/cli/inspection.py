@@ -70,7 +70,6 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
         {"question": "question", "command": "command"},
         content={"kind": kind, "notes": notes},
         sentences=[f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."],
-        notes=notes,
         reasons=["no question can be answered from this file alone"] * (not commands),
         basis=(SOFTWARE,),
     )

@@ -365,7 +365,7 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
         return pd.DataFrame(values, columns=["quantity", "value"], dtype=object)
 
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
-    paragraph = [*described["sentences"], *as_sentences(described["notes"])]
+    paragraph = [*described["sentences"], *as_sentences(described["content"]["notes"])]
     facts: dict[str, Any] = {"in_words": True, "paragraph": paragraph} | described
     return Report(make_frame=make_frame, tables=[table], **facts)
 

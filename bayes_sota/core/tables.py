@@ -85,8 +85,6 @@ class Report:
         Sentences below the tables.
     footer : sequence of str
         What the numbers rest on.
-    notes : sequence of str
-        What a reader should know.
     reasons : sequence of str
         Why the result cannot be trusted; empty where it can.
     paragraph : sequence of str
@@ -108,7 +106,6 @@ class Report:
     sentences: Sequence[str] = ()
     legend: Sequence[str] = ()
     footer: Sequence[str] = ()
-    notes: Sequence[str] = ()
     reasons: Sequence[str] = ()
     paragraph: Sequence[str] = ()
     measured: str = ""
@@ -123,6 +120,11 @@ class Report:
     def frame(self) -> "pd.DataFrame":
         """All numbers."""
         return self.make_frame()
+
+    @property
+    def notes(self) -> list[str]:
+        """How the data were read, and what else a reader should know."""
+        return [*self.content.get("reading", ()), *self.content.get("notes", ())]
 
     @property
     def text(self) -> str:

@@ -199,7 +199,6 @@ def judge_runs(
         tables=list(tables_of(content)),
         sentences=sentences,
         legend=legend_of(content),
-        notes=[*content["reading"], *content["notes"]],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(content["notes"])],
         basis=[f"{how}, seed {content['seed']}", SOFTWARE],

@@ -79,7 +79,6 @@ def report_comparison(
         tables=[forms_table(rows, forms)],
         sentences=list(_sentences(learners, pairs, tasks)),
         legend=[f"p other seed: of one more canonical run; more: iterations until {KEPT:g}."],
-        notes=reading,
         reasons=diagnose(tree)["reasons"],
         basis=[how_drawn(tree), f"correlation of fold scores taken as {correlation:.3g}", SOURCE],
         measured="learners",

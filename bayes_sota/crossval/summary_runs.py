@@ -92,7 +92,6 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         tables=[forms_table(learners, f"{forms} share_best:.0%")],
         sentences=sentences,
         legend=["canonical: of the first ten fits; pooled: AUROC of all items at once"],
-        notes=[*reading, *runs.notes],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(runs.notes)],
         basis=[

@@ -233,12 +233,11 @@ def report_plan(
         f"{first} comes out first with probability {plan.ci_prob:g} after {best} rounds.",
     ]
     return Report(
-        content={**settings, **rounds, "players": players},
+        content={**settings, **rounds, "players": players, "reading": [*reading]},
         make_frame=partial(frame_of, players),
         tables=[table_of(players, columns)],
         sentences=sentences,
         legend=["Expected skills are the estimated ones, shrunk towards the mean."],
-        notes=reading,
         basis=[f"rounds drawn like those that there are; normal and t tests; {SOFTWARE}"],
     )
 
@@ -257,7 +256,6 @@ def _described(report: Report, how: str, findings: Sequence[str], **found: Any) 
         tables=[replace(report.tables[0], title=title)],
         paragraph=[f"{title}.", *report.paragraph, *as_sentences([*findings, *notes])],
         legend=[*report.legend, *findings],
-        notes=[*found["reading"], *notes],
         basis=[how, *report.basis],
         measured="epp",
     )

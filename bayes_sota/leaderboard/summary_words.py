@@ -24,7 +24,6 @@ def report_of(
         sentences=sentences,
         paragraph=[*sentences, *legend, *text.as_sentences(content["notes"])],
         legend=legend,
-        notes=content["notes"],
         reasons=content.get("diagnostics", {}).get("reasons", ()),
         **parts,
     )

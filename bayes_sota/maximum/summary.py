@@ -72,9 +72,7 @@ def describe_maximum(
         ("multiplicity bias", bias, f"{bias:+.6f}"),
     ]
     said, basis = _sentences(content, count), ("exact law of the best score", SOFTWARE, _CITED)
-    return numbers_report(
-        rows, content=content, sentences=said, in_words=False, basis=basis, notes=notes
-    )
+    return numbers_report(rows, content=content, sentences=said, in_words=False, basis=basis)
 
 
 def _sentences(content: dict[str, Any], count: str) -> list[str]:
