@@ -12,6 +12,7 @@ from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
 from .plots import plot_pairs as plot_pairs
 from .printed import as_shares as as_shares
+from .printed import check_units as check_units
 from .printed import reported_claim as reported_claim
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import comparison_tree as comparison_tree

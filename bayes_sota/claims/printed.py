@@ -10,7 +10,7 @@ count gives is impossible (the GRIM check of Brown & Heathers 2017, doi 10.1177/
 ``tests/claims/test_accuracies.py`` compares with all tables, one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,15 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
         for value, sign, text in zip(values, signed, texts, strict=True)
     )
     return (a, b), [f"{' and '.join(texts)} are read as percent"] * bare
+
+
+def check_units(in_percent: bool, spreads: Iterable[float]) -> None:
+    """Refuse standard deviations below 1 beside means in percent."""
+    if in_percent and 0 < max(spreads, default=0.0) < 1:
+        raise InputError(
+            "the means are in percent and the standard deviations below 1: write all in percent, "
+            "or all as shares"
+        )
 
 
 @dataclass(frozen=True)

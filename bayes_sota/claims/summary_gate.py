@@ -36,6 +36,7 @@ from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import about, counted, in_points, listed
 from bayes_sota.core.types import Seed
+from bayes_sota.data.answers import RUNS_DIFFER
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods
@@ -113,14 +114,15 @@ def report_gate(
     elif both.new == "tasks" and both.tasks is not None:
         size, unit = len(set(both.tasks)), "task"
     of_known, doubts = notes_of_anchors(outcomes)
-    content = _judged(law, require, margin, ci_prob, size) | {"notes": [*of_known, *doubts]}
+    doubts += [RUNS_DIFFER] * (RUNS_DIFFER in outcomes.notes)  # so no gate passes
+    content = _judged(law, require, margin, ci_prob, size) | {"notes": of_known}
     content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
     said, how = _said(row, content, of, both.unit, unit), "Computed exactly; draws of the tree"
     legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
     return answers_report(
-        both, of, seed, content, [row], columns, said=said, how=how, legend=legend
+        both, of, seed, content, [row], columns, said=said, how=how, legend=legend, reasons=doubts
     )
 
 

@@ -11,13 +11,14 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy.special import betaincinv
 
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import as_shares
+from bayes_sota.claims.printed import as_shares, check_units
 from bayes_sota.claims.summary import chance, claim_report, judged
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError, listed, quoted
@@ -167,7 +168,12 @@ def _judged(
     table: Table, used: Mapping[str, str], level: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Results of the rows, by ``RESULTS``, and notes; rows that are no claims are one error."""
-    cells = {role: table.printed(used[role]).texts for role in _NUMBERS if role in used}
+    numbers = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
+    for role, of in numbers.items():
+        if (with_error := np.flatnonzero(~np.isnan(of.error))).size:
+            problem = "a number is needed, and its SD in a column of its own (sd_a, sd_b)"
+            raise table.bad_cells(used[role], with_error.tolist(), problem)
+    cells = {role: of.texts for role, of in numbers.items()}
     metrics = table.names(used["metric"], may_miss=True) if "metric" in used else [""] * len(table)
     results, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
     for row, metric in enumerate(metrics):
@@ -223,6 +229,7 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bo
     if metric == "accuracy":
         return Accuracies(a=a, b=b, n=n, known=numbers.get("congruence")), printed, bool(notes)
     sds = {role: numbers[role] for role in _SPREADS if role in numbers}
+    check_units(bool(notes), sds.values())
     if notes or (metric == "dice" and max(sds.values(), default=0.0) > 1):
         sds = {role: sd / 100 for role, sd in sds.items()}
     known: Any = {"sd_difference": sds.get("sd_difference")}

@@ -99,7 +99,9 @@ def segmentation(
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     printed, notes = claims.as_shares(mean)
-    if (sd or sd_difference) and (notes or max([*(sd or ()), sd_difference or 0.0]) > 1):
+    spreads = [*(sd or ()), sd_difference or 0.0]
+    claims.check_units(bool(notes), [x for x in spreads if not isinstance(x, Points)])
+    if (sd or sd_difference) and (notes or max(spreads) > 1):
         notes.append("standard deviations are read as percent")
         sd, sd_difference = map(_hundredths, (sd, sd_difference))
     a, b = map(float, printed)

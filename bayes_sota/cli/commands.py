@@ -33,6 +33,7 @@ _INSTEAD = {  # of options that earlier versions had
     "--no-sensitivity": "--quiet",
     "--task-columns": "--use A,B,C",
     "--level": "--prob P",
+    "--mean": "--gap G --sd A B",
     "--correlation": "bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python",
     "--submissions": "--column submissions=NAME",
 }

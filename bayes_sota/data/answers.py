@@ -24,6 +24,10 @@ from bayes_sota.data.tidy import Tidy
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _UNLIKELY = 0.001  # that independent runs differ so much
+RUNS_DIFFER = (
+    "the scores of runs differ by more than their items explain: they share an error over all "
+    "items, which the intervals lack; compare the means of runs"
+)
 _MOST_SLIPS = 0.1  # of the cells of answers
 
 
@@ -223,11 +227,7 @@ def _notes_on_runs(
     freedom = np.sum(expected > 0) - len(names)
     statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
     if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
-        yield (
-            "the scores of runs differ by more than their items explain: they share an error over "
-            "all items, which the intervals lack; compare means of runs with bayes-sota epp "
-            "--matches all-rounds"
-        )
+        yield RUNS_DIFFER
 
 
 def _of_items(tidy: Tidy, role: str) -> list[str]:

@@ -9,10 +9,12 @@ stands in columns ``doc.KEY`` or ``metadata.KEY`` (``tests/data/test_logs.py``).
 Leaderboards downloaded from Kaggle have several rows per team.
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,7 @@ _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
 _RESULTS = "lm-evaluation-harness results"
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
+_RUN = re.compile(r"(seed|run|rep|repeat|trial)s?[-_ =]?\d*|\d{4}-?\d\d-?\d\d.*", re.IGNORECASE)
 _LONGEST = 200  # characters of what names a task or a cluster
 
 type Row = dict[str, Any]  # by column; "line" says where it stands
@@ -215,22 +218,42 @@ def choose_metric(table: Table, metric: str | None) -> Table:
 
 
 def _name_models(table: Table) -> Table:
-    """Models called like the folder of their samples.
+    """Models called like the folder of their samples, or like one around it.
 
-    Where folders in several places have one name, such as ``seed1``, those around them name the
-    models, and these are runs.
+    Folders called like a run (``seed1``) or a date are runs of what stands before them, else
+    behind. Without any, folders that have one name in several places are runs of those around them.
     """
     if table.origin != "lm-evaluation-harness":
         return table
-    folders = {name: Path(name) for name in map(str, table.columns["model"])}
+    names = list(map(str, table.columns["model"]))
+    folders = {name: Path(name) for name in names}
+    root = Path(os.path.commonpath([folder.parent for folder in folders.values()]))
     often = Counter(folder.name for folder in folders.values())
-    models, runs = list[str](), list[str]()
-    for name, run in zip(map(str, table.columns["model"]), table.columns["run"], strict=True):
-        inner = folders[name].name
-        is_run = often[inner] > 1
-        models.append(folders[name].parent.name if is_run else inner)
-        runs.append(f"{inner} {run}" if is_run else str(run))
-    return replace(table, columns=table.columns | {"model": models, "run": runs})
+    found, whole = dict[str, tuple[tuple[str, ...], str]](), dict[str, tuple[str, ...]]()
+    for name, folder in folders.items():
+        parts = folder.relative_to(root).parts
+        are_runs = [bool(_RUN.fullmatch(part)) for part in parts]
+        if not any(are_runs) and often[folder.name] > 1:
+            are_runs[-1] = True
+        at = are_runs.index(True) if any(are_runs) else len(parts)
+        others = (part for part, is_run in zip(parts, are_runs, strict=True) if not is_run)
+        whole[name] = tuple(others) or (root.name,)
+        found[name] = parts[:at] or whole[name], " ".join(compress(parts, are_runs))
+    if len({*found.values()}) < len(found):  # several models in one run
+        found = {name: (whole[name], run) for name, (_, run) in found.items()}
+    models = {model for model, _ in found.values()}
+    last = Counter(model[-1] for model in models)
+    called = {model: model[-1] if last[model[-1]] == 1 else ":".join(model) for model in models}
+    named = {name: (called[model], run) for name, (model, run) in found.items()}
+    each = [named[name] for name in names]
+    runs = [
+        f"{own} {run}".strip() for (_, own), run in zip(each, table.columns["run"], strict=True)
+    ]
+    columns = table.columns | {"model": [model for model, _ in each], "run": runs}
+    of = {model: [run for name, run in named.values() if name == model] for model, _ in each}
+    said = [f"{model} ({', '.join(own)})" for model, own in of.items() if any(own)]
+    note = [f"folders are runs of their models: {'; '.join(said)}"] * bool(said)
+    return replace(table, columns=columns, notes=(*table.notes, *note))
 
 
 def _choose(names: list[str], metric: str, table: Table) -> str:

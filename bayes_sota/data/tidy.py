@@ -18,7 +18,7 @@ from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.printed_scores import is_blank
 from bayes_sota.data.tables import Source, Table, describe_parts, first_seen, of_several
-from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_role_word
+from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_of_cases, is_role_word
 
 type Labels = NDArray[np.object_]
 
@@ -231,6 +231,13 @@ def melt(table: Table, layout: Layout) -> Tidy:
         notes.append(
             "numbers after ± or in parentheses are taken as standard errors, not as SDs of cases"
         )
+        if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
+            what = f"is {quoted(cases[0])} ± its SD over cases, or ± a standard error?"
+            fix = (
+                "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare two "
+                "by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
+            )
+            raise table.error(what, fix=fix)
     tidy = Tidy(
         layout=layout.kind,
         value=value,
