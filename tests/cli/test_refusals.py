@@ -16,6 +16,8 @@ FILES = {
     "blanks.csv": "item,a,b,c\n1,1,0,\n2,1,1,0\n3,0,1,1\n4,1,,1\n",
     "lone.csv": "model,acc\na,0.9\n",
     "unnamed.csv": ",law,art\nx,0.9,0.8\ny,0.7,0.6\n",
+    "losses.csv": "dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n",
+    "shapes.csv": "colour,shape\nred,round\nblue,flat\n",
     "leader.csv": "round,a,b\n1,0.9,0.8\n2,0.9,0.8\n3,0.7,0.6\n",
 }
 MAXIMUM = "sota --maximum 0.98 --n-test 200 --classifiers 50"
@@ -25,16 +27,13 @@ AUCS = "maximum --metric auc --n-test 100 --classifiers 9 --theta 0.9"
 TEAMS = "teams.csv --n-test 500"
 REFUSED = f"""
 sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
-sota --maximum abc --n-test 200 --classifiers 50 | number
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test 200 --classifiers 50:10 | low < high
 sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
 sota --maximum 0.98 --n-test 200 | --classifiers
 sota --maximum 0.98 --report x.html | No such option '--report'; write --save FILE.html
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
-paired x.csv --known a=1 | No such option
 board x.csv --model own.toml | No such option '--model'; write model= in Python
-sota --maximum 0.98 --clasifiers 3 | --classifiers
 sota --n-test 200 --classifiers 5 | --maximum
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
 {MAXIMUM} --prob 95 | 0.95
@@ -42,7 +41,6 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 {MAXIMUM} --method magic | magic
 {AUC} --maximum 0.49 --n-positive 51 | above 0.5 and at most 1, got 0.49
 {AUC} --maximum 0.9 | --n-positive is missing
-{AUC} --maximum 0.9 --n-positive 1 | --n-positive must be a whole number from 2 to
 {AUC} --maximum 0.9 --n-positive 50 --lower-is-better | write an error rate e as 1 - e
 {LAW} --theta 90 | 0.9
 {LAW} --theta 0.9 --uniform 0.1 0.2 | either
@@ -58,23 +56,20 @@ sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | reads the best score alone; give board.maximum_only() (--maximum
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
-sota outputs.csv --column label=none | there is no column "none"
 sota pair.csv | holds two boards, which bayes-sota paired reads
 sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
-board teams.csv | --n-test is missing
 board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --metric score | need --standard-error,
-board {TEAMS} --top 0 | --top must be a whole number from 1
-board {TEAMS} --field votes | 'votes' is not one of 'single', 'ensembles'
 board pair.csv | --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
 board lone.csv --n-test 50 | bayes-sota score --right K --n-test N judges it
 paired pair.csv --n-test-public 10 | --n-test-private is missing
-paired pair.csv --standard-error-private 1 | --standard-error-public is missing
 paired pair.csv --column public=x | there is no column "x"
 cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME, or
 epp unnamed.csv | column "" does not show which (its NAME is empty); say which with --column entry=
 epp leader.csv | ; --penalty 0.5 (half a round of ties) gives finite ones
+inspect losses.csv | --lower-is-better
+inspect shapes.csv | no column name looks like scores
 epp rounds.csv battles.csv | files of one kind can be joined, got
 """
 PYTHON_NAMES = re.compile("n_test|n_classifiers|standard_error|n_positive")

@@ -5,7 +5,6 @@ input changed or a file left behind; more than 60 s or 2 GiB; a file that must b
 result; a JSON result with numbers that cannot be.
 """
 
-import io
 import json
 import os
 import resource
@@ -15,7 +14,6 @@ import tempfile
 import traceback
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
@@ -133,9 +131,9 @@ def verdict(case, mutant):
         found.append("accepted what must be refused")
     if answer.code in (0, 1) and not found:
         found += _differences(answer.out)
-    line = (answer.err or answer.out).strip()[:300]
-    wrong = "; ".join(found)
-    return f"{case.label} [{mutant.what}] -> {answer.code}: {wrong} | {line}" if found else ""
+    line, command = (answer.err or answer.out).strip()[:300], " ".join(case.command)
+    said = f"{case.name}: {command} [{mutant.what}] -> {answer.code}: {'; '.join(found)} | {line}"
+    return said if found else ""
 
 
 def _differences(out):
@@ -169,15 +167,3 @@ def _impossible(found, key=""):
 def _arguments(case, name):
     names = {"{file}": name, "{other}": next(iter(case.others), "")}
     return [names.get(word, word) for word in case.command]
-
-
-def run(arguments):
-    """JSON result of a command that answers, in this process."""
-    code = 0
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-        try:
-            main(arguments)
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    assert code in (0, 1), err.getvalue()  # 1: too few scores to tell
-    return json.loads(out.getvalue())

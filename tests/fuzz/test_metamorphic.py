@@ -3,9 +3,11 @@
 Orders, formats, names and units are those of ``test_rewritten.py`` and of ``tests/data``.
 """
 
+import json
+
 import numpy as np
 import pytest
-from fuzz.running import run
+from data.files import run
 
 _MAXIMUM = "sota --json --seed 1 --quiet"
 _LAW = "maximum --json"
@@ -25,10 +27,11 @@ MOVED = f"""
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", MOVED.strip().splitlines())
-def test_numbers_move_the_right_way(line):
+def test_numbers_move_the_right_way(line, capsys):
     asked, _, wanted = line.partition(" | ")
     command, _, values = asked.partition(": ")
     key, _, way = wanted.partition(" ")
-    results = [run([*command.split(), value])[key] for value in values.split()]
+    printed = (run(capsys, *command.split(), value)[1] for value in values.split())
+    results = [json.loads(out)[key] for out in printed]
     found = [r["mean"] if isinstance(r, dict) else r for r in results]
     assert np.all(np.diff(found if way == "up" else found[::-1]) > 0), found
