@@ -3,7 +3,6 @@
 import re
 import stat
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -77,28 +76,6 @@ def test_the_script_of_the_continuous_integration():
     alone = set(re.findall(r"bash \.ci/run (\w+)$", workflow, re.M))
     (listed,) = re.findall(r"part: \[(.*)\]", workflow)
     assert alone | set(listed.split(", ")) == parts
-
-
-HOSTED = {
-    ".github/workflows/tests.yml": "custom.github-workflows-require-timeout",
-    ".github/workflows/release.yml": "custom.github-workflows-require-timeout",
-    ".github/dependabot.yml": "vendor.dependabot",
-    ".github/ISSUE_TEMPLATE/config.yml": "vendor.github-issue-config",
-    ".github/ISSUE_TEMPLATE/wrong-number.yml": "vendor.github-issue-forms",
-    ".github/ISSUE_TEMPLATE/file-format.yml": "vendor.github-issue-forms",
-    ".readthedocs.yaml": "vendor.readthedocs",
-    "CITATION.cff": "vendor.citation-file-format",
-}
-
-
-@pytest.mark.slow
-@checkout_only
-@pytest.mark.parametrize("path", HOSTED)
-def test_what_hosting_sites_read_has_their_schema(path):
-    for schema in [HOSTED[path]] + ["vendor.github-workflows"] * ("workflows" in path):
-        command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, path]
-        checked = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
-        assert checked.returncode == 0, checked.stdout
 
 
 def test_versions_agree():
