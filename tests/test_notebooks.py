@@ -10,12 +10,10 @@ import os
 import re
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 import pytest
-from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 from PIL import Image
 from stored_text import text_differences
@@ -47,34 +45,11 @@ def environment():
     return kept | {"PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
 
 
-AFRESH = """
-%reset -f
-import sys as _sys
-if "pandas" in _sys.modules:
-    _sys.modules["pandas"].reset_option("display")
-"""
-"""Takes the names and options of another notebook away."""
-
-
-@contextmanager
-def started(folder):
-    """A kernel that works in a folder."""
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env=environment(), cwd=str(folder))
-    yield manager
-    manager.shutdown_kernel(now=True)
-
-
-def executed(path, kernel):
+def executed(path, folder):
     """The notebook with fresh outputs, without noise; a failing cell raises."""
     notebook = read(path)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(AFRESH))
-    client = NotebookClient(notebook, km=kernel, timeout=300, kernel_name="python3")
-    try:
-        client.execute()
-    finally:
-        client.kc.stop_channels()
-    notebook.cells.pop(0)
+    place = {"metadata": {"path": str(folder)}}
+    NotebookClient(notebook, timeout=300, resources=place).execute(env=environment())
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type == "code":
@@ -154,26 +129,19 @@ def test_notebook_is_small_and_has_no_noise(path):
         assert not OF_A_MACHINE.search(text_of(output))
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory):
-    """One for all: imports and compiled code take seconds."""
-    with started(tmp_path_factory.mktemp("kernel")) as manager:
-        yield manager
-
-
 @pytest.mark.slow
 @by_notebook
 # the client of the kernel, not the notebook, leaves these behind
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_notebook_says_what_is_stored(path, kernel):
+def test_notebook_says_what_is_stored(path, tmp_path):
     share = SHARE if path.stem in SAMPLED else 0.0
-    assert differences(read(path), executed(path, kernel), share) == []
+    assert differences(read(path), executed(path, tmp_path), share) == []
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder, started(folder) as running:
+    with tempfile.TemporaryDirectory() as folder:
         for chosen in NOTEBOOKS:
             if not sys.argv[1:] or chosen.stem in sys.argv[1:]:
-                nbformat.write(executed(chosen, running), chosen)
+                nbformat.write(executed(chosen, folder), chosen)
                 print(chosen.name, f"{chosen.stat().st_size >> 10} kB")

@@ -108,14 +108,6 @@ def test_the_next_person_gets_the_same_without_a_seed(base, capsys, option_input
     assert one != other | {"seed": DEFAULT_SEED}
 
 
-def test_every_command_that_draws_is_tried():
-    shown = {name: {p.name for p in shown_options(found)} for name, found in COMMANDS.items()}
-    drawing = {name for name, options in shown.items() if "seed" in options}
-    tried = {name for name in drawing if any(base.startswith(f"{name} ") for base in DRAWN)}
-    # Claims draw for --save alone; the demo compiles a model.
-    assert drawing - tried == {"claim classification", "claim segmentation", "demo"}
-
-
 @pytest.mark.parametrize("link", [None, os.symlink, os.link])
 @pytest.mark.parametrize(
     ("line", "name"),

@@ -81,6 +81,8 @@ def test_the_covariance_has_the_variances_of_each_entry():
     covariance = smoothed_covariance(values, task, weights)
     np.testing.assert_allclose(np.diagonal(covariance), variance)
     assert np.linalg.eigvalsh(covariance).min() > 0
+    alike = smoothed_covariance(values[:, [0, 0]], task, weights)
+    assert 0.8 < alike[0, 1] / alike[0, 0] < 1
 
 
 def test_variance_of_runs_is_that_of_runs_made_again():
