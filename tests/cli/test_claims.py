@@ -54,6 +54,7 @@ def test_published_numbers(capsys, option, expected):
 
 
 def test_numbers_as_people_write_them(capsys):
+    assert result(capsys, *REPORTED[:-1], "50000")["p_false"] < 1e-6
     percent = ("classification", "--accuracy", "90.0%", "88.0 %", "--n-test", "500")
     assert result(capsys, *percent)["accuracy"] == [0.9, 0.88]
     found = result(capsys, *REPORTED, "--best-of", "10", "--names", "ours", "theirs")

@@ -19,7 +19,6 @@ ANSWERS = [[1, 0], [1, 1], [0, 1], [0, 0], [1, 1]]
 @pytest.mark.parametrize(
     "correct",
     [
-        [[True, False, True], [True, True, False], [False, False, True], [True, None, True]],
         np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]], np.int16),
         np.ma.masked_equal([[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, 9, 1]], 9),
         pd.DataFrame(SMALL).astype("Int8"),
