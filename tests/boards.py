@@ -24,7 +24,7 @@ def evidence_of(data: Leaderboard | Outcomes, priors: Priors | None = None) -> E
 
 def draw_entries(fit: FieldFit, draws: int, rng: np.random.Generator) -> EntryDraws:
     """Draws of the skills of all entries of a fit."""
-    return entries_of(draw_posterior(fit, draws, rng), rng)
+    return entries_of(draw_posterior(fit, draws, rng, every=True), rng)
 
 
 def log_likelihood_at(

@@ -23,7 +23,6 @@ from bayes_sota.leaderboard.specification import (
     load_model,
     model_names,
     of_other_field,
-    source_of_rho,
 )
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
@@ -105,7 +104,6 @@ def test_a_domain_and_a_kind_of_field_change_the_prior_of_rho_alone(builder, dom
     if domain is not None:
         stated = load_model(domain).priors.correlation
         assert found.priors == replace(default.priors, correlation=stated) != default.priors
-        assert source_of_rho(found.name) == f"the prior of the domain {domain}"
     single, ensembles = (
         chosen_model(None, builder, domain=domain, field=kind) for kind in KINDS_OF_FIELD
     )
@@ -113,8 +111,6 @@ def test_a_domain_and_a_kind_of_field_change_the_prior_of_rho_alone(builder, dom
     stated = load_model("-".join(filter(None, (domain, "ensembles")))).priors.correlation
     assert ensembles.priors == replace(found.priors, correlation=stated) != found.priors
     assert found.sampler == single.sampler == ensembles.sampler == default.sampler
-    place = "any domain" if domain is None else f"the domain {domain}"
-    assert source_of_rho(ensembles.name) == f"the prior of ensembles in {place}"
     assert of_other_field(single.priors) == [("ensembles", ensembles.priors)]
     assert of_other_field(ensembles.priors) == [("single", single.priors)]
 

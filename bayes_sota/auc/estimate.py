@@ -260,28 +260,6 @@ class AucScores:
     errors: FloatArray = field(repr=False)
     correction: Any = field(repr=False)
 
-    @classmethod
-    def of(
-        cls,
-        n_positive: int,
-        n_negative: int,
-        lowest: float,
-        highest: float,
-        spread_ratio: float = 1.0,
-    ) -> "AucScores":
-        """Normal scores for classifiers with an AUC between ``lowest`` and ``highest``.
-
-        Outside that range the correction is that at its end.
-
-        Examples
-        --------
-        >>> scores = AucScores.of(51, 2949, 0.85, 0.95)
-        >>> bool(scores.normal_score(0.9, 0.9) < 0)  # skewed: the median is above the mean
-        True
-        """
-        ends = (round(float(checked_auc(x)), 4) for x in (lowest, highest))
-        return _tabulated(*checked_sizes(n_positive, n_negative), *ends, spread_ratio)
-
     @property
     def largest(self) -> float:
         """AUC that stands for 1 where an error is needed: one standard error below it."""
@@ -315,7 +293,7 @@ class AucScores:
     def estimate(self, normal: ArrayLike, auc: ArrayLike) -> FloatArray:
         """Estimate with the given normal score, broadcast; the inverse of ``normal_score``."""
         base = self.stabilized(auc)
-        return np.minimum(self.from_stabilized(self._place(np.asarray(normal), base)), 1.0)
+        return self.from_stabilized(self._place(np.asarray(normal), base))
 
     def without_shift(self, psi: FloatArray, shift: FloatArray) -> FloatArray:
         """AUC whose median estimate, moved by ``shift`` normal scores, is the median of psi.
@@ -337,7 +315,7 @@ class AucScores:
         base = place - normal
         for _ in range(_ROUNDS):
             base = place - normal + self._corrected(base, place - base)
-        return np.minimum(self.from_stabilized(base), 1.0)
+        return self.from_stabilized(base)
 
     def _place(self, normal: FloatArray, base: FloatArray) -> FloatArray:
         """T of the estimate with this normal score, where T(A) is ``base``."""
@@ -356,13 +334,25 @@ def _log_odds(auc: ArrayLike) -> FloatArray:
 
 
 @lru_cache(maxsize=8)
-def _tabulated(a: int, b: int, lowest: float, highest: float, ratio: float) -> AucScores:
+def auc_scores(a: int, b: int, lowest: float, highest: float, ratio: float = 1.0) -> AucScores:
+    """Normal scores for classifiers with an AUC between two ends; tables are made once.
+
+    Outside that range the correction is that at its end. There are ``a`` positives and ``b``
+    negatives; ``ratio`` is the spread ratio.
+
+    Examples
+    --------
+    >>> scores = auc_scores(51, 2949, 0.85, 0.95)
+    >>> bool(scores.normal_score(0.9, 0.9) < 0)  # skewed: the median is above the mean
+    True
+    """
+    ends = np.round(checked_auc([lowest, highest]), 4)
     aucs = np.clip(expit(_LOG_ODDS), 1e-9, 1 - 1e-13)
     errors = auc_std(aucs, a, b, ratio)
     rate = aucs * (1 - aucs) / errors
     stable = np.append(0.0, np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(_LOG_ODDS)))
     edge = 1 / (a * b)  # between two attainable estimates
-    low, high = np.interp(_log_odds(np.minimum([lowest, highest], 1 - edge)), _LOG_ODDS, stable)
+    low, high = np.interp(_log_odds(np.minimum(ends, 1 - edge)), _LOG_ODDS, stable)
     count = max(_FEWEST, int(np.ceil((high - low) / _SPACING)) + 1)
     places = np.linspace(min(low, high - 1.0), high, count)
 

@@ -29,6 +29,7 @@ from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
 from bayes_sota.auc.estimate import (
     AucScores,
     auc_estimate_correlation,
+    auc_scores,
     auc_std,
     checked_auc,
     checked_sizes,
@@ -182,7 +183,7 @@ def auc_maximum_law(
 def scores_below(best: float, n_positive: int, n_negative: int, spread_ratio: float) -> AucScores:
     """Normal scores for fields whose best AUC is at most ``best``."""
     lowest = best - _BELOW * float(auc_std(best, n_positive, n_negative, spread_ratio))
-    return AucScores.of(n_positive, n_negative, max(lowest, 0.1), best, spread_ratio)
+    return auc_scores(n_positive, n_negative, max(lowest, 0.1), best, spread_ratio)
 
 
 def best_estimate(

@@ -163,7 +163,7 @@ class Accuracies(Claim):
 
     @property
     def assumption(self) -> str:
-        """What is assumed of the congruence."""
+        """How the congruence is known: given, typical of a domain, averaged over or not needed."""
         known = super().assumption
         return f"typical of {self.domain}" if self.domain and known == "averaged" else known
 
@@ -212,8 +212,7 @@ class Accuracies(Claim):
         total = betaincinv(x1 + x2 + 2, self.n - x1 - x2 + 2, levels)[None, :]
         return total * share, np.broadcast_to(total, (len(levels),) * 2)
 
-    @staticmethod
-    def made(truth: Truth, n: int, level: float) -> FloatArray:
+    def made(self, truth: Truth, n: int, level: float) -> FloatArray:
         r""":math:`\Phi\big((\sqrt n\, d - z \sqrt s) / \sqrt{s - d^2}\big)`, difference and sum."""
         gap, total = truth
         centre = np.sqrt(n) * gap - ndtri(1 - level) * np.sqrt(total)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
@@ -108,7 +108,7 @@ class Claim(ABC):
 
     @property
     def assumption(self) -> str:
-        """What is assumed of the unknown."""
+        """How the unknown is known: given, averaged over or not needed."""
         if self.known is not None:
             return "given"
         return "averaged" if self.is_open else "not needed"
@@ -129,9 +129,8 @@ class Claim(ABC):
     def left_open(self, unknown: float, levels: FloatArray) -> Truth:
         """Parameters of ``made`` at levels of their posterior, each (levels, levels)."""
 
-    @staticmethod
     @abstractmethod
-    def made(truth: Truth, n: int, level: float) -> FloatArray:
+    def made(self, truth: Truth, n: int, level: float) -> FloatArray:
         """Probability that ``n`` fresh items make the claim."""
 
     @abstractmethod
@@ -193,8 +192,6 @@ class Claim(ABC):
         """Items on which the claim is made with this power, if these numbers are the truth."""
         LEVEL.check(level, "level")
         ASSURANCE.check(power, "power")
-        if self.a == self.b:
-            return None
         unknown, weights = self.assumed()
         truth = self.truth(unknown)
         return smallest(lambda n: weights @ self.made(truth, n, level) >= power)
@@ -303,9 +300,7 @@ def congruence_at(accuracy_a: FloatArray, accuracy_b: FloatArray, congruence: An
     low, high = congruence_bounds(accuracy_a, accuracy_b)
     if isinstance(congruence, str):
         known_at = {"min": low, "max": high, "independent": accuracy_a * accuracy_b}
-        if congruence not in known_at:
-            problem = "{name} must be a share of items or min, max, independent, got "
-            raise InputError(problem + repr(congruence), parameter="congruence")
+        check_choice("congruence", congruence, known_at)
         return known_at[congruence]
     p11 = np.asarray(congruence, np.float64)
     wrong = ~((p11 >= low - SLACK) & (p11 <= high + SLACK))

@@ -174,8 +174,7 @@ class Means(Claim):
         of_one = self.truth(np.array([unknown]))[0][0]
         return (of_one / scale + ndtri(levels)[None, :] / np.sqrt(self.n),)
 
-    @staticmethod
-    def made(truth: Truth, n: int, level: float) -> FloatArray:
+    def made(self, truth: Truth, n: int, level: float) -> FloatArray:
         """The t statistic of fresh cases is nearly normal (Johnson & Welch 1940)."""
         freedom = n - 1
         limit = -stdtrit(freedom, level)

@@ -182,7 +182,7 @@ def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
 
 
 def _title(panel: Panel, text: str, count: int = 0, most: int = _MOST) -> None:
-    """What a figure shows, and whether it shows the first rows only."""
+    """Title with the finding, and a line that says so if only the first rows are drawn."""
     lines = [*wrap(text, _WIDE), *[f"the first {most} are drawn"] * (count > most)]
     title_figure(panel.collection, "\n".join(lines))
 

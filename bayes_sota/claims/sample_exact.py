@@ -123,7 +123,7 @@ def comparison_tree(
         ``p_best_mcse``.
     """
     names, sign = comparison.methods, comparison.sign
-    fixed, again, estimates = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    again, estimates = dict[str, Any](), dict[str, Any]()
     labels: dict[str, Sequence[str]] = {"classifier": names}
     if isinstance(comparison, TaskComparison):
         draws = np.stack([comparison.draws_of(t) for t in range(len(comparison.tasks))], axis=1)
@@ -135,21 +135,21 @@ def comparison_tree(
         estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
         if joint is not None:
             estimates |= {"p_best": joint.p_best, "p_best_mcse": joint.p_best_mcse}
-        fixed = {"point_estimate": estimates}
-        again = {"posterior_predictive": {"score": sign * comparison.replicated}}
+        again = {"score": sign * comparison.replicated}
         priors = "flat Dirichlet of every pair, or Student t of the means (items.comparison)"
     place = names.index(first) if first else best
     posterior = {
         "difference": draws[..., [place]] - draws,
         "skill": sign * np.clip(draws, *comparison.bounds),
     }
-    fixed["observed_data"] = {"score": sign * scores}
+    drawn = {"posterior": posterior, "posterior_predictive": again}
+    fixed = {"observed_data": {"score": sign * scores}, "point_estimate": estimates}
     dims = dict.fromkeys(("difference", "skill", "score", *estimates), (*labels,))
     digest = digest_of(outcomes.data_hash())
     about = describe_provenance(digest, priors, method="exact", seed=seed)
     about["winner"] = names[place]
     about["notes"] = "a law of the scores without a proper prior: no groups of prior and likelihood"
-    return _exact_tree({"posterior": posterior} | again, fixed, dims, labels, about)
+    return _exact_tree(drawn, fixed, dims, labels, about)
 
 
 def _exact_tree(
@@ -166,7 +166,7 @@ def _exact_tree(
         own = {} if name == "log_prior" else dims  # a number for each draw
         kept = {key: draws[: len(draws) // _CHAINS * _CHAINS] for key, draws in values.items()}
         groups[name] = lay_out(kept, _CHAINS, own, labels)
-    for name, numbers in fixed.items():
+    for name, numbers in fixed.items():  # as one draw of one chain, which are dropped
         single = lay_out({key: np.array([x]) for key, x in numbers.items()}, 1, dims, labels)
-        groups[name] = single.isel(chain=0, draw=0, drop=True)
+        groups[name] = single.isel(chain=0, draw=0, drop=True, missing_dims="ignore")
     return result_tree(groups, {**about, "draws_are_independent": 1, "diagnostics_reasons": ""})

@@ -190,7 +190,7 @@ def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int
 
 
 def content_of(claim: Claim, level: float, notes: Sequence[str]) -> dict[str, Any]:
-    """What was reported, and of the unknown its value or range and what is assumed."""
+    """Reported numbers, and the value or range of the unknown with what is assumed of it."""
     content: dict[str, Any] = {
         claim.what: [claim.a, claim.b],
         claim.unknown: {

@@ -13,7 +13,7 @@ probability of the intervals: nobody is misled by having looked at every task.
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -100,11 +100,10 @@ def report_gate(
     law = law_of_pair(both, pair[0], outcomes)
     row = row_of_pair(of, of.methods.index(pair[0]), of.methods.index(pair[1]), ci_prob)
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
-    difference = row["difference"]
-    difference["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
-    difference["mean"] = of.sign * law.centre
+    row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
+    row["difference"]["mean"] = of.sign * law.centre
     if anchors is not None:  # what is expected, not what these items show
-        difference["observed"] = of.sign * law.centre
+        row["difference"]["observed"] = of.sign * law.centre
     if margin:
         row["rope"] = rope_of(law.at_most, margin)
     size: float = of.n_items
@@ -113,10 +112,9 @@ def report_gate(
         size, unit = float(np.mean(both.n_runs)), "run"
     elif both.new == "tasks" and both.tasks is not None:
         size, unit = len(set(both.tasks)), "task"
-    content = _judged(law, require, margin, ci_prob, size)
     of_known, doubts = notes_of_anchors(outcomes)
+    content = _judged(law, require, margin, ci_prob, size) | {"notes": [*of_known, *doubts]}
     content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
-    content["notes"] = [*of_known, *doubts]
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
     said, how = _said(row, content, of, both.unit, unit), "Computed exactly; draws of the tree"
@@ -126,9 +124,7 @@ def report_gate(
     )
 
 
-def _judged(
-    law: PairLaw, require: str | None, margin: float, ci_prob: float, size: float
-) -> dict[str, Any]:
+def _judged(law: PairLaw, require: str | None, margin: float, ci_prob: float, size: float) -> Row:
     """Verdict on a pair, what was claimed of it, and whether that is shown."""
     needed, p_false = (1 + ci_prob) / 2, law.at_most(0.0)
     p = {"better": 1 - p_false, "not-worse": 1 - law.at_most(-margin), "worse": p_false}

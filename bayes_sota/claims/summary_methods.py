@@ -146,11 +146,11 @@ def report_methods(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, draws=draws, random_seed=rng)
-    joint, notes, picking = None, list[str](), None
+    joint, notes, entries, picking = None, list[str](), None, None
     if selection:
         joint, notes = _corrected(outcomes, int(seed) if seed.isdigit() else rng)
-    entries: Any = joint and joint.entries
     if joint is not None:
+        entries = joint.entries
         picking = {
             "p_not_best": float(1 - entries.p_best[of.winner]),
             "p_not_best_mcse": float(entries.p_best_mcse[of.winner]),
@@ -178,7 +178,6 @@ def report_methods(
         "P(best)": lambda row: entries and chance_of_draws(row["p_best"], row["p_best_mcse"]),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
-    picked = "; P(best) allows for the winner's having been picked" * (picking is not None)
     tied = f"cannot be distinguished from the winner, pair by pair, at {ci_prob:.0%}"
     return answers_report(
         outcomes,
@@ -189,7 +188,7 @@ def report_methods(
         columns,
         said=_answer(of, content, size, outcomes.unit),
         how=f"Paired posterior, {counted(draws, 'draw')}",
-        legend=f"tied with best: {tied}{picked}",
+        legend=f"tied with best: {tied}",
         joint=entries,
         reasons=joint.reasons if joint else (),
     )

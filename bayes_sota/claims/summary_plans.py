@@ -2,9 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
+import numpy as np
+
 from bayes_sota.claims.claim import Claim
+from bayes_sota.claims.means import Means
 from bayes_sota.claims.pair import Pilot
 from bayes_sota.claims.summary import (
     LAWS,
@@ -21,6 +25,7 @@ from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import counted
 from bayes_sota.data.outcomes import Outcomes
 
+_ONE_SIDED = "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
 _ENOUGH = 35  # clusters, whose standard error is 20 % off at most in nine of ten pilots
 
 
@@ -30,6 +35,7 @@ def report_plan(
     level: float = 0.05,
     power: float = 0.8,
     n_test: int | None = None,
+    anchors: int = 0,
     printed: tuple[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Report:
@@ -43,6 +49,8 @@ def report_plan(
         Largest probability that the claim is false, and how probable a claim shall be.
     n_test : int, optional
         Items observed so far: adds the fresh items that make the claim with this probability.
+    anchors : int
+        Models whose skill is known from elsewhere, B among them: adds the items that then do.
     printed : (str, str), optional
         The two accuracies as typed, for the sentences.
     notes : sequence of str
@@ -62,17 +70,37 @@ def report_plan(
         "n_for_power": claim.powered_size(level, power),
         "n_test": n_test,
     }
+    numbers = " against ".join(printed or (f"{claim.a:g}", f"{claim.b:g}"))
+    if not claim.b:
+        numbers = f"a gap of {claim.a:g}"
+    aim = f"the claim with probability {power:g}"
+    said = [said_of_size(claim, numbers, level, content["n_needed"], content["n_needed_range"])]
+    if content["n_for_power"] is not None:
+        size = counted(content["n_for_power"], claim.item)
+        said.append(f"If that is the true difference, {size} lead to {aim}.")
+    if anchors and content["n_needed"] is not None:
+        of_all, correlation = share_with_anchors(claim, anchors)
+        sizes = [ceil(content[key] * of_all) for key in ("n_needed", "n_for_power")]
+        content |= dict(zip(("n_with_anchors", "n_for_power_with_anchors"), sizes, strict=True))
+        content |= {"anchors": anchors, "correlation_of_anchors": correlation}
+        more = f" and of {counted(anchors - 1, 'model')} like it" if anchors > 1 else ""
+        said.append(
+            f"With the skill of B{more} known from elsewhere, and all on these {claim.item}s, "
+            f"these are {sizes[0]:,} and {sizes[1]:,}, where two models' answers correlate by "
+            f"{correlation:.2f}."
+        )
     if n_test:
         observed = replace(claim, n=n_test)
-        content["n_assured"] = observed.assured_size(level, power)
+        content["n_assured"] = fresh = observed.assured_size(level, power)
         content["highest_assurance"] = p = 1 - observed.p_false()
-        if content["n_assured"] is None:
-            content["notes"].append(
-                f"no size makes the claim with probability {power:g}: after {n_test:,} items A is "
-                f"better with probability {chance(p)}"
-            )
+        after = f"After {counted(n_test, claim.item)} with these numbers"
+        said.append(
+            f"{after} no size leads to {aim}: A is better with probability {chance(p)}."
+            if fresh is None
+            else f"{after} {fresh:,} fresh ones lead to {aim}."
+        )
     words = {"n_needed": "if exactly this is observed"}
-    words["n_for_power"] = words["n_assured"] = f"for a claim with probability {power:g}"
+    words["n_for_power"] = words["n_assured"] = f"for {aim}"
     return numbers_report(
         [
             (f"{key}: {claim.item}s {why}", content[key], f"{content[key]:,}")
@@ -80,25 +108,43 @@ def report_plan(
             if content.get(key) is not None
         ],
         content=content,
-        sentences=list(_plan_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))),
+        sentences=said,
         basis=(LAWS[claim.unknown], SOURCE),
         notes=content["notes"],
         legend=[*assumptions(claim)],
     )
 
 
-def _plan_said(claim: Claim, content: dict[str, Any], printed: tuple[str, str]) -> Iterator[str]:
-    numbers, power = " against ".join(printed), f"probability {content['power']:g}"
-    if not claim.b:
-        numbers = f"a gap of {claim.a:g}"
-    between = content["n_needed_range"]
-    yield said_of_size(claim, numbers, content["level"], content["n_needed"], between)
-    if content["n_for_power"] is not None:
-        size = counted(content["n_for_power"], claim.item)
-        yield f"If that is the true difference, {size} lead to the claim with {power}."
-    if content.get("n_assured") is not None:
-        after = f"After {counted(content['n_test'], claim.item)} with these numbers"
-        yield f"{after} {content['n_assured']:,} fresh ones lead to the claim with {power}."
+def share_with_anchors(claim: Claim, count: int) -> tuple[float, float]:
+    r"""Items that a claim needs where the skill of B is known, over those where it is not.
+
+    With as many known skills as ``count``, B's among them, and one correlation r of all:
+
+    .. math:: \frac{s_A^2 (1 - k r^2 / (1 + (k - 1) r))}{s_A^2 + s_B^2 - 2 r s_A s_B}
+
+    Returns
+    -------
+    share, correlation : float
+        At most 1; r is averaged over what is not known.
+
+    Examples
+    --------
+    >>> from bayes_sota.claims import Means
+    >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.6)
+    >>> [round(share_with_anchors(claim, k)[0], 3) for k in (1, 3)]
+    [0.8, 0.636]
+    """
+    unknown, weights = claim.assumed()
+    if isinstance(claim, Means):
+        r, (first, second) = unknown, claim.spreads
+    else:
+        a, b = claim.a, claim.b
+        first, second = (a * (1 - a)) ** 0.5, (b * (1 - b)) ** 0.5
+        r = (unknown - a * b) / max((a * b * (1 - a) * (1 - b)) ** 0.5, 1e-12)
+    correlation = min(max(float(np.average(r, weights=weights)), 0.0), 0.99)
+    left = 1 - count * correlation**2 / (1 + (count - 1) * correlation)
+    both = first**2 + second**2 - 2 * correlation * first * second
+    return min(first**2 * left / max(both, 1e-300), 1.0), correlation
 
 
 def plan_from_pilot(
@@ -162,8 +208,14 @@ def plan_from_pilot(
         "designs": designs,
         "best": min(designs, key=lambda one: one.get("cost", one["n_items"] * one["n_runs"])),
         "source": outcomes.name,
-        "notes": [*outcomes.notes, *_remarks(pilot)],
+        "notes": [*outcomes.notes, _ONE_SIDED],
     }
+    if pilot.freedom < _ENOUGH - 1:
+        content["notes"].append(
+            f"the pilot has {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
+            f"{pilot.known_to:.0%} off, and numbers of items twice that; {_ENOUGH} clusters (or "
+            "items) of equal size would be enough"
+        )
     columns: Any = {
         "runs": "n_runs",
         f"{unit}s needed": lambda row: f"{row['n_items']:,}",
@@ -212,13 +264,3 @@ def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) ->
         f"The pilot shows {_shown(pilot, pilot.difference, '+.2g')}, standard error "
         f"{_shown(pilot, error, '.2g')}, on {counted(pilot.n_items, unit)}."
     )
-
-
-def _remarks(pilot: Pilot) -> Iterator[str]:
-    yield "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
-    if pilot.freedom < _ENOUGH - 1:
-        yield (
-            f"the pilot has {pilot.freedom:.0f} degrees of freedom: its standard errors may be "
-            f"{pilot.known_to:.0%} off, and numbers of items twice that; {_ENOUGH} clusters (or "
-            "items) of equal size would be enough"
-        )

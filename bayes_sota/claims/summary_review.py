@@ -172,13 +172,13 @@ def _judged(
     results, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
     for row, metric in enumerate(metrics):
         try:
-            claim, printed, note = _claim(
+            claim, printed, in_percent = _claim(
                 {role: texts[row] for role, texts in cells.items() if texts[row]}, metric.lower()
             )
         except InputError as error:
             problems.append(f"{table.lines[row]}: {error}")
             continue
-        percent |= bool(note)
+        percent |= in_percent
         digits = max(len(text.partition(".")[2]) for text in printed)
         a, b = (f"{Decimal(text):.{digits}f}" for text in printed)  # with zeros that cells lost
         found = judged(claim, level, (a, b) if digits > 1 else None)
@@ -201,10 +201,10 @@ def _judged(
     return results, notes
 
 
-def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], str]:
+def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bool]:
     """The claim of a row, by its metric or by the cells that are filled; its two numbers as shares.
 
-    A note says if these are in percent. Standard deviations are then in percent too.
+    And whether these are in percent. Standard deviations are then in percent too.
     """
     if word and word not in _METRICS:
         raise InputError(f"metric is one of {', '.join(_METRICS)}, got {quoted(word)}")
@@ -215,23 +215,22 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], st
     for role in (*pair, "n_test"):
         if role not in of:
             raise InputError(f"{role} is empty")
-    printed, note = (of[pair[0]], of[pair[1]]), ""
+    printed, notes = (of[pair[0]], of[pair[1]]), list[str]()
     if metric != "mean":
-        printed, note = as_shares(printed)
+        printed, notes = as_shares(printed)
     numbers, (a, b) = {role: float(text) for role, text in of.items()}, map(float, printed)
     n: Any = int(numbers["n_test"]) if numbers["n_test"] % 1 == 0 else numbers["n_test"]
     if metric == "accuracy":
-        return Accuracies(a=a, b=b, n=n, known=numbers.get("congruence")), printed, note
-    sds = [numbers.get(role) for role in _SPREADS]
-    if note or (metric == "dice" and any(sd is not None and sd > 1 for sd in sds)):
-        sds = [sd and sd / 100 for sd in sds]
-    sd_a, sd_b, spread = sds
-    known: Any = {"sd_difference": spread}
-    if spread is None:
-        both = None if sd_a is None or sd_b is None else (sd_a, sd_b)
+        return Accuracies(a=a, b=b, n=n, known=numbers.get("congruence")), printed, bool(notes)
+    sds = {role: numbers[role] for role in _SPREADS if role in numbers}
+    if notes or (metric == "dice" and max(sds.values(), default=0.0) > 1):
+        sds = {role: sd / 100 for role, sd in sds.items()}
+    known: Any = {"sd_difference": sds.get("sd_difference")}
+    if "sd_difference" not in sds:
+        both = (sds["sd_a"], sds["sd_b"]) if len(sds) == 2 else None
         known = {"known": numbers.get(_CORRELATION), "sd": both}
     bounds = None if metric == "mean" else (0.0, 1.0)
-    return Means(a=a, b=b, n=n, bounds=bounds, **known), printed, note
+    return Means(a=a, b=b, n=n, bounds=bounds, **known), printed, bool(notes)
 
 
 def _summary(group: str | None, rows: pd.DataFrame, level: float) -> dict[str, Any]:

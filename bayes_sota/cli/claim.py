@@ -195,6 +195,7 @@ _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 @option("--cost-per-item", limits=NOT_NEGATIVE, rare=True, help="With --pilot.")
 @option("--cost-per-run", limits=NOT_NEGATIVE, rare=True, help="Of both methods on an item.")
 @option("--n-test", limits=COUNT, rare=True, help="Items observed so far: assures the power.")
+@option("--anchors", limits=COUNT, rare=True, help="Models of known skill, B among them.")
 @_level
 def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any) -> Answer:
     """Test items that a claim of this gap needs.
@@ -207,7 +208,7 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
     of_pilots = ("metric", *_OF_PILOTS, *READING)
     match (asked["accuracy"], gap, asked["sd"], pilot):
         case (None, float(), None, Path()):
-            of_claims = ("n_test", "congruence", "pairwise_correlation", "domain")
+            of_claims = ("n_test", "anchors", "congruence", "pairwise_correlation", "domain")
             note_unused("a plan from a pilot", *of_claims)
             answers = data.read_outcomes(pilot, metric=asked["metric"], **reading)
             settings |= {name: asked[name] for name in _OF_PILOTS}
@@ -228,7 +229,7 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
             raise InputError(
                 "give --accuracy A B, or --gap and --sd for means, or --gap and --pilot FILE"
             )
-    return Answer(claims.report_plan(of, n_test=n_test, **settings))
+    return Answer(claims.report_plan(of, n_test=n_test, anchors=asked["anchors"] or 0, **settings))
 
 
 @claim.command(uses="reading top", example="claim batch review.csv --save review-checked.csv")

@@ -36,20 +36,20 @@ def demo(output_dir: Path, prob: float, seed: int) -> Answer:
     from bayes_sota.leaderboard.summary_sota import setting_of
 
     make_directory(output_dir)
-    reports = {}
+    reports: dict[str, Report] = {}
     with shown_progress(len(_LABELS), "examples") as advance:
         for name in _LABELS:
             board = data.load_example(name.removesuffix("-abc"))
-            how: Any = {"method": "abc", "draws": 500, "chains": 2} if name.endswith("-abc") else {}
-            how |= {"sensitivity": name == _LEAD, "ci_prob": prob, "random_seed": seed}
-            reports[name] = leaderboard.report_sota(board, **how)
+            short: Any = {"method": "abc", "draws": 500, "chains": 2}
+            how = {"ci_prob": prob, "random_seed": seed} | (short if name.endswith("-abc") else {})
+            reports[name] = leaderboard.report_sota(board, sensitivity=name == _LEAD, **how)
             advance()
-    trees: dict[str, Any] = {name: report.about for name, report in reports.items()}
+    trees = {name: report.about for name, report in reports.items()}
     marks = [reports[_LEAD].content["theta_sota"] | {"name": "as given"}]
     for assumption, rows in reports[_LEAD].content["sensitivity"].items():
         for row in rows:
-            setting = setting_of(row | {"assumption": assumption})
-            marks.append(row | {"name": f"{assumption.replace('_', ' ')} {setting}", "weak": True})
+            name = f"{assumption.replace('_', ' ')} {setting_of(assumption, row['value'])}"
+            marks.append(row | {"name": name, "weak": True})
     label = f"skill of the best classifier: mean and {prob:.0%} interval"
     files = [core.save_result(tree, output_dir / f"{name}.nc") for name, tree in trees.items()]
     figures = {

@@ -1,10 +1,8 @@
 """Output of a command: text, files and exit code."""
 
-import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -120,5 +118,6 @@ def echo_table(header: Sequence[str], rows: Sequence[Sequence[str]], title: str 
         table.add_column(Text(plain_text(name)))
     for row in rows:
         table.add_row(*(Text(plain_text(cell, _LONGEST)) for cell in row))
-    width = get_terminal_size((120, 0)).columns
-    Console(highlight=False, width=max(width, 80), file=sys.stdout).print(table)
+    console = Console(highlight=False)
+    console.width = max(console.width, 80) if console.is_terminal else 120
+    console.print(table)

@@ -159,12 +159,6 @@ class Fit(ABC):
         return relative / relative.sum(axis=0)
 
     @cached_property
-    def shape_weights(self) -> dict[str, float]:
-        """Posterior probability of each family."""
-        weights = self.family_weights @ self.node_weights
-        return dict(zip(self.families, weights.tolist(), strict=True))
-
-    @cached_property
     def node_weights(self) -> FloatArray:
         """Posterior probability of each node, (R,); the prior one where data do not weigh."""
         if self.learns == "nothing":

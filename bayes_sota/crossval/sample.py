@@ -171,7 +171,8 @@ def complete(
         ``posterior_predictive`` and ``prior_predictive`` with ``relative_score``;
         ``log_likelihood`` of every iteration; ``log_prior``, ``sample_stats``; ``predictions`` with
         ``canonical_difference`` (task, pair), the mean difference in one more canonical run (1 x
-        10, 2 x 5 or 5 x 2 folds); ``point_estimate`` with ``p_best`` (learner,) over data sets;
+        10, 2 x 5 or 5 x 2 folds); ``point_estimate`` with ``p_best`` (learner,) over data sets, or
+        on the only one;
         ``constant_data`` with ``observed_difference`` (task, pair) and ``n_iterations`` (task,).
         Attributes: provenance, divergences, ``folds``, ``scorer``, ``canonical_iterations``.
 
@@ -207,7 +208,7 @@ def complete(
         .assign_coords({name: posterior[name] for name in ("task", "pair")})
     )
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
-    effect = posterior["learner_effect"]
+    effect = compared_effects(posterior)
     groups["point_estimate"] = results.share_of_draws(effect == effect.max("learner"), "p_best")
     attributes = {
         **sample_trace.describe_completed(trace, chosen, groups, seed),
@@ -216,6 +217,13 @@ def complete(
         "canonical_iterations": canonical_iterations(fold_scores.folds),
     }
     return results.result_tree(groups, attributes)
+
+
+def compared_effects(posterior: "xr.Dataset") -> "xr.DataArray":
+    """Effects of the learners over data sets, or on the only one, (chain, draw, learner)."""
+    if posterior.sizes["task"] > 1:
+        return posterior["learner_effect"]
+    return posterior["task_effect"].isel(task=0, drop=True)
 
 
 def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":

@@ -27,7 +27,14 @@ from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.rules import Probabilities
 from bayes_sota.crossval.sample import judged_tree
 from bayes_sota.crossval.shape import learner_rows, sample_sd
-from bayes_sota.crossval.summary_words import NOTES, advice_of, answer_of, legend_of, tables_of
+from bayes_sota.crossval.summary_words import (
+    LOOKS,
+    NOTES,
+    advice_of,
+    answer_of,
+    legend_of,
+    tables_of,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -180,7 +187,7 @@ def judge_runs(
     content |= {
         "advice": list(advice_of(content, reasons)),
         "reading": list(scores.notes),
-        "notes": list(NOTES),
+        "notes": [*NOTES, *[LOOKS] * rule.name.startswith("posterior")],
         "diagnostics": {"ok": not reasons, "reasons": reasons},
         "seed": seed_number(seed),
     }

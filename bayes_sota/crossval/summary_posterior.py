@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.sample import share_of_draws
 from bayes_sota.core.summary import (
     diagnose,
     frame_of,
@@ -21,6 +20,7 @@ from bayes_sota.core.summary import (
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import chance, counted, listed
 from bayes_sota.crossval.correlated_t import KEPT, outlook
+from bayes_sota.crossval.sample import compared_effects
 from bayes_sota.crossval.summary_words import flat_pair, forms_table
 
 if TYPE_CHECKING:
@@ -55,9 +55,8 @@ def report_comparison(
     """
     posterior, attributes = tree["posterior"].to_dataset(), tree.attrs
     names, tasks = (posterior[dim].values.astype(str).tolist() for dim in ("learner", "task"))
-    several, pairs = len(tasks) > 1, list(_pairs(tree, ci_prob))
-    effect = posterior["learner_effect"] if several else posterior["task_effect"].isel(task=0)
-    best = share_of_draws(effect == effect.max("learner"), "p_best")
+    pairs = list(_pairs(tree, ci_prob))
+    effect, best = compared_effects(posterior), tree["point_estimate"].to_dataset()
     learners = [
         {"learner": name, "effect": found["mean"], "interval": found["interval"]}
         | {key: float(best[key][j]) for key in ("p_best", "p_best_mcse")}

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from scipy.linalg import helmert
 
 from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted, listed
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.averages import group_means, korn_graubard
@@ -201,12 +201,10 @@ def compare_by_task(
     if outcomes.new != "items":
         about = f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}"
         raise InputError(f"{about}: leave out --new, and give answers, not one number a task")
-    if outcomes.tasks is None:
-        columns = "a column task, subject or subset, or another by --column task=NAME"
-        raise InputError(f"--by task needs answers with tasks: {columns}")
     tasks, notes = tuple(outcomes.task_weights), list[str]()
-    if len(tasks) == 1:
-        raise InputError(f"all items belong to one task, {quoted(tasks[0])}: leave out --by task")
+    if len(tasks) < 2:
+        columns = "a column task, subject or subset, or another by --column task=NAME"
+        raise InputError(f"--by task needs answers with several tasks: {columns}")
     errors = errors_by_task(outcomes)
     if alone := [tasks[t] for t in np.flatnonzero(errors.n_clusters < 2)]:
         one = "item" if outcomes.clusters is None else "cluster"

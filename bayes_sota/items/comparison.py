@@ -105,12 +105,6 @@ class MethodComparison:
     notes: tuple[str, ...]
     replicated: FloatArray
 
-    def __repr__(self) -> str:
-        """Size, and probability that the runner-up is as good as the winner."""
-        first, second = self.methods[self.winner], self.methods[self.runner_up]
-        size = f"{len(self.methods)} methods on {self.n_items:,} items"
-        return f"<MethodComparison of {size}: P({second!r} >= {first!r}) = {self.p_false:.4f}>"
-
     @property
     def are_shares(self) -> bool:
         """Whether scores are shares, whose differences are said in points."""

@@ -183,6 +183,15 @@ def learn_correlation(
     return LearntCorrelation(edges, cdf / cdf[-1])
 
 
+def carrying(influence: FloatArray) -> FloatArray:
+    """Number of items (or clusters) that carry the variance of each score, (m,).
+
+    Nearly as many as there are mistakes, or correct answers.
+    """
+    squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
+    return squares**2 / np.maximum(fourths, _TINY)
+
+
 def _structure(
     values: FloatArray, order: IntArray, alone: float, cut: float | None
 ) -> ResponseCorrelation:
@@ -199,21 +208,18 @@ def _structure(
     cut : float, optional
         Residual correlation of a family. Default: what chance does not reach.
     """
-    squares, fourths = np.sum(values**2, axis=0), np.sum(values**4, axis=0)
-    # items that carry the variance: nearly as many as there are mistakes, or right answers
-    carrying = squares**2 / np.maximum(fourths, _TINY)
-    unit = values / np.sqrt(np.maximum(squares + alone, _TINY))
-    phi = unit.T @ unit
+    unit = values / np.sqrt(np.maximum(np.sum(values**2, axis=0) + alone, _TINY))
+    phi, items = unit.T @ unit, carrying(values)
     np.fill_diagonal(phi, 1.0)
     leaders = _leaders(order, phi)
-    family = _families(phi, leaders, _cut(phi, carrying) if cut is None else cut)
+    family = _families(phi, leaders, _cut(phi, items) if cut is None else cut)
     rho, error = _rho(values[:, leaders], family[leaders])
     # with k mistakes each, one more that all leaders share moves the mean correlation c by
     # (1 - c) / (k + 1), one more of each alone by c / (k + 1): no item at hand shows it
-    jump = np.hypot(1 - rho**2, rho**2) / max(rho, _LEAST_RHO) / (carrying + 1)
+    jump = np.hypot(1 - rho**2, rho**2) / max(rho, _LEAST_RHO) / (items + 1)
     error = np.hypot(error, np.median(jump[leaders]) / 2)
     variance = _variance_of_loadings(unit[:, leaders], family[leaders])
-    noise = np.median(variance * (carrying[leaders] + 1)) / (carrying + 1) + jump**2
+    noise = np.median(variance * (items[leaders] + 1)) / (items + 1) + jump**2
     noise[leaders] = variance + jump[leaders] ** 2
     raw = _loadings(phi, leaders, family)
     residual = _shrunk_residual(unit, phi, raw, leaders, family)
@@ -231,11 +237,11 @@ def _leaders(order: IntArray, phi: FloatArray) -> IntArray:
     return np.array(leaders) if len(leaders) > 1 else best[:2]
 
 
-def _cut(phi: FloatArray, carrying: FloatArray) -> float:
+def _cut(phi: FloatArray, counts: FloatArray) -> float:
     """Residual correlation from which two classifiers are relatives: what chance does not reach."""
     typical = np.median(phi[~np.eye(len(phi), dtype=bool)])
     own = 1 - float(np.clip(typical, 0.0, 0.98))
-    items = max(float(np.median(carrying)), 1.0)
+    items = max(float(np.median(counts)), 1.0)
     return float(np.clip(_CLEAR / (np.sqrt(items) * own), FAMILY, _SURE))
 
 

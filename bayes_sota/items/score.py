@@ -13,6 +13,7 @@ skills.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, stdtrit
@@ -41,9 +42,9 @@ class Skill:
         Standard error of a mean of numbers; NaN for answers.
     freedom : float
         Its degrees of freedom.
-    centre : float
-        Score less its error as estimated from anchors; the score where there are none.
-        ``n_effective`` and ``error`` are of it.
+    luck : float
+        Error of the score as estimated from anchors; ``n_effective`` and ``error`` are then those
+        of the score without it.
     """
 
     name: str
@@ -56,12 +57,12 @@ class Skill:
     share_of_runs: float = np.nan
     error: float = np.nan
     freedom: float = np.inf
-    centre: float = np.nan
+    luck: float = 0.0
 
-    def __post_init__(self) -> None:
-        """The score is its own centre."""
-        if np.isnan(self.centre):
-            object.__setattr__(self, "centre", self.score)
+    @property
+    def centre(self) -> float:
+        """Score without luck."""
+        return self.score - self.luck
 
     @property
     def _counts(self) -> tuple[float, float]:
@@ -155,13 +156,12 @@ def skills_alone(
 
 def _shares(outcomes: Outcomes, new: New, passes: tuple[int, bool] | None) -> Iterator[Skill]:
     """Skills from answers; variances between tasks are half those of all classifiers."""
-    between = {}
+    between: Any = [None] * outcomes.n_classifiers
     if new == "tasks":
-        every = outcomes.about(new, passes)
-        between = dict(zip(every.names, every.average.effective.tolist(), strict=True))
+        between = outcomes.about(new, passes).average.effective
     for j, name in enumerate(outcomes.names):
         one = outcomes.subset([j], ~np.isnan(outcomes.values[:, j])).about(new, passes)
-        yield _skill(name, one, between.get(name))
+        yield _skill(name, one, between[j])
 
 
 def _skill(name: str, one: Outcomes, between_tasks: float | None) -> Skill:

@@ -15,7 +15,6 @@ each.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +29,7 @@ from bayes_sota.data.outcomes import Outcomes
 _BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _FEW = 10  # clusters, or items of one class
 PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
-_NODES = {2: 64, 3: 24}  # of the scale of each part, by their number
-_FEWEST = 12
+_NODES = 64  # of the scale of each of two parts
 
 
 class _Part(NamedTuple):
@@ -71,7 +69,7 @@ class StudentLaw:
 
 
 def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
-    r"""P(d <= q) of a sum of Student t parts, given q less the centre, without draws.
+    r"""P(d <= q) of one Student t part or a sum of two, given q less the centre, without draws.
 
     .. math:: P(d \le q) = E\, \Phi\Big((q - \bar d) \Big/ \sqrt{\textstyle\sum_k v_k \nu_k /
               \chi^2_{\nu_k}}\Big)
@@ -88,11 +86,10 @@ def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
     if len(parts) == 1:
         ((variance, freedom),) = parts
         return float(stdtr(freedom, away / np.sqrt(variance)))
-    x, weights = np.polynomial.legendre.leggauss(_NODES.get(len(parts), _FEWEST))
-    each = [variance * nu / chdtri(nu, (x + 1) / 2) for variance, nu in parts]
-    total = np.array([sum(scales) for scales in product(*each)])
-    chances = np.array([np.prod(of) for of in product(weights / 2, repeat=len(parts))])
-    return float(chances @ ndtr(away / np.sqrt(total)))
+    x, weights = np.polynomial.legendre.leggauss(_NODES)
+    first, second = (variance * nu / chdtri(nu, (x + 1) / 2) for variance, nu in parts)
+    chances = ndtr(away / np.sqrt(first[:, None] + second))
+    return float(weights @ chances @ weights) / 4
 
 
 def student_law(data: Outcomes) -> StudentLaw:

@@ -9,7 +9,6 @@ from .plots import plot_entries as plot_entries
 from .plots import plot_skills as plot_skills
 from .posterior import board_posterior as board_posterior
 from .sample_estimate import estimate_sota as estimate_sota
-from .sample_estimate import sota_sensitivity as sota_sensitivity
 from .sample_pairs import estimate_paired as estimate_paired
 from .sample_trace import complete as complete
 from .specification import ModelSpecification as ModelSpecification
@@ -19,5 +18,5 @@ from .summary_entries import board_table as board_table
 from .summary_items import board_by_task as board_by_task
 from .summary_newcomers import newcomer as newcomer
 from .summary_pairs import describe_paired as describe_paired
-from .summary_sota import describe_sota as describe_sota
 from .summary_sota import report_sota as report_sota
+from .summary_sota import sota_sensitivity as sota_sensitivity

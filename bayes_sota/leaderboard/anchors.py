@@ -24,7 +24,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
 from bayes_sota.core.errors import quoted
@@ -35,7 +34,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.known import Anchors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.correlation import LARGEST_LOADING
+from bayes_sota.items.correlation import LARGEST_LOADING, LearntCorrelation, carrying
 from bayes_sota.items.score import Skill
 from bayes_sota.maximum.score_laws import AccuracyLaw, AucScoreLaw, NormalLaw, ScoreLaw, score_law
 
@@ -46,7 +45,6 @@ _FARTHEST = 12.0  # standard errors of a residual
 _SHRINKING = 25.0  # mistakes that a correlation by distance is worth
 _LEAST_OWN = 1e-6  # of the variance of a residual: two anchors may have the same answers
 _LEAST_LEFT = 0.02  # of a variance
-_WORTH = {True: 0.9, False: 0.6}  # of an anchor, from answers and from scores
 _UNLIKELY, _IMPOSSIBLE = 0.02, 1e-5  # p-values: a note, and no trust
 _USUAL_RHO = 0.69
 
@@ -171,34 +169,16 @@ def shift_of_scores(board: Leaderboard, law: ScoreLaw) -> Shift | None:
     return Shift(rho, mean[:, 0], np.sqrt(np.maximum(1 - explained[:, 0], _LEAST_LEFT)))
 
 
-@dataclass(frozen=True)
-class LeftCorrelation(CorrelationPrior):
+def left_correlation(prior: CorrelationPrior, explained: float) -> CorrelationPrior:
     r"""Prior of rho where anchors explain a share x of the variance of the leaders.
 
     .. math:: \rho'^2 = (\rho^2 - x) / (1 - x)
+
+    or 0 where they explain more than is shared.
     """
-
-    prior: CorrelationPrior
-    explained: float
-
-    def quantile(self, q: object) -> FloatArray:
-        """Quantiles, 0 where anchors explain more than is shared."""
-        left = (self.prior.quantile(np.asarray(q, np.float64)) ** 2 - self.explained) / (
-            1 - self.explained
-        )
-        return np.sqrt(np.maximum(left, 0.0))
-
-    def log_density(self, rho: ArrayLike) -> FloatArray:
-        """Density where it is continuous."""
-        rho = np.asarray(rho, np.float64)
-        whole = np.sqrt(self.explained + (1 - self.explained) * rho**2)
-        slope = np.log1p(-self.explained) + np.log(rho) - np.log(whole)
-        return self.prior.log_density(whole) + slope
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether rho is known."""
-        return self.prior.is_fixed
+    levels = np.linspace(0.0, 1.0, 801)
+    left = (prior.quantile(levels) ** 2 - explained) / (1 - explained)
+    return LearntCorrelation(np.sqrt(np.maximum(left, 0.0)), levels)
 
 
 def pull_of_items(
@@ -279,12 +259,6 @@ def _of_items(data: Outcomes) -> tuple[Anchors, ScoreLaw, FloatArray, FloatArray
     return with_shown_errors(data.anchors, law), law, data.scores, influence, leaders
 
 
-def carrying(influence: FloatArray) -> FloatArray:
-    """Number of items (or clusters) that carry the variance of each score, (m,)."""
-    squares, fourths = np.sum(influence**2, axis=0), np.sum(influence**4, axis=0)
-    return squares**2 / np.maximum(fourths, 1e-300)
-
-
 def known_skills(
     anchors: Anchors,
     law: ScoreLaw,
@@ -333,25 +307,13 @@ def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
     for skill, moved, left in zip(skills, errors, shares, strict=True):
         if data.is_answers:
             own = AccuracyLaw(skill.score, max(1, round(skill.n_effective)))
-            centre = own.remove_shift(np.array(skill.score), moved)
+            luck = skill.score - float(own.remove_shift(np.array(skill.score), moved))
             change: dict[str, Any] = {"n_effective": skill.n_effective / left**2}
         else:
-            centre = skill.score - data.sign * moved * skill.error
+            luck = float(data.sign * moved * skill.error)
             change = {"error": skill.error * left}
-        found.append(replace(skill, centre=float(centre), **change))
+        found.append(replace(skill, luck=luck, **change))
     return found
-
-
-def narrowed_by_anchor(best: FloatArray, rho: FloatArray, error: float, *, answers: bool) -> float:
-    r"""Width of the interval of theta_sota with one similar anchor, over that without.
-
-    .. math:: \sqrt{1 - c\, E \rho^4\, se^2 / \mathrm{sd}(\theta_{sota})^2}
-
-    with c = 1 for an anchor that resembles the leaders as they resemble each other and is not
-    stray; boards of real classifiers showed .9 from answers and .6 from scores.
-    """
-    share = _WORTH[answers] * np.mean(rho**4) * error**2 / max(float(best.var()), 1e-300)
-    return float(np.sqrt(np.clip(1 - share, _LEAST_LEFT, 1)))
 
 
 def with_shown_errors(anchors: Anchors, law: ScoreLaw) -> Anchors:
@@ -364,21 +326,18 @@ def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]
     """Notes on the known skills of a board, and why they cannot be trusted."""
     if data.anchors is None:
         return [], []
-    names = data.anchors.names
-    shown = "skill of {} shows" if len(names) == 1 else "skills of {} show"
     notes = [
-        f"the known {shown.format(listed(names))} how easy these items are",
-        "an error that known skills have in common cannot be seen",
+        f"known skills show how easy these items are: {listed(data.anchors.names)}",
+        "a small error that known skills have in common cannot be seen",
     ]
     p, words = disagreement(data)
     return notes + [words] * (_IMPOSSIBLE <= p < _UNLIKELY), [words] * (p < _IMPOSSIBLE)
 
 
 def disagreement(data: Leaderboard | Outcomes) -> tuple[float, str]:
-    """p-value of the disagreement of the anchors of a board, and a sentence.
+    """p-value of scores as far from the known skills as those of the anchors, and a sentence.
 
-    A chi-square of their residuals about the shift that they show, given their correlations;
-    a single anchor can only disagree with its own score.
+    A chi-square of the residuals of the anchors, given their correlations.
     """
     anchors: Any = data.anchors
     if isinstance(data, Outcomes):
@@ -391,11 +350,7 @@ def disagreement(data: Leaderboard | Outcomes) -> tuple[float, str]:
         np.fill_diagonal(corr, 1.0)
     residual, error = residuals(law, anchors)
     times, more = parts_of(anchors, error)[1]
-    solved = np.linalg.solve(corr * times + more, np.column_stack([residual, np.ones_like(error)]))
-    square, shared, alike = residual @ solved[:, 0], residual @ solved[:, 1], solved[:, 1].sum()
-    what = "known skills disagree about how easy these items are"
-    p = float(chdtrc(residual.size - 1, max(square - shared**2 / alike, 0.0)))
-    if residual.size == 1:
-        what = f"the score of {quoted(anchors.names[0])} is far from its known skill"
-        p = float(chdtrc(1, square))
+    p = float(chdtrc(residual.size, residual @ np.linalg.solve(corr * times + more, residual)))
+    names = listed([quoted(name) for name in anchors.names])
+    what = f"known skills are far from the scores of {names}"
     return p, f"{what} (p = {p:.2g}): a slip, or another population"

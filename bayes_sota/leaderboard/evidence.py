@@ -40,7 +40,7 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     no_correlation,
 )
-from bayes_sota.leaderboard.anchors import LeftCorrelation, Shift, shift_of_scores
+from bayes_sota.leaderboard.anchors import Shift, left_correlation, shift_of_scores
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, noise_of
 
@@ -512,5 +512,5 @@ def learnt_priors(
     if new == "tasks" and prior == board_priors(None).correlation:
         prior = OF_TASKS
     if explained:
-        prior = LeftCorrelation(prior, explained)
+        prior = left_correlation(prior, explained)
     return replace(priors, correlation=learn_correlation(loadings, prior))

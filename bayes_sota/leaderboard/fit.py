@@ -136,10 +136,7 @@ class FieldFit(Fit):
         Entries that share a score are divided evenly among as many classifiers as count there.
         """
         distinct, row = np.ceil(self.copies - 1e-9).astype(np.int64), self.evidence.row
-        order, size = np.argsort(row, kind="stable"), np.bincount(row)
-        number = np.empty(row.size, np.int64)  # of the entry among those of its score
-        number[order] = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size)
-        classifier = (np.cumsum(distinct) - distinct)[row] + number % distinct[row]
+        classifier = (np.cumsum(distinct) - distinct)[row] + place_within(row) % distinct[row]
         first = np.unique(classifier, return_index=True)[1]
         return classifier, np.repeat(np.arange(distinct.size), distinct), first
 
@@ -252,6 +249,20 @@ class FieldFit(Fit):
         """Log evidence at values of rho (k,), from points of their own, (k,)."""
         nodes = replace(self.nodes, rho=rho, luck=np.zeros(rho.size))
         return infer(replace(self, nodes=nodes), _fixed(), _EVIDENCE_POINTS, self).log_evidence[0]
+
+
+def place_within(group: IntArray) -> IntArray:
+    """Place of each among those of its group, from 0.
+
+    Examples
+    --------
+    >>> place_within(np.array([1, 0, 1, 1, 0]))
+    array([0, 0, 1, 2, 1])
+    """
+    order, size = np.argsort(group, kind="stable"), np.bincount(group)
+    place = np.empty(group.size, np.int64)
+    place[order] = np.arange(group.size) - np.repeat(np.cumsum(size) - size, size)
+    return place
 
 
 class Likelihood:
@@ -444,8 +455,8 @@ def fit_shape(
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; several submissions, own errors or known skills of
-        entries; a fit of another board.
+        Unknown family; only the maximum known; several submissions or own errors of entries; a
+        fit of another board.
 
     Examples
     --------
@@ -454,10 +465,8 @@ def fit_shape(
     ('location', 'log_spread')
     """
     shape = family_of(family)
-    if isinstance(board, Leaderboard) and (
-        board.has_own_errors or board.has_submissions or board.anchors is not None
-    ):
-        what = "entries have several submissions, standard errors of their own or known skills"
+    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
+        what = "entries have several submissions, or standard errors of their own"
         fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
         raise InputError(what, fix=fix)
     if fit is None:

@@ -25,11 +25,12 @@ from bayes_sota.data.outcomes import MISSING, Outcomes
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
     ResponseCorrelation,
+    carrying,
     influence_correlation,
     no_correlation,
     response_correlation,
 )
-from bayes_sota.leaderboard.anchors import carrying, pull_of_items, with_shown_errors
+from bayes_sota.leaderboard.anchors import pull_of_items, with_shown_errors
 from bayes_sota.leaderboard.evidence import MOST_CLASSIFIERS, Evidence, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
 

@@ -21,6 +21,7 @@ from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals
 from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 from bayes_sota.leaderboard.skills import replicate_scores
@@ -77,12 +78,14 @@ def build_model(
         ``shift``; deterministic ``spread``; observed ``score`` (classifier: entries of the modelled
         part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
         -1 for one's own. Where rho is known it is deterministic.
+        With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score less known
+        skill, in standard errors, none of which is taken for one of another population.
 
     Raises
     ------
     InputError
-        Unknown family; only the maximum known; entries with several submissions, own errors or
-        known skills, which the exact route takes.
+        Unknown family; only the maximum known; entries with several submissions or own errors,
+        which the exact route takes.
 
     Notes
     -----
@@ -112,12 +115,31 @@ def build_model(
         pm.Deterministic("spread", pt.exp(parameters[1]))
         parameters += [pm.Normal(name) for name in shape_fit.parameters[2:]]
         rho = correlation_variable(prior)
-        pm.Normal("shift")
+        shift = pm.Normal("shift")
+        if board.anchors is not None:
+            _observe_anchors(shape_fit, rho, shift)
         if observe:
             observe_scores(shape_fit, field_log_density(shape_fit, *parameters), rho)
         if observe and not prior.is_fixed:
             pm.Potential("rho_keeps_its_prior", -_log_evidence(shape_fit, rho))
     return model
+
+
+def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
+    """Observe the residuals of anchors, which show the shift; rho keeps its prior."""
+    anchors, law = fit.evidence.board.anchors, fit.evidence.law
+    residual, error = residuals(law, anchors)
+    fall = loadings_at(1.0, law, anchors, fit.evidence.board.maximum)
+    alone, rho = np.eye(residual.size), pt.as_tensor_variable(rho)
+    kept, within = parts_of(anchors, error)
+    every = (rho**2 * np.outer(fall, fall) * (1 - alone) + alone) * within[0] + within[1]
+    loading = rho * fall * kept
+    given = every - loading[:, None] * loading
+    pm.modelcontext(None).add_coord("anchor", list(anchors.names))
+    pm.MvNormal("anchor_residual", loading * shift, given, observed=residual, dims="anchor")
+    if not fit.priors.correlation.is_fixed:
+        alone_likely = pm.logp(pm.MvNormal.dist(np.zeros(residual.size), every), residual)
+        pm.Potential("anchors_leave_rho", -alone_likely)
 
 
 def start_values(fit: FieldFit) -> dict[str, Any]:

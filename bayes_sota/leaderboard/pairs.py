@@ -315,16 +315,14 @@ def table_at(pairs: Pairs, noise: Noise) -> Tables:
     kind, u = pairs.kind[: pairs.n_counted], pairs.of_grid(pairs.y)
     means = np.stack(pairs.expected(noise, kind), axis=1)
     x, y = ((pairs.observed[: kind.size] - means).T[:, :, None] - u) ** 2
-    density, reach, typical = np.zeros(x.shape), None, np.ones(u.size)
+    density = np.zeros(x.shape)
     for weight, first, second in zip(*pairs.parts(noise, kind), strict=True):
         fall = x / first[:, None] + y / second
         density += (weight / (2 * np.pi * np.sqrt(first * second)))[:, None] * np.exp(-0.5 * fall)
     density = np.maximum(density, _TINY)
-    top = density.max(axis=1)
-    if pairs.is_cut:
-        reach = reach_at(pairs, noise, u)
-        typical = reach[pairs.kind].mean(axis=0)
-    return Tables(density / top[:, None], np.log(top), reach, typical)
+    top, reach = density.max(axis=1), reach_at(pairs, noise, u)
+    typical = reach[pairs.kind].mean(axis=0)
+    return Tables(density / top[:, None], np.log(top), reach if pairs.is_cut else None, typical)
 
 
 def reach_at(pairs: Pairs, noise: Noise, u: FloatArray) -> FloatArray:
@@ -376,6 +374,11 @@ def _one_part(
     weight: FloatArray, first: FloatArray, second: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Both variances of one part of the mixture, drawn by weights (6, k), (k,) each."""
-    total, k = np.cumsum(weight, axis=0), weight.shape[1]
-    part = np.sum(total < rng.random(k) * total[-1], axis=0)
-    return first[part, np.arange(k)], second[part, 0]
+    part = draw_columns(weight.T, rng)
+    return first[part, np.arange(part.size)], second[part, 0]
+
+
+def draw_columns(weight: FloatArray, rng: np.random.Generator) -> IntArray:
+    """A column of each row, drawn by weights (D, K)."""
+    cdf = np.cumsum(weight, axis=1)
+    return np.sum(cdf < rng.random((len(cdf), 1)) * cdf[:, -1:], axis=1)

@@ -30,6 +30,7 @@ from bayes_sota.leaderboard.pairs import (
     Noise,
     Pairs,
     draw_alone,
+    draw_columns,
     draw_scores,
     normal_density,
     reach_at,
@@ -158,8 +159,8 @@ class NoiseNodes:
     def draw(self, node: IntArray, rng: np.random.Generator) -> tuple[Noise, FloatArray]:
         """Noise within the cells of nodes, and its log prior density but for delta, (D,)."""
         z = self.z[node] + self.spacing * (rng.random((node.size, self.spacing.size)) - 0.5)
-        cdf = np.cumsum(self.p.reshape(len(self.p), -1), axis=1)[node]
-        share, at = np.divmod(_place(cdf, rng), self.grid.shape[1])
+        joint = self.p.reshape(len(self.p), -1)[node]
+        share, at = np.divmod(draw_columns(joint, rng), self.grid.shape[1])
         step = self.grid[node, 1] - self.grid[node, 0]
         shift = self.grid[node, at] + step * (rng.random(node.size) - 0.5)
         noise = noise_at(self.pairs, z)._replace(shift=shift, outliers=_SHARES[share])
@@ -229,11 +230,6 @@ class PairFit(FieldFit):
         return super().log_likelihood(family, points) + self.extra
 
 
-def _place(cdf: FloatArray, rng: np.random.Generator) -> IntArray:
-    """A column of each row, drawn by its cumulated weights (D, K)."""
-    return np.sum(cdf < rng.random((len(cdf), 1)) * cdf[:, -1:], axis=1)
-
-
 def _moments(weight: FloatArray, values: FloatArray) -> tuple[Any, Any]:
     """Mean and standard deviation of weighted values (N, ...)."""
     mean = weight @ values
@@ -250,8 +246,8 @@ def fit_pairs(pairs: Pairs, rng: np.random.Generator) -> PairFit:
     >>> rng = np.random.default_rng(0)
     >>> skill = rng.normal(0.8, 0.05, 12)
     >>> boards = PairedBoards(*(skill + rng.normal(0, 0.02, (2, 12))))
-    >>> list(fit_pairs(Pairs.of(boards), rng).shape_weights)
-    ['normal', 'ex-gaussian']
+    >>> fit_pairs(Pairs.of(boards), rng).families
+    ('normal', 'ex-gaussian')
     """
     return infer_enough(PairFit.of_pairs(pairs), rng, _POINTS)
 
@@ -308,7 +304,7 @@ def estimands_of(
     """
     score, draw = pairs.to_score, np.arange(len(psi))
     rho, sd, log_weight = shift_prior(pairs, noise, noise.shift)
-    source = _place(np.cumsum(softmax(log_weight, axis=1), axis=1), rng)
+    source = draw_columns(softmax(log_weight, axis=1), rng)
     rho, sd = rho[draw, source], sd[draw, source]
     public_se, private_se = (v / np.sqrt(1 - rho**2) for v in noise[:2])
     if pairs.errors is not None:  # as given, to the last digit: figures bin draws that differ

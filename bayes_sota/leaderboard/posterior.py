@@ -70,7 +70,7 @@ class BoardPosterior:
 
     @cached_property
     def entries(self) -> EntryDraws:
-        """Draws of all entries with their ranks and P(best)."""
+        """Draws of all entries with their ranks and P(best); needs ``every``."""
         return entries_of(self.skills, self.rng)
 
 
@@ -80,6 +80,7 @@ def board_posterior(
     *,
     draws: int = 4000,
     random_seed: int | np.random.Generator | None = DEFAULT_SEED,
+    every: bool = True,
 ) -> BoardPosterior:
     """Posterior of theta_sota from all scores of a board, own errors too, or from answers.
 
@@ -92,6 +93,8 @@ def board_posterior(
         From answers its prior of rho is combined with what they say of rho.
     draws : int
     random_seed : int, Generator or None
+    every : bool
+        Whether all modelled entries are drawn, or only those that may be the best.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def board_posterior(
         evidence, size = board_evidence(data, priors), data.n_test
     priors = learnt_priors(evidence.loadings, priors, data.new, evidence.explained)
     fit = fit_field(evidence, priors, rng)
-    skills = draw_posterior(fit, draws, rng)
+    skills = draw_posterior(fit, draws, rng, every=every)
     values = skills.estimands() | skills.new_scores(size or None, rng)
     if evidence.has_luck:
         values["submission_luck"] = fit.nodes.draw_luck(skills.parameters.node, rng)

@@ -145,7 +145,7 @@ def sample_board(
         The draws themselves.
     """
     rng, seed = resolve_seed(random_seed)
-    found = board_posterior(data, priors, draws=draws * chains, random_seed=rng)
+    found = board_posterior(data, priors, draws=draws * chains, random_seed=rng, every=False)
     fit, values = found.skills.fit, dict(found.draws)
     if not fit.evidence.shares_scores:
         values["skill"] = found.skills.of_all(rng).astype(np.float64)
@@ -229,9 +229,9 @@ def _checks(
     each = np.arange(size).reshape(chains, -1)
     kept = np.arange(0, each.shape[1], -(-16 * evidence.entries.size * size // LARGEST_GROUP))
     some = parameters[each[:, kept].ravel()]
-    skills = draw_skills(fit, some, rng)
+    skills = draw_skills(fit, some, rng, every=True)
     replicates = {
-        "score": fresh_scores(fit, some, rng, skills.psi[:, fit.classifiers[0]]),
+        "score": fresh_scores(fit, some, rng, skills.psi[:, skills.classifier]),
         "sorted_score": best_first(fresh_scores(fit, some, rng)),
     }
     before = _prior(fit, some.node.size, rng)

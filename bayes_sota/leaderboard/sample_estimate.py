@@ -1,4 +1,4 @@
-"""Estimates of theta_sota by every route, of one board or many, and their sensitivity.
+"""Estimates of theta_sota by every route, of one board or many, and by other assumptions.
 
 ``tests/calibration/judged_boards.py`` judges them on boards that are drawn from the answers of real
 classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
@@ -11,27 +11,12 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
-from bayes_sota.core.arguments import (
-    DEFAULT_SEED,
-    OPEN_SHARE,
-    SEED,
-    check_choice,
-    generator_of,
-    refuse_unused,
-)
+from bayes_sota.core.arguments import DEFAULT_SEED, SEED, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.parallel import run_each, shown_progress
-from bayes_sota.core.priors import (
-    FixedCorrelation,
-    MaximumPriors,
-    PairedPriors,
-    Priors,
-    TriesPrior,
-    maximum_priors,
-)
+from bayes_sota.core.parallel import run_each
+from bayes_sota.core.priors import FixedCorrelation, MaximumPriors, PairedPriors, Priors, TriesPrior
 from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -207,7 +192,6 @@ def estimate_many(
     *,
     cores: int = 1,
     random_seed: int = DEFAULT_SEED,
-    progressbar: bool = False,
     **settings: Any,
 ) -> list[xr.DataTree]:
     """State of the art of many boards, in their order.
@@ -221,7 +205,6 @@ def estimate_many(
         Dask cluster do the work.
     random_seed : int
         Each board gets a seed from this one and its place.
-    progressbar : bool
     **settings
         As ``estimate_sota`` takes them, the same for all boards.
 
@@ -234,80 +217,17 @@ def estimate_many(
     """
     SEED.check(random_seed, "random_seed")
     work = [(board, seed_of(random_seed, place)) for place, board in enumerate(boards)]
-    trees = []
-    with shown_progress(len(work), "boards", show=progressbar) as advance:
-        for _, tree in run_each(partial(_one_of_many, settings=settings), work, cores=cores):
-            trees.append(tree)
-            advance()
-    return trees
 
+    def estimate_one(board_and_seed: tuple[Any, int]) -> xr.DataTree:
+        board, seed = board_and_seed
+        return estimate_sota(board, random_seed=seed, **settings)
 
-def _one_of_many(work: tuple[Any, int], settings: dict[str, Any]) -> xr.DataTree:
-    return estimate_sota(work[0], random_seed=work[1], **settings)
+    return [tree for _, tree in run_each(estimate_one, work, cores=cores)]
 
 
 def seed_of(random_seed: int, name: object) -> int:
     """Seed of one board, whatever the other boards are."""
     return int(digest_of(random_seed, name), 16) >> 1
-
-
-def sota_sensitivity(
-    board: BestScore | Sequence[BestScore],
-    *,
-    priors: Priors | None = None,
-    reference_skill: float | None = None,
-    ci_prob: float = 0.95,
-    draws: int = 4000,
-    random_seed: int | None = DEFAULT_SEED,
-    progressbar: bool = False,
-) -> pd.DataFrame:
-    """How theta_sota moves with assumptions that the data do not determine, by the exact route.
-
-    The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
-    fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
-    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
-    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
-    of rho is of one.
-
-    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
-    alone; the luck of chosen submissions, where the board has some; more entries than are listed;
-    the spread ratio of the scores behind AUCs; the other kind of field.
-    ``progressbar`` shows how many are left.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
-        result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
-        boards, theta_sota is the first board's.
-    """
-    if isinstance(board, Outcomes):
-        raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    boards = (board,) if isinstance(board, BestScore) else tuple(board)
-
-    if len(boards) == 1 and isinstance(boards[0], Leaderboard):
-        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rng = generator_of(random_seed)
-        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng)
-        rows = rows_of_board(found, draws, rng)
-    else:
-        known = maximum_priors(priors)
-        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
-    return tried(rows, ci_prob, progressbar)
-
-
-def tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> pd.DataFrame:
-    """Frame of theta_sota under each assumption."""
-    table = []
-    with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
-        for assumption, value, draw in rows:
-            drawn = draw()
-            ends = np.quantile(drawn, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-            mcse = drawn.std() / np.sqrt(drawn.size)
-            table.append((assumption, value, *map(float, (drawn.mean(), *ends, mcse))))
-            advance()
-    return pd.DataFrame(table, columns=["assumption", "value", "mean", "lower", "upper", "mcse"])
 
 
 def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -> list[Row]:
@@ -322,7 +242,7 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
         return board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
 
     def anew(boards: Sequence[Any], priors: Any) -> FloatArray:
-        settings: Any = {"draws": draws, "random_seed": seed}
+        settings: Any = {"draws": draws, "random_seed": seed, "every": False}
         return board.sign * board_posterior(boards[0], priors, **settings).skills.best
 
     rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]

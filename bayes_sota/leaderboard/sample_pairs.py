@@ -28,7 +28,7 @@ from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
 LEVELS = (0.025, 0.5, 0.975)  # of the prior of lambda
-_TEAMS = ("skill", "expected_private", "public_gain", "unusual", "log_likelihood")
+_TEAMS = ("skill", "expected_private", "public_gain", "unusual")
 _DIMS = {
     **dict.fromkeys(_TEAMS, ("classifier",)),
     "score": ("classifier", "board"),
@@ -113,13 +113,11 @@ def estimate_paired(
     rng, seed = sample.resolve_seed(random_seed)
     fit = drawing.fit_pairs(Pairs.of(boards, spec.priors, top), rng)
     parameters = draw_parameters(fit, sizes["draws"] * sizes["chains"], rng)
-    weights = ", ".join(f"{name} {weight:.3f}" for name, weight in fit.shape_weights.items())
     how: Any = {"method": "exact", "seed": seed} | spec.provenance
     known = sample.describe_provenance((boards,), spec.priors, **how)
     exact = {
         "skill_family": "averaged",
         "log_evidence": fit.log_evidence_of_all,
-        "family_weights": weights,
         "effective_points": fit.effective_size,
         "draws_are_independent": 1,
     }
@@ -204,8 +202,7 @@ def _result(
         if 4 * psi.size <= sample.LARGEST_GROUP:
             each = np.zeros(psi.shape)
             each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
-            likelihood = lay_out({"log_likelihood": each})
-            made["log_likelihood"] = likelihood.rename(log_likelihood="score")
+            made["log_likelihood"] = lay_out({"score": each}, dims={"score": ("classifier",)})
     why = known.get("diagnostics_reasons"), *doubts, *drawing.reasons_of(fit, noise)
     reasons = filter(None, why)
     facts = {

@@ -21,6 +21,7 @@ from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.observed import PairedBoards
+from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.fit import FieldFit, fit_shape
 from bayes_sota.leaderboard.posterior import notes_of, reasons_of
 from bayes_sota.leaderboard.sample import best_first, compare_boards, facts_of, groups_of_board
@@ -115,11 +116,10 @@ def complete(
     ours["posterior"] = ours["posterior"].assign_coords(same)
     for name in ("posterior", "observed_data"):
         ours[name] = xr.merge([groups[name], ours[name]], compat="override", join="outer")
-    reasons = [*reasons_of(shape), described["diagnostics_reasons"]]
-    facts = facts_of(shape, reasons, notes_of(shape)) | {
-        "rho_learnt": 0,
-        "skill_family": shape.shape.name,
-    }
+    of_known, doubts = notes_of_anchors(board)
+    reasons = [*doubts, *reasons_of(shape), described["diagnostics_reasons"]]
+    notes = [*notes_of(shape), *of_known]
+    facts = facts_of(shape, reasons, notes) | {"rho_learnt": 0, "skill_family": shape.shape.name}
     return result_tree(groups | ours, described | facts)
 
 
@@ -173,4 +173,4 @@ def draw_own_skills(
 
     node = fit.nodes.find(rho)
     parameters = Parameters(np.zeros(rho.size, np.int64), node, np.zeros((rho.size, 2)))
-    return draw_skills(fit, parameters, rng, shapes=shapes, shared=(rho, shift))
+    return draw_skills(fit, parameters, rng, every=True, shapes=shapes, shared=(rho, shift))

@@ -37,7 +37,7 @@ from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.leaderboard.anchors import known_skills
 from bayes_sota.leaderboard.evidence import Evidence, Tables
-from bayes_sota.leaderboard.fit import FieldFit
+from bayes_sota.leaderboard.fit import FieldFit, place_within
 from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
 REPEATS = 4  # draws per set of parameters
@@ -59,10 +59,12 @@ class Skills:
     fit : FieldFit
     parameters : Parameters
         Behind the draws.
+    classifier : ndarray of int, shape (E,)
+        Column of each modelled entry; -1 where it is among the others.
     psi : ndarray, shape (D, C)
         Board-conditional skills.
-    hidden : ndarray, shape (D,)
-        Psi of the best of those that are not listed; the lowest of the grid without any.
+    others : ndarray, shape (D,)
+        Psi of the best of all others: modelled, but far below, and not listed; -inf without any.
     fresh_best : ndarray, shape (D,)
         Expected best psi of as many fresh classifiers.
     rho, shift, tries : ndarray, shape (D,)
@@ -73,8 +75,9 @@ class Skills:
 
     fit: FieldFit
     parameters: Parameters
+    classifier: IntArray
     psi: FloatArray
-    hidden: FloatArray
+    others: FloatArray
     fresh_best: FloatArray
     rho: FloatArray
     shift: FloatArray
@@ -84,7 +87,10 @@ class Skills:
     @cached_property
     def entry_of(self) -> IntArray:
         """A modelled entry of each column, (C,)."""
-        return self.fit.evidence.entries[self.fit.classifiers[2]]
+        entry = np.empty(self.psi.shape[1], np.int64)
+        drawn = self.classifier >= 0
+        entry[self.classifier[drawn]] = self.fit.evidence.entries[drawn]
+        return entry
 
     def without_shift(self, psi: FloatArray, entries: IntArray) -> FloatArray:
         """True skills of entries from their psi, (D, k)."""
@@ -106,24 +112,25 @@ class Skills:
     @cached_property
     def best(self) -> FloatArray:
         """theta_sota, the highest skill, (D,)."""
-        return self._candidates.max(axis=1)
+        return self._leaders.max(axis=1)
 
     @cached_property
-    def _candidates(self) -> FloatArray:
-        """True skills, and that of the best of those that are not listed, (D, C + 1) at most."""
-        evidence = self.fit.evidence
-        if not evidence.board.is_partial:
-            return self.theta
-        hidden = evidence.law.remove_shift(self.hidden, self.rho * self.shift)
-        return np.column_stack([self.theta, hidden])
+    def _leaders(self) -> FloatArray:
+        """True skills behind the best scores, and of the best of all others, (D, 41) at most."""
+        others = self.theta[:, :-LEADERS].max(axis=1, initial=-np.inf)
+        if not np.isneginf(self.others).all():
+            hidden = self.fit.evidence.law.remove_shift(self.others, self.rho * self.shift)
+            others = np.maximum(others, hidden)
+        leaders = self.theta[:, -LEADERS:]
+        return leaders if np.isneginf(others).all() else np.column_stack([leaders, others])
 
     def with_known(self, rng: np.random.Generator) -> "Skills":
         """The same with known skills, of modelled entries that share no column with others."""
         evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
         column = np.full(evidence.scores.size + 1, -1)  # the last of anchors that do not compete
-        column[evidence.entries] = classifier = self.fit.classifiers[0]
+        column[evidence.entries] = self.classifier
         column = column[anchors.entry]
-        alone = np.bincount(classifier)[column] == 1
+        alone = np.bincount(self.classifier + 1)[column + 1] == 1
         which = np.flatnonzero((column >= 0) & alone)
         columns, psi = column[which], self.psi.copy()
         variance = None if evidence.shift is None else psi[:, columns].var(axis=0)
@@ -137,9 +144,9 @@ class Skills:
         """Skill of an entry with the best score, any that share it and are not known, (D,)."""
         evidence = self.fit.evidence
         score = evidence.scores[evidence.entries]
-        first = score == score.max()
+        first = (score == score.max()) & (self.classifier >= 0)
         others = first & ~np.isin(evidence.entries, evidence.known_entries)
-        tied = np.unique(self.fit.classifiers[0][others if others.any() else first])
+        tied = np.unique(self.classifier[others if others.any() else first])
         draw = np.arange(len(self.theta))
         return self.theta[draw, tied[draw % tied.size]]
 
@@ -163,16 +170,13 @@ class Skills:
         evidence, size, columns = self.fit.evidence, len(self.theta), self.entry_of
         if evidence.shares_scores:
             test_set, rows = fresh_test_set(evidence.board, rng, self.rho), np.arange(size)
-            leaders = np.sort(self._candidates, axis=1)[:, -LEADERS:]
+            leaders = np.sort(self._leaders, axis=1)[:, -LEADERS:]
             scores = np.array([test_set.play(rng, rows, one) for one in leaders.T])
             winner = test_set.play(rng, rows, self.winner)
             return {"winner_new_score": winner, "best_new_score": scores.max(axis=0)}
         ratio = evidence.ratio if evidence.new_ratio is None else evidence.new_ratio
         loading = evidence.loading(self.rho[:, None], columns)
-        if evidence.factor is None:
-            own = rng.standard_normal(self.theta.shape)
-        else:
-            own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
+        own = evidence.draw_normal((size,), rng)[:, self.fit.classifiers[2]]
         again = evidence.explained  # which fresh items share again
         loading = np.sqrt(again + (1 - again) * loading**2)
         error = loading * rng.standard_normal((size, 1)) + np.sqrt(1 - loading**2) * own
@@ -187,10 +191,10 @@ class Skills:
 
     @one_thread()
     def of_all(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """True skills of all entries, (D, m)."""
+        """True skills of all entries, (D, m); every modelled entry must have a column."""
         evidence, law = self.fit.evidence, self.fit.evidence.law
         skill = np.empty((len(self.theta), evidence.scores.size), np.float32)
-        skill[:, evidence.entries] = self.theta[:, self.fit.classifiers[0]]
+        skill[:, evidence.entries] = self.theta[:, self.classifier]
         worst_first = evidence.loadings.order
         below = worst_first[~evidence.modelled[worst_first]]
         for r, f, draws in self.parameters.cells(self.fit, _ROWS) if below.size else ():
@@ -242,9 +246,11 @@ class Skills:
         return falling / falling[0]
 
 
-def draw_posterior(fit: FieldFit, draws: int, rng: np.random.Generator) -> Skills:
-    """``draws`` draws from a fit."""
-    return draw_skills(fit, draw_parameters(fit, draws, rng), rng)
+def draw_posterior(
+    fit: FieldFit, draws: int, rng: np.random.Generator, *, every: bool = False
+) -> Skills:
+    """``draws`` draws from a fit; of every modelled entry, or of those that may be the best."""
+    return draw_skills(fit, draw_parameters(fit, draws, rng), rng, every=every)
 
 
 def draw_parameters(fit: Fit, draws: int, rng: np.random.Generator) -> Parameters:
@@ -260,6 +266,7 @@ def draw_skills(
     parameters: Parameters,
     rng: np.random.Generator,
     *,
+    every: bool = False,
     shapes: Callable[[IntArray], FloatArray] | None = None,
     shared: tuple[FloatArray, FloatArray] | None = None,
 ) -> Skills:
@@ -271,6 +278,8 @@ def draw_skills(
     parameters : Parameters
         Of D draws.
     rng : Generator
+    every : bool
+        Whether all modelled classifiers are drawn, not only the leaders and the best of the others.
     shapes : callable, optional
         Densities of some draws at ``wider_grid``, (k, 1, G), or (k, E, G) of each modelled entry;
         default those of the parameters.
@@ -279,9 +288,13 @@ def draw_skills(
     """
     evidence, size, copies = fit.evidence, parameters.node.size, fit.copies
     rho, shift = draw_shared(fit, parameters, rng) if shared is None else shared
-    _, row, first = fit.classifiers
-    tries, psi = draw_tries(fit, size, rng), np.empty((size, row.size))
-    hidden, fresh = np.full(size, evidence.psi[0]), np.empty(size)
+    classifier, row, first = fit.classifiers
+    every = every or not evidence.shares_scores or evidence.known_entries.size > 0
+    columns = row.size if every else min(row.size, LEADERS)
+    row = row[-columns:]  # the last rows have the best scores
+    rest = np.maximum(copies - np.bincount(row, minlength=copies.size), 0.0)
+    tries, psi = draw_tries(fit, size, rng), np.empty((size, columns))
+    others, fresh = np.full(size, -np.inf), np.empty(size)
     every_y, widths = wider_grid(evidence)
     block = int(np.clip(_NUMBERS // (evidence.y.size * copies.size), 4, 200))
     for r, f, draws in parameters.cells(fit, block):
@@ -295,18 +308,22 @@ def draw_skills(
         alone = wider.shape[1] > 1  # an entry has a field of its own
         density = fit.outliers.join(wider[:, :, : evidence.y.size])
         cdf = np.cumsum(density * (table.score[row] if alone else table.score), axis=2)
-        level = _levels(evidence, draws.size, first, rng)
-        rows = at[:, None] * cdf.shape[1] + (np.arange(row.size) if alone else row)
+        level = _levels(evidence, draws.size, first, columns, rng)
+        rows = at[:, None] * cdf.shape[1] + (np.arange(columns) if alone else row)
         y = invert_rows(cdf.reshape(-1, evidence.y.size), level, evidence.y, rows)
         psi[draws] = evidence.law.skill_at(y)
         mass = wider * np.append(table.typical, np.ones(_BEYOND)) * widths
         fresh[draws] = expected_best(mass, copies.sum(), evidence.law.skill_at(every_y))[at]
-        if evidence.board.is_partial:
+        if rest.any() or evidence.board.is_partial:
             if alone:
                 what = "each score of the model has its own density, and classifiers are not listed"
                 raise InputError(f"{what}: theta_sota needs their densities as well")
-            hidden[draws] = _draw_hidden(fit, table, density[at, 0], tries[draws], rng)
-    skills = Skills(fit, parameters, psi, hidden, fresh, rho, shift, tries)
+            log_cdf = _log_cdf_of_best(cdf, rest)[at]
+            log_cdf = log_cdf + log_hidden(fit, table, density[at, 0], tries[draws])
+            y = invert_rows(np.exp(log_cdf), rng.random((draws.size, 1)), evidence.y)
+            others[draws] = evidence.law.skill_at(y[:, 0])
+    index = np.maximum(classifier - classifier.max() - 1 + columns, -1)
+    skills = Skills(fit, parameters, index, psi, others, fresh, rho, shift, tries)
     return skills.with_known(rng) if evidence.known_entries.size else skills
 
 
@@ -326,10 +343,8 @@ def draw_shared(
     Shifts of four draws of one point lie in different quarters: ``cluster_mcse`` knows points.
     """
     point, size = parameters.point, parameters.node.size
-    draws = np.bincount(point)
-    rank, first = np.empty(size, np.int64), np.cumsum(draws) - draws
-    rank[np.argsort(point, kind="stable")] = np.arange(size) - np.repeat(first, draws)
-    quarter = (rank + rng.integers(REPEATS, size=draws.size)[point]) % REPEATS
+    begin = rng.integers(REPEATS, size=point.max() + 1)[point]
+    quarter = (place_within(point) + begin) % REPEATS
     shift = ndtri((quarter + rng.random(size)) / REPEATS)
     rho, shift = fit.nodes.draw_rho(parameters.node, rng), shift * fit.evidence.wider((size,), rng)
     if fit.evidence.shift is not None:
@@ -346,32 +361,28 @@ def draw_tries(fit: FieldFit, size: int, rng: np.random.Generator) -> FloatArray
     return np.maximum(tries.quantile(rng.random(size)), fit.copies.sum())
 
 
-def _levels(evidence: Evidence, size: int, entry: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Uniform numbers of classifiers, (size, C), with what relatives share.
+def _levels(
+    evidence: Evidence, size: int, entry: IntArray, columns: int, rng: np.random.Generator
+) -> FloatArray:
+    """Uniform numbers of classifiers, (size, columns), with what relatives share.
 
     ``entry`` (C,) is one of the entries of each. Of independent ones those of four draws in a row
     lie in different quarters.
     """
     if evidence.shares_scores:
-        begin = rng.integers(REPEATS, size=(-(-size // REPEATS), entry.size))
+        begin = rng.integers(REPEATS, size=(-(-size // REPEATS), columns))
         quarter = np.arange(size)[:, None] + np.repeat(begin, REPEATS, axis=0)[:size]
-        return (quarter % REPEATS + rng.random(quarter.shape)) / REPEATS
+        return (quarter % REPEATS + rng.random((size, columns))) / REPEATS
     normal = evidence.draw_normal((size,), rng)[:, entry]
     normal *= evidence.wider((size, 1), rng)
     return ndtr(np.clip(normal, -_FARTHEST, _FARTHEST))
 
 
-def _draw_hidden(
-    fit: FieldFit,
-    table: Tables,
-    density: FloatArray,
-    tries: FloatArray,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Psi of the best of those that are not listed, (D,); as of ``log_hidden``."""
-    below = np.exp(log_hidden(fit, table, density, tries))
-    y = invert_rows(below, rng.random((len(below), 1)), fit.evidence.y)
-    return fit.evidence.law.skill_at(y[:, 0])
+def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
+    """Log cdf of the best of so many classifiers of each row, (N, G), from cdfs (N, K, G)."""
+    kept = cdf[:, copies > 0]
+    log_cdf = np.log(np.maximum(kept / np.maximum(kept[:, :, -1:], _TINY), _TINY))
+    return copies[copies > 0] @ log_cdf
 
 
 def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatArray) -> FloatArray:
@@ -379,6 +390,8 @@ def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatAr
 
     For densities (D, G) and numbers of classifiers (D,).
     """
+    if not fit.evidence.board.is_partial:
+        return np.zeros_like(density)
     mass, reached = density * (1 - table.typical), density @ table.typical
     rate = (fit.copies.sum() / np.maximum(reached, _TINY))[:, None]
     unlisted = np.maximum(tries - fit.evidence.scores.size, 0)[:, None]
@@ -409,13 +422,15 @@ def fresh_scores(
 ) -> FloatArray:
     """Scores of fresh boards with the design of this one, (D, E); of entries with psi, if given."""
     scores = np.empty((parameters.node.size, fit.evidence.entries.size))
+    classifier, _, first = fit.classifiers
     for r, f, draws in parameters.cells(fit, _block(fit.evidence)):
         if psi is None:
             density = fit.density(fit.families[f], parameters.points(fit, draws))
             at = draw_fresh(fit, fit.tables[r], density, rng)
         else:
             at = psi[draws]
-        scores[draws] = _scores_at(fit, r, at, rng)
+        drawn = fit.evidence.draw_scores(at, float(fit.rho[r]), float(fit.nodes.luck[r]), rng)
+        scores[draws] = drawn[:, first][:, classifier]  # copies of a classifier have one score
     return scores
 
 
@@ -430,12 +445,6 @@ def replicate_scores(
     density = fit.outliers.join(fit.in_units(log_density)[0])[None]
     psi = draw_fresh(fit, fit.tables[r], density, rng)
     return fit.evidence.board.sign * fit.evidence.draw_scores(psi, rho, 0.0, rng)[0]
-
-
-def _scores_at(fit: FieldFit, r: int, psi: FloatArray, rng: np.random.Generator) -> FloatArray:
-    scores = fit.evidence.draw_scores(psi, float(fit.rho[r]), float(fit.nodes.luck[r]), rng)
-    classifier, _, first = fit.classifiers
-    return scores[:, first][:, classifier]  # copies of a classifier have one score
 
 
 def draw_fresh(
@@ -487,14 +496,16 @@ def prior_boards(
     wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
     vars(wide)["scale"] = fit.scale  # the same shapes, whose least width is a step of the fit
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
-    psi, scores = np.empty((2, size, evidence.entries.size))
+    psi = np.empty((size, evidence.entries.size))
     hidden, tries = np.full(size, evidence.psi[0]), draw_tries(fit, size, rng)
     for r, f, draws in parameters.cells(wide, _block(evidence)):
         density = wide.density(wide.families[f], parameters.points(wide, draws))
         psi[draws] = draw_fresh(wide, wide.tables[r], density, rng)
-        scores[draws] = _scores_at(wide, r, psi[draws], rng)
         if evidence.board.is_partial:
-            hidden[draws] = _draw_hidden(wide, wide.tables[r], density, tries[draws], rng)
+            below = np.exp(log_hidden(wide, wide.tables[r], density, tries[draws]))
+            y = invert_rows(below, rng.random((draws.size, 1)), evidence.y)
+            hidden[draws] = law.skill_at(y[:, 0])
+    scores = fresh_scores(wide, parameters, rng, psi)
     theta = law.remove_shift(psi, evidence.moved(rho, shift, evidence.entries))
     return {
         "score": scores,

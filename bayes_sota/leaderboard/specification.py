@@ -106,26 +106,6 @@ def of_other_field[P: BoardPriors | MaximumPriors](priors: P) -> list[tuple[str,
     return []
 
 
-def source_of_rho(model: str) -> str:
-    """Where the prior of rho of a named model comes from, in words.
-
-    Examples
-    --------
-    >>> source_of_rho("paired-boards"), source_of_rho("observed-maximum-tabular")
-    ('the prior for any domain', 'the prior of the domain tabular')
-    >>> source_of_rho("ensembles"), source_of_rho("paired-boards-tabular-ensembles")
-    ('the prior of ensembles in any domain', 'the prior of ensembles in the domain tabular')
-    """
-    rest = model.removesuffix(_ENSEMBLES).removesuffix("-")
-    kind = "ensembles in " * (rest != model)
-    for domain in DOMAINS:
-        if rest.endswith(domain):
-            return f"the prior of {kind}the domain {domain}"
-    if rest in ("", *(builder.default for builder in BUILDERS.values())):
-        return f"the prior {f'of {kind}' if kind else 'for '}any domain"
-    return "the priors given" if model == "unnamed" else f"the model {model}"
-
-
 def notes_on_field(data: object, name: str, asked: Model = None) -> list[str]:
     """Note that a download of a competition counts as a field of ensembles, unless by a model."""
     implied = isinstance(data, Chosen) and data.is_competition and asked is None

@@ -25,7 +25,7 @@ from bayes_sota.core.summary import error_of_mean, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.entries import MOST_JOINT, Ranks, rank_sets
 from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
@@ -35,8 +35,8 @@ _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries above which only the requested draws are made
 _SKILL = (
-    "Skill is the expected score on {}. Its interval includes the error that all entries share; "
-    "ranks and P(best) do not depend on it."
+    "Skill is the expected score on {}, drawn as these were. Its interval includes the error that "
+    "all entries share; ranks and P(best) do not depend on it."
 )
 _RANKS = {
     "joint": "Ranks are by skill: with probability {:.0%} all lie in their sets at once.",
@@ -46,8 +46,7 @@ _RANKS = {
 }
 _TIERS = (
     "Tier 1 holds the entries that may be the best, each next tier those that may be the best of "
-    "the rest. P(best) is the probability that no other entry is better; it is small where many "
-    "entries are about equal."
+    "the rest. P(best) is small where many entries are about equal."
 )
 
 
@@ -123,7 +122,7 @@ def board_table(
         for name in ("theta_sota", "winner_skill")
     )
     rho = summarize_draws(found.draws["rho"], ci_prob) | {"learnt": found.learns_rho}
-    entries = _rows(board, found, sets, winner, ci_prob)
+    entries = _rows(board, found, sets, ci_prob)
     content = {
         "entries": entries,
         "theta_sota": best,
@@ -139,7 +138,7 @@ def board_table(
             *found.notes,
             *notes_on_field(board, spec.name, model),
             *_notes(board, how),
-            words.about_rho(rho, spec.name, words.source_of(data)),
+            words.about_rho(rho, words.source_of(data)),
         ],
         "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
         "seed": int(seed) if seed.isdigit() else None,
@@ -151,23 +150,20 @@ def board_table(
         make_frame=lambda: pd.DataFrame([words.flat(row) for row in entries]),
         sentences=[*_sentences(data, content, winner)],
         tables=[table_of(entries, _columns(data, d, ci_prob), f"{data.name}: {m:,} entries")],
-        legend=[words.skill_is_about(_SKILL, data.new), _RANKS[how].format(ci_prob), _TIERS],
-        footer=["method exact"],
+        legend=[_SKILL.format(ABOUT[data.new]), _RANKS[how].format(ci_prob), _TIERS],
+        footer=[f"method exact, model {spec.name}"],
         basis=[how_drawn, SOFTWARE, words.CITED],
         measured=words.measured_of(data),
     )
 
 
 def _rows(
-    board: Leaderboard, found: BoardPosterior, sets: IntArray, winner: dict[str, Any], prob: float
+    board: Leaderboard, found: BoardPosterior, sets: IntArray, prob: float
 ) -> list[dict[str, Any]]:
-    """Rows of the JSON, best score first; those that lead alike have the winner's skill."""
+    """Rows of the JSON, best score first."""
     entries, evidence, order = found.entries, found.skills.fit.evidence, board.order
     scores, mean = board.scores[order], board.sign * entries.mean()
     ends = np.sort(board.sign * entries.interval(prob), axis=1)
-    if evidence.shares_scores and not (evidence.has_luck or evidence.known_entries.size):
-        leads = evidence.alike == evidence.alike[order[0]]
-        mean[leads], ends[leads] = winner["mean"], winner["interval"]
     skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
     columns: dict[str, Any] = {
         "rank": 1 + np.searchsorted(-scores, -scores, side="left"),
@@ -255,12 +251,8 @@ def _sentences(
         f"be distinguished, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
     )
     if needed := content["separating_first_two"]:
-        gap = needed["difference"]
-        d, many = text.decimals_for(gap), f"{float(f'{needed["times"]:.2g}'):,g} times as many "
-        by = f"{gap:.{d}f}"
-        if words.metric_of(data) == "accuracy":
-            by = f"{100 * gap:.{max(d - 2, 0)}f} points"
-        many += data.new
+        by = text.in_points(float(f"{needed['difference']:.2g}"), data.metric == "accuracy")
+        many = f"{float(f'{needed["times"]:.2g}'):,g} times as many {data.new}"
         if needed["n_more"]:
             many = f"{text.about(needed['n_more']).capitalize()} more items"
         one, other = (text.plain_text(name, 60) for name in needed["names"])

@@ -7,7 +7,6 @@ of ``items.by_task``, which shrinks how entries differ in a task towards their m
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,10 +32,9 @@ _ALONE = (
 _WORTH = "worth: the number of single answers, right or wrong, with the same standard error."
 _SIDE_BY_SIDE = 5  # entries in a table of 120 characters
 _TASKS = (
-    "Skill is the expected score on new items of a task. Differences between entries are shrunk "
-    "towards their mean over all tasks, more so in a task with few items. P: the probability that "
-    "best is the best of its task. For verdicts that hold together: bayes-sota claim responses "
-    "--by task."
+    "Differences between entries are shrunk towards their mean over all tasks, more so in a task "
+    "with few items. P: the probability that best is the best of its task. For verdicts that hold "
+    "together: bayes-sota claim responses --by task."
 )
 
 
@@ -66,7 +64,7 @@ def describe_skills(
     """
     skills = sorted(skills, key=lambda skill: -skill.score)
     records = [_record(skill, ci_prob) for skill in skills]
-    first, (d, kind), several = skills[0], _digits(skills[0]), len(skills) > 1
+    first, (d, kind) = skills[0], _digits(skills[0])
     scores = f"have a {metric} of" if metric.startswith("pass") else "score"
     groups = [
         f"{first.n_clusters:,} clusters" * (first.n_clusters != first.n_items),
@@ -79,29 +77,19 @@ def describe_skills(
         f"Expect {shown_name(first.name, 60)} to {scores} "
         f"{as_scores(records[0]['skill'], d, kind)} on many {ABOUT[new]}; here it has "
         f"{as_score(first.score, d, kind)}.",
-        f"{'Scores come' if several else 'The score comes'} from {items}; "
-        f"{'ranges are' if several else 'the range is a'} {ci_prob:.0%} interval{'s' * several}.",
+        f"Based on {items}; ranges are {ci_prob:.0%} intervals.",
     ]
-    if np.isfinite(first.share_of_runs) and not several:
-        more, than = ("runs of these", "items") if first.share_of_runs > 0.5 else ("items", "runs")
-        sentences.append(
-            f"Of the variance of a single run {first.share_of_runs:.0%} is between runs of the "
-            f"same items, the rest between items: more {more} would help more than more {than}."
-        )
     columns: dict[str, Any] = {
         "classifier": "name",
         "score": lambda row: as_score(row["score"], *row["digits"]),
-        "skill": lambda row: as_score(row["skill"]["mean"], *row["digits"]),
-        f"{ci_prob:.0%} interval": lambda row: (
-            as_scores(row["skill"], *row["digits"]).partition("(")[2].rstrip(")")
-        ),
+        f"skill ({ci_prob:.0%} interval)": lambda row: as_scores(row["skill"], *row["digits"]),
         "items": lambda row: f"{row['n_items']:,}",
         "worth": lambda row: row["n_effective"] and f"{row['n_effective']:,.0f}",
     }
     rows = [row | {"digits": _digits(skill)} for row, skill in zip(records, skills, strict=True)]
     facts = {"average": average, "new": new, "prob": ci_prob, "metric": metric or "accuracy"}
     return report_of(
-        {"classifiers": records, **facts, "notes": [*notes, *[_ALONE] * several]},
+        {"classifiers": records, **facts, "notes": [*notes, *[_ALONE] * (len(skills) > 1)]},
         make_frame=lambda: frame_of([flat(record) for record in records]),
         sentences=sentences,
         tables=[table_of(rows, columns)],
@@ -178,33 +166,26 @@ def board_by_task(
     found = compare_by_task(outcomes, draws=draws, random_seed=rng)
     tasks = _rows_of_tasks(found, ci_prob)
     entries = [row for rows in tasks for row in rows.values()]
-    metric = "accuracy" if outcomes.is_answers else "score"
     order = [found.methods[j] for j in np.argsort(-found.average.mean(axis=0), kind="stable")]
+
+    def shown(row: dict[str, Any]) -> str:
+        percent, sd = outcomes.is_answers, row["skill"]["sd"]
+        d = decimals_for((2 if percent else 4) * sd) - percent
+        return as_scores(row["skill"], d, outcomes.metric)
+
     own = sorted((rows[order[0]] for rows in tasks), key=lambda row: row["skill"]["mean"])
-    low, high = (
-        f"{as_scores(e['skill'], max(decimals_for(e['skill']['sd']), 2), metric)} on "
-        f"{shown_name(e['task'], 60)}"
-        for e in (own[0], own[-1])
-    )
+    low, high = (f"{shown(e)} on {shown_name(e['task'], 60)}" for e in (own[0], own[-1]))
     said = (
         f"On many new items expect {shown_name(order[0], 60)}, the best over all tasks, to score "
         f"from {low} to {high}; ranges are {ci_prob:.0%} intervals."
     )
-
-    def skill(name: str, rows: dict[str, dict[str, Any]]) -> str:
-        one, percent = rows[name]["skill"], metric == "accuracy"
-        return as_scores(one, decimals_for((2 if percent else 4) * one["sd"]) - percent, metric)
-
-    def best(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        return max(rows.values(), key=lambda row: float(row["p_best"]))
-
-    columns: dict[str, Any] = {
-        "task": lambda rows: best(rows)["task"],
-        "items": lambda rows: f"{best(rows)['n_items']:,}",
-        **{name: partial(skill, name) for name in order[:_SIDE_BY_SIDE]},
-        "best": lambda rows: best(rows)["name"],
-        "P": lambda rows: chance(p := best(rows)["p_best"], share_mcse(p, draws)),
-    }
+    lines = []
+    for rows in tasks:
+        best = max(rows.values(), key=lambda row: float(row["p_best"]))
+        line = {"task": best["task"], "items": f"{best['n_items']:,}"}
+        line |= {name: shown(rows[name]) for name in order[:_SIDE_BY_SIDE]}
+        p = chance(best["p_best"], share_mcse(best["p_best"], draws))
+        lines.append(line | {"best": best["name"], "P": p})
     title = f"skills in each task ({ci_prob:.0%} interval), and the best"
     notes = [*outcomes.notes, *found.notes]
     facts = {"n_tasks": len(tasks), "prob": ci_prob, "notes": notes, "seed": seed_number(seed)}
@@ -212,7 +193,7 @@ def board_by_task(
         {"entries": entries, **facts},
         make_frame=lambda: frame_of([flat(entry) for entry in entries]),
         sentences=[said],
-        tables=[table_of(tasks, columns, title)],
+        tables=[table_of(lines, {head: head for head in lines[0]}, title)],
         legend=[_TASKS],
         basis=[f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}", SOFTWARE],
         measured="tasks",

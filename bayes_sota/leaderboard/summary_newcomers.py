@@ -182,7 +182,7 @@ def of_board(found: BoardPosterior) -> Newcomer:
     moved, own = rho * shift * ratio, (1 - rho**2) * ratio**2
     cells = partial(_on_grid, found)
     of = (evidence.law, best, moved, own, board.maximum, cells, error, board.sign)
-    return Newcomer(*of, luck=luck)
+    return Newcomer(*of, luck)
 
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:

@@ -93,9 +93,8 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
     entries = _teams(tree, (values["theta_sota"]["sd"] / values["theta_sota"]["mcse"]) ** 2)
     scores = {f"{which}_score": float(getattr(boards, which)[first]) for which in BOARDS}
     winner = next(row for row in entries if row.items() >= scores.items())
-    own = {name: winner[name] for name in ("expected_private", "p_best", "p_best_mcse")}
+    beyond = {"shrinkage": scores["public_score"] - winner["expected_private"]}
     errors = {which: summary(f"{which}_se") for which in BOARDS}
-    own["shrinkage"] = scores["public_score"] - own["expected_private"]
     # of the first so many the mean probability that luck explains them is below 1 - prob
     p = np.array([row["beyond_luck"]["probability"] for row in entries])
     false = np.cumsum(1 - p) / np.arange(1, p.size + 1)
@@ -116,7 +115,7 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
         "observed_maximum": scores["public_score"],
         **values,
         "standard_errors": {"known": boards.noise_is_known} | errors,
-        "public_winner": {"name": boards.names[first], **scores, **own},
+        "public_winner": winner | beyond | {"name": boards.names[first]},
         "best": [row for row in likely[:_LISTED] if row["p_best"] > 0],
         "entries": entries,
         "gained_beyond_luck": [row["name"] for row in entries[:n_gained]],
@@ -152,14 +151,11 @@ def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
 
 def _legend(content: dict[str, Any]) -> list[str]:
     """The terms, and how rho and lambda are known."""
-    of_rho = words.about_rho(content["rho"], content["model"], "differences")
+    of_rho = words.about_rho(content["rho"], "differences")
     known = [_TERMS.format(", on the arcsine scale" * (content["n_test"] is not None)), of_rho]
     if luck := content.get("submission_luck"):
-        learnt = f"set to {luck['mean']:.2f}"
-        if luck["learnt"]:
-            own, prior = (text.span(one["interval"], 2) for one in (luck, luck["prior"]))
-            middle = luck["prior"]["median"]
-            learnt = f"learnt as {luck['mean']:.2f} ({own}; prior {middle:.2f}, {prior})"
+        value, ends = f"{luck['mean']:.2f}", text.span(luck["interval"], 2)
+        learnt = f"learnt as {value} ({ends})" if luck["learnt"] else f"set to {value}"
         chosen = "how much chance decided which submission the public board shows"
         known.append(f"Lambda, {chosen}, is {learnt}.")
     return known

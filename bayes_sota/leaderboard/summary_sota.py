@@ -1,36 +1,39 @@
 """Report of theta_sota, in numbers and words, for the shell and for Python."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayes_sota.core import summary
-from bayes_sota.core.arguments import DEFAULT_SEED, generator_of
-from bayes_sota.core.tables import SOFTWARE, Report, Table, rows_of, table_of
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of, refuse_unused
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.parallel import shown_progress
+from bayes_sota.core.priors import Priors, maximum_priors
+from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.anchors import narrowed_by_anchor
-from bayes_sota.leaderboard.posterior import BoardPosterior
+from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
+    Row,
     estimate,
     rows_of_board,
     rows_of_maxima,
-    tried,
 )
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
-_HARDLY = 0.97  # of a width: too little help for a note
 _ROW_DRAWS = 1000  # of a row of the sensitivity
+_HARDLY, _LEAST_LEFT = 0.97, 0.02  # of a width: too little help for a note; the most help
 _WHAT_TO_REPORT = (
-    "Skill is the expected score on {}. Report winner_skill for how good the winner is, and "
-    "theta_sota for how good the best is."
+    "Skill is the expected score on {}, drawn as these were. Report winner_skill for how good the "
+    "winner is, and theta_sota for how good the best is."
 )
 MEANING = {
     "theta_sota": "skill of the best of these, whichever it is",
@@ -46,8 +49,8 @@ _FRESH = {
     "tasks": "another set of as many tasks",
 }
 _NEWCOMER = (
-    "whether a new classifier is truly better depends strongly on how much error it shares with "
-    "the others (rho), which scores do not show: compare it with the best item by item"
+    "whether a new classifier is better depends strongly on rho, which scores do not show: compare "
+    "it with the best item by item"
 )
 
 
@@ -73,6 +76,11 @@ def report_sota(
     **settings
         Of ``estimate_sota``.
 
+    Returns
+    -------
+    Report
+        ``about`` is the result of ``estimate_sota``.
+
     Examples
     --------
     >>> board = BestScore("0.98", n_test=200, n_classifiers=50)
@@ -89,82 +97,33 @@ def report_sota(
             assumptions = rows_of_maxima(boards, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
         else:
             assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
-        rows = rows_of(tried(assumptions[1:], ci_prob, bool(settings.get("progressbar"))))
-    answers = [
-        newcomer(found or tree, score=new_score, board=k)
-        for k in range(len(boards) * (new_score is not None))
-    ]
-    notes = notes_on_field(boards[0], tree.attrs["model_name"], settings.get("model"))
-    if found is not None:
-        notes += _worth_of_an_anchor(found, tree, boards[0], ci_prob)
-    return describe_sota(tree, boards, rows, ci_prob, answers, notes)
-
-
-def _worth_of_an_anchor(
-    found: BoardPosterior, tree: xr.DataTree, data: Any, ci_prob: float
-) -> Iterator[str]:
-    """Note on how much one known skill would narrow the interval."""
-    evidence, best = found.skills.fit.evidence, found.draws["theta_sota"]
-    error = evidence.law.standard_error * evidence.error_ratio
-    times = narrowed_by_anchor(best, found.draws["rho"], error, answers=found.learns_rho)
-    if data.anchors is not None or data.new != "items" or times > _HARDLY:
-        return
-    now = summary.estimand_summary(tree, "theta_sota", ci_prob)
-    d = words.said_decimals(data, decimals_of(now))
-    low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
-    ends = (as_score(end, d, words.metric_of(data)) for end in (low, high))
-    yield (
-        "one similar model whose skill is known (--known NAME=SKILL) would narrow the range of "
-        f"theta_sota to about {' to '.join(ends)}"
-    )
-
-
-def describe_sota(
-    tree: xr.DataTree,
-    boards: tuple[Data, ...],
-    sensitivity: Sequence[dict[str, Any]] = (),
-    ci_prob: float = 0.95,
-    newcomers: Sequence[dict[str, Any]] = (),
-    notes: Sequence[str] = (),
-) -> Report:
-    """Describe a result of ``estimate_sota``, given the boards behind it.
-
-    Parameters
-    ----------
-    tree : DataTree
-    boards : tuple of Leaderboard, Outcomes or BestScore
-    sensitivity : sequence of dict
-        Rows of ``sota_sensitivity`` but for the first.
-    ci_prob : float
-        Probability of the intervals.
-    newcomers : sequence of dict
-        Answers of ``newcomer``, one for each board.
-    notes : sequence of str
-    """
+        rows = _tried(assumptions[1:], ci_prob, bool(settings.get("progressbar")))
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
-    for one, answer in zip(each, newcomers, strict=False):
-        one["p_new_truly_better"] = answer
-    found = summary.estimand_summary(tree, "rho", ci_prob)
-    rho = {name: found[name] for name in ("mean", "interval")}
-    rho["learnt"] = bool(tree.attrs.get("rho_learnt", 0))
-    whole = isinstance(boards[0], Leaderboard | Outcomes)
-    stored = str(tree.attrs.get("notes", "")).split("; ") if whole else []
-    unsure = [_NEWCOMER] if newcomers and not isinstance(boards[0], Outcomes) else []
     diagnosed = summary.diagnose(tree)
-    diagnosed["reasons"] += [reason for one in newcomers for reason in reasons_of_answer(one)]
+    notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
+    notes += notes_on_field(boards[0], tree.attrs["model_name"], settings.get("model"))
+    if found is not None and boards[0].anchors is None and boards[0].new == "items":
+        notes += _worth_of_an_anchor(found, summary.estimand_summary(tree, "theta_sota", ci_prob))
+    if new_score is not None:
+        for k, one in enumerate(each):
+            answer = newcomer(found or tree, score=new_score, board=k)
+            one["p_new_truly_better"] = answer
+            diagnosed["reasons"] += reasons_of_answer(answer)
+        notes += [] if isinstance(boards[0], Outcomes) else [_NEWCOMER]
+    rho = summary.estimand_summary(tree, "rho", ci_prob)
     content = {
         "method": tree.attrs["method"],
         **each[0],
         **({"boards": each} if len(each) > 1 else {}),
-        "rho": rho,
-        "sensitivity": _by_assumption(sensitivity),
+        "rho": rho | {"learnt": bool(tree.attrs.get("rho_learnt", 0))},
+        "sensitivity": _by_assumption(rows),
         "prob": ci_prob,
         "model": tree.attrs["model_name"],
         "diagnostics": diagnosed | {"ok": not diagnosed["reasons"]},
         "seed": summary.seed_of(tree),
-        "notes": [*filter(None, stored), *notes, *unsure],
+        "notes": notes,
     }
-    legend = [words.about_rho(rho, content["model"], words.source_of(boards[0]))]
+    legend = [words.about_rho(content["rho"], words.source_of(boards[0]))]
     if above := content["n_above_sota"]:
         low, high = above["interval"]
         legend.append(
@@ -175,13 +134,72 @@ def describe_sota(
         content,
         make_frame=lambda: summary.summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
         sentences=[*_sentences(boards, each, ci_prob)],
-        tables=_tables(boards, each, sensitivity, ci_prob),
+        tables=_tables(boards, each, rows, ci_prob),
         legend=legend,
         footer=[f"method {content['method']}, model {content['model']}"],
         basis=[f"model {content['model']}", summary.how_drawn(tree), SOFTWARE, words.CITED],
         measured=words.measured_of(boards[0]),
         about=tree,
     )
+
+
+def sota_sensitivity(
+    board: BestScore | Sequence[BestScore],
+    *,
+    priors: Priors | None = None,
+    reference_skill: float | None = None,
+    ci_prob: float = 0.95,
+    draws: int = 4000,
+    random_seed: int | None = DEFAULT_SEED,
+    progressbar: bool = False,
+) -> pd.DataFrame:
+    """How theta_sota moves with assumptions that the data do not determine, by the exact route.
+
+    The number of classifiers at half, twice and ten times; theta0 at half and twice its odds; rho
+    fixed at the 2.5 %, 50 % and 97.5 % quantiles of its prior (or at 0, 0.6 and 0.9 where it is
+    fixed); the spread of skills fixed at the ends of its prior range (or at half and twice); the
+    spread ratio of the scores behind AUCs at half and two; the other kind of field, where the prior
+    of rho is of one.
+
+    For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
+    alone; the luck of chosen submissions, where the board has some; more entries than are listed;
+    the spread ratio of the scores behind AUCs; the other kind of field.
+    ``progressbar`` shows how many are left.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
+        result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
+        boards, theta_sota is the first board's.
+    """
+    if isinstance(board, Outcomes):
+        raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
+    OPEN_SHARE.check(ci_prob, "ci_prob")
+    boards = (board,) if isinstance(board, BestScore) else tuple(board)
+
+    if len(boards) == 1 and isinstance(boards[0], Leaderboard):
+        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
+        rng = generator_of(random_seed)
+        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
+        rows = rows_of_board(found, draws, rng)
+    else:
+        known = maximum_priors(priors)
+        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
+    frame = pd.DataFrame(_tried(rows, ci_prob, progressbar))
+    frame[["lower", "upper"]] = frame["interval"].tolist()
+    return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
+
+
+def _tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
+    """Summaries of theta_sota under each assumption."""
+    found = []
+    with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
+        for assumption, value, draw in rows:
+            row = {"assumption": assumption, "value": value}
+            found.append(row | summary.summarize_draws(draw(), ci_prob))
+            advance()
+    return found
 
 
 def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dict[str, Any]:
@@ -205,12 +223,33 @@ def _content_of(tree: xr.DataTree, data: Any, index: int, ci_prob: float) -> dic
     }
 
 
+def _worth_of_an_anchor(found: BoardPosterior, now: dict[str, Any]) -> Iterator[str]:
+    r"""Note on how much one similar anchor would narrow the interval of theta_sota.
+
+    .. math:: \sqrt{1 - c\, E \rho^4\, se^2 / \mathrm{sd}(\theta_{sota})^2}
+
+    times its width, with c = 1 for an anchor that resembles the leaders as they resemble each other
+    and is not stray; boards of real classifiers showed .9 from answers and .6 from scores.
+    """
+    evidence, worth = found.skills.fit.evidence, 0.9 if found.learns_rho else 0.6
+    error = evidence.law.standard_error * evidence.error_ratio
+    share = worth * np.mean(found.draws["rho"] ** 4) * error**2 / max(now["sd"], 1e-150) ** 2
+    times, board = float(np.sqrt(np.clip(1 - share, _LEAST_LEFT, 1))), evidence.board
+    if times > _HARDLY:
+        return
+    low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
+    digits = words.said_decimals(board, decimals_of(now))
+    yield (
+        "one similar model whose skill is known (--known NAME=SKILL) would narrow the range of "
+        f"theta_sota to about {' to '.join(as_score(x, digits, board.metric) for x in (low, high))}"
+    )
+
+
 def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Rows of the sensitivity as JSON has them."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        entry = {name: row[name] for name in ("value", "mean", "mcse")}
-        entry["interval"] = [row["lower"], row["upper"]]
+        entry = {name: row[name] for name in ("value", "mean", "mcse", "interval")}
         found.setdefault(row["assumption"].replace(" ", "_"), []).append(entry)
     return found
 
@@ -223,14 +262,14 @@ def _sentences(
         of_board = f' of "{shown_name(data.name, 60)}"' * (len(boards) > 1)
         who, new = content.get("winner") or "the winner", content["winner_new_score"]
         d = words.said_decimals(data, decimals_of(new))
-        low, high = (as_score(end, d, words.metric_of(data)) for end in new["interval"])
+        low, high = (as_score(end, d, data.metric) for end in new["interval"])
         more = f"on {_FRESH[data.new]} the winner would score {low} to {high}"
         winner, best = content["winner_skill"], content["theta_sota"]
         who, score = shown_name(who, 60) + of_board, content["observed_maximum"]
         yield from words.answer_of(data, who, winner, best, score, more)
         if answer := content.get("p_new_truly_better"):
             yield sentence_of(answer, of_board)
-    yield words.skill_is_about(_WHAT_TO_REPORT, boards[0].new)
+    yield _WHAT_TO_REPORT.format(ABOUT[boards[0].new])
     yield f"Ranges are {ci_prob:.0%} intervals."
 
 
@@ -246,27 +285,26 @@ def _tables(
     tables = [words.quantity_table(one, meanings, ci_prob, data.name) for data, one in pairs]
 
     def steady(row: dict[str, Any]) -> int:
-        return steady_decimals((row["upper"] - row["lower"]) / 4, row["mcse"])
+        return steady_decimals(row["sd"], row["mcse"])
 
     columns: dict[str, Any] = {
         "assumption": lambda row: row["assumption"].replace("_", " "),
-        "set to": setting_of,
+        "set to": lambda row: setting_of(row["assumption"], row["value"]),
         "theta_sota": lambda row: f"{row['mean']:z.{steady(row)}f}",
-        f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), steady(row)),
+        f"{ci_prob:.0%} interval": lambda row: span(row["interval"], steady(row)),
     }
     title = "Sensitivity to what is assumed, not observed"
     return [*tables, table_of(sensitivity, columns, title)] if sensitivity else tables
 
 
-def setting_of(row: Mapping[str, Any]) -> str:
-    """Setting of an assumption in a row of the sensitivity; nothing where it is as given.
+def setting_of(assumption: str, value: float | str) -> str:
+    """Setting of an assumption in a row of the sensitivity, in words.
 
     Examples
     --------
-    >>> setting_of({"assumption": "n_classifiers", "value": 10.0})
-    'times 10'
+    >>> setting_of("n_classifiers", 10.0), setting_of("family", "normal")
+    ('times 10', 'normal')
     """
-    value = row["value"]
-    if isinstance(value, str) or np.isnan(value):
-        return value if isinstance(value, str) else ""
-    return f"{'times ' * (row['assumption'] == 'n_classifiers')}{value:.2g}"
+    if isinstance(value, str):
+        return value
+    return f"{'times ' * (assumption == 'n_classifiers')}{value:.2g}"

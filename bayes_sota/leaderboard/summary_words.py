@@ -8,9 +8,8 @@ import numpy as np
 from bayes_sota.core import text
 from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.data.item_values import tasks_in_words
-from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard, Metric
-from bayes_sota.data.outcomes import ABOUT, New, Outcomes
-from bayes_sota.leaderboard.specification import source_of_rho
+from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard
+from bayes_sota.data.outcomes import ABOUT, Outcomes
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
 _ENDS = {"rank_interval": "rank", "rank_set": "set"}
@@ -52,29 +51,20 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return cells
 
 
-def board_of(data: Leaderboard | Outcomes) -> Leaderboard:
-    """All scores."""
-    return data if isinstance(data, Leaderboard) else data.leaderboard()
-
-
-def metric_of(data: BestScore | Outcomes) -> Metric:
-    """Metric of the scores; averages of answers are accuracies as well."""
-    if isinstance(data, Outcomes):
-        return "accuracy" if data.is_answers else data.leaderboard().metric
-    return data.metric
+def board_of[D: BestScore](data: D | Outcomes) -> D | Leaderboard:
+    """All scores, or the best one."""
+    return data.leaderboard() if isinstance(data, Outcomes) else data
 
 
 def measured_of(data: BestScore | Outcomes) -> str:
     """Key of the words of a page on how accurate such results are."""
     if data.anchors is not None:
         return "anchors"
-    if isinstance(data, Outcomes):
-        return "answers" if data.is_answers else "auc"
     if data.metric != "accuracy":
         return "auc" * (data.metric == "auc")
-    if not isinstance(data, Leaderboard):
-        return "maximum"
-    return "leaderboard" if data.submissions is None else "submissions"
+    if isinstance(data, Leaderboard):
+        return "leaderboard" if data.submissions is None else "submissions"
+    return "answers" if isinstance(data, Outcomes) else "maximum"
 
 
 def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
@@ -126,8 +116,6 @@ def score_decimals(data: BestScore | Outcomes) -> int:
     """Decimals of the scores as printed; of exact ones as many as distinguish counts."""
     if isinstance(data, Outcomes) and data.is_answers:
         return int(np.ceil(np.log10(data.n_items * data.n_runs)))
-    if not isinstance(data, Leaderboard | Outcomes):
-        return len(f"{data.maximum:.6g}".partition(".")[2])
     board = board_of(data)
     if board.decimals is not None and board.decimals < 12:
         return board.decimals
@@ -145,11 +133,6 @@ def said_decimals(data: BestScore | Outcomes, supported: int) -> int:
     3
     """
     return min(supported, max(score_decimals(data), 3))
-
-
-def skill_is_about(sentence: str, new: New) -> str:
-    """A sentence about skill that names the items, runs or tasks it refers to."""
-    return sentence.format(ABOUT[new] + " of the same kind" * (new == "items"))
 
 
 def answer_of(
@@ -181,7 +164,7 @@ def answer_of(
     >>> next(answer_of(board, "the winner", skill, skill, 0.988, ""))
     'Expect the winner to score 97.8 % (95.7 to 99.4) on many new items, not the 98.8 % it shows.'
     """
-    metric, shown = metric_of(data), score_decimals(data)
+    metric, shown = data.metric, score_decimals(data)
     d, verb = said_decimals(data, text.decimals_of(winner)), "score"
     if isinstance(data, Outcomes) and data.passes is not None:
         verb = f"have a {data.measured} of"
@@ -244,12 +227,12 @@ def winner_of(data: Leaderboard | Outcomes) -> str | None:
     return None if others or name.isdigit() or name.startswith("entry ") else name
 
 
-def about_rho(rho: dict[str, Any], model: str, source: str) -> str:
+def about_rho(rho: dict[str, Any], source: str) -> str:
     """How much error classifiers share, and whether it is set, learnt from a source, or assumed.
 
     Examples
     --------
-    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "leaderboard", "answers")
+    >>> about_rho({"mean": 0.7, "interval": [0.7, 0.7], "learnt": False}, "answers")
     'How much error the classifiers share on these items is set: rho is 0.70.'
     """
     what = "tasks" if source == "tasks" else "items"
@@ -260,6 +243,6 @@ def about_rho(rho: dict[str, Any], model: str, source: str) -> str:
     if rho["learnt"]:
         return f"{said} learnt from the {source}: {value}."
     return (
-        f"{said} assumed, not learnt: {value}, from {source_of_rho(model)}; with a higher rho less "
-        "of the spread of the scores is chance, and fewer entries may be the best."
+        f"{said} assumed, not learnt: {value}; with a higher rho less of the spread of the scores "
+        "is chance, and fewer entries may be the best."
     )

@@ -159,9 +159,9 @@ def score_bounds(board: BestScore) -> tuple[float, float]:
     if board.metric == "accuracy":
         fewest, most = board.counts
         return fewest / board.n_test, most / board.n_test
-    least = 2 * _EXACT * score_law(board).standard_error
-    if board.n_positive is not None and board.n_negative is not None:
-        least = 1 / (board.n_positive * board.n_negative)
+    law = score_law(board)
+    auc = board.metric == "auc"
+    least = 2 * (law.normal_scores.lattice if auc else _EXACT * law.standard_error)
     width = max(board.printed_width, least)
     low = board.maximum if board.rounding == "floor" else board.maximum - width / 2
     return low, low + width

@@ -38,6 +38,7 @@ from bayes_sota.maximum.likelihood import BoardLikelihood, score_bounds
 from bayes_sota.maximum.posterior import Maxima, board_names, several
 
 _OBSERVED = "observed_maximum"
+_PARAMETERS = ("location", "spread", "rho")
 _RHO_NODES = 7
 _NODES_PER_RHO = 11  # where the prior of rho is wide
 _RHO_TAIL = 2e-4  # prior probability on each side where the likelihood is constant in rho
@@ -134,12 +135,13 @@ def observe_maximum(
     maxima = _maxima_of(boards, priors, reference_skill)
     if not isinstance(maxima.priors.skill, LogitNormalSkill):
         raise InputError("this model has logit-normal skills; exact and abc have others too")
-    marginals = [_marginal(maxima, board) for board in maxima.boards]
-    draw = fresh_maxima(maxima)
+    nodes, draw = _correlation_nodes(maxima.priors.correlation), fresh_maxima(maxima)
+    likelihoods = maxima.likelihoods(nodes)
 
-    def logp(value: Any, *parameters: Any) -> Any:
+    def logp(value: Any, location: Any, spread: Any, rho: Any) -> Any:
         # the scores are part of the tables, not of the value
-        return pt.stack([marginal(*parameters) for marginal in marginals])
+        shares = _cardinal_functions(rho, nodes)
+        return pt.stack([shares @ _at_nodes(one, location, spread) for one in likelihoods])
 
     pm.modelcontext(None).add_coord("board", board_names(maxima.boards))
     return pm.CustomDist(
@@ -159,7 +161,11 @@ def _maxima_of(
     reference_skill: float | None,
 ) -> Maxima:
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
-    maxima.refuse_submissions()
+    if maxima.has_submissions:
+        raise InputError(
+            "classifiers of these models submit once: leave the number of submissions out, or take "
+            'method "exact"'
+        )
     return maxima
 
 
@@ -198,22 +204,8 @@ def correlation_variable(prior: CorrelationPrior) -> Any:
     return pm.Deterministic("rho", pt.as_tensor_variable(prior.quantile(0.5)))
 
 
-def _marginal(maxima: Maxima, board: BestScore) -> Callable[..., Any]:
-    """Log likelihood of one board in tensors, from tables at nodes of rho."""
-    nodes = _correlation_nodes(maxima.priors.correlation)
-    likelihood = BoardLikelihood(board, nodes, maxima.reference_skill)
-
-    def logp(location: Any, spread: Any, rho: Any) -> Any:
-        terms = _board_terms(likelihood, _hat_weights(location, spread, likelihood.skills))
-        return pt.sum(_cardinal_functions(rho, nodes) * terms)
-
-    return logp
-
-
 def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
     """Lagrange basis at the nodes in barycentric form; rho is clipped to their range."""
-    if nodes.size == 1:
-        return pt.ones(1)
     index = np.arange(nodes.size)
     barycentric = (-1.0) ** index * np.sin((index + 0.5) * np.pi / nodes.size)
     difference = pt.clip(rho, nodes[0], nodes[-1]) - nodes
@@ -221,9 +213,9 @@ def _cardinal_functions(rho: Any, nodes: FloatArray) -> Any:
     return ratio / pt.sum(ratio)
 
 
-def _board_terms(likelihood: BoardLikelihood, weights: Any) -> Any:
-    """Log likelihood at every node of rho, from one product with all tables."""
-    tables = likelihood.tables
+def _at_nodes(likelihood: BoardLikelihood, location: Any, spread: Any) -> Any:
+    """``BoardLikelihood.at_nodes`` in PyTensor, (R,), from one product with all tables."""
+    tables, weights = likelihood.tables, _hat_weights(location, spread, likelihood.skills)
     ends = np.concatenate([table.smoothed[[0, -1]] for table in tables], axis=1)
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
@@ -251,17 +243,17 @@ def _hat_weights(location: Any, spread: Any, skills: FloatArray) -> Any:
     return padded[:-1] - padded[1:]
 
 
-def fresh_maxima(maxima: Maxima) -> Callable[..., Any]:
+def fresh_maxima(maxima: Maxima, names: Sequence[str] = _PARAMETERS) -> Callable[..., Any]:
     """Function that draws best scores of fresh boards, which lie along the last axis of its size.
 
-    It takes a generator, location, spread, rho and the size, as ``pm.Simulator`` gives them.
+    It takes a generator, the named parameters and the size, as ``pm.Simulator`` gives them.
     """
 
     def draw(rng: Generator, *parameters: Any) -> Any:
         *values, size = parameters
         shape = np.broadcast_shapes(*map(np.shape, values), tuple(size or (len(maxima.boards),)))
         columns = [np.broadcast_to(x, shape)[..., 0].ravel() for x in values]
-        named = dict(zip(("location", "spread", "rho"), columns, strict=True))
+        named = dict(zip(names, columns, strict=True))
         return maxima.draw_boards(named, rng, winner=False)[_OBSERVED].reshape(shape)
 
     return draw
@@ -296,7 +288,7 @@ def build_simulated_maximum(
     Raises
     ------
     InputError
-        No board, or one whose best score was chosen among submissions.
+        No board, one whose best score was chosen among submissions, or nothing that is unknown.
 
     Notes
     -----
@@ -312,10 +304,17 @@ def build_simulated_maximum(
         return -0.5 * (distance / epsilon) ** 2
 
     with pm.Model(coords={"board": board_names(maxima.boards)}) as model:
+        parameters = dict(zip(_PARAMETERS, _field_variables(maxima), strict=True))
+        if not model.free_RVs:
+            raise InputError('location, spread and rho are known: take method "exact"')
+        # PyTensor sizes a vectorised random variable by its first parameter: one that is unknown
+        skill, rho = maxima.priors.skill, maxima.priors.correlation
+        known = (skill.location[1] == 0, skill.log_spread[1] == 0, rho.is_fixed)
+        names = [name for _, name in sorted(zip(known, _PARAMETERS, strict=True))]
         pm.Simulator(
             "best_score",
-            fresh_maxima(maxima),
-            *_field_variables(maxima),
+            fresh_maxima(maxima, names),
+            *(parameters[name] for name in names),
             distance=log_kernel,
             epsilon=np.broadcast_to(np.asarray(epsilon, np.float64), len(maxima.boards)),
             dims="board",

@@ -28,7 +28,7 @@ from bayes_sota.maximum.fresh_test_sets import best_of_fields, fresh_test_set
 from bayes_sota.maximum.likelihood import BoardLikelihood, tries_nodes
 
 Values = Mapping[str, FloatArray]
-_NEAR_RHOS = 17  # nodes between which the log likelihood of draws by simulation is interpolated
+_NEAR_RHOS = 33  # nodes for draws of rho by simulation
 _RHO_NODES = 10
 _POINTS = 1000
 _LEAST_EFFECTIVE = 75.0
@@ -82,14 +82,6 @@ class Maxima:
     def has_submissions(self) -> bool:
         """Whether some best score was chosen among submissions."""
         return any(board.has_submissions for board in self.boards)
-
-    def refuse_submissions(self) -> None:
-        """``InputError`` where some best score was chosen among submissions."""
-        if self.has_submissions:
-            raise InputError(
-                "classifiers of these models submit once: leave the number of submissions out, or "
-                'take method "exact"'
-            )
 
     def field(self, values: Values) -> SkillDistribution:
         """P(theta) of each draw."""
@@ -148,17 +140,12 @@ class Maxima:
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
         """Exact draws of the latent variables of every board, as of ``collect``.
 
-        rho enters through the nearest of nodes at equally spaced quantiles, between which the log
-        likelihood is interpolated. Classifiers submit once.
+        rho enters through the nearest of nodes at equally spaced quantiles. Classifiers submit
+        once.
         """
-        rho = values["rho"]
-        nodes = np.unique(np.quantile(rho, np.linspace(0, 1, _NEAR_RHOS)))
-        nearest, hats = np.abs(rho[:, None] - nodes).argmin(axis=1), np.eye(nodes.size)
-        likelihoods = self.likelihoods(nodes)
-        drawn, field = self.collect(likelihoods, values, nearest, rng), self.field(values)
-        shares = np.array([np.interp(rho, nodes, hat) for hat in hats])
-        log_likelihood = [np.sum(shares * one.at_nodes(field), axis=0) for one in likelihoods]
-        return drawn | {"log_likelihood": np.transpose(log_likelihood)}
+        nodes = np.unique(np.quantile(values["rho"], np.linspace(0, 1, _NEAR_RHOS)))
+        nearest = np.abs(values["rho"][:, None] - nodes).argmin(axis=1)
+        return self.collect(self.likelihoods(nodes), values, nearest, rng)
 
     def likelihoods(self, rho: FloatArray, luck: FloatArray | None = None) -> list[BoardLikelihood]:
         """Tables of every board at nodes of rho, and of the luck where there is any."""

@@ -28,7 +28,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy.special import betainc, log_ndtr, xlogy
 
-from bayes_sota.auc.estimate import AucScores, auc_std
+from bayes_sota.auc.estimate import AucScores, auc_scores, auc_std
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import expit, logit
 from bayes_sota.core.types import FloatArray
@@ -153,7 +153,7 @@ class AucScoreLaw(ScoreLaw):
         # whole steps, so that similar boards share their tables
         ends = expit(np.array([np.floor(lowest / _STEP), np.ceil(odds / _STEP)]) * _STEP)
         highest = min(float(ends[1]), 1 - 1e-9)
-        return AucScores.of(positives, negatives, float(ends[0]), highest, self.spread_ratio)
+        return auc_scores(positives, negatives, float(ends[0]), highest, self.spread_ratio)
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
         """Standard errors of estimates."""

@@ -50,7 +50,7 @@ class FieldEstimate:
     Attributes
     ----------
     estimate : float
-        Best skill of the shrunk or cropped field.
+        Best skill of the shrunk field, or the highest score that remains of a cropped one.
     law : MaximumLaw or AucLaw
         Law of the best score of that field.
     ci_prob : float
@@ -63,8 +63,8 @@ class FieldEstimate:
         Expected best score were the scores the skills, minus the observed one.
     error : float
         Standard error of the observed maximum.
-    weight, threshold : float or None
-        ``w`` of Eq. 9, of shrinking; the highest score that remains, of cropping.
+    weight : float or None
+        ``w`` of Eq. 9, of shrinking.
     """
 
     scores: FloatArray = field(repr=False)
@@ -75,7 +75,6 @@ class FieldEstimate:
     excess: float
     error: float
     weight: float | None = None
-    threshold: float | None = None
 
     @property
     def observed_maximum(self) -> float:
@@ -286,7 +285,7 @@ def crop_scores(
     --------
     >>> scores = 0.8 + 0.1 * np.linspace(0, 1, 200) ** 0.3
     >>> fitted = crop_scores(scores, n_test=2000, chance=0.5)
-    >>> round(fitted.threshold, 4), fitted.n_above()
+    >>> round(fitted.estimate, 4), fitted.n_above()
     (0.89, 59)
     """
     kept = _checked(scores, chance, correlation, criterion, ci_prob)
@@ -301,8 +300,7 @@ def crop_scores(
     )
     threshold = levels[max(place - 1, 0)]
     alone["excess"] = law_at(levels[-1]).mean() - levels[-1]
-    law = law_at(threshold)
-    return FieldEstimate(kept, estimate=threshold, law=law, threshold=threshold, **alone)
+    return FieldEstimate(kept, estimate=threshold, law=law_at(threshold), **alone)
 
 
 def _checked(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from bayes_sota.auc.estimate import AucScores, auc_covariance, auc_std
+from bayes_sota.auc.estimate import auc_covariance, auc_scores, auc_std
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Uniform
@@ -139,7 +139,7 @@ def test_many_different_aucs_are_condensed(monkeypatch, rho: float) -> None:
         ),
         (lambda: auc_covariance(0.9, 9, 9, 1.5), "correlation must be a number from 0 to 1"),
         (lambda: auc_law(0.9, 20, 20).interval(1.0), "above 0 and below 1"),
-        (lambda: AucScores.of(10, 100, 0.8, 1.0), "an AUC must lie in"),
+        (lambda: auc_scores(10, 100, 0.8, 1.0), "an AUC must lie in"),
     ],
 )
 def test_bad_input(call, message: str) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from bayes_sota.auc.estimate import AucScores, auc_std
+from bayes_sota.auc.estimate import auc_scores, auc_std
 from bayes_sota.auc.laws import auc_law
 
 SMALL = [(51, 2949), (500, 500), (10, 100)]
@@ -16,7 +16,7 @@ SIZES = [*SMALL, pytest.param(5000, 5000, marks=pytest.mark.slow)]
 def test_a_normal_score_is_the_quantile_of_the_exact_law(a: int, b: int, auc: float) -> None:
     law = auc_law(auc, a, b)
     x = law.levels[::10]
-    scores = AucScores.of(a, b, 0.75, 0.95)
+    scores = auc_scores(a, b, 0.75, 0.95)
     found = ndtr(scores.normal_score(x, auc))
     np.testing.assert_allclose(found, law.cdf(x), atol=1e-3)
     best = np.exp(1000 * np.log1p(-np.minimum(law.sf(x), 1 - 1e-16)))
@@ -25,7 +25,7 @@ def test_a_normal_score_is_the_quantile_of_the_exact_law(a: int, b: int, auc: fl
 
 @pytest.mark.parametrize(("a", "b"), SIZES)
 def test_an_estimate_has_the_normal_score_it_was_made_of(a: int, b: int) -> None:
-    scores = AucScores.of(a, b, 0.75, 0.95)
+    scores = auc_scores(a, b, 0.75, 0.95)
     normal, auc = np.linspace(-4, 3, 15)[:, None], np.array([0.76, 0.85, 0.9])
     estimate = scores.estimate(normal, auc)
     inside = estimate < 1 - 2 * scores.lattice
@@ -37,7 +37,7 @@ def test_an_estimate_has_the_normal_score_it_was_made_of(a: int, b: int) -> None
 def test_moments_of_estimates_are_those_of_the_formula() -> None:
     rng = np.random.default_rng(0)
     for a, b in SMALL:
-        scores = AucScores.of(a, b, 0.75, 0.95)
+        scores = auc_scores(a, b, 0.75, 0.95)
         x = scores.estimate(rng.standard_normal(80_000), 0.9)
         sd = float(auc_std(0.9, a, b))
         assert x.mean() == pytest.approx(0.9, abs=5 * sd / 80_000**0.5 + 2e-3 * sd)
@@ -46,7 +46,7 @@ def test_moments_of_estimates_are_those_of_the_formula() -> None:
 
 
 def test_perfect_estimates_are_beyond_every_normal_score() -> None:
-    scores = AucScores.of(20, 100, 0.9, 0.99)
+    scores = auc_scores(20, 100, 0.9, 0.99)
     assert scores.normal_score(1.0, 0.95) == np.inf
     assert scores.normal_score(0.0, 0.95) == -np.inf
     assert float(scores.estimate(9.0, 0.99)) <= 1.0

@@ -19,7 +19,7 @@ import xarray as xr
 from arviz_stats.ecdf_utils import ecdf_pit
 from joblib import Parallel, delayed
 
-from bayes_sota.auc.estimate import AucScores
+from bayes_sota.auc.estimate import auc_scores
 from bayes_sota.core.priors import BetaCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -117,7 +117,7 @@ def _play_aucs(
     """The same for AUCs, whose normal scores share the shift."""
     assert setting.n_positive is not None
     sizes = setting.n_positive, setting.n_test - setting.n_positive
-    table = AucScores.of(*sizes, 0.6, 0.99)
+    table = auc_scores(*sizes, 0.6, 0.99)
     shift = float(rng.standard_normal())
     normal = rho * shift + np.sqrt(1 - rho**2) * rng.standard_normal(skills.size)
     return table.estimate(normal, skills), shift

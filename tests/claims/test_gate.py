@@ -47,9 +47,7 @@ def test_the_law_of_answers_is_the_dirichlet_posterior() -> None:
     assert law.interval(0.9) == pytest.approx(np.quantile(gap, [0.05, 0.95]), abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    "parts", [[(1e-4, 7.0)], [(1e-4, 40.0), (4e-5, 3.0)], [(1e-4, 9.0), (5e-5, 4.0), (9e-5, 5.0)]]
-)
+@pytest.mark.parametrize("parts", [[(1e-4, 7.0)], [(1e-4, 40.0), (4e-5, 3.0)]])
 def test_the_law_of_parts_is_a_sum_of_student_t(parts: list[tuple[float, float]]) -> None:
     law, rng = PairLaw(0.01, 0.01, parts), np.random.default_rng(0)
     drawn = 0.01 + sum(v**0.5 * rng.standard_t(nu, 1_000_000) for v, nu in parts)

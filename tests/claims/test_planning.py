@@ -7,7 +7,7 @@ from scipy.special import betainc
 
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.summary_plans import report_plan
+from bayes_sota.claims.summary_plans import report_plan, share_with_anchors
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,20 @@ def test_the_power_at_a_true_gap() -> None:
     size = Means(a=0.81, b=0.80, n=9, sd=(0.1, 0.12), known=0.6).size()
     p = [stats.t(n - 1).cdf(-(n**0.5) * 0.01 / spread) <= 0.05 for n in (size - 1, size)]
     assert p == [False, True]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_with_known_skills_fewer_items_have_the_same_error(count: int) -> None:
+    r, rng = 0.6, np.random.default_rng(count)
+    shared = np.sqrt(r) * rng.standard_normal((200_000, 1))
+    errors = shared + np.sqrt(1 - r) * rng.standard_normal((200_000, 1 + count))
+    weights = np.linalg.lstsq(errors[:, 1:], errors[:, 0], rcond=None)[0]
+    left = np.var(errors[:, 0] - errors[:, 1:] @ weights)  # A given B and the others
+    share, used = share_with_anchors(Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=r), count)
+    assert used == r
+    assert share == pytest.approx(left / np.var(errors[:, 0] - errors[:, 1]), rel=0.01)
+    claim = Accuracies(a=0.90, b=0.88, n=2, known=0.84)
+    correlation = (0.84 - 0.9 * 0.88) / np.sqrt(0.9 * 0.1 * 0.88 * 0.12)
+    content = report_plan(claim, anchors=count).content
+    assert content["correlation_of_anchors"] == pytest.approx(correlation)
+    assert content["n_with_anchors"] < content["n_needed"]

@@ -38,6 +38,7 @@ BASES = (
 # anyway
 VALUES = dict(line.split(": ") for line in """
 --accuracy: 0.91 0.87
+--anchors: 2
 --average: items
 --best-of: 3
 --classifiers: 25

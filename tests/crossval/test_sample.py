@@ -23,6 +23,8 @@ def test_one_data_set_agrees_with_the_correlated_t() -> None:
     priors = bs.core.CrossValidationPriors(learner_scale=50.0, interaction_scale=50.0)
     tree = bs.crossval.sample_comparison(given, priors=priors, draws=500, tune=500, random_seed=0)
     draws = tree["posterior"]["task_difference"].values.ravel()
+    p_best = tree["point_estimate"]["p_best"].values
+    assert p_best == pytest.approx([np.mean(draws > 0), np.mean(draws < 0)])
     exact = correlated_t(given)
     assert draws.mean() == pytest.approx(exact.mean, abs=0.1 * exact.scale)
     assert draws.std() == pytest.approx(exact.scale, rel=0.05)

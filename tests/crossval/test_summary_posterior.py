@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from bayes_sota.core.sample import share_of_draws
+from bayes_sota.crossval.sample import compared_effects
 from bayes_sota.crossval.summary_posterior import report_comparison
 
 RNG = np.random.default_rng(0)
@@ -35,8 +37,10 @@ def result(tasks: int = 2) -> xr.DataTree:
         "n_iterations": ("task", np.full(tasks, 4)),
         "overlap_correlation": 0.1,
     }
+    effect = compared_effects(posterior)
     groups = {
         "posterior": posterior,
+        "point_estimate": share_of_draws(effect == effect.max("learner"), "p_best"),
         "constant_data": xr.Dataset(constants),
         "predictions": xr.Dataset({"canonical_difference": ((*of_task, "pair"), again)}),
     }

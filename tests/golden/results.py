@@ -100,9 +100,8 @@ def field_estimate(found: Any) -> Numbers:
         "single_interval": found.single,
         "n_above_single_interval": int(np.sum(found.scores > found.single[0])),
     }
-    return flat(named) | pick(
-        found, "weight", "threshold", "expected_maximum", "interval", "excess"
-    )
+    named |= {"threshold": found.estimate} if found.weight is None else {"weight": found.weight}
+    return flat(named) | pick(found, "expected_maximum", "interval", "excess")
 
 
 def skills(found: Iterable[Any]) -> Numbers:

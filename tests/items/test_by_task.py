@@ -92,10 +92,10 @@ def test_tasks_without_an_error_of_their_own_are_named():
     ("values", "options", "message"),
     [
         (np.eye(3), {"tasks": "xyz", "new": "tasks"}, "about new items of every task"),
-        (np.eye(3), {}, "--by task needs answers with tasks"),
+        (np.eye(3), {}, "--by task needs answers with several tasks"),
         ([[0.5, 0.1], [0.5, 0.2], [0.4, 0.3], [0.4, 0.1]], {"tasks": "xxyy", "metric": "mean"},
          "the same number for all items of each task"),
-        (np.eye(3), {"tasks": "xxx"}, "all items belong to one task, .x."),
+        (np.eye(3), {"tasks": "xxx"}, "--by task needs answers with several tasks"),
         (np.eye(3), {"tasks": "xyz"}, "every task has one item, which"),
         (np.eye(4), {"tasks": "xxyy", "clusters": "aabb"},
          "every task has one cluster, which"),

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import bayes_sota as bs
-from bayes_sota import leaderboard
 from bayes_sota.claims.pair import chosen_pair, law_of_pair
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
@@ -218,7 +217,7 @@ def test_an_anchor_moves_all_skills_of_two_boards_by_what_its_private_score_is_o
     last = float(boards.private[-2])
 
     def best(data):
-        return leaderboard.estimate_paired(data, fixed, random_seed=1, groups="estimands")
+        return bs.leaderboard.estimate_paired(data, fixed, random_seed=1, groups="estimands")
 
     usual = best(boards)["posterior"]
     for off in (-0.02, 0.0, 0.02):
@@ -266,16 +265,13 @@ def test_lucky_anchors_lower_the_best_and_narrow_it(data):
     assert max(low.std(), middle.std()) < 0.95 * without.std()
 
 
-def test_the_prior_of_rho_that_anchors_leave_has_the_density_of_its_quantiles():
-    prior = room.LeftCorrelation(BetaCorrelation(1e6 * 0.72, 1e6 * 0.28), 0.36)
+def test_the_prior_of_rho_that_anchors_leave():
+    prior = room.left_correlation(BetaCorrelation(1e6 * 0.72, 1e6 * 0.28), 0.36)
     assert_allclose(prior.quantile(0.5), np.sqrt((0.72**2 - 0.36) / 0.64), atol=1e-3)
-    grid = np.linspace(0.01, 0.99, 2000)
-    wide = room.LeftCorrelation(BetaCorrelation(3, 2), 0.1)
-    density = np.exp(wide.log_density(grid))
-    below = np.cumsum(density) * (grid[1] - grid[0])
-    levels = np.linspace(0, 1, 2001)
-    first, level = np.interp([0.01, 0.3], wide.quantile(levels), levels)
-    assert_allclose(np.interp(0.3, grid, below), level - first, atol=2e-3)
+    rho = BetaCorrelation(3, 2).quantile([0.01, 0.3, 0.5, 0.9])
+    wide = room.left_correlation(BetaCorrelation(3, 2), 0.1)
+    left = np.sqrt(np.maximum(rho**2 - 0.1, 0) / 0.9)
+    assert_allclose(wide.quantile([0.01, 0.3, 0.5, 0.9]), left, atol=1e-5)
 
 
 def test_disagreement_is_noted_as_rarely_as_it_says():
@@ -307,6 +303,23 @@ def test_skills_alone_without_luck():
     assert 0.92 < np.mean(covered) < 0.98
 
 
+@pytest.mark.slow
+def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
+    import pymc as pm
+
+    board = with_known(BOARD, {"c": 0.89, "d": Known(0.86, n_test=5000)}, only=["d"])
+    exact = board_posterior(board, random_seed=0).draws
+    model = bs.leaderboard.build_model(board)
+    assert {v.name for v in model.observed_RVs} == {"score", "anchor_residual"}
+    with model:
+        trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=4)
+    tree = bs.leaderboard.complete(trace, board, model=model)
+    for name in ("theta_sota", "winner_skill", "shift", "rho"):
+        drawn, sd = tree["posterior"][name].values, exact[name].std()
+        assert abs(drawn.mean() - exact[name].mean()) < 0.15 * sd, name
+        assert_allclose(drawn.std(), sd, rtol=0.1)
+
+
 def test_a_difference_without_luck_has_the_law_of_simulated_items():
     """The second of the pair is known, and so is one more."""
     truth, found = answers(200_000, 4, shared=2.0).scores, []
@@ -326,13 +339,13 @@ def test_a_difference_without_luck_has_the_law_of_simulated_items():
 
 
 def test_a_report_says_what_an_anchor_would_be_worth():
-    said = leaderboard.report_sota(BOARD, random_seed=0, sensitivity=False).content["notes"]
+    said = bs.leaderboard.report_sota(BOARD, random_seed=0, sensitivity=False).content["notes"]
     said = next(note for note in said if "--known" in note)
     low, high = map(float, re.findall(r"([\d.]+) %", said))
     board = with_known(BOARD, {"e": 0.925}, only=["e"])
-    report = leaderboard.report_sota(board, random_seed=0, sensitivity=False)
+    report = bs.leaderboard.report_sota(board, random_seed=0, sensitivity=False)
     before, after = (
-        np.ptp(leaderboard.report_sota(b, random_seed=0).content["theta_sota"]["interval"])
+        np.ptp(bs.leaderboard.report_sota(b, random_seed=0).content["theta_sota"]["interval"])
         for b in (BOARD, board)
     )
     assert 0.8 < (high - low) / 100 / after < 1.2

@@ -10,7 +10,6 @@ from scipy import special, stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
-from bayes_sota.data.known import with_known
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import (
@@ -182,7 +181,6 @@ def test_what_cannot_be_built_is_refused(fits):
         (board, {"fit": fits["cut"]}, "another board"),
         (chosen, {}, "exact route"),
         (own, {}, "exact route"),
-        (with_known(board, {board.names[0]: 0.9}), {}, "known skills; take the exact route"),
     ):
         with pytest.raises(InputError, match=message):
             build_model(data, **options)

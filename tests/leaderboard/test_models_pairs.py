@@ -45,7 +45,8 @@ def test_nuts_agrees_with_the_exact_route() -> None:
     data = boards(m=120)
     exact = bs.estimate_paired(data, draws=1000, random_seed=0, groups="estimands")
     fit = fit_pairs(Pairs.of(data), np.random.default_rng(0))
-    weights, trees = fit.shape_weights, {}
+    shares = fit.family_weights @ fit.node_weights
+    weights, trees = dict(zip(fit.families, shares, strict=True)), {}
     for family in fit.families:
         with build_paired(data, family=family):
             trees[family] = pm.sample(

@@ -202,8 +202,8 @@ def test_replicates_have_the_moments_of_the_model(floor: bool) -> None:
     evidence, point = fit.evidence, np.array([[0.1, -0.3]])
     assert evidence.is_cut == floor
     parameters, rng = repeated(fit, point[0]), np.random.default_rng(1)
-    skills = draw_skills(fit, parameters, rng)
-    score = fresh_scores(fit, parameters, rng, skills.psi[:, fit.classifiers[0]])
+    skills = draw_skills(fit, parameters, rng, every=True)
+    score = fresh_scores(fit, parameters, rng, skills.psi[:, skills.classifier])
     fresh = fresh_scores(fit, parameters, rng)
     density = fit.density("normal", point)[0]
     sd = np.sqrt((1 - 0.7**2) * evidence.psi * (1 - evidence.psi) / N)

@@ -38,7 +38,7 @@ def test_a_count_in_words(capsys: Any) -> None:
     assert out.splitlines()[:2] == [
         "Expect the classifier to score 99.0 % (95.1 to 100.0) on many new items; here it has "
         "100.0 %.",
-        "The score comes from 50 items; the range is a 95% interval.",
+        "Based on 50 items; ranges are 95% intervals.",
     ]
 
 
@@ -123,7 +123,7 @@ def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
         (f"board {BOARD} --n-test 250 --by task", "not scores"),
         (f"board {EXAM} --new tasks --by task", "about new items of every task"),
         ("board {lone} --by task", "every task has one item"),
-        ("board {flat} --by task", "needs answers with tasks"),
+        ("board {flat} --by task", "needs answers with several tasks"),
     ],
 )
 def test_refusals(capsys: Any, tmp_path: Path, one: str, line: str, message: str) -> None:

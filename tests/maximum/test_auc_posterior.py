@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayes_sota.auc.estimate import AucScores
+from bayes_sota.auc.estimate import auc_scores
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors, Priors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -26,7 +26,7 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
     assert posterior.reasons == ()
     rng, fields, m = np.random.default_rng(2), 24_000, 40
     location, spread = priors.skill.draw(rng, fields)
-    scores = AucScores.of(51, 2949, 0.7, 0.98)
+    scores = auc_scores(51, 2949, 0.7, 0.98)
     kept: list[list[float]] = []
     for block in np.split(np.arange(fields), 12):
         skills = expit(
@@ -63,7 +63,7 @@ def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
 
 def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leaderboard, float]:
     skills = expit(rng.normal(2.0, 0.2, m))
-    scores = AucScores.of(100, 900, 0.75, 0.95)
+    scores = auc_scores(100, 900, 0.75, 0.95)
     normal = rho * rng.standard_normal() + np.sqrt(1 - rho**2) * rng.standard_normal(m)
     seen = np.round(scores.estimate(normal, skills), 5)
     return Leaderboard(seen, n_test=1000, n_positive=100, metric="auc"), float(skills.max())

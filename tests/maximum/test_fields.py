@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.auc.estimate import AucScores
+from bayes_sota.auc.estimate import auc_scores
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.fresh_test_sets import (
@@ -89,7 +89,7 @@ def test_the_best_score_follows_the_exact_law(name):
         assert fit_p_value(np.rint(scores * n).astype(int), law) > SMALLEST_P
 
 
-AUCS = AucScores.of(51, 949, 0.6, 0.95)
+AUCS = auc_scores(51, 949, 0.6, 0.95)
 WHOLE = {
     "near one": (partial(counted, n=200, rho=0.75, theta0=0.98), LogitNormal(3.3, 0.3), 50),
     "two": (partial(counted, n=200, rho=0.75, theta0=0.98), LogitNormal(3.3, 0.3), 2),

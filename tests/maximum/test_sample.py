@@ -48,7 +48,7 @@ def test_a_result_has_all_groups() -> None:
 
 
 def test_its_log_likelihood_is_that_of_its_parameters() -> None:
-    """Of tables at a node near rho; of draws by simulation it is interpolated between nodes."""
+    """Of tables at a node near rho, nearer for draws by simulation."""
     posterior, names = exact()["posterior"], ("location", "spread", "rho")
     values = {name: posterior[name].values.ravel() for name in names}
     maxima = Maxima((BOARD,), MaximumPriors())

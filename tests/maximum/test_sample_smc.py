@@ -2,7 +2,6 @@
 
 import arviz as az
 import numpy as np
-import pymc as pm
 import pytest
 import xarray as xr
 
@@ -16,7 +15,6 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.likelihood import score_bounds
-from bayes_sota.maximum.models import build_simulated_maximum
 from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.sample import sample_exact
 from bayes_sota.maximum.sample_smc import sample_abc
@@ -110,21 +108,6 @@ def test_the_result_agrees_with_the_exact_route_and_is_complete():
     groups = set(sample_exact((BOARD,), MaximumPriors(), draws=25, random_seed=1).children)
     assert set(tree.children) == groups - {"sample_stats"}
     assert set(tree["log_prior"].data_vars) == {"location", "log_spread", "rho"}
-
-
-@pytest.mark.slow
-def test_the_sampler_of_pymc_finds_the_same_on_its_model():
-    priors = MaximumPriors(correlation=FixedCorrelation(0.6))
-    model = build_simulated_maximum([BOARD], priors, epsilon=0.004)
-    settings = {"random_seed": 1, "cores": 1, "progressbar": False, "compute_convergence_checks": 0}
-    with model:
-        other = pm.sample_smc(200, chains=2, **settings)["posterior"]
-    tree = sample_abc((BOARD,), priors, epsilon=0.004, draws=1000, chains=2, random_seed=1)
-    for name in ("location", "spread"):
-        one, two = tree["posterior"][name].values, other[name].values
-        assert two.mean() == pytest.approx(one.mean(), abs=0.25 * one.std()), name
-        assert two.std() == pytest.approx(one.std(), rel=0.2), name
-    assert np.unique(tree["posterior"]["rho"]) == pytest.approx(0.6)
 
 
 @pytest.mark.slow

@@ -60,9 +60,9 @@ def test_the_upper_limit_of_the_shrunk_field_is_the_observed_maximum() -> None:
 def test_cropped_fields_are_drawn_with_replacement() -> None:
     scores = board()
     found = crop_scores(scores, n_test=N, chance=0.1)
-    feasible = scores[scores >= feasible_skills(0.6, found.threshold)[0]]
+    feasible = scores[scores >= feasible_skills(0.6, found.estimate)[0]]
     assert found.scores.size - found.law.n_classifiers == scores.size - feasible.size > 0
-    remaining = feasible[feasible <= found.threshold]
+    remaining = feasible[feasible <= found.estimate]
     simulated = redrawn_best(remaining, feasible.size, 0.6, 20_000, seed=3)
     error = simulated.std() / np.sqrt(simulated.size)
     assert simulated.mean() == pytest.approx(found.expected_maximum, abs=4 * error)
