@@ -1,10 +1,10 @@
 """Fixtures that several rooms use."""
 
-import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -92,26 +92,9 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def script(repository: Path) -> Callable[[str], ModuleType]:
-    """Importer of scripts in ``tests/benchmarks``, by name."""
-
-    def load(name: str) -> ModuleType:
-        path = repository / "tests" / "benchmarks" / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module  # dataclasses look themselves up
-        spec.loader.exec_module(module)
-        return module
-
-    return load
-
-
-@pytest.fixture(scope="session")
-def independent(script: Callable[[str], ModuleType]) -> ModuleType:
+def independent() -> ModuleType:
     """Laws by direct summation in extended precision; shares no code with the package."""
-    return script("independent_table1")
+    return import_module("benchmarks.independent_table1")
 
 
 @pytest.fixture(scope="session")

@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bayes_sota as bs
-from bayes_sota.cli.main import main
 from bayes_sota.core.text import marked_cell
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.run import CrossValidation
@@ -83,10 +81,3 @@ class Countdown:
     def __call__(self, runs: CrossValidation) -> bool:
         self.seen.append((runs.n_iterations, runs.probabilities.shape, runs.fold_scores))
         return runs.n_iterations >= self.enough
-
-
-def ended(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    """Exit code, output and errors of a command ``cv``."""
-    with pytest.raises(SystemExit) as stop:
-        main(["cv", *map(str, words)])
-    return int(stop.value.code or 0), *capsys.readouterr()

@@ -1,8 +1,7 @@
 """The page of real boards says what the commands say now (``docs/make_boards.py``)."""
 
-import importlib.util
 import re
-import sys
+from importlib import import_module
 
 import pytest
 from stored_text import ELSEWHERE, stale_numbers, text_differences
@@ -10,11 +9,9 @@ from stored_text import ELSEWHERE, stale_numbers, text_differences
 
 @pytest.fixture(scope="module")
 def page(repository):
-    spec = importlib.util.spec_from_file_location("make_boards", repository / "docs/make_boards.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(repository / "docs")
+        return import_module("make_boards")
 
 
 @pytest.fixture(scope="module")

@@ -19,19 +19,9 @@ MODULES = sorted(
 MODULES += [f"published.{name}" for name in (
     "agreement", "comparisons", "estimators", "findings", "numbers_epp", "numbers_maximum", "study",
 )]  # fmt: skip
-# Their examples take more than half a second, mostly to compile a model.
-SLOW_EXAMPLES = {f"bayes_sota.{name}" for name in (
-    "claims.models", "claims.plots", "claims.sample_exact",
-    "core.command_report", "core.plots",
-    "core.summary", "crossval.across_tasks", "crossval.models", "crossval.summary",
-    "data.examples", "leaderboard.entries", "leaderboard.from_items",
-    "leaderboard.models", "leaderboard.plots",
-    "leaderboard.posterior", "leaderboard.sample_estimate", "leaderboard.summary_entries",
-    "leaderboard.summary_newcomers", "leaderboard.summary_sota", "maximum.models",
-    "maximum.plots", "maximum.posterior", "maximum.sample",
-    "maximum.shrinkage", "maximum.summary_compare", "leaderboard.models_pairs",
-    "leaderboard.pairs_posterior", "leaderboard.sample_pairs",
-)} | {"published.estimators"}  # fmt: skip
+# Examples of files with these roles take more than half a second, mostly to compile a model.
+SLOW_ROLES = ("models", "plots", "sample", "summary", "posterior", "pairs_p", "entries",
+              "from_items", "shrinkage", "estimators")  # fmt: skip
 ROOMS = {name: getattr(bayes_sota, name) for name in (
     "auc", "claims", "core", "crossval", "data", "epp", "items", "leaderboard", "maximum",
 )}  # fmt: skip
@@ -61,7 +51,7 @@ def test_rooms_have_builders(room):
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=pytest.mark.slow) if name in SLOW_EXAMPLES else name
+    pytest.param(name, marks=[pytest.mark.slow] * name.rpartition(".")[2].startswith(SLOW_ROLES))
     for name in MODULES
 ])  # fmt: skip
 def test_examples_in_docstrings(name):

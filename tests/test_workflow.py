@@ -1,7 +1,6 @@
 """The workflow of the guide to ranks, which people copy: what it says, and each command of ours."""
 
 import json
-import re
 import shlex
 
 import pandas as pd
@@ -18,12 +17,6 @@ def steps(repository):
     assert "secrets" not in text
     (job,) = workflow["jobs"].values()
     return job["steps"]
-
-
-def test_actions_are_pinned_by_their_major_version(steps):
-    used = [step["uses"] for step in steps if "uses" in step]
-    assert len(used) == 3
-    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in used)
 
 
 @pytest.mark.parametrize(

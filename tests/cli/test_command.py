@@ -71,12 +71,6 @@ def test_any_command_takes_what_all_share_and_notes_what_changes_nothing(capsys)
     assert "no effect on an answer without --known: --known-apart\n" in run(capsys, *known)[2]
 
 
-@pytest.mark.parametrize("seed", ["-1", str(2**63), "1" * 400])
-def test_a_seed_out_of_range(capsys, seed):
-    code, out, error = run(capsys, "board", __file__, "--seed", seed)
-    assert (code, out, error.count("\n"), "--seed" in error) == (2, "", 1, True)
-
-
 # {x} is a file of the fixture option_inputs; every command that draws
 DRAWN = (
     "sota --maximum 0.9 --n-test 300 --classifiers 20",
@@ -112,29 +106,6 @@ def test_the_next_person_gets_the_same_without_a_seed(base, capsys, option_input
     )
     assert (one["seed"], other["seed"]) == (DEFAULT_SEED, 1)
     assert one != other | {"seed": DEFAULT_SEED}
-
-
-def test_every_command_that_draws_is_tried():
-    shown = {name: {p.name for p in shown_options(found)} for name, found in COMMANDS.items()}
-    drawing = {name for name, options in shown.items() if "seed" in options}
-    tried = {name for name in drawing if any(base.startswith(f"{name} ") for base in DRAWN)}
-    # Claims draw for --save alone; the demo compiles a model.
-    assert drawing - tried == {"claim classification", "claim segmentation", "demo"}
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("board x.csv --save x.nc", ".html, .csv, .md, .tex, .json, .txt, .svg, .png, .pdf, got"),
-        ("claim plan --accuracy 0.9 0.8 --save x.png", "--save takes a name that ends with"),
-        ("sota x.csv --save no/x.csv", "does not exist"),
-    ],
-)
-def test_what_cannot_be_written_is_refused_first(capsys, tmp_path, monkeypatch, line, told):
-    monkeypatch.chdir(tmp_path)
-    Path("x.csv").write_text("nothing that could be read")
-    code, out, error = run(capsys, *line.split())
-    assert (code, out, error.count("\n"), told in error) == (2, "", 1, True)
 
 
 @pytest.mark.parametrize("link", [None, os.symlink, os.link])

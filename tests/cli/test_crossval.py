@@ -4,10 +4,11 @@ import json
 from functools import partial
 from pathlib import Path
 
+import crossval_runs
 import numpy as np
 import pandas as pd
 import pytest
-from crossval_runs import ended, run, write_scores
+from data.files import run
 
 import bayes_sota as bs
 from bayes_sota import crossval
@@ -43,19 +44,19 @@ def table(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("scores") / "scores.csv"
-    write_scores(scores_of(1), path)
+    crossval_runs.write_scores(scores_of(1), path)
     return path
 
 
 @pytest.fixture
 def judge(capsys):
-    return partial(ended, capsys, "judge")
+    return partial(run, capsys, "cv", "judge")
 
 
 @pytest.mark.slow
 def test_a_run_has_the_numbers_of_python(table, tmp_path, capsys):
     saved = ("--save", tmp_path / "runs.nc", "--save", tmp_path / "table.csv")
-    code, out, _ = ended(capsys, "run", table, *BASE, "--seed", 1, "--json", *saved)
+    code, out, _ = run(capsys, "cv", "run", table, *BASE, "--seed", 1, "--json", *saved)
     found = json.loads(out)
     tree = read_result(tmp_path / "runs.nc")
     scores, probabilities = runs_of_tree(tree)
@@ -84,7 +85,7 @@ def test_a_judgement_has_the_numbers_of_python(judge, file, tmp_path):
     assert read_result(tmp_path / "judged.nc")["posterior"]["difference"].sizes["pair"] == 1
     error = judge(tmp_path / "judged.nc")[2]
     assert "this is no result of repeated cross-validation (bayes-sota cv run)" in error
-    runs = run(iterations=6, folds=2)
+    runs = crossval_runs.run(iterations=6, folds=2)
     save_result(runs.to_datatree(), tmp_path / "runs.nc")
     words = ("--rule", "spearman", "--threshold", 0.99, "--seed", 1, "--json")
     content = json.loads(judge(tmp_path / "runs.nc", *words)[1])
@@ -95,7 +96,7 @@ def test_a_judgement_has_the_numbers_of_python(judge, file, tmp_path):
 def test_true_test_sets(judge, tmp_path):
     runs = scores_of(3)
     truth = np.array([[0.91, 0.9], [0.92, 0.9], [0.9, 0.93]])
-    write_scores(runs, tmp_path / "five.csv")
+    crossval_runs.write_scores(runs, tmp_path / "five.csv")
     rows = [f"{n},task {t},{truth[t, j]}" for t in (2, 0, 1) for j, n in enumerate(("nb", "tree"))]
     (tmp_path / "truth.csv").write_text("\n".join(["learner,task,score", *rows]))
     words = ("--rule", "fixed", "--truth", tmp_path / "truth.csv", "--json")
@@ -130,7 +131,7 @@ def test_one_model_of_all_learners(judge, file, tmp_path, monkeypatch, not_sampl
 )
 def test_scores_that_never_vary(judge, tmp_path, levels, said):
     scores = np.broadcast_to(np.array(levels)[:, None, None], (len(levels), 6, 5))
-    write_scores(FoldScores(scores), tmp_path / "constant.csv")
+    crossval_runs.write_scores(FoldScores(scores), tmp_path / "constant.csv")
     code, out, error = judge(tmp_path / "constant.csv", "--seed", "1")
     assert (code, error, said in out) == (0, "", True)
     assert not any(wrong in out for wrong in ("nan", "e-17", "= >"))

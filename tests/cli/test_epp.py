@@ -9,9 +9,6 @@ from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
 
-RMSE = "task,a,b\nx,1,2\nval_rmse,2,1\nz,2,1\n"
-SCORES = "task,a,b\nx,1,2\ny,2,1\nz,1,2\n"
-NEVER_LOST = "task,a,b,c\nx,3,2,1\ny,3,1,2\n"
 SEVERAL = ("--column", "tournament=data")
 MISSING = "scores missing: a player whose score is missing because it failed looks better"
 
@@ -76,27 +73,6 @@ def test_a_player_of_several_tournaments_is_one_player(capsys, tmp_path):
     shown = found(capsys, path, *SEVERAL)
     assert shown["title"] == "4 players in 3 tournaments"
     assert any(note.startswith(f"2 {MISSING}") for note in shown["notes"])
-
-
-TWICE = "data,model,split,auc\n" + "".join(
-    f"{d},{m},{s},{(s + len(m)) % 3}\n" for d in "xy" for m in ("a", "bb") for s in range(4)
-)
-WRONG = [
-    ("task,a,b\nx,1,2\ny,1,good\nz,1,2\n", (), 'line 3, column "b"'),
-    ("task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n", (), "never meet"),
-    (TWICE, (*SEVERAL, "--plan", "0.2"), "--plan is for one tournament; there are 2"),
-    (TWICE, (*SEVERAL, "--save", "f.png"), "this result has no figure"),
-    ("task,resnet,vit\nx,1,2\ny,2,1\n", ("--test", "resnet", "vitt"), 'did you mean "vit"?'),
-    (SCORES, ("--bayes", "--plan", "0.2"), "--plan is for maximum likelihood: leave out --bayes"),
-    (NEVER_LOST, ("--bayes", "--matches", "all-rounds"), "for one tournament with finite estimat"),
-]
-
-
-@pytest.mark.parametrize(("text", "options", "message"), WRONG)
-def test_wrong_input_is_one_line(capsys, tmp_path, text, options, message):
-    code, out, error = run(capsys, written(tmp_path, text), *options)
-    assert (code, out, error[:7], error.count("\n")) == (2, "", "error: ", 1)
-    assert message in error
 
 
 @pytest.mark.slow

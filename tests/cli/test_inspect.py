@@ -55,6 +55,8 @@ FILES = {
     "runs": ("classifier_name,dataset_name,iteration,accuracy\n"
              + "".join(f"{m},{d},{r},{(7 * i) % 11}\n" for i, (m, d, r) in enumerate(RUNS)),
              "folds", " epp ", ""),
+    "known": ("name,skill,n\nbase,0.76,50000\nother,0.71,50000\n", "known skills",
+              "bayes-sota sota ", "by --known FILE"),
     "late": ("team,score\nlate,\n" + "".join(f"team {i},{(900 - i) / 1000}\n" for i in range(20)),
              "leaderboard", "--n-test N", "dropped 1 row without a score"),
 }  # fmt: skip
@@ -69,29 +71,6 @@ def test_tables_of_people(capsys, tmp_path, name):
     assert any(command in one for one in proposed(found))
     assert note in "\n".join(found["notes"])
     try_all(capsys, found)
-
-
-def answers(wrong):
-    return "item,a,b\n" + "".join(f"{i},{wrong if i == 4 else i % 2},1\n" for i in range(30))
-
-
-def test_known_skills_are_named_with_their_option(capsys, tmp_path):
-    path = written(tmp_path, "name,skill,n\nbase,0.76,50000\nother,0.71,50000\n", "known.csv")
-    found = run_json(capsys, "inspect", path)
-    assert found["kind"] == "known skills"
-    assert any("by --known FILE" in note for note in found["notes"])
-
-
-@pytest.mark.parametrize(("text", "message"), [
-    (answers("x"), 'line 6, column "a": a number is needed, got "x"'),
-    ("team,score\na,0.9\nb,0.8\nlate,none yet\n", 'line 4, column "score": a number is needed'),
-    ("colour,shape\nred,round\nblue,flat\n", "no column name looks like scores"),
-    ("dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n", "--lower-is-better"),
-    ("", "the file is empty"),
-])  # fmt: skip
-def test_what_is_wrong_has_its_place(capsys, tmp_path, text, message):
-    code, out, error = run(capsys, "inspect", written(tmp_path, text))
-    assert (code, out, error.count("\n"), message in error) == (2, "", 1, True)
 
 
 def write_log(folder, task, rows):

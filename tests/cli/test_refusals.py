@@ -1,9 +1,10 @@
 """Bad input is one line that says why and what would be right, exit code 2, and no output."""
 
 import re
+from pathlib import Path
 
 import pytest
-from data.files import run
+from data.files import EXAM, run
 
 BOARD = "".join(f"team {k},{k / 500:.3f}\n" for k in range(400, 460, 3))
 OUTPUTS = "".join(f"{i},{int(i < 9)},{i % 7 / 10},{i % 4 / 10}\n" for i in range(30))
@@ -16,16 +17,25 @@ FILES = {
     "blanks.csv": "item,a,b,c\n1,1,0,\n2,1,1,0\n3,0,1,1\n4,1,,1\n",
     "lone.csv": "model,acc\na,0.9\n",
     "unnamed.csv": ",law,art\nx,0.9,0.8\ny,0.7,0.6\n",
-    "leader.csv": "round,a,b\n1,0.9,0.8\n2,0.9,0.8\n3,0.7,0.6\n",
+    "losses.csv": "dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n",
+    "shapes.csv": "colour,shape\nred,round\nblue,flat\n",
+    "word.csv": "task,a,b\nx,1,2\ny,1,good\nz,1,2\n",
+    "apart.csv": "task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n",
+    "twice.csv": "data,split,a,b\nx,1,1,2\nx,2,2,1\ny,1,1,2\ny,2,2,1\n",
+    "review.csv": "accuracy_a,accuracy_b,n_test\n0.90,0.88,500\n0.8,0.9,100\n",
+    "unread.csv": "nothing that could be read",
+    "exam.csv": Path(EXAM).read_text("utf-8"),
+    "leader.csv": "round,a,b\n1,0.9,0.8\n2,0.9,0.8\n3,0.9,0.6\n",
 }
 MAXIMUM = "sota --maximum 0.98 --n-test 200 --classifiers 50"
 AUC = "sota --metric auc --n-test 100 --classifiers 9"
 LAW = "maximum --n-test 100 --classifiers 10"
 AUCS = "maximum --metric auc --n-test 100 --classifiers 9 --theta 0.9"
 TEAMS = "teams.csv --n-test 500"
+CLAIM = "claim classification --n-test 500 --accuracy"
+MEANS = "claim segmentation --mean 0.81 0.80 --n-test 100 --sd-difference .1"
 REFUSED = f"""
 sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
-sota --maximum abc --n-test 200 --classifiers 50 | number
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test 200 --classifiers 50:10 | low < high
 sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
@@ -34,7 +44,6 @@ sota --maximum 0.98 --report x.html | No such option '--report'; write --save FI
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
 epp x.csv --known a=1 | No such option
 board x.csv --model own.toml | No such option '--model'; write model= in Python
-sota --maximum 0.98 --clasifiers 3 | --classifiers
 sota --n-test 200 --classifiers 5 | --maximum
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
 {MAXIMUM} --prob 95 | 0.95
@@ -42,7 +51,6 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 {MAXIMUM} --method magic | magic
 {AUC} --maximum 0.49 --n-positive 51 | above 0.5 and at most 1, got 0.49
 {AUC} --maximum 0.9 | --n-positive is missing
-{AUC} --maximum 0.9 --n-positive 1 | --n-positive must be a whole number from 2 to
 {AUC} --maximum 0.9 --n-positive 50 --lower-is-better | write an error rate e as 1 - e
 {LAW} --theta 90 | 0.9
 {LAW} --theta 0.9 --uniform 0.1 0.2 | either
@@ -58,23 +66,43 @@ sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | reads the best score alone; give board.maximum_only() (--maximum
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
-sota outputs.csv --column label=none | there is no column "none"
 sota pair.csv | holds two boards, which bayes-sota paired reads
 sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
-board teams.csv | --n-test is missing
 board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --metric score | need --standard-error,
-board {TEAMS} --top 0 | --top must be a whole number from 1
-board {TEAMS} --field votes | 'votes' is not one of 'single', 'ensembles'
 board pair.csv | --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
 board lone.csv --n-test 50 | bayes-sota score --right K --n-test N judges it
 paired pair.csv --n-test-public 10 | --n-test-private is missing
-paired pair.csv --standard-error-private 1 | --standard-error-public is missing
 paired pair.csv --column public=x | there is no column "x"
 cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME, or
+board unread.csv --save x.nc | .html, .csv, .md, .tex, .json, .txt, .svg, .png, .pdf, got
+board unread.csv --seed -1 | --seed
+board unread.csv --seed {2**63} | --seed
+{CLAIM} 0.9x 0.88 | in [0, 1] or in percent, got '0.9x'
+{CLAIM} 0.9 --level 0.05 | --accuracy takes 2 values, got 0.9 --level
+{MEANS} --save x.png | this result has no figure
+claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B
+claim plan --pilot exam.csv --gap 0.1 --accuracy 0.9 0.8 | --gap and --pilot FILE
+claim plan --pilot exam.csv --gap 5 | a difference of shares below 1, got 5
+claim responses outputs.csv --column label=gold | no column "gold"
+claim responses exam.csv --by task --pairs | leave out --pair and --by
+claim responses exam.csv --pair tree tree | two methods, got 'tree' twice
+claim responses exam.csv --require better | name them with --pair
+claim responses exam.csv --pair forest tree --require not-worse | needs --margin
+claim batch review.csv --level 5 | write 0.05
+claim batch review.csv --save o.csv | line 3: A is the reported winner
+epp word.csv | line 3, column "b"
+epp apart.csv | never meet
+epp twice.csv --column tournament=data --plan 0.2 | --plan is for one tournament; there are 2
+epp twice.csv --column tournament=data --save f.png | this result has no figure
+epp rounds.csv --test a bb | did you mean "b"?
+epp rounds.csv --bayes --plan 0.2 | --plan is for maximum likelihood: leave out --bayes
+epp leader.csv --bayes --matches all-rounds | for one tournament with finite estimat
 epp unnamed.csv | column "" does not show which (its NAME is empty); say which with --column entry=
 epp leader.csv | ; --penalty 0.5 (half a round of ties) gives finite ones
+inspect losses.csv | --lower-is-better
+inspect shapes.csv | no column name looks like scores
 epp rounds.csv battles.csv | files of one kind can be joined, got
 """
 PYTHON_NAMES = re.compile("n_test|n_classifiers|standard_error|n_positive")
@@ -96,6 +124,7 @@ def test_bad_input_is_one_line_about_options_and_exit_code_2(capsys, folder, mon
     assert (code, out, error[:7], error.count("\n")) == (2, "", "error: ", 1)
     assert expected in error
     assert not PYTHON_NAMES.search(error)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == FILES
 
 
 @pytest.mark.parametrize("text", ["", "model,acc\n", "\0\1\2"])

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from evidence_error import log_evidence_mcse
 from scipy.special import logsumexp
 from scipy.stats import norm
 
@@ -44,6 +43,14 @@ def test_evidence_and_weights_are_those_of_the_closed_form():
     assert fit.log_evidence_of_all == pytest.approx(logsumexp(exact) - np.log(6), abs=0.02)
     weights = fit.family_weights @ fit.node_weights
     np.testing.assert_allclose(weights, of_families.mean(axis=1), atol=0.01)
+
+
+def log_evidence_mcse(fit):
+    """Standard error of ``fit.log_evidence_of_all`` between seeds."""
+    top = fit.log_evidence.max()
+    means = [np.exp(points.log_weights - top).mean(axis=1) for points in fit.points]
+    variance = sum(mean.var() / mean.size for mean in means)
+    return np.sqrt(variance) / sum(mean.mean() for mean in means)
 
 
 @pytest.mark.slow

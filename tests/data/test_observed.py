@@ -69,13 +69,6 @@ def test_what_is_refused(case: dict[str, Any]) -> None:
     refused(case["says"], MAKERS[case["container"]], *case["arguments"], **case["options"])
 
 
-def test_ties_of_paired_boards_are_broken_by_name() -> None:
-    public, private = [0.9, 0.9, 0.8, 0.7, 0.6], [0.9, 0.8, 0.7, 0.6, 0.5]
-    for order in ([0, 1, 2, 3, 4], [4, 3, 1, 2, 0]):
-        boards = PairedBoards(*([of[i] for i in order] for of in (public, private, "zacde")))
-        assert boards.names[boards.public_winner] == "a"
-
-
 @pytest.mark.parametrize("kind", CONTAINERS)
 def test_hash_and_equality_see_everything(kind: Any) -> None:
     base, changes = CONTAINERS[kind]

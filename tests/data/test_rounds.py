@@ -31,18 +31,6 @@ def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
             assert np.nansum(read_scores(source).scores) == pytest.approx(np.nansum(pivot))
 
 
-def test_a_matrix_of_many_counts_agrees_with_numpy() -> None:
-    counts = np.random.default_rng(0).integers(0, 9, (12, 12))
-    np.fill_diagonal(counts, 0)
-    names = [f"m{i}" for i in range(12)]
-    found = read_scores(pd.DataFrame(counts, index=pd.Index(names, name="model"), columns=names))
-    wins = np.zeros((12, 12), int)
-    order = [names.index(name) for name in found.players]
-    first, second = (np.array(order)[places] for places in (found.first, found.second))
-    np.add.at(wins, (first, second), found.outcomes.astype(int))
-    np.testing.assert_array_equal(wins, counts)
-
-
 def test_directions_and_clusters_of_rounds() -> None:
     scores = [[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]]
     frame = pd.DataFrame(scores, columns=[*"vcs"], index=["acc", "loss", "auc"])

@@ -46,16 +46,6 @@ def test_new_tasks_are_worth_what_they_are_of_answers():
     np.testing.assert_array_equal(part.task_influence, board.task_influence[:, [3, 1]])
 
 
-def test_error_on_new_items_is_that_of_fresh_answers():
-    """Simulation: scores of new answers of the same skills scatter by the error."""
-    rng = np.random.default_rng(1)
-    skills, weights = np.array([0.6, 0.9, 0.75]), np.array([5, 1, 2]) / 8
-    board = average_tasks([skills, skills], n_test=SIZES, tasks=TASKS, average=WEIGHTS)
-    fresh = rng.binomial(SIZES, skills, (20_000, 3)) / SIZES @ weights
-    error = np.sqrt(board.scores * (1 - board.scores) / (board.sizes - 1))
-    np.testing.assert_allclose(error, fresh.std(), rtol=0.03)
-
-
 def test_error_on_new_tasks_is_that_of_a_mean():
     """Tasks that count the same: the sample variance over T, half of all entries."""
     scores = np.random.default_rng(2).normal(10, 2, (4, 6))
@@ -63,18 +53,6 @@ def test_error_on_new_tasks_is_that_of_a_mean():
     own = scores.var(axis=1, ddof=1) / 6
     errors = board.standard_error * board.error_ratios
     np.testing.assert_allclose(errors**2, (own + own.mean()) / 2)
-
-
-def test_weights_of_new_tasks_are_unbiased():
-    """Simulation: the mean of the variance is the variance of weighted means of fresh tasks."""
-    rng = np.random.default_rng(3)
-    weights = np.array([1.0, 2, 3, 2])
-    average = dict(zip("1234", weights, strict=True))
-    tasks = rng.normal(0, 1, (4000, 4))
-    board = average_tasks(tasks, metric="score", average=average, new="tasks")
-    found = np.mean((board.standard_error * board.error_ratios) ** 2)
-    assert found == pytest.approx(np.sum((weights / weights.sum()) ** 2), rel=0.05)
-    assert np.var(board.scores) == pytest.approx(found, rel=0.08)
 
 
 def test_new_tasks_are_no_surer_than_new_items():
@@ -108,15 +86,3 @@ def test_ways_to_say_the_items_agree():
     assert listed == named == average_tasks(scores, n_test=np.tile(SIZES, (2, 1)))
     assert (listed.tasks, listed.names, listed.n_items) == (TASKS, ("x", "y"), 305)
     assert average_tasks(scores, n_test=50).n_items == 150
-
-
-def test_order_of_tasks_and_entries_does_not_matter():
-    correct, tasks = answers()
-    scores = shares(correct, tasks)
-    given = {"n_test": SIZES, "tasks": TASKS}
-    turned = {"n_test": SIZES[::-1], "tasks": TASKS[::-1]}
-    for new in ("items", "tasks"):
-        found = average_tasks(scores, average=WEIGHTS, new=new, **given)
-        other = average_tasks(scores[::-1, ::-1], average=WEIGHTS, new=new, **turned)
-        np.testing.assert_allclose(found.scores, other.scores[::-1])
-        np.testing.assert_allclose(found.sizes, other.sizes[::-1])

@@ -87,9 +87,9 @@ def _cell(case, rng):
     row = int(rng.integers(1, len(rows)))
     column = int(case.score_columns[rng.integers(len(case.score_columns))])
     wrong = {
-        "board": _NO_NUMBERS + _NO_FRACTIONS, "kaggle": _NO_NUMBERS + _NO_FRACTIONS,
-        "answers": _NO_NUMBERS + _NO_ANSWERS, "paired": _NO_NUMBERS + _NO_FRACTIONS,
-        "claims": _NO_NUMBERS + _NO_FRACTIONS[:3], "battles": _NO_NUMBERS + _NO_OUTCOMES,
+        "board": _NO_NUMBERS + _NO_FRACTIONS, "answers": _NO_NUMBERS + _NO_ANSWERS,
+        "paired": _NO_NUMBERS + _NO_FRACTIONS, "claims": _NO_NUMBERS + _NO_FRACTIONS[:3],
+        "battles": _NO_NUMBERS + _NO_OUTCOMES,
     }.get(case.kind, _NO_NUMBERS)  # fmt: skip
     refused = rng.random() < 0.7
     pool = wrong if refused else _ODD

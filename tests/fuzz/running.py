@@ -1,34 +1,25 @@
-"""Runs cases: here, or in a process of their own with bounded time and memory, and judges them.
+"""Runs cases in a process of their own with bounded time and memory, and judges them.
 
 Wrong is: an exit code other than 0, 1 and 2; a traceback; more than one line of error, or none; an
 input changed or a file left behind; more than 60 s or 2 GiB; a file that must be refused with a
 result; a JSON result with numbers that cannot be.
 """
 
-import io
 import json
 import os
 import resource
-import signal
+import subprocess
 import sys
 import tempfile
-import traceback
-import warnings
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
-
-from bayes_sota.cli import main
 
 SECONDS, BYTES = 150, 2 * 2**30  # of processor time: half as fast beside a busy process
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Result of a command: exit code, output, errors, processor seconds and its own peak bytes."""
+    """Result of a command: exit code, output, errors, processor seconds and peak bytes."""
 
     code: int
     out: str
@@ -37,64 +28,21 @@ class Answer:
     peak: int
 
 
-def run_alone(arguments, directory=None):
-    """Answer of a command in a process of its own, whose output is caught at its descriptors."""
-    return _starter().submit(_fork, arguments, directory or Path.cwd()).result()
-
-
-@cache
-def _starter():
-    """A process that only forks: a copy of pytest's own, with its threads, may wait for ever."""
-    return ProcessPoolExecutor(1, get_context("spawn"))
-
-
-def _fork(arguments, directory):
+def run_alone(arguments, directory):
+    """Answer of a command in a process of its own."""
+    command = [sys.executable, "-m", "bayes_sota", *arguments]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # idle threads of BLAS
-            inherited = _pages(1)
-            child = os.fork()
-        if child == 0:
-            _run_and_exit(arguments, directory, out, err)
-        _, status, used = os.wait4(child, 0)
+        process = subprocess.Popen(command, cwd=directory, stdout=out, stderr=err)
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (4 * BYTES, 4 * BYTES))
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (SECONDS, SECONDS))
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for stream in (out, err):
             stream.seek(0)
             texts.append(stream.read().decode("utf-8", "replace"))
-    # What the imports have left in memory is not the command's.
-    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 - inherited
-    return Answer(os.waitstatus_to_exitcode(status), texts[0], texts[1], seconds, peak)
-
-
-def _pages(column):
-    """Bytes of this process: reserved (0) or in memory (1)."""
-    return int(Path("/proc/self/statm").read_text().split()[column]) * resource.getpagesize()
-
-
-def _run_and_exit(arguments, directory, out, err):
-    """Become the command: 70 with a traceback where an exception escapes."""
-    os.dup2(out.fileno(), 1)
-    os.dup2(err.fileno(), 2)
-    sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8") for number in (1, 2))
-    os.chdir(directory)
-    size = _pages(0)
-    resource.setrlimit(resource.RLIMIT_AS, (size + 2 * BYTES, size + 2 * BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    signal.alarm(20 * SECONDS)  # what waits, and does not work
-    warnings.resetwarnings()
-    warnings.simplefilter("ignore", DeprecationWarning)  # as outside of tests
-    code = 0
-    try:
-        main(arguments)
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    except BaseException:
-        code = 70
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+    return Answer(process.returncode, *texts, seconds, peak)
 
 
 def problems(answer):
@@ -133,9 +81,9 @@ def verdict(case, mutant):
         found.append("accepted what must be refused")
     if answer.code in (0, 1) and not found:
         found += _differences(answer.out)
-    line = (answer.err or answer.out).strip()[:300]
-    wrong = "; ".join(found)
-    return f"{case.label} [{mutant.what}] -> {answer.code}: {wrong} | {line}" if found else ""
+    line, command = (answer.err or answer.out).strip()[:300], " ".join(case.command)
+    said = f"{case.name}: {command} [{mutant.what}] -> {answer.code}: {'; '.join(found)} | {line}"
+    return said if found else ""
 
 
 def _differences(out):
@@ -169,15 +117,3 @@ def _impossible(found, key=""):
 def _arguments(case, name):
     names = {"{file}": name, "{other}": next(iter(case.others), "")}
     return [names.get(word, word) for word in case.command]
-
-
-def run(arguments):
-    """JSON result of a command that answers, in this process."""
-    code = 0
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
-        try:
-            main(arguments)
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    assert code in (0, 1), err.getvalue()  # 1: too few scores to tell
-    return json.loads(out.getvalue())

@@ -8,38 +8,21 @@ import os
 
 import numpy as np
 import pytest
-from fuzz.corpus import corpus
+from fuzz.corpus import COMMANDS, case_of
 from fuzz.mutations import Mutant, mutate
 from fuzz.running import verdict
 
-_CASES = corpus()
 _SEED = int(os.environ.get("BAYES_SOTA_FUZZ_SEED", "0"))
-_EACH = max(1, int(os.environ.get("BAYES_SOTA_FUZZ", "0")) // len(_CASES))
-
-
-def check(case, seeds):
-    mutants = (mutate(case, np.random.default_rng([_SEED, seed])) for seed in seeds)
-    wrong = [told for mutant in mutants if (told := verdict(case, mutant))]
-    assert not wrong, "\n".join(wrong)
+_EACH = max(1, int(os.environ.get("BAYES_SOTA_FUZZ", "0")) // len(COMMANDS))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [
-    pytest.param(n, id=case.label, marks=[pytest.mark.slow] * (n % 3 > 0))
-    for n, case in enumerate(_CASES)
-])  # fmt: skip
-def test_mutants_of_every_case(number):
-    check(_CASES[number], range(1000 * number + 1, 1000 * number + 1 + _EACH))
-
-
-@pytest.mark.parametrize(("label", "seed"), [("epp wide.parquet", 1_000_102)])
-def test_what_the_study_found_stays_mended(label, seed):
-    check(next(case for case in _CASES if case.label == label), range(seed, seed + 1))
-
-
-@pytest.mark.slow
-def test_what_is_wrong_is_seen():
-    """A judge that finds nothing wrong proves nothing."""
-    case = next(case for case in _CASES if case.name == "board.csv")
+@pytest.mark.parametrize("line", COMMANDS)
+def test_mutants_of_every_case(line, option_inputs, tmp_path):
+    case, wrong = case_of(line, option_inputs, tmp_path), []
     whole = Mutant(case.name, case.content, "nothing", "refuse")
-    assert "must be refused" in verdict(case, whole)
+    assert "] -> 0: accepted what must be refused |" in verdict(case, whole)  # a judge that sees
+    for seed in range(_EACH):
+        rng = np.random.default_rng([_SEED, COMMANDS.index(line), seed])
+        wrong.append(verdict(case, mutate(case, rng)))
+    assert not any(wrong), "\n".join(filter(None, wrong))

@@ -4,9 +4,9 @@ The simulating model has the kernel of the observed interval instead of a likeli
 """
 
 import numpy as np
+import pymc as pm
 import pytest
 from scipy import stats
-from tensors import maximum_logp
 
 from bayes_sota.core.priors import (
     BetaCorrelation,
@@ -18,8 +18,13 @@ from bayes_sota.core.priors import (
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.models import build_model, build_simulated_maximum, fresh_maxima
-from bayes_sota.maximum.posterior import Maxima
+from bayes_sota.maximum.models import (
+    build_model,
+    build_simulated_maximum,
+    fresh_maxima,
+    observe_maximum,
+)
+from bayes_sota.maximum.posterior import Maxima, several
 
 # What PyTensor says of PyMC's own random variables when a model is built.
 pytestmark = [
@@ -42,7 +47,10 @@ def exact_log_likelihood(board, priors, location, spread, rho):
 
 
 def log_likelihood(board, *parameters, **options):
-    return float(maximum_logp(board, *parameters, **options).eval(mode="FAST_COMPILE"))
+    with pm.Model():
+        variable = observe_maximum(board, *parameters, **options)
+    observed = [one.maximum for one in several(board)]
+    return float(pm.logp(variable, observed).sum().eval(mode="FAST_COMPILE"))
 
 
 @pytest.mark.slow
