@@ -153,9 +153,12 @@ def estimate(
     check_choice("method", method, Method)
     settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
     settings |= {name: chosen[name] for name in ("random_seed", "groups")}
+    if method != "abc":
+        refuse_unused("any method but abc", {"epsilon": chosen["epsilon"]})
     if whole:
         if method in ("abc", "nuts"):
             fix = "give board.maximum_only() (--maximum and --classifiers)"
+            fix += "; sample a whole board with bs.leaderboard.build_model" * (method == "nuts")
             raise InputError(f'method "{method}" reads the best score alone', fix=fix)
         refuse_unused("more than the maximum of one board", theta0)
         return *sample_board(boards[0], spec.priors, **settings), spec.priors

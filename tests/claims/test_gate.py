@@ -9,6 +9,8 @@ from scipy import stats
 
 from bayes_sota.claims.pair import PairLaw, law_of_pair
 from bayes_sota.claims.summary_gate import report_gate
+from bayes_sota.data.answers import RUNS_DIFFER
+from bayes_sota.data.known import with_known
 from bayes_sota.data.outcomes import Outcomes
 
 
@@ -67,6 +69,13 @@ def test_as_many_more_items_decide() -> None:
     assert narrower.interval(0.95)[0] == pytest.approx(-0.01, abs=1e-6)
     assert law.more_items(-0.05, 0.95, 1000) is None  # it is decided
     assert law.more_items(-0.001, 0.95, 1000) is None  # it never will be
+
+
+def test_a_gate_has_doubts_where_runs_share_an_error_or_an_anchor_contradicts() -> None:
+    data = answers(0.05)
+    for doubtful in (data.copy_with(notes=[RUNS_DIFFER]), with_known(data, {"old": "0.3/9000"})):
+        assert report_gate(doubtful, ("new", "old"), require="better").reasons
+    assert not report_gate(data, ("new", "old"), require="better").reasons
 
 
 def test_no_seed_decides_a_gate() -> None:

@@ -15,6 +15,7 @@ FILES = {
     "battles.csv": "winner,loser,tie\na,b,0\nb,c,1\nc,a,0\na,b,0\n",
     "rounds.csv": "round,a,b,c\n1,0.9,0.8,0.7\n2,0.6,0.8,0.7\n3,0.7,0.8,0.75\n",
     "blanks.csv": "item,a,b,c\n1,1,0,\n2,1,1,0\n3,0,1,1\n4,1,,1\n",
+    "dice.csv": "method,Dice\na,0.87 ± 0.06\nb,0.86 ± 0.07\n",
     "lone.csv": "model,acc\na,0.9\n",
     "unnamed.csv": ",law,art\nx,0.9,0.8\ny,0.7,0.6\n",
     "losses.csv": "dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n",
@@ -82,6 +83,9 @@ board unread.csv --seed {2**63} | --seed
 {CLAIM} 0.9x 0.88 | in [0, 1] or in percent, got '0.9x'
 {CLAIM} 0.9 --level 0.05 | --accuracy takes 2 values, got 0.9 --level
 {MEANS} --save x.png | this result has no figure
+claim segmentation --mean 81 80 --sd 0.1 0.1 --n-test 9 | write all in percent, or all as shares
+claim plan --mean 0.8 0.7 | write --gap G --sd A B
+board dice.csv | ± its SD over cases, or ± a standard error?
 claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B
 claim plan --pilot exam.csv --gap 0.1 --accuracy 0.9 0.8 | --gap and --pilot FILE
 claim plan --pilot exam.csv --gap 5 | a difference of shares below 1, got 5

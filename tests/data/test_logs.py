@@ -91,6 +91,36 @@ def test_folders_of_one_name_in_several_places_are_runs_of_these(tmp_path, inner
     assert scores_of(each) == scores_of(found)
 
 
+@pytest.mark.parametrize(
+    ("layout", "models"),
+    [
+        ("{m}/seed{k}/org__{m}", "candidate baseline"),
+        ("{m}/seed{k}/org__base-{m}-s{k}", "candidate baseline"),
+        ("2026-11-0{k}/{m}", "candidate baseline"),
+        ("seed{k}/org__{m}", "org__candidate org__baseline"),
+        ("run1/{m}_seed{k}", "candidate_seed1 candidate_seed2 baseline_seed1 baseline_seed2"),
+        ("exp{k}/seed1/{m}", "exp1:candidate exp2:candidate exp1:baseline exp2:baseline"),
+    ],
+)
+def test_folders_called_like_runs_are_runs(tmp_path, layout, models) -> None:
+    for model, right in (("candidate", 1), ("baseline", 0)):
+        for k in (1, 2):
+            place = layout.format(m=model, k=k)
+            samples(tmp_path, place, "arc", *(sample(i, right) for i in range(3)))
+    found = read_outcomes(tmp_path)
+    assert set(found.names) == set(models.split())
+    assert all(found.scores[j] == ("candidate" in name) for j, name in enumerate(found.names))
+    assert found.n_runs == 4 / len(found.names)
+
+
+def test_runs_of_one_model_are_one_model(tmp_path) -> None:
+    for k in (1, 2):
+        samples(tmp_path, f"m/seed{k}", "arc", *(sample(i, i > k) for i in range(3)))
+    found = read_outcomes(tmp_path / "m")
+    assert (found.names, found.n_runs) == (("m",), 2)
+    assert "folders are runs of their models: m (seed1, seed2)" in found.notes
+
+
 def test_one_of_several_metrics_and_filters_counts(tmp_path: Path) -> None:
     rows = [sample(i, None, filter="strict", em=x) for i, x in enumerate((1, 0, 0))]
     rows += [sample(i, None, filter="flexible", em=x) for i, x in enumerate((1, 1, 0))]
