@@ -355,12 +355,12 @@ def shown_path(path: str | os.PathLike[str]) -> str:
 def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:
     """Check that there are ``size`` distinct names; numbers from 1 where none are given."""
     if isinstance(labels, str):
-        raise InputError(f"names of {kind}s must be a sequence of names, got {labels!r}")
+        raise InputError(f"names must be a sequence, one for each {kind}, got {labels!r}")
     names = () if labels is None else tuple(str(label) for label in labels)
     if not names:
         return tuple(str(number) for number in range(1, size + 1))
     if len(names) != size:
-        raise InputError(f"there are {size} {kind}s, but {len(names)} names of {kind}s")
+        raise InputError(f"{size} names are needed, one for each {kind}, got {len(names)}")
     if len(set(names)) < size:
         twice = Counter(names).most_common(1)[0][0]
         raise InputError(f"every {kind} needs its own name: {twice!r} occurs more than once")

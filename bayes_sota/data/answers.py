@@ -215,7 +215,7 @@ def _notes_on_runs(
         return
     if most.min() < most.max():
         few, many = (quoted(names[place]) for place in (most.argmin(), most.argmax()))
-        yield f"{few} has at most {most.min()} runs of an item, {many} {most.max()}"
+        yield f"numbers of runs differ: {few} has at most {most.min()}, {many} {most.max()}"
     from scipy.special import chdtrc
 
     known = ~np.isnan(tidy.value)
