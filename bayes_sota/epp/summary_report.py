@@ -20,7 +20,6 @@ from bayes_sota.core.summary import (
     how_drawn,
     seed_of,
     summarize_difference,
-    summarize_draws,
 )
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import as_sentences, chance, counted, listed, p_value
@@ -118,16 +117,17 @@ def report_tournaments(
     >>> report_tournaments(fits).tables[0].title
     'tournament: 3 players, 30 rounds'
     """
-    rows, tournaments, tables = [], [], []
+    rows, tournaments = [], []
+    fits = list(fits)
     for fit in fits:
         own = rows_of_fit(fit, ci_prob, ranks=False)
         rows += [{"tournament": fit.tournament} | row for row in own]
         numbers = {name: getattr(fit, name) for name in ("tournament", "deviance", "connected")}
         numbers["paper_standardized_deviance"] = fit.paper["standardized_deviance"]
         tournaments.append(numbers | {"df": fit.deviance_df})
-        tables.append(fit.data)
-    notes = _missing(tables)
-    infinite = [one["tournament"] for one in tournaments if not one["connected"]]
+    tables = [fit.data for fit in fits]
+    notes = _remarks_on_data(tables, fits[0].test_fraction)
+    infinite = [fit.tournament for fit in fits if not fit.connected]
     if infinite:
         notes.append(f"skills are finite by the penalty only in {listed(infinite)}")
     found = {"title": _title(tables), "tournaments": tournaments, "notes": notes}
@@ -164,7 +164,6 @@ def report_draws(
     p = None if check is None else float(check.item())
     tests = [_compared(tree, a, b, ci_prob) for a, b in pairs]
     ranked = "round_rank" in dataset_of(tree, "observed_data")
-    splits = test_fraction is None and any(map(_is_splits, tables))
     found: dict[str, Any] = {
         "title": f"{_title(tables)}, Bayesian",
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
@@ -172,7 +171,7 @@ def report_draws(
         "checks": {"deviance_p_value": p},
         "diagnostics": diagnostics,
         "reading": list(reading),
-        "notes": _missing(tables) + [_RANKINGS] * ranked + [_OVERLAP] * splits,
+        "notes": _remarks_on_data(tables, test_fraction) + [_RANKINGS] * ranked,
         "model": tree.attrs["model_name"],
         "seed": seed_of(tree),
     }
@@ -273,21 +272,19 @@ def _title(tables: Tables) -> str:
     return f"{data.tournament}: {counted(data.n_players, 'player')}, {size}"
 
 
-def _missing(tables: Tables) -> list[str]:
-    """How many scores are missing, and what that means."""
-    present = [table.present for table in tables if isinstance(table, ScoreTable)]
-    number = sum(int(np.sum(~one)) for one in present)
-    return [f"{counted(number, 'score')} missing: {_ABSENT}"] * bool(number)
-
-
-def _is_splits(data: ScoreTable | Matches) -> bool:
-    """Whether rounds are splits of one data set, which share training items."""
-    return getattr(data, "scheme", "") == "model/cv"
+def _remarks_on_data(tables: Tables, test_fraction: float | None) -> list[str]:
+    """How many scores are missing, whether rounds share training items, and what that means."""
+    scored = [table for table in tables if isinstance(table, ScoreTable)]
+    number = sum(int(np.sum(~table.present)) for table in scored)
+    overlap = test_fraction is None and any(table.scheme == "model/cv" for table in scored)
+    missing = f"{counted(number, 'score')} missing: {_ABSENT}"
+    return [missing] * bool(number) + [_OVERLAP] * overlap
 
 
 def _remarks(fit: BradleyTerryFit) -> list[str]:
     """Assumptions that a reader would not expect."""
-    notes, least = _missing([fit.data]), int(fit.clusters_of_players.min())
+    notes = _remarks_on_data([fit.data], fit.test_fraction)
+    least = int(fit.clusters_of_players.min())
     if fit.penalty and not fit.connected:
         notes.append("without the penalty some skills would be infinite: they depend on it")
     if fit.influence is None:
@@ -298,7 +295,7 @@ def _remarks(fit: BradleyTerryFit) -> list[str]:
     elif least < _FEW_ROUNDS:
         few = fit.players[int(np.argmin(fit.clusters_of_players))]
         notes.append(f"{few} is in {least} independent rounds only: intervals are very wide")
-    return notes + [_OVERLAP] * (_is_splits(fit.data) and fit.test_fraction is None)
+    return notes
 
 
 def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, Any]:
@@ -306,14 +303,14 @@ def _compared(tree: "xr.DataTree", a: str, b: str, ci_prob: float) -> dict[str, 
     players, skills = draws_of_players(tree)
     first, second = two_players(players, a, b)
     gap = skills[:, first] - skills[:, second]
-    found, win = summarize_difference(gap, ci_prob), summarize_draws(expit(gap), ci_prob)
+    found = summarize_difference(gap, ci_prob)
     return {
         "players": [a, b],
         "difference": found.pop("mean"),
         "se": found.pop("sd"),
         **found,
-        "win_probability": win["mean"],
-        "win_probability_interval": win["interval"],
+        "win_probability": float(expit(gap).mean()),
+        "win_probability_interval": expit(found["interval"]).tolist(),
     }
 
 
