@@ -94,7 +94,7 @@ def _drawn(tables: list[Any], test: Any, asked: dict[str, Any], seed: int) -> An
     try:
         if len(tables) == 1:
             fit = room.fit_epp(tables[0], **asked | {"penalty": 0.0})
-            return room.infer_skills(fit, spec.priors, random_seed=seed, model_name=spec.name)
+            return room.infer_skills(fit, spec.priors, random_seed=seed)
     except InfiniteEstimateError:
         pass
     if asked["matches"] == "all-rounds":

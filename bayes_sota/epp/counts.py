@@ -58,8 +58,6 @@ class MatchCounts:
 
     def with_ties(self, kind: MatchKind, penalty: float) -> tuple[FloatArray, FloatArray]:
         """Win totals and matches with some rounds of ties added."""
-        if not penalty:
-            return self.totals, self.n_matches
         if kind == "all-rounds":  # a round plays against all others
             penalty = penalty * float(np.sqrt(np.max(self.n_matches)))
         others = len(self.n_matches) - 1

@@ -149,10 +149,8 @@ class BradleyTerryFit(ClusteredEstimate):
         OPEN_SHARE.check(ci_prob, "ci_prob")
         i, j = two_players(self.players, a, b)
         difference, pair = float(self.epp[i] - self.epp[j]), np.ix_([i, j], [i, j])
-        se, se_model = (
-            float(errors_of_differences(covariance[pair])[0, 1])
-            for covariance in (self.covariance, self.covariance_model)
-        )
+        se = float(errors_of_differences(self.covariance[pair])[0, 1])
+        se_model = float(errors_of_differences(self.covariance_model[pair])[0, 1])
         df = float(min(self.df[i], self.df[j]))
         equal = np.isinf(se) or abs(difference) < ROUND_OFF
         half = float(bonferroni_critical(ci_prob, 1, df)) * se

@@ -82,7 +82,6 @@ def plot_epp(
     tied, count = int((board["rank_lower"] == 1).sum()), len(board)
     title = f"{tied:,} of {count:,} players may be the best (filled dots)"
     if tied == 1:
-        others = "the other" if count == 2 else f"all other {count - 1:,}"
-        title = f"{shown_name(board['player'].iloc[0])} is better than {others}"
+        title = f"{shown_name(board['player'].iloc[0])} is the best of {count:,} players"
     title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (count > most))
     return panel.collection

@@ -190,15 +190,14 @@ def _deviances(values: FloatArray, skills: FloatArray, model: pm.Model) -> Float
     ranked, total = "round_rank" in model.named_vars, np.zeros(len(skills))
     tournament = model["round_tournament" if ranked else "pair_tournament"].get_value()
     for place, own in enumerate(np.moveaxis(skills, 1, 0)):
-        here = values[:, tournament == place]
+        played = tournament == place
+        here = values[:, played]
         if ranked:
             counts = count_scores(np.where(here < 0, np.nan, here), "same-round")
         else:
             doubled = np.zeros((len(here), *skills.shape[-1:] * 2), int)
-            first, second = (
-                model[name].get_value()[tournament == place]
-                for name in ("pair_first", "pair_second")
-            )
+            first = model["pair_first"].get_value()[played]
+            second = model["pair_second"].get_value()[played]
             doubled[:, first, second], doubled[:, second, first] = 2 * np.moveaxis(here, -1, 0)
             counts = MatchCounts(doubled, (doubled[0] + doubled[0].T) / 2, 0)
         total += solver.deviance(own, counts)

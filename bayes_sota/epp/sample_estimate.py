@@ -39,7 +39,6 @@ def infer_skills(
     *,
     draws: int = 1000,
     random_seed: Seed = DEFAULT_SEED,
-    model_name: str = "epp",
 ) -> xr.DataTree:
     """Posterior of the skills of one tournament, from its clustered estimate.
 
@@ -52,8 +51,6 @@ def infer_skills(
     draws : int
         Of each of four chains.
     random_seed : int, SeedSequence, Generator or None
-    model_name : str
-        Name of the priors in the result.
 
     Returns
     -------
@@ -107,7 +104,7 @@ def infer_skills(
     groups |= drawn("prior", prior_sd[:, None] * rng.standard_normal(size), prior_sd)
     observed = {"epp_estimate": ("player", fit.epp)}
     groups["observed_data"] = xr.Dataset(observed, {"player": list(fit.players)})
-    about = {"method": "normal approximation", "seed": seed, "model_name": model_name}
+    about = {"method": "normal approximation", "seed": seed, "model_name": "epp"}
     facts = describe_provenance([fit.data], known, **about)
     return result_tree(groups, {**facts, "draws_are_independent": 1, "matches": fit.kind})
 

@@ -58,9 +58,9 @@ def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit) -> None:
 
 def test_a_single_winner_and_players_left_out() -> None:
     fit = fit_epp(simulate_tournament([4, 0, 0, 0.0], 60, players=list("abcd"), random_seed=0))
-    assert title_of(plot_epp(fit, backend="none")) == "a is better than all other 3"
+    assert title_of(plot_epp(fit, backend="none")) == "a is the best of 4 players"
     figure = plot_epp(fit, most=3, backend="none")
-    assert title_of(figure) == "a is better than all other 3\nthe first 3 are drawn"
+    assert title_of(figure) == "a is the best of 4 players\nthe first 3 are drawn"
     assert len(artist(figure, "mean_weak", "epp")["x"]) == 2
 
 
