@@ -6,8 +6,6 @@ result; a JSON result with numbers that cannot be.
 """
 
 import json
-import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,21 +26,26 @@ class Answer:
     peak: int
 
 
+# A process begins with the peak of the one that starts it, so a small one stands between.
+_RUN = """
+import os, resource, subprocess, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({seconds}, {seconds}))
+resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))
+_, status, used = os.wait4(subprocess.Popen(sys.argv[2:]).pid, 0)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, file=open(sys.argv[1], "w"))
+sys.exit(os.waitstatus_to_exitcode(status) % 256)
+"""
+
+
 def run_alone(arguments, directory):
     """Answer of a command in a process of its own."""
-    command = [sys.executable, "-m", "bayes_sota", *arguments]
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(command, cwd=directory, stdout=out, stderr=err)
-        resource.prlimit(process.pid, resource.RLIMIT_AS, (4 * BYTES, 4 * BYTES))
-        resource.prlimit(process.pid, resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        texts = []
-        for stream in (out, err):
-            stream.seek(0)
-            texts.append(stream.read().decode("utf-8", "replace"))
-    seconds, peak = used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
-    return Answer(process.returncode, *texts, seconds, peak)
+    limits = _RUN.format(seconds=SECONDS, memory=4 * BYTES)
+    with tempfile.NamedTemporaryFile("r") as used:
+        command = [sys.executable, "-c", limits, used.name, sys.executable, "-m", "bayes_sota"]
+        done = subprocess.run([*command, *arguments], cwd=directory, capture_output=True)
+        seconds, peak = map(float, used.read().split())
+    texts = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+    return Answer(done.returncode, *texts, seconds, int(peak))
 
 
 def problems(answer):

@@ -50,7 +50,7 @@ def test_nuts_agrees_with_the_exact_route() -> None:
     for family in fit.families:
         with build_paired(data, family=family):
             trees[family] = pm.sample(
-                draws=500, tune=500, chains=2, random_seed=1, progressbar=False,
+                draws=1000, tune=500, chains=2, random_seed=1, progressbar=False,
                 nuts_sampler="nutpie",
             )  # fmt: skip
         assert trees[family]["sample_stats"]["diverging"].sum() <= 20
