@@ -24,14 +24,7 @@ from bayes_sota.core.errors import InputError
 @option("--n-test-private", limits=COUNT, help="Private test items.")
 @option("--standard-error-public", limits=POSITIVE, rare=True, help="Of one public score.")
 @option("--standard-error-private", limits=POSITIVE, rare=True, help="Of one private score.")
-def paired(
-    file: Path,
-    reading: dict[str, Any],
-    known: dict[str, Any],
-    prob: float,
-    seed: int,
-    **asked: Any,
-) -> Answer:
+def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
     """Skill of the best team and of the public winner from the public and the private board.
 
     Without sizes of the test sets or standard errors the noise is learnt from the differences;
@@ -39,7 +32,7 @@ def paired(
     """
     sizes: Any = {name: _both(asked, name) for name in ("n_test", "standard_errors")}
     boards = data.read_paired_boards(file, asked["private_file"], **sizes, **reading)
-    boards = with_anchors(boards, known)
+    boards = with_anchors(boards, asked["known"])
     of_rho: Any = {"domain": asked["domain"], "field": asked["field"]}
     groups: Any = "all" if saves(".nc") else "estimands"
     tree = leaderboard.estimate_paired(boards, random_seed=seed, groups=groups, **of_rho)
