@@ -114,7 +114,8 @@ def test_models_and_reference_skills_reach_the_result() -> None:
         (MAXIMUM, {"priors": BoardPriors()}, "must be Priors or .*, got BoardPriors"),
         (BOARD, {"model": "observed-maximum"}, "'observed-maximum' is for observed maxima"),
         (MAXIMUM, {"model": "leaderboard"}, "'leaderboard' is for whole boards"),
-        (BOARD, {"method": "nuts"}, "maximum_only"),
+        (BOARD, {"method": "nuts"}, "maximum_only.*build_model"),
+        (MAXIMUM, {"epsilon": 0.01}, "epsilon"),
     ],
 )
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:
