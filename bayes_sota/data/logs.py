@@ -124,7 +124,9 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
     """Row per document, filter and metric: what holds a number in the first sample."""
     about: Row = {"model": name, "run": "1"}
     if match := _SAMPLES.fullmatch(path.name):
-        about = {"model": str(path.resolve().parent), "task": match["task"], "run": match["time"]}
+        folder = path.resolve().parent
+        about = {"model": folder.name, "folder": str(folder), "task": match["task"]}
+        about["run"] = match["time"]
     _, first = samples[0]
     metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
     for place, sample in samples:
@@ -218,20 +220,35 @@ def choose_metric(table: Table, metric: str | None) -> Table:
 
 
 def _name_models(table: Table) -> Table:
-    """Models called like the folder of their samples, or like one around it.
+    """Models and runs by the folders of their samples, where these are still in the table."""
+    if "folder" not in table.columns:
+        return table
+    columns = dict(table.columns)
+    places = [str(place or "") for place in columns.pop("folder")]
+    named = _models_of([Path(place) for place in dict.fromkeys(places) if place])
+    models, runs = list[str](), list[str]()
+    for place, model, run in zip(places, columns["model"], columns["run"], strict=True):
+        called, own = named.get(place, (str(model), ""))
+        models.append(called)
+        runs.append(f"{own} {run}".strip())
+    columns |= {"model": models, "run": runs}
+    of = {model: [run for name, run in named.values() if name == model] for model in models}
+    said = [f"{model} ({', '.join(own)})" for model, own in of.items() if any(own)]
+    note = [f"folders are runs of their models: {'; '.join(said)}"] * bool(said)
+    return replace(table, columns=columns, notes=(*table.notes, *note))
+
+
+def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
+    """Model and run of each folder of samples: called like it, or like one around it.
 
     Folders called like a run (``seed1``) or a date are runs of what stands before them, else
     behind. Without any, folders that have one name in several places are runs of those around them.
     """
-    if table.origin != "lm-evaluation-harness":
-        return table
-    names = list(map(str, table.columns["model"]))
-    folders = {name: Path(name) for name in names}
-    root = Path(os.path.commonpath([folder.parent for folder in folders.values()]))
-    often = Counter(folder.name for folder in folders.values())
+    root = Path(os.path.commonpath([folder.parent for folder in folders]))
+    often = Counter(folder.name for folder in folders)
     found, whole = dict[str, tuple[tuple[str, ...], str]](), dict[str, tuple[str, ...]]()
-    for name, folder in folders.items():
-        parts = folder.relative_to(root).parts
+    for folder in folders:
+        name, parts = str(folder), folder.relative_to(root).parts
         are_runs = [bool(_RUN.fullmatch(part)) for part in parts]
         if not any(are_runs) and often[folder.name] > 1:
             are_runs[-1] = True
@@ -244,16 +261,7 @@ def _name_models(table: Table) -> Table:
     models = {model for model, _ in found.values()}
     last = Counter(model[-1] for model in models)
     called = {model: model[-1] if last[model[-1]] == 1 else ":".join(model) for model in models}
-    named = {name: (called[model], run) for name, (model, run) in found.items()}
-    each = [named[name] for name in names]
-    runs = [
-        f"{own} {run}".strip() for (_, own), run in zip(each, table.columns["run"], strict=True)
-    ]
-    columns = table.columns | {"model": [model for model, _ in each], "run": runs}
-    of = {model: [run for name, run in named.values() if name == model] for model, _ in each}
-    said = [f"{model} ({', '.join(own)})" for model, own in of.items() if any(own)]
-    note = [f"folders are runs of their models: {'; '.join(said)}"] * bool(said)
-    return replace(table, columns=columns, notes=(*table.notes, *note))
+    return {name: (called[model], run) for name, (model, run) in found.items()}
 
 
 def _choose(names: list[str], metric: str, table: Table) -> str:

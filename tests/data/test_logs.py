@@ -113,6 +113,12 @@ def test_folders_called_like_runs_are_runs(tmp_path, layout, models) -> None:
     assert found.n_runs == 4 / len(found.names)
 
 
+def test_samples_whose_file_names_no_task_are_refused_beside_others(tmp_path) -> None:
+    samples(tmp_path, "a", "arc", *(sample(i, 1) for i in range(3)))
+    written(tmp_path, lines(*(sample(i, 0) for i in range(3))), "b_samples.jsonl")
+    refused('column "task": a name is needed', read_outcomes, tmp_path)
+
+
 def test_runs_of_one_model_are_one_model(tmp_path) -> None:
     for k in (1, 2):
         samples(tmp_path, f"m/seed{k}", "arc", *(sample(i, i > k) for i in range(3)))
