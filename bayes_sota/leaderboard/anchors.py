@@ -207,11 +207,13 @@ def correlations(
     """Correlations of entries and of anchors with the anchors, (m + q, q).
 
     They are shrunk towards what the distance of two skills says, the more, the fewer mistakes tell
-    them.
+    them, with weights that are products, so that the matrix of an entry and all anchors stays one
+    of correlations.
     """
     m, every = scores.size, np.concatenate([influence, anchors.influence], axis=1)
     unit = every / _size(every)
-    own_items = carrying(unit)
+    answers = _trust(unit)
+    distance = np.sqrt(1 - answers**2)
     skills = np.concatenate([scores, anchors.skill])
     lead = np.concatenate([leaders[:10], np.arange(m, every.shape[1])])
     by_distance = np.exp(-_FALL_OF_ANSWERS * distances(law, skills[:, None], skills[m:]))
@@ -219,9 +221,16 @@ def correlations(
     here = np.flatnonzero(anchors.entry >= 0)
     apart[anchors.entry[here], here] = False
     corr = unit.T @ unit[:, m:]
-    usual = corr[lead][apart[lead]].mean() / by_distance[lead][apart[lead]].mean()
-    own = _SHRINKING / (_SHRINKING + np.sqrt(np.outer(own_items, own_items[m:])))
-    return np.where(apart, (1 - own) * corr + own * usual * by_distance, 1.0)
+    usual = min(corr[lead][apart[lead]].mean() / by_distance[lead][apart[lead]].mean(), 1.0)
+    found = np.outer(answers, answers[m:]) * corr
+    found += np.outer(distance, distance[m:]) * usual * by_distance
+    return np.where(apart, found, 1.0)
+
+
+def _trust(influence: FloatArray) -> FloatArray:
+    """Weight of a classifier's answers in its correlations, (m,)."""
+    own_items = carrying(influence)
+    return np.sqrt(own_items / (_SHRINKING + own_items))
 
 
 def _size(influence: FloatArray) -> FloatArray:
@@ -241,8 +250,8 @@ def explain_difference(
     anchors, law, scores, influence, _ = of = _of_items(data)
     every = np.column_stack([influence[:, list(pair)] @ signs, anchors.influence])
     unit = every / _size(every)
-    cross, own_items = unit[:, 0] @ unit[:, 1:], carrying(unit)
-    cross *= 1 - _SHRINKING / (_SHRINKING + np.sqrt(own_items[0] * own_items[1:]))
+    answers = _trust(unit)
+    cross = answers[0] * answers[1:] * (unit[:, 0] @ unit[:, 1:])
     corr = correlations(*of)[scores.size :]
     mean, explained, _ = explain(anchors, *residuals(law, anchors), cross[None], corr)
     variance = signs @ covariance @ signs

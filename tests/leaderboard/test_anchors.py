@@ -320,6 +320,24 @@ def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
         assert_allclose(drawn.std(), sd, rtol=0.1)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_near_twins_among_anchors_leave_a_matrix_of_correlations(seed):
+    rng = np.random.default_rng(seed)
+    hard = rng.random((300, 1)) < 0.04
+    own = rng.random((300, 8)) < 0.004
+    data = bs.Outcomes(~(hard ^ own), names=list("abcdefgh"))
+    known = dict(zip("abgh", [0.9, 0.96, 0.97, 0.995], strict=True))
+    board = with_known(data, known, only=list(known))
+    anchors, law, scores, *_ = of = room._of_items(board)
+    corr = room.correlations(*of)
+    for cross in corr[: scores.size]:
+        whole = np.block([[np.ones((1, 1)), cross[None]], [cross[:, None], corr[scores.size :]]])
+        assert np.linalg.eigvalsh(whole).min() > 0
+    moved, left, _ = room.pull_of_items(anchors, law, scores, *of[3:])
+    assert np.all(np.abs(moved) < np.abs(room.residuals(law, anchors)[0]).max())
+    assert np.all(left <= 1.05)
+
+
 def test_a_difference_without_luck_has_the_law_of_simulated_items():
     """The second of the pair is known, and so is one more."""
     truth, found = answers(200_000, 4, shared=2.0).scores, []
