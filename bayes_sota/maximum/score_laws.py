@@ -100,6 +100,10 @@ class AccuracyLaw(ScoreLaw):
         root = np.sqrt(np.maximum(psi * (1 - psi) * q + q**2 / 4, 0))
         return (psi + q / 2 - np.sign(shift) * root) / (1 + q)
 
+    def add_shift(self, skill: FloatArray, shift: FloatArray) -> FloatArray:
+        """Between 0 and 1."""
+        return np.clip(super().add_shift(skill, shift), 0.0, 1.0)
+
     def draw_psi(self, scores: FloatArray, variance: FloatArray, rng: Generator) -> FloatArray:
         """Psi that is flat in log odds a priori."""
         n = self.n_test

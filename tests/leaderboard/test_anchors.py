@@ -14,6 +14,7 @@ from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 from bayes_sota.data.known import Known, read_known, with_known
 from bayes_sota.items.score import skills_alone
 from bayes_sota.leaderboard import anchors as room
+from bayes_sota.leaderboard.from_items import items_evidence
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.maximum.score_laws import score_law
 
@@ -249,6 +250,13 @@ def test_an_entry_of_the_board_has_the_skill_that_is_known(data):
     assert_allclose(found.entries.p_best[data.names.index(best)], share, atol=1e-9)
 
 
+def test_boards_of_an_anchor_near_1_are_replicated():
+    board = bs.Leaderboard([1.0, 0.97, 0.93, 1.0], n_test=30, names=list("abcd"))
+    tree = bs.estimate_sota(with_known(board, {"d": Known(0.999, se=0.001)}), random_seed=1)
+    for group in ("posterior_predictive", "prior_predictive"):
+        assert np.isfinite(tree[group]["score"]).all()
+
+
 @pytest.mark.parametrize("data", [BOARD, answers(seed=2)], ids=["scores", "answers"])
 def test_lucky_anchors_lower_the_best_and_narrow_it(data):
     names = list(data.names[:3])
@@ -284,6 +292,14 @@ def test_disagreement_is_noted_as_rarely_as_it_says():
         board = bs.Leaderboard([truth, truth], n_test=n).copy_with(anchors=anchors)
         noted += room.disagreement(board)[0] < 0.02
     assert stats.binomtest(noted, size, 0.02).pvalue > 0.01
+
+
+def test_a_perfect_score_that_is_moved_stays_one():
+    right = answers(m=4).correct.copy()
+    right[:, 3] = 1
+    data = bs.Outcomes(right, names=list("abcd"))
+    for known in np.linspace(0.85, 0.99, 30):  # rounding took some above 1
+        assert items_evidence(with_known(data, {"a": known})).seen.max() <= 1
 
 
 def test_skills_alone_without_luck():
