@@ -21,7 +21,7 @@ Figure = Callable[[], Any]
 
 
 def maximum_law() -> Any:
-    """Why the best score flatters: row 3 of Table 1 of Møllersen & Holsbø."""
+    """Why the best score is too high: row 3 of Table 1 of Møllersen & Holsbø."""
     law = bs.maximum_law(n_test=3_000, n_classifiers=1_000, skill=0.9, correlation=0.6)
     return bs.maximum.plot_maximum_law(law)
 
@@ -47,9 +47,21 @@ def exact_and_abc(board: bs.Leaderboard, exact: Any) -> Any:
     return figure
 
 
+def prior_predictive(tree: Any) -> Any:
+    """Best scores that the default priors expect before one is seen."""
+    figure = az.plot_dist(
+        tree,
+        group="prior_predictive",
+        figure_kwargs={"figsize": (7, 3.6), "layout": "constrained"},
+    )
+    axes = figure.viz["plot"]["observed_maximum"].item()
+    axes.set(title="Best scores under the prior", xlabel="accuracy")
+    return figure
+
+
 def rho_and_shift(tree: Any) -> Any:
-    """What one board cannot tell: prior and posterior are the same, by construction."""
-    names = {"rho": "correlation with a reference classifier", "shift": "luck that all share"}
+    """One board cannot show these: prior and posterior are nearly the same."""
+    names = {"rho": "rho: how much error is shared", "shift": "shift: the shared error"}
     figure = az.plot_prior_posterior(
         tree,
         var_names=list(names),
@@ -69,7 +81,7 @@ def board_figures() -> Iterator[tuple[str, Figure]]:
 
 
 def claim() -> Any:
-    """What the congruence, which nobody reports, does to a claim."""
+    """How a claim depends on the congruence, which papers hardly ever report."""
     return bs.claims.plot_claim(bs.claims.report_claim(bs.Accuracies(a=0.90, b=0.88, n=500)))
 
 
@@ -97,14 +109,7 @@ def figures() -> Iterator[tuple[str, Figure]]:
     board = bs.load_example("obesity-risk")
     tree = bs.estimate_sota(board, random_seed=0)
     yield "maximum_law", maximum_law
-    yield (
-        "prior_predictive",
-        lambda: az.plot_dist(
-            tree,
-            group="prior_predictive",
-            figure_kwargs={"figsize": (7, 3.6), "layout": "constrained"},
-        ),
-    )
+    yield "prior_predictive", lambda: prior_predictive(tree)
     yield "posterior", lambda: bs.plot_sota(tree)
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim

@@ -68,9 +68,10 @@ def build_model(
     -------
     pm.Model
         Deterministic ``epp`` (player,), mean zero; free ``skill_sd`` with ``skill_offset`` (skills
-        in units of it) or, where the data say much of each player, ``own_skill``; and what is asked
-        for: ``tournament_sd`` with ``epp_tournament`` (tournament, player), ``covariate_effect``
-        (covariate,). Observed ``round_rank`` (round, player), or ``match_counts`` (pair, outcome).
+        in units of it) or, where the data say much of each player, ``own_skill``; if
+        requested ``tournament_sd`` with ``epp_tournament`` (tournament, player) and
+        ``covariate_effect`` (covariate,). Observed ``round_rank`` (round, player), or
+        ``match_counts`` (pair, outcome).
 
     Raises
     ------
