@@ -5,7 +5,7 @@ process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -110,7 +110,7 @@ def _typed(reading: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _different(labels: Mapping[str, Sequence[Any]]) -> dict[str, list[str]]:
+def _different(labels: Mapping[str, Any]) -> dict[str, list[str]]:
     """Different models, tasks, metrics and, if a task has several, runs, where there are such."""
     there = {role: labels[role] for role in _COUNTED if role in labels}
     run = there.pop("run", ())
