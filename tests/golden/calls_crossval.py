@@ -1,4 +1,4 @@
-"""Repeated cross-validation: runs, their report, and stopping rules."""
+"""Repeated cross-validation: runs and their report."""
 
 from functools import cache
 from typing import Any
@@ -18,12 +18,6 @@ def runs() -> FoldScores:
     rng = np.random.default_rng(9)
     skills = np.array([0.9, 0.895, 0.87])[:, None, None] - rng.uniform(0, 0.2, (7, 1, 1, 1))
     return FoldScores(rng.normal(skills, 0.02, (7, 3, 14, 2)), learners=list("abc"))
-
-
-@cache
-def probabilities() -> Any:
-    rng = np.random.default_rng(10)
-    return [rng.random((1, 1, 40)) + rng.normal(0, 0.05, (3, 14, 40)) for _ in range(7)]
 
 
 def folds_example() -> FoldScores:
@@ -47,31 +41,6 @@ TRUTH = np.full((7, 3), 0.8)
 add_all("cv/judge", judged, {
     "example": folds_example, "data-sets": runs, "truth": {"data": runs, "truth": TRUTH}
 })  # fmt: skip
-
-RULES = {
-    "fixed-4": cv.fixed(4),
-    "spearman-0.99": cv.spearman(0.99),
-    "spearman-0.999": cv.spearman(0.999),
-    "ks-0.5": cv.kolmogorov_smirnov(0.5),
-    "ks-0.3": cv.kolmogorov_smirnov(0.3),
-    "posterior-0.9": cv.posterior(0.9),
-}
-
-
-def stop(rule: Any) -> Numbers:
-    """Iterations at which a rule stops, learners each by itself."""
-    return flat({"alone": cv.stopping_iterations(rule, runs(), probabilities())})
-
-
-def orderings(rule: Any, seed: int) -> Numbers:
-    (found,) = cv.judge_rules([rule], runs(), probabilities(), random_seed=seed)
-    shares = {"all": found.reproducibility().mean()}
-    return flat(shares | {"iterations": found.iterations.mean(axis=0), "saved": found.saved.mean()})
-
-
-add_all("cv/stop", stop, {name: {"rule": rule} for name, rule in RULES.items()})
-add_all("cv/orderings", orderings, {name: {"rule": rule} for name, rule in RULES.items()})
-
 
 TASKS = ("abalone-old", "banknote", "breast-cancer", "breast-w", "credit-g", "diabetes", "ecoli-pp",
          "glass-nonwindow", "haberman", "labor", "new-thyroid", "oil-spill", "phoneme",
