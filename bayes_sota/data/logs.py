@@ -191,7 +191,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         No task has the metric, or a model has none that counts; several are equally usual;
         different documents have one number.
     """
-    tasks, every = _tasks_of(table), [name for name in table.columns["metric"] if name]
+    tasks = _tasks_of(table)
     _check_documents(table, tasks)
     chosen = dict[str, str]()
     for task, names in metrics_of_tasks(table, metric).items():
@@ -206,7 +206,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
-    others = [name for name in dict.fromkeys(every) if name not in used]
+    others = [name for name in dict.fromkeys(table.columns["metric"]) if name not in ("", *used)]
     note = f"scores are {listed(used)}; there are also {listed(others)}"
     found = table.take(kept, *[note] * (not metric and len(others) > 0))
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
@@ -232,7 +232,8 @@ def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
     for task, name in dict.fromkeys(pairs):
         known.setdefault(task, []).extend([name] * bool(name))
     every = dict.fromkeys(name for names in known.values() for name in names)
-    asked = [name.removesuffix(",none") for name in metric.split("+")] if metric else []
+    typed = [metric] if metric in every else (metric or "").split("+")
+    asked = [name.removesuffix(",none") for name in typed if name]
     if unknown := [name for name in asked if name not in every]:
         raise table.error(f"has no metric {listed(unknown)}; there are {listed(every)}", "metric")
     most = 1 if table.origin == _RESULTS else None

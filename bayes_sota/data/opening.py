@@ -25,7 +25,8 @@ def read_table(source: Any, metric: str | None = None) -> Table:
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
     be gzipped. Frames of pandas, polars and whatever else narwhals opens. Of several
-    metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it.
+    metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it;
+    those of several tasks are joined by "+".
     """
     tables = read_all(source, metric)
     if len(tables) > 1:

@@ -263,6 +263,8 @@ def test_scorers_are_chosen_and_samples_without_a_score_left_out(tmp_path: Path)
     refused('metrics "match.f1", "match.em"', read_outcomes, path)
     for metric, right in (("match.em", [0, 1]), ("match.f1", [0.5, 1])):
         assert scores_of(read_outcomes(path, metric=metric)) == {"a": right}
+    plus = written(tmp_path, log_of("a", {"f+1": 0.5, "em": 0}, {"f+1": 1.0, "em": 1}), "p.json")
+    assert scores_of(read_outcomes(plus, metric="match.f+1")) == {"a": [0.5, 1]}
     log = log_of("a", "C", "I", float("nan"), "C", "C", status="error")
     log["samples"][4]["scores"] = None
     one = written(tmp_path, log, "a.json")
