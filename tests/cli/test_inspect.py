@@ -6,6 +6,8 @@ import shlex
 import pytest
 from data.files import EXAMPLES, run, run_json, written
 
+from bayes_sota.cli.reading import read_board
+
 KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",
     "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "folds",
@@ -114,4 +116,7 @@ def test_metrics_and_filters_of_each_task_are_listed_and_chosen(capsys, tmp_path
     assert [one.split(" --metric ")[1] for one in proposed(found)][1] == asked
     found = run_json(capsys, "inspect", tmp_path, "--metric", asked)
     assert all(one.endswith(f" --metric {asked}") for one in proposed(found))
+    by_column, by_metric = (read_board(tmp_path, {"score": asked}),
+                            read_board(tmp_path, {}, metric=asked))  # fmt: skip
+    assert by_column == by_metric
     try_all(capsys, found)
