@@ -25,14 +25,13 @@ from bayes_sota.data.opening import open_all, read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import key, measure, place_in
+from bayes_sota.data.words import PLURALS, key, measure, place_in
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
 # What a user has to fill in for scores, and for accuracies, with a value to try.
 _UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
-_COUNTED = {"model": "models", "entry": "entries", "task": "tasks", "run": "runs"}
-_COUNTED |= {"metric": "metrics"}
+_COUNTED = ("model", "entry", "task", "run", "metric")
 _CLAIMS = {"claim batch {}": "How many claims are doubtful?"}
 _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
 _FOLDS = {"cv judge {}": "Is the order reproducible?"}
@@ -77,7 +76,7 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
             line = f"bayes-sota {words.format(path)} {typed.strip()}".rstrip()
             commands.append({"question": question, "command": line})
     counts = [
-        f"{counted(len(of), role, _COUNTED[role])}: {listed(of)}." for role, of in names.items()
+        f"{counted(len(of), role, PLURALS.get(role))}: {listed(of)}." for role, of in names.items()
     ]
     report = list_report(
         "commands",
