@@ -48,7 +48,6 @@ def batch(
     names = checked_labels([file.stem for file in files], len(files), "board")
     make_directory(output_dir)
     there = [name for name in names if (output_dir / f"{name}.nc").exists()]
-    notes = [f"left alone, as there was a result: {listed(there)}"] * bool(there)
     finish = partial(_finish, folder=output_dir, seed=seed, options=options)
     records = []
     with shown_progress(len(files), "boards") as advance:
@@ -56,12 +55,13 @@ def batch(
             records.append(record)
             advance()
     n_failed = sum(record["theta_sota"] is None for record in records)
-    known = {"n_boards": len(files), "n_failed": n_failed, "prob": options["prob"], "seed": seed}
+    content = {"n_boards": len(files), "n_failed": n_failed, "prob": options["prob"], "seed": seed}
+    content["notes"] = [f"left alone, as there was a result: {listed(there)}"] * bool(there)
     report = list_report(
         "boards",
         records,
         _COLUMNS,
-        content=known | {"notes": notes},
+        content=content,
         sentences=[f"{len(files) - n_failed:,} of {counted(len(files), 'board')} have a result."],
         legend=[f"theta_sota: skill of the best classifier; {options['prob']:.0%} intervals."],
         reasons=[f"{row['board']}: {row['problem']}" for row in records if row["problem"]],
@@ -83,12 +83,9 @@ def _finish(file: Path, folder: Path, seed: int, options: dict[str, Any]) -> dic
         known = [name for one in sota.params for name in one.opts]
         said = error.render(known) if isinstance(error, InputError) else repr(error)
         return record | {"problem": plain_text(said.removeprefix(f"{file}: "), 500)}
-    theta = estimand_summary(tree, "theta_sota", options["prob"])
-    record["lower"], record["upper"] = theta["interval"]
-    return record | {
-        "observed_maximum": float(observed_maximum_of(tree)),
-        "theta_sota": theta["mean"],
-        "winner_skill": estimand_summary(tree, "winner_skill", options["prob"])["mean"],
-        "seed": tree.attrs["random_seed"],
-        "problem": "; ".join(diagnose(tree)["reasons"]),
-    }
+    theta, winner = (
+        estimand_summary(tree, name, options["prob"]) for name in ("theta_sota", "winner_skill")
+    )
+    maximum, problem = float(observed_maximum_of(tree)), "; ".join(diagnose(tree)["reasons"])
+    values = file.stem, maximum, theta["mean"], *theta["interval"], winner["mean"], problem
+    return dict(zip(_COLUMNS.values(), values, strict=True)) | {"seed": tree.attrs["random_seed"]}

@@ -5,8 +5,9 @@ process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
 """
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +16,22 @@ import click
 from bayes_sota import claims, crossval, data, epp, items
 from bayes_sota.cli.options import InputFile, command
 from bayes_sota.cli.output import Answer
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
-from bayes_sota.data.opening import read_table
+from bayes_sota.data.logs import metrics_of_tasks
+from bayes_sota.data.opening import open_all, read_table
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
-from bayes_sota.data.words import key, measure, place_in
+from bayes_sota.data.words import PLURALS, key, measure, place_in
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
 # What a user has to fill in for scores, and for accuracies, with a value to try.
 _UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
+_COUNTED = ("model", "entry", "task", "run", "metric")
 _CLAIMS = {"claim batch {}": "How many claims are doubtful?"}
 _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
 _FOLDS = {"cv judge {}": "Is the order reproducible?"}
@@ -50,10 +53,18 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
 
     It also says which columns it would use, and what it lacks for other questions.
     """
-    typed = [_typed(reading), f"--metric {shlex.quote(metric)}" if metric else ""]
-    table, notes = read_table(file, metric), list[str]()
-    kind, trials = _trials(table, reading, notes)
-    commands = []
+    table, notes, asked = open_all(file)[0], list[str](), metric or reading.get("score")
+    path, typed = shlex.quote(str(file)), _typed(reading)
+    names = _different(table.columns) if table.origin else {}
+    kind, commands = "scores by several metrics", list[dict[str, str]]()
+    for name in _choices(metrics_of_tasks(table, asked), asked) if table.origin else ():
+        line = f"bayes-sota inspect {path} --metric {shlex.quote(name)} {typed}".rstrip()
+        commands.append({"question": f"What do scores by {name} say?", "command": line})
+    trials = list[Trial]()
+    if not commands:
+        table = read_table(table, asked)
+        kind, trials = _trials(table, reading, notes, names)
+    typed += f" --metric {shlex.quote(metric)}" if metric else ""
     for read, questions in trials:
         try:
             read()
@@ -62,14 +73,17 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
             notes.append(f"Not from this file alone: {question} {error.render(())}")
             continue
         for words, question in questions.items():
-            line = filter(None, ["bayes-sota", words.format(shlex.quote(str(file))), *typed])
-            commands.append({"question": question, "command": " ".join(line)})
+            line = f"bayes-sota {words.format(path)} {typed.strip()}".rstrip()
+            commands.append({"question": question, "command": line})
+    counts = [
+        f"{counted(len(of), role, PLURALS.get(role))}: {listed(of)}." for role, of in names.items()
+    ]
     report = list_report(
         "commands",
         commands,
         {"question": "question", "command": "command"},
-        content={"kind": kind, "notes": notes},
-        sentences=[f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind})."],
+        content={"kind": kind, "names": names, "notes": notes},
+        sentences=[f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind}).", *counts],
         reasons=["no question can be answered from this file alone"] * (not commands),
         basis=(SOFTWARE,),
     )
@@ -95,7 +109,27 @@ def _typed(reading: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[str, list[Trial]]:
+def _different(labels: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Different models, tasks, metrics and, if a task has several, runs, where there are such."""
+    there = {role: labels[role] for role in _COUNTED if role in labels}
+    run = there.pop("run", ())
+    evaluated = [there[role] for role in ("model", "entry", "task") if role in there]
+    if len(set(zip(*evaluated, run, strict=False))) > len(set(zip(*evaluated, strict=True))):
+        there["run"] = run
+    return {role: [str(name) for name in dict.fromkeys(of) if name] for role, of in there.items()}
+
+
+def _choices(metrics: Mapping[str, list[str]], asked: str | None) -> Iterator[str]:
+    """Metrics of which each decides for tasks that have several, besides what was asked for."""
+    several = [names for names in metrics.values() if len(names) > 1]
+    for name in dict.fromkeys(chain.from_iterable(several)):
+        joined = (name if name in names else names[0] for names in several)
+        yield "+".join(dict.fromkeys([*filter(None, [asked]), *joined]))
+
+
+def _trials(
+    table: Table, reading: dict[str, Any], notes: list[str], names: dict[str, list[str]]
+) -> tuple[str, list[Trial]]:
     """Kind of a table, and what may be asked of it; what was read is noted."""
     if {"accuracy_a", "mean_a"} & set(table.columns):
         return "claims", [(partial(claims.claims_table, table), _CLAIMS)]
@@ -106,6 +140,8 @@ def _trials(table: Table, reading: dict[str, Any], notes: list[str]) -> tuple[st
             raise
         return "data", [(partial(crossval.read_task, table), _CLASSES)]
     notes += [tidy.sentence, *tidy.notes]
+    if tidy.layout == "long" and not names:
+        names |= _different(tidy.labels)
     rounds: Trial = partial(_fit, table, reading), _ROUNDS
     if tidy.layout == "board":
         are_known = key(tidy.titles[0]) == "skill"

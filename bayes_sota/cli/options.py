@@ -172,7 +172,8 @@ NAMES: dict[str, Any] = {"multiple": True, "metavar": "A,B", "callback": _names}
 _SAVE = "Write what the ending says: .html page; .csv .md .tex .json table; .txt paragraph"
 _METRIC = (
     "What scores are: accuracy, auc (with --n-positive) or score (with its standard error); of "
-    "runs pass@K or pass^K, of numbers auc (with labels), mean or rmse; or a metric of a log."
+    "runs pass@K or pass^K, of numbers auc (with labels), mean or rmse; or a metric of a log, "
+    "those of several tasks joined by +."
 )
 _SKILLS = (
     "Skill of an entry on all items of which these are a sample: 0.7613, 76.13%, 0.7613±0.002, or "

@@ -36,7 +36,7 @@ def read_board(
     ``groups`` are ``average`` and ``new`` of answers in tasks, clusters and runs.
     """
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
-    tidy = read_tidy(read_table(file, of_log), **reading)
+    tidy = read_tidy(read_table(file, of_log or reading.get("score")), **reading)
     if tidy.layout == "board":
         note_unused("a leaderboard", "average", "new")
         return read_leaderboard(tidy, n_test=n_test, metric=metric, **scores)

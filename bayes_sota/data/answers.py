@@ -53,8 +53,8 @@ def read_outcomes(
         their models, each is one.
     metric : str, optional
         Which of several metrics or scorers of a log, or columns of a table, counts ("f1",
-        "exact_match,strict-match"); or what numbers are made into, "auc", "mean" or "rmse"; or
-        pass@K and pass^K of several runs.
+        "exact_match,strict-match", of several tasks "acc_norm+f1"); or what numbers are made into,
+        "auc", "mean" or "rmse"; or pass@K and pass^K of several runs.
         Default: the usual one; "auc" beside labels, else "mean".
     average : {"items", "tasks"} or mapping of str to float, optional
         What counts equally in a score over several tasks. Default: every task.

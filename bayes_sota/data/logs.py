@@ -185,32 +185,28 @@ def _rows_of_records(records: Placed) -> Iterator[Row]:
 def choose_metric(table: Table, metric: str | None) -> Table:
     """Table of logs with one score of each item and run, by one metric of its task.
 
-    It is the metric that was asked for ("exact_match,strict-match", "judge.f1"); in tasks without
-    it the usual one, or the only one; of results, the first.
-
     Raises
     ------
     InputError
         No task has the metric, or a model has none that counts; several are equally usual;
         different documents have one number.
     """
-    metric = (metric or "").removesuffix(",none")
-    table = _name_models(table)
-    tasks = list(map(str, table.columns.get("task", [""] * len(table))))
-    rows = list(zip(tasks, table.columns["metric"], strict=True))
+    tasks = _tasks_of(table)
     _check_documents(table, tasks)
-    known = [pair for pair in dict.fromkeys(rows) if pair[1]]
-    names = {task: [name for of, name in known if of == task] for task, _ in known}
-    every = dict.fromkeys(name for _, name in known)
-    if metric and metric not in every:
-        raise table.error(f"has no metric {quoted(metric)}; there are {listed(every)}", "metric")
-    chosen = {task: _choose(of, metric, table) for task, of in names.items()}
-    kept = [i for i, (task, name) in enumerate(rows) if name in ("", chosen.get(task))]
+    chosen = dict[str, str]()
+    for task, names in metrics_of_tasks(table, metric).items():
+        chosen[task] = names[0]
+        if len(names) > 1:
+            problem = f"{f'task {quoted(task)} ' * bool(task)}has the metrics {listed(names)}"
+            fix = "say which with {option} (of several tasks NAME+NAME)"
+            raise table.error(problem, "metric", fix)
+    rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
+    kept = [i for i, (task, name) in rows if name in ("", chosen.get(task))]
     used = dict.fromkeys(chosen.values())
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
-    others = [name for name in every if name not in used]
+    others = [name for name in dict.fromkeys(table.columns["metric"]) if name not in ("", *used)]
     note = f"scores are {listed(used)}; there are also {listed(others)}"
     found = table.take(kept, *[note] * (not metric and len(others) > 0))
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
@@ -219,7 +215,43 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     return replace(found, columns=filled)
 
 
-def _name_models(table: Table) -> Table:
+def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
+    """Metrics that may be meant in each task of logs, one but where several are equally usual.
+
+    It is the metric that was asked for ("exact_match,strict-match", "judge.f1"; those of several
+    tasks are joined by "+"); in tasks without it the usual one, or the only one; of results, the
+    first.
+
+    Raises
+    ------
+    InputError
+        No task has the metric.
+    """
+    pairs = zip(_tasks_of(table), table.columns["metric"], strict=True)
+    known: dict[str, list[str]] = {}
+    for task, name in dict.fromkeys(pairs):
+        known.setdefault(task, []).extend([name] * bool(name))
+    every = dict.fromkeys(name for names in known.values() for name in names)
+    typed = [metric] if metric in every else (metric or "").split("+")
+    asked = [name.removesuffix(",none") for name in typed if name]
+    if unknown := [name for name in asked if name not in every]:
+        raise table.error(f"has no metric {listed(unknown)}; there are {listed(every)}", "metric")
+    most = 1 if table.origin == _RESULTS else None
+    return {task: _meant(names, asked)[:most] for task, names in known.items() if names}
+
+
+def _meant(names: list[str], asked: list[str]) -> list[str]:
+    """Metrics of a task: those that were asked for if it has any, else the usual one."""
+    usual = ([name for name in names if name.partition(",")[0] == word] for word in _USUAL)
+    of_asked = [name for name in names if name in asked]
+    return of_asked or next(filter(None, usual), names)
+
+
+def _tasks_of(table: Table) -> list[str]:
+    return list(map(str, table.columns.get("task", [""] * len(table))))
+
+
+def name_models(table: Table) -> Table:
     """Models and runs by the folders of their samples, where these are still in the table."""
     if "folder" not in table.columns:
         return table
@@ -262,17 +294,6 @@ def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
     last = Counter(model[-1] for model in models)
     called = {model: model[-1] if last[model[-1]] == 1 else ":".join(model) for model in models}
     return {name: (called[model], run) for name, (model, run) in found.items()}
-
-
-def _choose(names: list[str], metric: str, table: Table) -> str:
-    """Metric of a task: the one that was asked for if the task has it, else the usual one."""
-    if metric in names:
-        return metric
-    usual = ([name for name in names if name.partition(",")[0] == word] for word in _USUAL)
-    found = next(filter(None, usual), names)
-    if len(found) > 1 and table.origin != _RESULTS:
-        raise table.error(f"has the metrics {listed(found)}", "metric")
-    return found[0]
 
 
 def _check_documents(table: Table, tasks: Sequence[str]) -> None:

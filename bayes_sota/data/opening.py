@@ -25,7 +25,8 @@ def read_table(source: Any, metric: str | None = None) -> Table:
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
     be gzipped. Frames of pandas, polars and whatever else narwhals opens. Of several
-    metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it.
+    metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it;
+    those of several tasks are joined by "+".
     """
     tables = read_all(source, metric)
     if len(tables) > 1:
@@ -36,7 +37,16 @@ def read_table(source: Any, metric: str | None = None) -> Table:
 
 
 def read_all(source: Any, metric: str | None = None) -> list[Table]:
-    """Tables of a source, or of a list of them; those that name their entries are one table."""
+    """Tables of a source, or of a list of them; that of logs with one metric of each task."""
+    tables = open_all(source)
+    return [logs.choose_metric(tables[0], metric)] if tables[0].origin else tables
+
+
+def open_all(source: Any) -> list[Table]:
+    """Tables of a source, or of a list of them; those that name their entries are one table.
+
+    That of logs has a row for each metric.
+    """
     tables = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
     if not tables:
         raise InputError("there are no files to read")
@@ -45,7 +55,7 @@ def read_all(source: Any, metric: str | None = None) -> list[Table]:
         tables = [_below_each_other(tables)]
     elif len({table.name for table in tables}) < len(tables):  # files of a model in its folder
         tables = [replace(of, name=Path(of.where).resolve().parent.name) for of in tables]
-    return [logs.choose_metric(tables[0], metric)] if tables[0].origin else tables
+    return [logs.name_models(tables[0])] if tables[0].origin else tables
 
 
 def _below_each_other(tables: Sequence[Table]) -> Table:

@@ -6,6 +6,8 @@ import shlex
 import pytest
 from data.files import EXAMPLES, run, run_json, written
 
+from bayes_sota.cli.reading import read_board
+
 KINDS = {
     "answers.csv": "answers", "exam.csv": "answers", "auc.csv": "item scores",
     "battles.csv": "battles", "claims.csv": "claims", "cross_validation.csv": "folds",
@@ -39,6 +41,8 @@ def test_every_example_has_its_kind(capsys, name):
     assert found["kind"] == KINDS[name]
     assert found["commands"]
     assert all(set(one) == {"question", "command"} for one in found["commands"])
+    counts = {role: len(names) for role, names in found["names"].items()}
+    assert name != "exam.csv" or counts == {"entry": 4, "task": 10, "run": 3}
 
 
 @pytest.mark.slow
@@ -85,21 +89,34 @@ def test_a_folder_of_answers_has_the_questions_of_boards(capsys, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     found = run_json(capsys, "inspect", ".")
     assert {"bayes-sota board .", "bayes-sota sota ."} <= set(proposed(found))
+    assert found["names"]["task"] == ["arc"]
     assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 60 rows (answers).")
 
 
-def test_of_filters_that_disagree_one_is_chosen(capsys, tmp_path):
-    def rows(metric, name, value):
-        return [{"filter": name, metric: value if i % 4 else 0.0} for i in range(30)]
+METRICS = ["acc", "acc_norm", "exact_match,strict-match", "exact_match,flexible-extract"]
+
+
+def test_metrics_and_filters_of_each_task_are_listed_and_chosen(capsys, tmp_path):
+    def rows(metric, name, value, **more):
+        return [{"filter": name, metric: value if i % 4 else 0.0, **more} for i in range(30)]
 
     for model, right in (("one", 1.0), ("two", 0.0)):
-        write_log(tmp_path / model, "arc", rows("acc", "none", 1.0))
+        write_log(tmp_path / model, "arc", rows("acc", "none", 1.0, acc_norm=right))
         strict = rows("exact_match", "strict-match", 0.0)
         both = [*strict, *rows("exact_match", "flexible-extract", right)]
         write_log(tmp_path / model, "gsm8k", both)
-    code, _, error = run(capsys, "inspect", tmp_path)
-    assert (code, "say which with --metric NAME" in error) == (2, True)
-    chosen = "--metric", "exact_match,strict-match"
-    found = run_json(capsys, "inspect", tmp_path, *chosen)
-    assert all(one.endswith(" --metric exact_match,strict-match") for one in proposed(found))
+    code, _, error = run(capsys, "board", tmp_path)
+    assert (code, "(of several tasks NAME+NAME); bayes-sota inspect" in error) == (2, True)
+    found = run_json(capsys, "inspect", tmp_path)
+    assert found["names"] == {"model": ["one", "two"], "task": ["arc", "gsm8k"], "metric": METRICS}
+    assert 'metrics: "acc", "acc_norm", "exact_match,s' in run(capsys, "inspect", tmp_path)[1]
+    assert [one.split(" --metric ")[1] for one in proposed(found)] == METRICS[2:]
+    found = run_json(capsys, "inspect", tmp_path, "--metric", "acc_norm")
+    asked = f"acc_norm+{METRICS[3]}"
+    assert [one.split(" --metric ")[1] for one in proposed(found)][1] == asked
+    found = run_json(capsys, "inspect", tmp_path, "--metric", asked)
+    assert all(one.endswith(f" --metric {asked}") for one in proposed(found))
+    by_column, by_metric = (read_board(tmp_path, {"score": asked}),
+                            read_board(tmp_path, {}, metric=asked))  # fmt: skip
+    assert by_column == by_metric
     try_all(capsys, found)

@@ -34,7 +34,6 @@ LAW = "maximum --n-test 100 --classifiers 10"
 AUCS = "maximum --metric auc --n-test 100 --classifiers 9 --theta 0.9"
 TEAMS = "teams.csv --n-test 500"
 CLAIM = "claim classification --n-test 500 --accuracy"
-MEANS = "claim segmentation --mean 0.81 0.80 --n-test 100 --sd-difference .1"
 REFUSED = f"""
 sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
@@ -45,15 +44,12 @@ sota --maximum 0.98 --report x.html | No such option '--report'; write --save FI
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
 epp x.csv --known a=1 | No such option
 board x.csv --model own.toml | No such option '--model'; write model= in Python
-sota --n-test 200 --classifiers 5 | --maximum
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
 {MAXIMUM} --prob 95 | 0.95
 {MAXIMUM} --save /no/such/directory/x.nc | does not exist
-{MAXIMUM} --method magic | magic
 {AUC} --maximum 0.49 --n-positive 51 | above 0.5 and at most 1, got 0.49
 {AUC} --maximum 0.9 | --n-positive is missing
 {AUC} --maximum 0.9 --n-positive 50 --lower-is-better | write an error rate e as 1 - e
-{LAW} --theta 90 | 0.9
 {LAW} --theta 0.9 --uniform 0.1 0.2 | either
 {LAW} --uniform 0.5 0.9 --correlation 0.9 | feasible are correlations in [0,
 {LAW} --uniform 0.9 0.5 | low < high
@@ -67,34 +63,28 @@ sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | reads the best score alone; give board.maximum_only() (--maximum
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
-sota pair.csv | holds two boards, which bayes-sota paired reads
 sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
 board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --metric score | need --standard-error,
-board pair.csv | --use NAME takes one of them
+board pair.csv | holds two boards, which bayes-sota paired reads; --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
 board lone.csv --n-test 50 | bayes-sota score --right K --n-test N judges it
 paired pair.csv --n-test-public 10 | --n-test-private is missing
-paired pair.csv --column public=x | there is no column "x"
 cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME, or
 board unread.csv --save x.nc | .html, .csv, .md, .tex, .json, .txt, .svg, .png, .pdf, got
-board unread.csv --seed -1 | --seed
 board unread.csv --seed {2**63} | --seed
 {CLAIM} 0.9x 0.88 | in [0, 1] or in percent, got '0.9x'
 {CLAIM} 0.9 --level 0.05 | --accuracy takes 2 values, got 0.9 --level
-{MEANS} --save x.png | this result has no figure
 claim segmentation --mean 81 80 --sd 0.1 0.1 --n-test 9 | write all in percent, or all as shares
 claim plan --mean 0.8 0.7 | write --gap G --sd A B
 board dice.csv | ± its SD over cases, or ± a standard error?
 claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B
 claim plan --pilot exam.csv --gap 0.1 --accuracy 0.9 0.8 | --gap and --pilot FILE
 claim plan --pilot exam.csv --gap 5 | a difference of shares below 1, got 5
-claim responses outputs.csv --column label=gold | no column "gold"
 claim responses exam.csv --by task --pairs | leave out --pair and --by
 claim responses exam.csv --pair tree tree | two methods, got 'tree' twice
 claim responses exam.csv --require better | name them with --pair
 claim responses exam.csv --pair forest tree --require not-worse | needs --margin
-claim batch review.csv --level 5 | write 0.05
 claim batch review.csv --save o.csv | line 3: A is the reported winner
 epp word.csv | line 3, column "b"
 epp apart.csv | never meet

@@ -81,29 +81,14 @@ def test_the_smallest_inputs_have_an_answer_without_minus_zero(line, tmp_path, m
         assert not MINUS_ZERO.search(told)
 
 
-LATEX = r"""% needs \usepackage{booktabs}
-% Best.
-\begin{table}
-\centering
-\caption{Best.}
-\label{tab:bayes-sota}
-\begin{tabular}{lr}
-\toprule
-name & number \\
-\midrule
-\{\}\$\&\%\#\_\textbackslash{}\textasciitilde{}\textasciicircum{} & 1 \\
-{*}\textless{}\textgreater{}\textbar{}{[}a{]} & 2 \\
-\bottomrule
-\end{tabular}
-\end{table}
-"""
-
-
 def test_signs_of_latex_are_set_as_they_are():
     table = Table(["name", "number"], [[r"{}$&%#_\~^", "1"], ["*<>|[a]", "2"]])
     about = {"sentences": ["Best."], "basis": ["us"]}
     report = Report(content={}, make_frame=pd.DataFrame, tables=[table], **about)
-    assert report.to_latex() == LATEX
+    lines = report.to_latex().splitlines()
+    assert r"\{\}\$\&\%\#\_\textbackslash{}\textasciitilde{}\textasciicircum{} & 1 \\" in lines
+    assert r"{*}\textless{}\textgreater{}\textbar{}{[}a{]} & 2 \\" in lines
+    assert {r"\caption{Best.}", r"\begin{tabular}{lr}", r"\toprule"} <= set(lines)
 
 
 def reports():

@@ -35,10 +35,7 @@ def brute_force(scores, decimals, rounding, sizes):
 
 
 @pytest.mark.parametrize("rounding", ["floor", "nearest"])
-@pytest.mark.parametrize(
-    ("n_test", "count"),
-    [(37, 3), (130, 40)],
-)
+@pytest.mark.parametrize(("n_test", "count"), [(37, 3), (130, 40)])
 def test_sizes_are_those_of_brute_force(rounding, n_test, count):
     scores = printed(n_test, count, 3, rounding)
     fit = infer_n_test(scores, rounding)
@@ -50,15 +47,18 @@ def test_sizes_are_those_of_brute_force(rounding, n_test, count):
 
 
 @pytest.mark.parametrize("rounding", ["floor", "nearest"])
-def test_probability_of_one_score_by_hand(rounding):
-    """One count of n prints as 0.5, without ties; the prior is 1 / n, and sizes from 10 on."""
-    fit = infer_n_test(["0.5"], rounding)
+@pytest.mark.parametrize("score", ["0.5", "0.2", "0.3"])
+def test_probability_of_one_score_by_hand(rounding, score):
+    """One count of n prints so, and half of one where it is 1/4 or 2/8; the prior is 1 / n."""
+    fit = infer_n_test([score], rounding)
     sizes = sorted((fit.n_test, *fit.candidates))
-    expected = brute_force(["0.5"], 1, rounding, range(1, 10))
-    assert sizes == expected
-    weights = {n: 1 / n**2 for n in sizes}
-    beyond = np.log(1e9 / 10) / 10
-    assert fit.p_other == pytest.approx(1 - weights[2] / (sum(weights.values()) + beyond))
+    assert sizes == brute_force([score], 1, rounding, range(1, 10))
+    tied = (4, 8) if rounding == "nearest" and score != "0.5" else ()
+    weights = {n: (0.5 if n in tied else 1) / n**2 for n in sizes}
+    beyond = np.log(1e9 / 10) / 10  # sizes from 10 on
+    best = max(weights.values())
+    assert weights[fit.n_test] == best
+    assert fit.p_other == pytest.approx(1 - best / (sum(weights.values()) + beyond))
 
 
 @pytest.mark.parametrize(

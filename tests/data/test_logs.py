@@ -140,6 +140,11 @@ def test_one_of_several_metrics_and_filters_counts(tmp_path: Path) -> None:
     assert scores_of(found) == {"a": [0, 1, 0]}
     assert 'scores are "acc"; there are also "acc_norm", "perplexity"' in found.notes
     refused('"perplexity" looks like losses', read_outcomes, path, metric="perplexity")
+    for task, more in (("arc", {"acc_norm": 1.0}), ("gsm", {"f1": 1.0})):
+        samples(tmp_path / "m", "x", task, *(sample(i, 0.0, **more) for i in range(3)))
+    both = read_outcomes(tmp_path / "m", metric="acc_norm+f1")
+    assert scores_of(both) == {"x": [1] * 6}
+    refused('no metric "em"', read_outcomes, tmp_path / "m", metric="acc_norm+em")
     numbers = read_outcomes(path, metric="perplexity", direction="lower")
     assert (numbers.metric, numbers.scores.tolist()) == ("mean", [-4])
     other = written(tmp_path, lines(*(sample(i, None, bleu=1) for i in range(3))), "c.jsonl")
@@ -258,6 +263,8 @@ def test_scorers_are_chosen_and_samples_without_a_score_left_out(tmp_path: Path)
     refused('metrics "match.f1", "match.em"', read_outcomes, path)
     for metric, right in (("match.em", [0, 1]), ("match.f1", [0.5, 1])):
         assert scores_of(read_outcomes(path, metric=metric)) == {"a": right}
+    plus = written(tmp_path, log_of("a", {"f+1": 0.5, "em": 0}, {"f+1": 1.0, "em": 1}), "p.json")
+    assert scores_of(read_outcomes(plus, metric="match.f+1")) == {"a": [0.5, 1]}
     log = log_of("a", "C", "I", float("nan"), "C", "C", status="error")
     log["samples"][4]["scores"] = None
     one = written(tmp_path, log, "a.json")

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from data.files import EXAMPLES
 from data.test_tables import TABLES
@@ -75,15 +74,7 @@ def columns_of(tidy: Tidy):
     for role, labels in names.items():  # by their lines
         if any(label.startswith("(alone, line") for label in labels):
             names[role] = [re.sub(r"\d+", "", label) for label in labels]
-    value = tidy.value.copy()
-    if tidy.layout == "battles":  # by the order of both names
-        pairs = list(zip(names["entry"], names["opponent"], strict=True))
-        turned = np.array([one > other for one, other in pairs])
-        value[turned] = 1 - value[turned]
-        names["entry"], names["opponent"] = (
-            list(ends) for ends in zip(*map(sorted, pairs), strict=True)
-        )
-    numbers = [value, *(of for _, of in sorted(tidy.numbers.items()))]
+    numbers = [tidy.value, *(of for _, of in sorted(tidy.numbers.items()))]
     as_text = [list(map(str, of.round(9) + 0.0)) for of in numbers]
     return [*(names[role] for role in sorted(names)), *as_text]
 

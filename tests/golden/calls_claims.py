@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from golden.calls_board import BOARDS
 from golden.registry import add, add_all, example
-from golden.results import Numbers, each, flat, interval_numbers, pick
+from golden.results import Numbers, each, flat, pick
 
 import bayes_sota as bs
 from bayes_sota import claims
@@ -49,16 +49,6 @@ for _name, (_a, _b, _n) in PRINTED.items():
     })  # fmt: skip
 
 
-def several() -> Numbers:
-    a, b, n = np.array([0.9, 0.8, 0.7]), np.array([0.89, 0.8, 0.6]), np.array([100, 1000, 50])
-    return flat(claims.false_claim_probability(a, b, n))
-
-
-def printed(a: str, b: str, n: Any) -> Numbers:
-    """What rounding leaves open."""
-    return pick(claims.reported_claim(a, b, n), "p_false", "lowest", "highest")
-
-
 def report() -> Numbers:
     claim = Accuracies(a=0.91, b=0.90, n=5000)
     found = claims.report_claim(claim, printed=("0.91", "0.90"), best_of=5)
@@ -66,29 +56,12 @@ def report() -> Numbers:
                 "selection/p_false_selected")  # fmt: skip
 
 
-def drawn(seed: int) -> Numbers:
-    claim = Accuracies(a=0.9, b=0.85, n=200)
-    tree = claims.claim_tree(claim, draws=2000, random_seed=seed)
-    return interval_numbers(tree, ("difference",))
-
-
-add("claims/accuracies/arrays", several)
 add("claims/accuracies/report", report)
-add("claims/accuracies/draws", drawn)
-add_all("claims/printed", printed, {
-    "0.91-0.90-5000": {"a": "0.91", "b": "0.90", "n": 5000},
-    "0.913-0.901-333": {"a": "0.913", "b": "0.901", "n": 333},
-})  # fmt: skip
 
 
 def means(**spread: Any) -> Numbers:
     found = claims.report_claim(Means(a=0.81, b=0.80, n=100, **spread), best_of=3)
     return pick(found, "p_false", "by_n_test", "n_test_needed", "selection/p_false_selected")
-
-
-def few_cases() -> Numbers:
-    sizes = enumerate((2, 3, 8))
-    return flat({str(i): Means(a=0.7, b=0.6, n=n, sd=(0.2, 0.2)).p_false() for i, n in sizes})
 
 
 add_all("claims/means", means, {
@@ -99,7 +72,6 @@ add_all("claims/means", means, {
     "sd-difference": {"sd_difference": 0.06},
     "unbounded": {"sd": (0.5, 0.5), "bounds": None},
 })  # fmt: skip
-add("claims/means/few-cases", few_cases)
 
 
 def plan(claim: Any, **options: Any) -> Numbers:

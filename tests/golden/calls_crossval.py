@@ -1,10 +1,9 @@
-"""Repeated cross-validation: runs, stopping rules, tests of folds, steady states, data sets."""
+"""Repeated cross-validation: runs and their report."""
 
 from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from golden.registry import add, add_all, example, real
 from golden.results import Numbers, each, flat, log_densities, pick
 
@@ -19,12 +18,6 @@ def runs() -> FoldScores:
     rng = np.random.default_rng(9)
     skills = np.array([0.9, 0.895, 0.87])[:, None, None] - rng.uniform(0, 0.2, (7, 1, 1, 1))
     return FoldScores(rng.normal(skills, 0.02, (7, 3, 14, 2)), learners=list("abc"))
-
-
-@cache
-def probabilities() -> Any:
-    rng = np.random.default_rng(10)
-    return [rng.random((1, 1, 40)) + rng.normal(0, 0.05, (3, 14, 40)) for _ in range(7)]
 
 
 def folds_example() -> FoldScores:
@@ -49,103 +42,6 @@ add_all("cv/judge", judged, {
     "example": folds_example, "data-sets": runs, "truth": {"data": runs, "truth": TRUTH}
 })  # fmt: skip
 
-RULES = {
-    "fixed-4": cv.fixed(4),
-    "spearman-0.99": cv.spearman(0.99),
-    "spearman-0.999": cv.spearman(0.999),
-    "ks-0.5": cv.kolmogorov_smirnov(0.5),
-    "ks-0.3": cv.kolmogorov_smirnov(0.3),
-    "posterior-0.9": cv.posterior(0.9),
-}
-
-
-def stop(rule: Any) -> Numbers:
-    """Iterations at which a rule stops, learners each by itself."""
-    return flat({"alone": cv.stopping_iterations(rule, runs(), probabilities())})
-
-
-def orderings(rule: Any, seed: int) -> Numbers:
-    (found,) = cv.judge_rules([rule], runs(), probabilities(), random_seed=seed)
-    shares = {"all": found.reproducibility().mean()}
-    return flat(shares | {"iterations": found.iterations.mean(axis=0), "saved": found.saved.mean()})
-
-
-def by_chance() -> Numbers:
-    return flat([cv.expected_by_chance(50, share) for share in (0.0, 0.3)])
-
-
-add_all("cv/stop", stop, {name: {"rule": rule} for name, rule in RULES.items()})
-add_all("cv/orderings", orderings, {name: {"rule": rule} for name, rule in RULES.items()})
-add("cv/by-chance", by_chance)
-
-
-def steady(data: FoldScores, seed: int) -> Numbers:
-    found = cv.steady_state(data)
-    return pick(found, "mean", "median", "sd", "standard_error", "canonical", "p_canonical_above",
-                "skewness", "p_skewness", "p_normal")  # fmt: skip
-
-
-def tests_of_folds(data: FoldScores, folds: int) -> Numbers:
-    """Tests of the difference of two learners on one data set."""
-    found = cv.difference_tests(data.scores[0, 0], data.scores[0, 1], folds)
-    return flat({test["name"]: test for test in found})
-
-
-def correlated_t(data: FoldScores, **options: Any) -> Numbers:
-    found = cv.correlated_t(data, 0, 1, **options)
-    return pick(found, "mean", "df", "scale", "p_better", "partition_variance", "data_variance")
-
-
-def small() -> Numbers:
-    """Single numbers."""
-    mean, interval = cv.running_means(runs(), 0)
-    return flat({
-        "canonical": [cv.canonical_iterations(folds) for folds in (2, 5, 10)],
-        "needed": [cv.iterations_needed(gap, 0.02, 0.015) for gap in (0.05, 0.1)],
-        "other-seed": cv.other_seed_probability(0.01, 0.01, 30, 1),
-        "overlap": cv.sensitivity_to_overlap(runs(), rope=0.01),
-        "running": {"mean": mean, "interval": interval[1:]},
-    })  # fmt: skip
-
-
-add_all("cv/steady", steady, {"example": folds_example})
-add_all("cv/fold-tests", tests_of_folds, {
-    "2": {"data": runs, "folds": 2}, "10": {"data": folds_example, "folds": 10}
-})  # fmt: skip
-add_all("cv/correlated-t", correlated_t, {
-    "2": runs, "10": folds_example, "known": {"data": runs, "correlation": 0.3}
-})  # fmt: skip
-add("cv/small", small)
-
-
-def ranks(data: Any) -> Numbers:
-    """Friedman's test and Bonferroni-Dunn over data sets."""
-    found = cv.average_ranks(data)
-    return pick(found, "ranks", "chi_squared", "p_value", "f_statistic", "f_p_value",
-                "bonferroni_dunn")  # fmt: skip
-
-
-def ucr() -> Any:
-    rows = pd.read_csv(real("ucr/results-ucr-128.csv"))
-    means = rows.groupby(["dataset_name", "classifier_name"])["accuracy"].mean().unstack()
-    return means.dropna().to_numpy()
-
-
-def across() -> Numbers:
-    """What data sets say together."""
-    other = FoldScores(runs().iteration_means()[..., None], learners=list("abc"), folds=10)
-    signed = cv.signed_rank_tests(runs().scores.mean(axis=(2, 3)))
-    return flat({
-        "signed-ranks": each(signed, "n_ahead", "median_difference", "p_value"),
-        "seed-verdicts": cv.seed_verdicts(runs(), 0, 2) | {"level": 0.05},
-        "fold-bias": cv.fold_bias([runs(), other]),
-        "truth": cv.against_truth(runs(), TRUTH),
-    })  # fmt: skip
-
-
-add_all("cv/ranks", ranks, {"simulated": lambda: runs().scores.mean(axis=(2, 3)), "ucr": ucr})
-add("cv/across", across)
-
 TASKS = ("abalone-old", "banknote", "breast-cancer", "breast-w", "credit-g", "diabetes", "ecoli-pp",
          "glass-nonwindow", "haberman", "labor", "new-thyroid", "oil-spill", "phoneme",
          "segment-window", "sonar", "vote", "wheat-seeds-1", "wine-red-good")  # fmt: skip
@@ -157,8 +53,11 @@ def run(data: Any, **options: Any) -> Numbers:
     learners = cv.named_learners(["nb", "5nn"], categories)
     chosen = {"folds": 3, "iterations": 2, "random_seed": 0} | options
     found = bs.repeated_cross_validation(learners, rows, labels, **chosen)
-    means, p_better = found.fold_scores.iteration_means(), correlated_t(found.fold_scores)
-    return flat({"folds": means, "pooled": found.pooled_scores, "p_better": p_better})
+    scores = found.fold_scores
+    test = cv.correlated_t(scores, 0, 1)
+    paths = "mean", "df", "scale", "p_better", "partition_variance", "data_variance"
+    numbers = {"folds": scores.iteration_means(), "p_better": pick(test, *paths)}
+    return flat(numbers | {"pooled": found.pooled_scores})
 
 
 def items() -> Any:

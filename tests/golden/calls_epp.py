@@ -159,21 +159,6 @@ add_all("epp/tournaments", tournaments, {
 add("epp/tournaments/compared", compared)
 
 
-def promise(skills: Any, families: Any) -> Numbers:
-    return each(epp.tuning_promise(skills, families), "n", "best", "p_beats_best", "shape")
-
-
-def openml() -> Numbers:
-    """The published skills of one data set."""
-    rows = pd.read_csv(real("openml_epp/epp_34_datasets.csv.gz"))
-    rows = rows[(rows["dataset"] == 1043) & np.isfinite(rows["epp"])]
-    return promise(rows["epp"].to_numpy(), [name.partition("_")[0] for name in rows["model"]])
-
-
-add("epp/tuning/simulated", lambda: promise(np.linspace(-1, 1, 24) ** 3, list("abb") * 8))
-add("epp/tuning/openml", openml)
-
-
 add_all("model", log_densities, {
     "epp-ranking": lambda: epp.build_model(table()),
     "epp-matches": lambda: epp.build_model(table(), likelihood="matches"),

@@ -1,9 +1,9 @@
-"""Exact laws of a maximum, one best score, shrinking and cropping, the size of a test sample."""
+"""Exact laws of a maximum, one best score, shrinking and cropping."""
 
 from typing import Any
 
 import numpy as np
-from golden.registry import add, add_all, example, real
+from golden.registry import add, add_all, real
 from golden.results import (
     Numbers,
     field_estimate,
@@ -11,7 +11,6 @@ from golden.results import (
     frame_numbers,
     law,
     log_densities,
-    pick,
     sota,
 )
 
@@ -42,7 +41,6 @@ AUCS: dict[str, dict[str, Any]] = {
     "uniform": {"auc": Uniform(0.8, 0.9), "n_classifiers": 30},
 }
 SIZES = {"n_positive": 52, "n_negative": 198}
-RATIOS = {str(ratio): {"spread_ratio": ratio} for ratio in (0.7, 1.0, 1.5)}
 
 
 def maximum(**options: Any) -> Numbers:
@@ -53,19 +51,8 @@ def maximum_auc(**options: Any) -> Numbers:
     return law(bs.auc.auc_maximum_law(**options, **SIZES), 0.93)
 
 
-def one_auc(**options: Any) -> Numbers:
-    return pick(bs.auc.auc_law(0.85, **options, **SIZES), "std", "interval")
-
-
-def similarity(skill: float) -> Numbers:
-    similarities = (0.85, 0.9, 0.95)
-    return flat([bs.maximum.correlation_of_similarity(s, skill) for s in similarities])
-
-
 add_all("maximum/law", maximum, LAWS)
 add_all("maximum/auc-law", maximum_auc, AUCS)
-add_all("maximum/one-auc", one_auc, RATIOS)
-add_all("maximum/similarity", similarity, {"0.8": {"skill": 0.8}, "0.9": {"skill": 0.9}})
 
 
 def best(
@@ -149,24 +136,3 @@ add_all("shrink", aucs, {
     "aucs": {"n_positive": 52, "n_negative": 700},
     "aucs-upper": {"n_positive": 30, "n_negative": 60, "criterion": "upper", "spread_ratio": 1.3},
 })  # fmt: skip
-
-
-def size(data: list[str]) -> Numbers:
-    return pick(bs.infer_n_test(data), "n_test", "candidates", "decimals", "n_fitting", "p_other")
-
-
-def printed() -> list[str]:
-    rows = example("leaderboard.csv").read_text().splitlines()
-    return [row.rsplit(",", 1)[1] for row in rows[1:]]
-
-
-def few() -> list[str]:
-    return ["0.9116", "0.9094", "0.8807", "0.7521"]
-
-
-add_all("n-test", size, {"leaderboard-example": printed, "few": few})
-for _slug in (OBESITY, CASSAVA, "spaceship-titanic", "tabular-playground-series-apr-2021"):
-    add_all("n-test", size, {
-        f"{_slug}-{part}": lambda slug=_slug, part=part: kaggle(slug, part)
-        for part in ("private", "public")
-    })  # fmt: skip

@@ -20,41 +20,35 @@ class MissingDataError(LookupError):
 
 @dataclass(frozen=True)
 class Call:
-    """A call; one that takes a seed has Monte Carlo error."""
+    """A function and its options, of which ``data`` is made now; a seed means Monte Carlo error."""
 
     run: Callable[..., Numbers]
+    options: Mapping[str, Any]
 
     @property
     def seeded(self) -> bool:
         return "seed" in inspect.signature(self.run).parameters
 
     def numbers(self, seed: int = 1) -> Numbers:
-        return self.run(seed=seed) if self.seeded else self.run()
+        options = dict(self.options) | ({"seed": seed} if self.seeded else {})
+        if "data" in options:
+            options["data"] = options["data"]()
+        return self.run(**options)
 
 
 CALLS: dict[str, Call] = {}
 
 
-def add(name: str, run: Callable[..., Numbers]) -> None:
+def add(name: str, run: Callable[..., Numbers], **options: Any) -> None:
     """Register a call; it is told a seed if it takes one."""
     assert name not in CALLS, name
-    CALLS[name] = Call(run)
+    CALLS[name] = Call(run, options)
 
 
 def add_all(start: str, run: Callable[..., Numbers], cases: Mapping[str, Any]) -> None:
     """Register a call for each case: the options of ``run``, or a function that makes its data."""
     for name, case in cases.items():
-        options = case if isinstance(case, dict) else {"data": case}
-        if "seed" in inspect.signature(run).parameters:
-            call = lambda seed, options=options: run(seed=seed, **_made(options))  # noqa: E731
-        else:
-            call = lambda options=options: run(**_made(options))  # noqa: E731
-        add(f"{start}/{name}", call)
-
-
-def _made(options: dict[str, Any]) -> dict[str, Any]:
-    made = {"data": options["data"]()} if "data" in options else {}
-    return options | made
+        add(f"{start}/{name}", run, **(case if isinstance(case, dict) else {"data": case}))
 
 
 @cache

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from numbers import Real
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,6 @@ def flat(value: Any, name: str = "") -> Numbers:
         parts = value.items()
     elif isinstance(value, np.ndarray | list | tuple):
         parts = enumerate(value)
-    elif isinstance(value, SimpleNamespace):
-        parts = vars(value).items()
     elif is_dataclass(value):
         parts = ((field.name, getattr(value, field.name)) for field in fields(value))
     return {

@@ -1,6 +1,6 @@
 """The numbers of version 0.5, which stay what they are until a reason is written down.
 
-``calls_*.py`` hold some 300 calls of public functions under names, ``*.json`` what each answered in
+``calls_*.py`` hold some 250 calls of public functions under names, ``*.json`` what each answered in
 0.5, with ten digits. A number without Monte Carlo error may differ by one part in 10^7. For a call
 that takes a seed, the file has the number with seed 1 (``same_seed``), its mean over four to six
 seeds, and ``mc``, the 95 % bound of its standard deviation over them, so that few seeds do not make
