@@ -81,8 +81,6 @@ def _given_anchors(
         correlation = correlation_of(data, influence)
         others.setdefault("new_ratio", ratio)
         scores, ratio = law.remove_shift(scores, moved * ratio), ratio * left
-        if law.prior_scale is None:
-            scores = np.clip(scores, 0.0, 1.0)  # a perfect score may be above 1 by rounding
         board, others["adjusted"] = board.copy_with(anchors=anchors), scores
         explained = 1 - float(np.mean(left[correlation.leaders] ** 2))
         others["explained"] = max(0.0, explained)  # anchors that disagree may leave more than was

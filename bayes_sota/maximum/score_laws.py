@@ -78,7 +78,7 @@ class AccuracyLaw(ScoreLaw):
 
     def prepared(self, values: FloatArray, y: FloatArray) -> FloatArray:
         """Binomial log likelihood relative to that of the observed proportion."""
-        wrong = self.n_test - values
+        wrong = np.maximum(self.n_test - values, 0.0)  # a perfect score may be above 1 by rounding
         log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
         highest = xlogy(values, values / self.n_test) + xlogy(wrong, wrong / self.n_test)
         return values[:, None] * log_right + wrong[:, None] * log_wrong - highest[:, None]

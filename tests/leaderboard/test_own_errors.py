@@ -5,8 +5,9 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.core.priors import BoardPriors, FixedCorrelation, board_priors
 from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota.leaderboard.evidence import board_evidence
 from bayes_sota.leaderboard.posterior import board_posterior
 
 SAME = ("theta_sota", "winner_skill", "expected_sota", "winner_new_score", "best_new_score")
@@ -89,3 +90,11 @@ def test_new_scores_of_a_lone_leader_have_the_binomial_error(n_test):
         z = (draws[name] - theta) / np.sqrt(theta * (1 - theta) / board.n_test)
         assert z.mean() == pytest.approx(0, abs=0.06), name
         assert z.std() == pytest.approx(1, abs=0.05), name
+
+
+def test_a_perfect_score_of_its_own_size():
+    for size in range(40, 240):  # rounding took some above 1
+        sizes = np.array([600, 731, 913, size])
+        scores = np.array([580, 690, 880, size]) / sizes
+        evidence = board_evidence(Leaderboard(scores, n_test=sizes), board_priors(None))
+        assert np.isfinite(evidence.at(0.5).score).all()
