@@ -114,8 +114,8 @@ def signed_rank_tests(
     list of dict
         In the order of ``itertools.combinations``: ``a``, ``b``; ``n_tasks`` with values of both,
         ``n_ahead`` on which A is better, ``n_tied`` on which both are equal, which take no part;
-        the ``median_difference``; the two-sided ``p_value``, or the ``reason`` why there is none:
-        of fewer than 6 data sets it cannot be below .05.
+        the ``median_difference``; the two-sided ``p_value``, None of fewer than 6 data sets, of
+        which it cannot be below .05.
 
     Examples
     --------

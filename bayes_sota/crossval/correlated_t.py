@@ -352,8 +352,6 @@ def other_seed_probability(
     >>> round(other_seed_probability(0.01, 0.01, 30, 1), 3)
     0.167
     """
-    if iterations < 2:
-        return float("nan")
     spread = partition_sd * np.sqrt(1 / canonical + 1 / iterations)
     if not spread:
         return 0.0 if difference else 0.5

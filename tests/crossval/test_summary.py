@@ -67,18 +67,23 @@ def test_the_answer_comes_first_and_the_advice_follows(one: Report, many: Report
     assert (len(many.tables), len(many.content["verdicts"])) == (4, 3)
 
 
-@pytest.mark.parametrize("rule", [fixed(31), kolmogorov_smirnov(0.05)])
+@pytest.mark.parametrize("rule", [fixed(30), fixed(31), kolmogorov_smirnov(0.05)])
 def test_a_rule_that_so_few_iterations_cannot_meet_is_a_reason(rule: Rule) -> None:
     report = judge_runs(simulated()[0], rule=rule, orderings=5, random_seed=0)
-    never = f"after 30 iterations {rule.name} has not stopped bad, good and near"
-    assert list(report.reasons) == [never]
+    few = f"too few iterations of good, near and bad for {rule.name}: run more"
+    assert list(report.reasons) == [few]
+    # All orderings have the same iterations: how often they agree is not known.
+    assert all(np.isnan(row["order_kept"]) for row in report.content["pairs"])
+    p = report.content["pairs"][0]["posterior"]["p_other_seed"]
+    assert f"another run would reverse that with probability {p:.3f}" in report.sentences[0]
+    assert report.sentences[2].startswith("0 of 3 pairs of learners keep their order")
 
 
 def test_an_unsteady_learner_is_a_reason() -> None:
     scores, probabilities = simulated(iterations=20, noise=1.0)
     report = judge_runs(scores, probabilities, random_seed=0)
     assert list(report.reasons) == [
-        "after 20 iterations Spearman 0.9999 has not stopped bad, good and near"
+        "too few iterations of good, near and bad for Spearman 0.9999: run more"
     ]
     assert "Run more iterations before any test" in report.text
 
@@ -101,7 +106,7 @@ def test_skewed_scores_ask_for_medians() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"rule": spearman()}, "needs the predicted probability"),
+        ({"rule": spearman()}, "needs the items. probabilities"),
         ({"orderings": 1}, "orderings must be"),
         ({"scores": FoldScores(np.ones((1, 3, 5)))}, "an order needs at least 2 learners"),
     ],
