@@ -5,8 +5,8 @@ Dunn (against one), as Demsar (2006) describes them; and the verdicts of Wilcoxo
 that one seed after the other would give, which may contradict each other (Raeder, Hoens and Chawla
 2010, Table II); and estimates that are too high or too low, against each other by the number of
 folds (Table I) and against a true test set (Tables IV and V). The distributions are SciPy's;
-``tests/crossval/test_across_tasks.py`` has Demsar's example, his table of critical values, a
-simulation, and learners whose bias is known.
+``tests/crossval/test_across_tasks.py`` has Demsar's example, all assignments of signs, and learners
+whose bias is known.
 """
 
 from collections.abc import Sequence

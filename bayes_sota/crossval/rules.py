@@ -185,9 +185,7 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
 
     probability = np.asarray(probabilities, np.float64)
     values = probability[:, np.isfinite(probability).all(axis=0)]
-    if not len(values):
-        return np.zeros(0)
-    if not values.size:
+    if not values.shape[1]:
         problem = "Spearman's rule needs the items' probabilities: cv run --save FILE.nc has them"
         raise InputError(problem, fix="or take another rule, such as ks")
     means = values.cumsum(axis=0) / np.arange(1, len(values) + 1)[:, None]
@@ -196,9 +194,10 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
     ranks = rankdata(np.ldexp(np.round(mantissa, 12), power), axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     ranks /= np.maximum(np.linalg.norm(ranks, axis=1, keepdims=True), 0.5)  # 0 where all items tie
-    correlations = (ranks[1:] * ranks[:-1]).sum(axis=1)
-    correlations[(ranks[1:] == ranks[:-1]).all(axis=1)] = 1.0
-    return np.concatenate([[np.nan], correlations])
+    same = (ranks[1:] == ranks[:-1]).all(axis=1)
+    correlations = np.full(len(values), np.nan)
+    correlations[1:] = np.where(same, 1.0, (ranks[1:] * ranks[:-1]).sum(axis=1))
+    return correlations
 
 
 def even_odd_distances(scores: ArrayLike) -> FloatArray:

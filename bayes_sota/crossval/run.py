@@ -129,8 +129,7 @@ class CrossValidation:
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
         data = xr.Dataset(observed, {"learner": list(self.learners)})
-        groups = {"observed_data": data, "constant_data": xr.Dataset(constant)}
-        tree = xr.DataTree.from_dict(groups)
+        tree = xr.DataTree.from_dict({"observed_data": data, "constant_data": xr.Dataset(constant)})
         tree.attrs.update(scorer=self.fold_scores.scorer, task=self.fold_scores.tasks[0])
         return tree
 

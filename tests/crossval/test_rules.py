@@ -164,14 +164,6 @@ def test_the_posterior_rule_stops_where_the_correlated_t_says_so(difference: flo
     assert stopping_iterations(posterior(), scores).tolist() == [[expected] * 3]
 
 
-def test_the_posterior_rule_counts_iterations_that_all_learners_completed() -> None:
-    scores = normal_scores(0.0, 60).scores
-    (usual,) = set(stopping_iterations(posterior(), FoldScores(scores)).ravel())
-    late = np.concatenate([scores[:, :, :1], scores], axis=2)
-    late[0, 1, 0, 3] = np.nan  # a fit of the first iteration failed
-    assert stopping_iterations(posterior(), FoldScores(late)).tolist() == [[usual] * 3]
-
-
 def test_looking_often_decides_more_equal_learners_than_looking_once() -> None:
     """With the correlation 1/k of all differences, for which the correlated t is right."""
     rng = np.random.default_rng(1)
