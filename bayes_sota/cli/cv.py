@@ -19,16 +19,16 @@ from bayes_sota.cli.options import (
     unread,
 )
 from bayes_sota.cli.output import Answer
-from bayes_sota.core.arguments import PROCESSES, Range
+from bayes_sota.core.arguments import FOLDS, ITERATIONS, PROCESSES, Range
+from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import plain_text
-from bayes_sota.crossval.rules import RULES
-from bayes_sota.crossval.run import FOLDS, ITERATIONS, runs_of_tree
+from bayes_sota.core.text import plain_text, shown_path
 
 if TYPE_CHECKING:
     from arviz_plots import PlotCollection
 
 cv = Group("cv", help="Repeated cross-validation: run it, and judge its scores.")
+_RULES = ("fixed", "spearman", "ks", "posterior")
 _THRESHOLD = Range(0, 1e6, open_low=True)
 _LEARNERS = (
     "nb (naive Bayes), 5nn (5 nearest neighbours), tree, svm (linear), mlp (three layers), "
@@ -56,7 +56,7 @@ _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others 
 @option("--learners", default=["nb,5nn,tree,svm"], help=_LEARNERS, **NAMES)
 @option("--folds", limits=FOLDS, default=10, help="Parts of a partition; each is tested once.")
 @option("--iterations", limits=ITERATIONS, default=50, help="Random partitions, at most.")
-@option("--rule", choices=list(RULES), default="fixed", help=_RULE)
+@option("--rule", choices=_RULES, default="fixed", help=_RULE)
 @option("--threshold", limits=_THRESHOLD, rare=True, help=_OF_RULE)
 @option("--scoring", default="roc_auc", metavar="NAME", help=_SCORING)
 @option("--checkpoint", type=FOLDER, rare=True, help=_CHECKPOINT)
@@ -73,8 +73,8 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
     rule, threshold = settings["rule"], settings.pop("threshold")
     if rule == "fixed":
         note_unused("--rule fixed", "threshold")
-    elif threshold is not None:
-        settings["rule"] = RULES[rule](threshold)
+    else:
+        settings["rule"] = _rule(rule, threshold)
     asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
     items = crossval.read_task(file, *asked)
     note_unused("a table of items", *unread(reading))
@@ -97,7 +97,7 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
 )
 @click.argument("file", type=InputFile())
 @option("--folds", limits=FOLDS, help="Parts of a partition, where no column names them.")
-@option("--rule", choices=list(RULES), help="When a run would stop: see cv run.")
+@option("--rule", choices=_RULES, help="When a run would stop: see cv run.")
 @option("--threshold", limits=_THRESHOLD, rare=True, help="Of the --rule.")
 @option("--truth", type=InputFile(), help="Scores on true test sets: learner, data set, score.")
 @option("--bayes", is_flag=True, help="One Bayesian model of all, sampled with NUTS (PyMC).")
@@ -113,10 +113,13 @@ def judge(
     together.
     """
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
+    if file.is_dir():
+        problem = f"{shown_path(file)} is a folder, such as --checkpoint keeps"
+        raise InputError(f"{problem}: judge what cv run --save FILE.nc has written")
     probabilities = None
     if file.suffix.lower() == ".nc":
         note_unused("a result of cv run", "folds", *READING)
-        scores, probabilities = runs_of_tree(core.read_result(file))
+        scores, probabilities = crossval.runs_of_tree(core.read_result(file))
     else:
         scores = crossval.read_fold_scores(file, folds=asked["folds"], **reading)
     if bayes:
@@ -128,7 +131,7 @@ def judge(
     if rule is None:
         note_unused("an answer without --rule", "threshold")
     else:
-        settings["rule"] = RULES[rule](*() if threshold is None else (threshold,))
+        settings["rule"] = _rule(rule, threshold)
     if truth is not None:
         of_test = {k: v for k, v in reading.items() if k not in ("fold", "iteration", "run")}
         settings["truth"] = crossval.read_test_scores(truth, scores, **of_test)
@@ -136,8 +139,17 @@ def judge(
     return Answer(report, partial(_draw, report), report.about.to_datatree)
 
 
+def _rule(name: str, threshold: float | None) -> "crossval.Rule":
+    """A rule by its name, with a threshold or its default."""
+    from bayes_sota.crossval.rules import RULES
+
+    return RULES[name](*() if threshold is None else (threshold,))
+
+
 def _draw(report: Report) -> "PlotCollection":
     """Running means of one data set, ranks over several."""
-    if report.about.ranks is None:
-        return crossval.plot_running_means(report.about.scores)
-    return crossval.plot_critical_differences(report.about.ranks)
+    scores = report.about.scores
+    if len(scores.tasks) == 1:
+        return crossval.plot_running_means(scores)
+    means = crossval.steady_state(scores).mean
+    return crossval.plot_critical_differences(crossval.average_ranks(means, scores.learners))

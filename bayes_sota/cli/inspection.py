@@ -42,6 +42,7 @@ _ITEMS = _BOARD | {
 }
 _ALONE = {"score {}": "How good is each by itself?"}
 _NEW_TASKS = {"board {} --new tasks": "Who may be the best in new tasks?"}
+_PAIRS = {"claim responses {} --pairs": "Whose means differ, compared data set by data set?"}
 _PAIR = {"paired {} --n-test-public N --n-test-private N": "How good is the public winner?"}
 _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with uncertainty?"}
 
@@ -156,7 +157,9 @@ def _trials(
     if {"fold", "iteration"} & tidy.labels.keys():
         return "folds", [(partial(crossval.read_fold_scores, table, **reading), _FOLDS), rounds]
     if tidy.unit == "task":
-        return "rounds", [(partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS), rounds]
+        new: Trial = partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS
+        pairs: Trial = lambda: data.read_outcomes(table, **reading).check_several(), _PAIRS
+        return "rounds", [new, pairs, rounds]
     try:
         outcomes = data.read_outcomes(table, **reading)
     except InputError as error:

@@ -64,6 +64,8 @@ CORRELATION = Range(0, 1, open_high=True)  # rho
 COUNT = Range(1, 10**9, whole=True)  # items, classifiers
 COUNT_OR_NONE = Range(0, 10**9, whole=True)  # correct answers
 DRAWS = Range(1, 2_000_000, whole=True)
+FOLDS = Range(2, 10_000, whole=True)
+ITERATIONS = Range(1, 10_000, whole=True)  # of cross-validation
 LEVEL = Range(1e-9, 0.5, open_high=True)
 NOT_NEGATIVE = Range(0, 1e100)
 NUMBER = Range(-1e100, 1e100)  # with a finite square

@@ -28,6 +28,7 @@ from .rules import spearman as spearman
 from .rules import stopping_iterations as stopping_iterations
 from .run import CrossValidation as CrossValidation
 from .run import repeated_cross_validation as repeated_cross_validation
+from .run import runs_of_tree as runs_of_tree
 from .sample import complete as complete
 from .sample import sample_comparison as sample_comparison
 from .shape import canonical_iterations as canonical_iterations

@@ -5,8 +5,8 @@ Dunn (against one), as Demsar (2006) describes them; and the verdicts of Wilcoxo
 that one seed after the other would give, which may contradict each other (Raeder, Hoens and Chawla
 2010, Table II); and estimates that are too high or too low, against each other by the number of
 folds (Table I) and against a true test set (Tables IV and V). The distributions are SciPy's;
-``tests/crossval/test_across_tasks.py`` has Demsar's example, his table of critical values, a
-simulation, and learners whose bias is known.
+``tests/crossval/test_across_tasks.py`` has Demsar's example, all assignments of signs, and learners
+whose bias is known.
 """
 
 from collections.abc import Sequence
@@ -114,8 +114,8 @@ def signed_rank_tests(
     list of dict
         In the order of ``itertools.combinations``: ``a``, ``b``; ``n_tasks`` with values of both,
         ``n_ahead`` on which A is better, ``n_tied`` on which both are equal, which take no part;
-        the ``median_difference``; the two-sided ``p_value``, or the ``reason`` why there is none:
-        of fewer than 6 data sets it cannot be below .05.
+        the ``median_difference``; the two-sided ``p_value``, None of fewer than 6 data sets, of
+        which it cannot be below .05.
 
     Examples
     --------

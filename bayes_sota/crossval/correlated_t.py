@@ -266,10 +266,10 @@ def outlook(
     Both variances are of the difference: of one iteration, and of the size of the data. Of their
     sum ``partition_share`` is what more iterations would remove, 0 without any.
     """
-    left = partition_variance / max(n, 1)
+    whole = partition_variance / n + data_variance
     sds = partition_variance**0.5, data_variance**0.5
     return {
-        "partition_share": left / (left + data_variance) if left + data_variance else 0.0,
+        "partition_share": partition_variance / n / whole if whole else 0.0,
         "decided": max(p_better, 1 - p_better) >= KEPT,
         "iterations_needed": iterations_needed(difference, *sds, KEPT),
     }
@@ -352,8 +352,6 @@ def other_seed_probability(
     >>> round(other_seed_probability(0.01, 0.01, 30, 1), 3)
     0.167
     """
-    if iterations < 2:
-        return float("nan")
     spread = partition_sd * np.sqrt(1 / canonical + 1 / iterations)
     if not spread:
         return 0.0 if difference else 0.5

@@ -48,22 +48,9 @@ class Message(NamedTuple):
     text: str
 
 
-class Iteration(NamedTuple):
-    """Results of one partition.
-
-    Attributes
-    ----------
-    scores : ndarray, shape (n_learners, n_folds)
-        NaN where a fit failed.
-    probabilities : ndarray, shape (n_learners, n_items)
-        Of the positive class, of several classes of the item's own, from the fit that did not see
-        the item.
-    messages : list of Message
-    """
-
-    scores: FloatArray
-    probabilities: FloatArray
-    messages: list[Message]
+# Scores (learner, fold) of one partition, NaN where a fit failed; probabilities (learner, item) of
+# the positive class, of several classes of the item's own, from the fit that did not see the item.
+type Iteration = tuple[FloatArray, FloatArray, list[Message]]
 
 
 @dataclass(eq=False)
@@ -144,7 +131,7 @@ class Study:
                 scores[j, fold], values, said = self._fit(learner, draw, places)
                 probabilities[j, places[1]] = values
                 messages += [Message(kind, name, iteration, fold, text) for kind, text in said]
-        return Iteration(scores, probabilities, messages)
+        return scores, probabilities, messages
 
     def _fit(
         self, learner: Any, draw: np.random.SeedSequence, places: tuple[IntArray, IntArray]

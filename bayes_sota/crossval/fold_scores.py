@@ -16,7 +16,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.text import checked_labels, counted
-from bayes_sota.core.types import FloatArray
+from bayes_sota.core.types import BoolArray, FloatArray
 from bayes_sota.data.observed import Observed
 from bayes_sota.data.printed_scores import check_scores
 from bayes_sota.data.reading import read_tidy
@@ -87,10 +87,11 @@ class FoldScores(Observed):
         names: dict[str, Sequence[Any]] = {"data set": tasks, "learner": learners}
         names |= {"iteration": range(n_iterations), "fold": range(columns)}
         check_scores(scores, names, needed=2)
-        known, notes = np.isfinite(scores), list(self.notes)
-        if torn := int((known.any(axis=(1, 3)) & ~known.all(axis=(1, 3))).sum()):
-            notes.append(f"{counted(torn, 'iteration')} that not all learners completed")
-        self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=tuple(notes))
+        known = np.isfinite(scores)
+        torn = int((known.any(axis=(1, 3)) & ~known.all(axis=(1, 3))).sum())
+        said = [f"{counted(torn, 'iteration')} that not all learners completed"] * (torn > 0)
+        notes = (*self.notes, *said)
+        self._set(scores=scores, learners=learners, tasks=tasks, folds=folds, notes=notes)
 
     def __repr__(self) -> str:
         """Size."""
@@ -101,6 +102,22 @@ class FoldScores(Observed):
     def iteration_means(self) -> FloatArray:
         """Mean over folds, (n_tasks, n_learners, n_iterations), NaN where a fold is missing."""
         return self.scores.mean(axis=3)
+
+    def completed(self, needed: int = 0) -> BoolArray:
+        """Whether all learners completed an iteration, (n_tasks, n_iterations).
+
+        Raises
+        ------
+        InputError
+            A data set has fewer of them than are needed.
+        """
+        complete = np.isfinite(self.scores).all(axis=(1, 3))
+        for name, n in zip(self.tasks, complete.sum(axis=1), strict=True):
+            if n < needed:
+                problem = f"all learners completed {counted(n, 'iteration')} of {quoted(name)}"
+                fix = f"{needed} needed: run more random partitions, or leave out those that fail"
+                raise InputError(problem, fix=fix)
+        return complete
 
 
 def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -> FoldScores:
@@ -273,26 +290,24 @@ def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
     if n_learners < 2:
         raise InputError("a comparison needs at least 2 learners, got 1")
     scores = np.moveaxis(fold_scores.scores, 1, -1)  # (task, iteration, fold, learner)
-    complete = np.isfinite(scores).all(axis=(2, 3))
-    for name, present in zip(fold_scores.tasks, complete.any(axis=1), strict=True):
-        if not present:
-            raise InputError(f"no iteration on data set {name!r} was completed by all learners")
+    complete = fold_scores.completed(needed=1)
     task, number = np.nonzero(complete)
     values = scores[task, number]
     values = values - values.mean(axis=-1, keepdims=True)
     iterations, means = complete.sum(axis=1), values.mean(axis=1)
     task_means = np.stack([means[task == t].mean(axis=0) for t in range(len(iterations))])
     folds = values.shape[1]
-    if folds > 1:  # of fold scores within iterations, else of the iterations
-        square = ((values - means[:, None]) ** 2).mean() * folds / (folds - 1)
-    else:
-        square = ((means - task_means[task]) ** 2).mean() * fold_scores.folds
+    # Of fold scores within iterations, else of iterations within data sets.
+    middle = means if folds > 1 else task_means[task]
+    factor = folds / (folds - 1) if folds > 1 else fold_scores.folds
+    square = ((values - middle[:, None]) ** 2).mean() * factor
     if square < 1e-24:
-        raise InputError("the differences of the learners never vary: nothing can be estimated")
+        problem = "the differences of the learners never vary"
+        raise InputError(f"{problem}: no model is needed to order them, and none can be fitted")
     return SimpleNamespace(
         values=values,
         task=task,
-        labels=[f"{fold_scores.tasks[t]}: {i}" for t, i in zip(task, number, strict=True)],
+        labels=[f"{fold_scores.tasks[t]}: {i}" for t, i in np.argwhere(complete).tolist()],
         iterations=iterations,
         task_means=task_means,
         unit=float(np.sqrt(square * n_learners / (n_learners - 1))),

@@ -19,16 +19,16 @@ from bayes_sota.data.tables import describe_parts
 from bayes_sota.data.words import place_in
 
 _LAYERS = {"hidden_layer_sizes": (30, 30, 30), "max_iter": 500}
-LEARNERS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "nb": ("naive_bayes.GaussianNB", {}),
-    "5nn": ("neighbors.KNeighborsClassifier", {"n_neighbors": 5}),
-    "tree": ("tree.DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2}),
-    "svm": ("svm.SVC", {"kernel": "linear"}),
-    "mlp": ("neural_network.MLPClassifier", _LAYERS),
-    "logistic": ("linear_model.LogisticRegression", {"max_iter": 1000}),
-    "forest": ("ensemble.RandomForestClassifier", {}),
+LEARNERS: Final[dict[str, tuple[str, str, dict[str, Any]]]] = {
+    "nb": ("naive_bayes", "GaussianNB", {}),
+    "5nn": ("neighbors", "KNeighborsClassifier", {"n_neighbors": 5}),
+    "tree": ("tree", "DecisionTreeClassifier", {"criterion": "entropy", "min_samples_leaf": 2}),
+    "svm": ("svm", "SVC", {"kernel": "linear"}),
+    "mlp": ("neural_network", "MLPClassifier", _LAYERS),
+    "logistic": ("linear_model", "LogisticRegression", {"max_iter": 1000}),
+    "forest": ("ensemble", "RandomForestClassifier", {}),
 }
-"""Names of learners: class and settings in scikit-learn."""
+"""Names of learners: module, class and settings in scikit-learn."""
 
 
 def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict[str, Any]:
@@ -55,8 +55,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     for name in names:
         if name not in LEARNERS:
             raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {quoted(name)}")
-        place, settings = LEARNERS[name]
-        module, _, kind = place.partition(".")
+        module, kind, settings = LEARNERS[name]
         learner = getattr(import_module(f"sklearn.{module}"), kind)
         made[name] = prepared(learner(**settings), list(categories))
     return made

@@ -105,6 +105,9 @@ def build_model(
         add_digest(fold_scores)
         pm.Data("iteration_task", data.task, dims="iteration")
         pm.Data("score_unit", unit)
+        pm.Data("n_iterations", data.iterations, dims="task")
+        gaps = data.task_means[:, a] - data.task_means[:, b]
+        pm.Data("observed_difference", gaps, dims=("task", "pair"))
         odds = known.overlap / (k - 1)  # of rho
         pm.Data("overlap_correlation", odds / (1 + odds))
         typical = pm.Normal("task_log_spread", np.log(unit), known.task_spread, dims="task")
@@ -175,9 +178,12 @@ def _observe(data: SimpleNamespace, steady: Any, variance: Any, partition: Any) 
         return relative_logp(values, task, *(x[0] for x in parameters[:3]))
 
     def random(*parameters: Any, rng: Any = None, size: Any = None) -> Any:
-        *cells, folds = parameters
-        given = [x.reshape(x.shape[-2:])[task] for x in cells]
-        return _draw_scores(given, folds.size, rng)
+        s, v, of_means = (x.reshape(x.shape[-2:])[task] for x in parameters[:3])
+        noise = rng.standard_normal((len(s), parameters[3].size, s.shape[1]))
+        within = np.sqrt(v[:, None]) * noise
+        within -= within.mean(axis=1, keepdims=True)
+        means = _draw_zero_sum(s, of_means, rng)[:, None]
+        return within - within.mean(axis=-1, keepdims=True) + means
 
     pm.CustomDist(
         "relative_score",
@@ -248,12 +254,3 @@ def _zero_sum_law(variances: Any) -> tuple[Any, Any]:
 def _draw_zero_sum(means: Any, variances: Any, rng: Any = None, size: Any = None) -> FloatArray:
     drawn = np.asarray(means + np.sqrt(variances) * rng.standard_normal(np.shape(variances)))
     return drawn - drawn.mean(axis=-1, keepdims=True)
-
-
-def _draw_scores(cells: list[FloatArray], folds: int, rng: np.random.Generator) -> FloatArray:
-    """Relative scores (iteration, fold, learner), given s and both variances of each iteration."""
-    steady, variance, partition = cells
-    means = np.sqrt(partition) * rng.standard_normal(steady.shape)
-    within = np.sqrt(variance[:, None]) * rng.standard_normal((len(steady), folds, steady.shape[1]))
-    scores = within - within.mean(axis=1, keepdims=True) + means[:, None]
-    return scores - scores.mean(axis=-1, keepdims=True) + steady[:, None]

@@ -21,7 +21,6 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, generator_of
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
@@ -111,7 +110,7 @@ def judge_rules(
     Raises
     ------
     InputError
-        Fewer than two complete iterations of a learner, or another number of orderings.
+        Fewer than two iterations that all learners completed, or another number of orderings.
 
     Examples
     --------
@@ -125,21 +124,16 @@ def judge_rules(
     Range(2, 10_000, whole=True).check(orderings, "orderings")
     rng = generator_of(random_seed)
     orders = [rng.permutation(scores.scores.shape[2]) for _ in range(orderings)]
-    pool = np.isfinite(scores.iteration_means()).sum(axis=2)
-    for t, j in np.argwhere(pool < 2):
-        raise InputError(
-            f"learner {scores.learners[j]!r} has fewer than 2 complete iterations on data set "
-            f"{scores.tasks[t]!r}: run more random partitions"
-        )
-    estimates, stops = np.empty((2, len(rules), orderings, *pool.shape))
+    pool = scores.completed(needed=2).sum(axis=1)
+    estimates, stops = np.empty((2, len(rules), orderings, len(pool), len(scores.learners)))
     for k, order in enumerate(orders):
         for t, runs in enumerate(progress_of(scores, probabilities, order)):
             for r, rule in enumerate(rules):
                 stops[r, k, t] = ends = rule.stops(runs)
-                firsts = zip(runs.means, ends, strict=True)
-                estimates[r, k, t] = [means[: n or None].mean() for means, n in firsts]
-    used = np.where(stops > 0, stops, pool).astype(np.int64)
-    saved = 1 - used.mean(axis=1) / pool
+                firsts = zip(runs.scores, ends, strict=True)
+                estimates[r, k, t] = [one[: n or None].mean() for one, n in firsts]
+    used = np.where(stops > 0, stops, pool[:, None]).astype(np.int64)
+    saved = 1 - used.mean(axis=1) / pool[:, None]
     return [JudgedRule(*row) for row in zip(rules, estimates, used, stops > 0, saved, strict=True)]
 
 

@@ -34,12 +34,11 @@ type Probabilities = FloatArray | Sequence[FloatArray] | None
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """Iterations of one data set in their order.
+    """Iterations of one data set that all learners completed, in their order.
 
     Attributes
     ----------
     scores : ndarray, shape (n_learners, n_iterations, n_folds)
-        NaN where a fit failed.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items)
         Without items where there are none.
     folds : int
@@ -51,21 +50,9 @@ class Progress:
     folds: int
 
     @cached_property
-    def completed(self) -> BoolArray:
-        """Whether a learner completed an iteration; the others count for nothing."""
-        return np.isfinite(self.scores.mean(axis=2))
-
-    @cached_property
-    def means(self) -> list[FloatArray]:
-        """Mean over folds of the completed iterations of each learner."""
-        pairs = zip(self.scores, self.completed, strict=True)
-        return [one[kept].mean(axis=1) for one, kept in pairs]
-
-    @cached_property
-    def correlations(self) -> list[FloatArray]:
+    def correlations(self) -> FloatArray:
         """``successive_correlations`` of the probabilities of each learner."""
-        pairs = zip(self.probabilities, self.completed, strict=True)
-        return [successive_correlations(one[kept]) for one, kept in pairs]
+        return np.array([successive_correlations(one) for one in self.probabilities])
 
 
 class Rule(NamedTuple):
@@ -79,29 +66,32 @@ class Rule(NamedTuple):
     least : int
         Iterations before which it cannot hold, unless scores tie.
     holds : callable
-        From ``Progress`` to whether it holds for each learner after each completed iteration.
+        From ``Progress`` to whether it holds, (n_learners, n_iterations) or for all learners alike.
     """
 
     name: str
     threshold: float
     least: int
-    holds: Callable[[Progress], list[BoolArray]]
+    holds: Callable[[Progress], BoolArray]
 
-    def stops(self, runs: Progress) -> list[int]:
+    def stops(self, runs: Progress) -> IntArray:
         """Iterations after which each learner of a data set stops, 0 for never."""
-        return [int(np.argmax(met)) + 1 if met.any() else 0 for met in self.holds(runs)]
+        met = np.zeros((len(runs.scores), runs.scores.shape[1] + 1), bool)
+        met[:, 1:] = self.holds(runs)
+        return met.argmax(axis=1)
 
     def __call__(self, runs: "CrossValidation") -> bool:
         """Whether it holds for every learner after the newest iteration of one data set."""
         (progress,) = progress_of(runs.fold_scores, runs.probabilities)
-        return all(met.size and met[-1] for met in self.holds(progress))
+        n = progress.scores.shape[1]
+        return bool(n and self.holds(progress)[..., -1].all())
 
 
 def fixed(threshold: float = 10) -> Rule:
     """A number of iterations, whatever they give."""
     n = int(Range(1, 10**6).check(threshold, "threshold"))
     name = f"fixed {threshold:g}"
-    return Rule(name, n, n, lambda runs: [np.arange(1, x.size + 1) >= n for x in runs.means])
+    return Rule(name, n, n, lambda runs: np.arange(1, runs.scores.shape[1] + 1) >= n)
 
 
 def spearman(threshold: float = 1 - 1e-4) -> Rule:
@@ -119,7 +109,7 @@ def spearman(threshold: float = 1 - 1e-4) -> Rule:
     """
     least = Range(0.9, 1.0).check(threshold, "threshold") - 1e-14
     name = f"Spearman {threshold:.8g}"
-    return Rule(name, threshold, 2, lambda runs: [x >= least for x in runs.correlations])
+    return Rule(name, threshold, 2, lambda runs: runs.correlations >= least)
 
 
 def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
@@ -133,13 +123,13 @@ def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
     """
     t = Range(1e-6, 1.0).check(threshold, "threshold")
     name, least = f"Kolmogorov-Smirnov {t:g}", 2 * int(1 / t) + 1
-    return Rule(name, t, least, lambda runs: [even_odd_distances(x) < t for x in runs.means])
+    return Rule(name, t, least, lambda runs: _distances(runs) < t)
 
 
 def posterior(threshold: float = 0.95) -> Rule:
     r"""Every order is decided, or partitions hardly matter any more.
 
-    Iterations count that all learners completed. A pair of them is settled where
+    A pair of learners is settled where
 
     - P(A better), by the correlated Student t, is at least the threshold or at most 1 less it;
     - or the standard deviation that partitions still cause is at most 0.2 of the whole one (with
@@ -156,16 +146,16 @@ def posterior(threshold: float = 0.95) -> Rule:
     return Rule(f"posterior {threshold:g}", threshold, 2, partial(_settled, threshold=threshold))
 
 
-def _settled(runs: Progress, threshold: float) -> list[BoolArray]:
-    together = runs.completed.all(axis=0)
-    scores, df = runs.scores[:, together], np.arange(together.sum())
-    a, b = np.triu_indices(len(scores), 1)
-    p, partitions, data = running_posteriors(scores[a] - scores[b], runs.folds)
+def _distances(runs: Progress) -> FloatArray:
+    return np.array([even_odd_distances(one) for one in runs.scores.mean(axis=2)])
+
+
+def _settled(runs: Progress, threshold: float) -> BoolArray:
+    df, (a, b) = np.arange(runs.scores.shape[1]), np.triu_indices(len(runs.scores), 1)
+    p, partitions, data = running_posteriors(runs.scores[a] - runs.scores[b], runs.folds)
     sure = np.maximum(p, 1 - p) >= threshold
     few = df / chdtri(df, threshold) * partitions <= _PARTITION_ODDS * data
-    settled = (sure | few | (data == 0)).all(axis=0)
-    settled = np.concatenate([[False, False], settled[1:]])  # after none, one, ... of them
-    return [settled[together[kept].cumsum()] for kept in runs.completed]
+    return (sure | few | (data == 0)).all(axis=0) & (df > 0)
 
 
 RULES: dict[str, Callable[..., Rule]] = {"spearman": spearman, "ks": kolmogorov_smirnov}
@@ -195,19 +185,19 @@ def successive_correlations(probabilities: ArrayLike) -> FloatArray:
 
     probability = np.asarray(probabilities, np.float64)
     values = probability[:, np.isfinite(probability).all(axis=0)]
-    if not len(values):
-        return np.zeros(0)
-    if not values.size:
-        raise InputError("Spearman's rule needs the predicted probability of every item")
+    if not values.shape[1]:
+        problem = "Spearman's rule needs the items' probabilities: cv run --save FILE.nc has them"
+        raise InputError(problem, fix="or take another rule, such as ks")
     means = values.cumsum(axis=0) / np.arange(1, len(values) + 1)[:, None]
     # Equal means differ in their last bits by the order of the sum: they are ties.
     mantissa, power = np.frexp(means)
     ranks = rankdata(np.ldexp(np.round(mantissa, 12), power), axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     ranks /= np.maximum(np.linalg.norm(ranks, axis=1, keepdims=True), 0.5)  # 0 where all items tie
-    correlations = (ranks[1:] * ranks[:-1]).sum(axis=1)
-    correlations[(ranks[1:] == ranks[:-1]).all(axis=1)] = 1.0
-    return np.concatenate([[np.nan], correlations])
+    same = (ranks[1:] == ranks[:-1]).all(axis=1)
+    correlations = np.full(len(values), np.nan)
+    correlations[1:] = np.where(same, 1.0, (ranks[1:] * ranks[:-1]).sum(axis=1))
+    return correlations
 
 
 def even_odd_distances(scores: ArrayLike) -> FloatArray:
@@ -240,24 +230,25 @@ def progress_of(
     scores: FoldScores, probabilities: Probabilities = None, order: ArrayLike | None = None
 ) -> list[Progress]:
     """Progress of every data set, of the iterations in some order; default as they came."""
-    places = slice(None) if order is None else np.asarray(order)
+    complete = scores.completed()
+    places = np.arange(complete.shape[1]) if order is None else np.asarray(order)
     size = scores.scores.shape[1:3]
-    if probabilities is None:
-        parts = [np.empty((*size, 0))] * len(scores.tasks)
-    else:
-        one = isinstance(probabilities, np.ndarray) and probabilities.ndim == 3
-        parts = [np.asarray(of, np.float64) for of in ([probabilities] if one else probabilities)]
+    given = [np.empty((*size, 0))] * len(scores.tasks) if probabilities is None else probabilities
+    parts = [np.asarray(of, np.float64) for of in ([given] if np.ndim(given[0]) == 2 else given)]
     if len(parts) != len(scores.tasks) or any(of.shape[:2] != size for of in parts):
         need = f"({size[0]} learners, {size[1]} iterations, items) on {len(scores.tasks)} data sets"
         raise InputError(f"probabilities are {need}, got {[of.shape for of in parts]}")
-    both = zip(scores.scores, parts, strict=True)
-    return [Progress(one[:, places], of[:, places], scores.folds) for one, of in both]
+    kept = [places[of[places]] for of in complete]
+    every = zip(scores.scores, parts, kept, strict=True)
+    return [Progress(one[:, at], of[:, at], scores.folds) for one, of, at in every]
 
 
 def stopping_iterations(
     rule: Rule, scores: FoldScores, probabilities: Probabilities = None
 ) -> IntArray:
     """Give the number of iterations after which a rule stops every learner on every data set.
+
+    Only iterations that all learners completed count.
 
     Parameters
     ----------

@@ -16,21 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import DEFAULT_SEED, Range, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, FOLDS, ITERATIONS, generator_of
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
-from bayes_sota.crossval.fits import Iteration, Message, Study
+from bayes_sota.crossval.fits import Message, Study
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import RULES, Rule, fixed
 
 if TYPE_CHECKING:
     import xarray as xr
 
-FOLDS = Range(2, 10_000, whole=True)
-ITERATIONS = Range(1, 10_000, whole=True)
 _KINDS = {  # of messages
     "error": "failed and were left out",
     "decision function": "gave no probabilities, for which the decision function stands",
@@ -131,8 +129,7 @@ class CrossValidation:
             "partition_seed": ("iteration", np.array(self.partition_seeds)),
         }
         data = xr.Dataset(observed, {"learner": list(self.learners)})
-        groups = {"observed_data": data, "constant_data": xr.Dataset(constant)}
-        tree = xr.DataTree.from_dict(groups)
+        tree = xr.DataTree.from_dict({"observed_data": data, "constant_data": xr.Dataset(constant)})
         tree.attrs.update(scorer=self.fold_scores.scorer, task=self.fold_scores.tasks[0])
         return tree
 
@@ -147,7 +144,7 @@ def runs_of_tree(tree: "xr.DataTree") -> tuple[FoldScores, FloatArray]:
     """
     observed = dataset_of(tree, "observed_data")
     if "fold_score" not in observed or "probability" not in observed:
-        raise InputError("this is no result of repeated cross-validation (bayes-sota cv run)")
+        raise InputError("this is not a result that bayes-sota cv run --save FILE.nc has written")
     names, about = observed["learner"].values.tolist(), tree.attrs
     scores = observed["fold_score"].values
     found = FoldScores(scores, learners=names, tasks=[about["task"]], scorer=str(about["scorer"]))
@@ -255,10 +252,10 @@ def repeated_cross_validation(
     ):
         for i, done in coming:
             n = i + 1
+            scores[:, i], probabilities[:, i], said = done
             if not i:
-                _check_first(done, names)
-            scores[:, i], probabilities[:, i] = done.scores, done.probabilities
-            messages += done.messages
+                _check_first(scores[:, 0], said, names)
+            messages += said
             result = CrossValidation(
                 FoldScores(scores[:, :n], learners=names, tasks=[task], scorer=scorer),
                 probabilities=probabilities[:, :n],  # no copy
@@ -278,10 +275,10 @@ def repeated_cross_validation(
     return result
 
 
-def _check_first(done: Iteration, names: list[str]) -> None:
+def _check_first(scores: FloatArray, messages: list[Message], names: list[str]) -> None:
     """Refuse a learner that cannot learn from these data."""
-    for name, scores in zip(names, done.scores, strict=True):
-        if np.isnan(scores).all():
-            said = (m.text for m in done.messages if (m.kind, m.learner) == ("error", name))
+    for name, failed in zip(names, np.isnan(scores).all(axis=1), strict=True):
+        if failed:
+            said = next(m.text for m in messages if (m.kind, m.learner) == ("error", name))
             hint = "of more than two classes take a score such as roc_auc_ovr or accuracy"
-            raise InputError(f"learner {quoted(name)} failed in every fold: {next(said)} ({hint})")
+            raise InputError(f"learner {quoted(name)} failed in every fold: {said} ({hint})")

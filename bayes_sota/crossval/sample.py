@@ -15,7 +15,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.priors import CrossValidationPriors
 from bayes_sota.core.types import Seed
 from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.crossval.fold_scores import FoldScores, pair_names, relative_scores
+from bayes_sota.crossval.fold_scores import FoldScores, pair_names
 from bayes_sota.crossval.shape import canonical_iterations
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _CHAINS = 4  # of independent draws
-_PRIORS = "p(difference, variance) = 1 / variance; correlation of fold scores 1 / folds"
 
 
 def sample_comparison(
@@ -81,34 +80,12 @@ def sample_comparison(
     return results.with_attributes(tree, spec.provenance)
 
 
-def judged_tree(
-    scores: FoldScores,
-    estimates: "xr.Dataset",
-    draws: int,
-    random_seed: Seed,
-    attributes: dict[str, Any],
-) -> "xr.DataTree":
-    """Draws of the correlated t of all pairs, beside estimates of the learners.
-
-    Parameters
-    ----------
-    scores : FoldScores
-    estimates : Dataset
-        ``point_estimate``, with dimensions task, learner and learner_other.
-    draws : int
-        Of each of four chains; all are independent.
-    random_seed : int, SeedSequence, Generator or None
-    attributes : dict
-        More of the tree's.
-
-    Returns
-    -------
-    xarray.DataTree
-        As ``JudgedRuns.to_datatree`` says.
-    """
+def draw_differences(
+    scores: FoldScores, draws: int, rng: np.random.Generator
+) -> "dict[str, xr.Dataset]":
+    """Draws from the correlated t of all pairs, as groups of ``JudgedRuns.to_datatree``."""
     import xarray as xr
 
-    rng, seed = results.resolve_seed(random_seed)
     names, folds, tasks = scores.learners, scores.folds, scores.tasks
     a, b = pairs = np.triu_indices(len(names), 1)
     found = [[correlated_t(scores, *pair, task=t) for pair in np.transpose(pairs)] for t in tasks]
@@ -130,15 +107,12 @@ def judged_tree(
         "observed_data": {"fold_difference": ((*cell, *fits), observed)},
         "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
     }
-    labels = {"task": tasks, "learner": names, "learner_other": names, "pair": pair_names(names)}
+    labels = {"task": tasks, "learner": names, "pair": pair_names(names)}
     datasets = {name: xr.Dataset(group) for name, group in groups.items()}
-    datasets["point_estimate"] = estimates
     for name, dataset in datasets.items():
         coords = {dim: list(labels.get(str(dim), range(n))) for dim, n in dataset.sizes.items()}
         datasets[name] = dataset.assign_coords(coords)
-    about = results.describe_provenance((scores,), _PRIORS, method="exact", seed=seed)
-    known = {"draws_are_independent": 1, "scorer": scores.scorer, "folds": folds}
-    return results.result_tree(datasets, {**about, **known, **attributes})
+    return datasets
 
 
 def complete(
@@ -193,30 +167,18 @@ def complete(
     """
     build = partial(crossval.build_model, fold_scores, **settings)
     chosen = sample_trace.model_of(trace, model, build, fold_scores)
-    data = relative_scores(fold_scores)
     rng, seed = results.resolve_seed(random_seed)
     groups = sample_trace.completed_groups(trace, chosen, rng)
     posterior = groups["posterior"]
-    a, b = np.triu_indices(posterior.sizes["learner"], 1)
-    groups["constant_data"] = (
-        groups["constant_data"]
-        .drop_vars("given_scores", errors="ignore")
-        .assign(
-            observed_difference=(("task", "pair"), data.task_means[:, a] - data.task_means[:, b]),
-            n_iterations=("task", data.iterations),
-        )
-        .assign_coords({name: posterior[name] for name in ("task", "pair")})
-    )
+    # observed_data has the scores
+    groups["constant_data"] = groups["constant_data"].drop_vars("given_scores", errors="ignore")
     groups["predictions"] = _canonical_runs(posterior, fold_scores.folds, rng)
     effect = compared_effects(posterior)
     groups["point_estimate"] = results.share_of_draws(effect == effect.max("learner"), "p_best")
-    attributes = {
-        **sample_trace.describe_completed(trace, chosen, groups, seed),
-        "folds": fold_scores.folds,
-        "scorer": fold_scores.scorer,
-        "canonical_iterations": canonical_iterations(fold_scores.folds),
-    }
-    return results.result_tree(groups, attributes)
+    about = sample_trace.describe_completed(trace, chosen, groups, seed)
+    k, number = fold_scores.folds, canonical_iterations(fold_scores.folds)
+    about |= {"folds": k, "scorer": fold_scores.scorer, "canonical_iterations": number}
+    return results.result_tree(groups, about)
 
 
 def compared_effects(posterior: "xr.Dataset") -> "xr.DataArray":
@@ -228,9 +190,8 @@ def compared_effects(posterior: "xr.Dataset") -> "xr.DataArray":
 
 def _canonical_runs(posterior: "xr.Dataset", folds: int, rng: np.random.Generator) -> "xr.Dataset":
     """Mean differences of each pair in one more canonical run, given each draw."""
-    steady, spread = posterior["steady_state"], posterior["partition_sd"]
+    steady, spread = (posterior[name].values for name in ("steady_state", "partition_sd"))
     noise = rng.standard_normal(steady.shape) / canonical_iterations(folds) ** 0.5
-    runs = (steady + spread * noise).transpose("chain", "draw", "task", "learner").values
-    a, b = np.triu_indices(steady.sizes["learner"], 1)
-    difference = posterior["task_difference"].transpose("chain", "draw", "task", "pair")
-    return difference.copy(data=runs[..., a] - runs[..., b]).to_dataset(name="canonical_difference")
+    runs, (a, b) = steady + spread * noise, np.triu_indices(steady.shape[-1], 1)
+    difference = posterior["task_difference"].copy(data=runs[..., a] - runs[..., b])
+    return difference.to_dataset(name="canonical_difference")

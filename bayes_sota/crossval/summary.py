@@ -9,37 +9,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayes_sota import crossval as cv
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
+from bayes_sota.core import sample as results
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, listed
 from bayes_sota.core.types import Seed
+from bayes_sota.crossval import summary_words as words
 from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.rules import Probabilities
-from bayes_sota.crossval.sample import judged_tree
+from bayes_sota.crossval.sample import draw_differences
 from bayes_sota.crossval.shape import learner_rows, sample_sd
-from bayes_sota.crossval.summary_words import (
-    LOOKS,
-    NOTES,
-    advice_of,
-    answer_of,
-    legend_of,
-    tables_of,
-)
 
 if TYPE_CHECKING:
     import xarray as xr
 
-
+_PRIORS = "p(difference, variance) = 1 / variance; correlation of fold scores 1 / folds"
 _ESTIMATES = {"steady": "mean_score", "canonical": "canonical_score", "median": "median_score"}
 _ESTIMATES |= {"sd": "iteration_sd", "rank": "rank", "stopping_iteration": "stopping_iteration"}
 
@@ -53,15 +45,12 @@ class JudgedRuns:
     scores : FoldScores
     rules : list of JudgedRule
         Estimates and iterations of every ordering.
-    ranks : namespace or None
-        Of the learners over data sets (``average_ranks``).
     content : dict
         Of the report.
     """
 
     scores: cv.FoldScores
     rules: list[cv.JudgedRule]
-    ranks: SimpleNamespace | None
     content: dict[str, Any]
 
     def to_datatree(self, draws: int = 1000) -> "xr.DataTree":
@@ -97,12 +86,18 @@ class JudgedRuns:
         content, cell = self.content, ["task", "learner"]
         rows = frame_of(content["learners"]).set_index(cell).rename(columns=_ESTIMATES)
         each = rows[[*_ESTIMATES.values()]].to_xarray()
-        each = each.reindex(task=list(self.scores.tasks), learner=list(self.scores.learners))
-        estimates = each.assign(win_share=([*cell, "learner_other"], self.rules[0].win_share()))
+        names = list(self.scores.learners)
+        each = each.reindex(task=list(self.scores.tasks), learner=names)
+        shares = {"win_share": ([*cell, "learner_other"], self.rules[0].win_share())}
+        estimates = each.assign(shares).assign_coords(learner_other=names)
+        given = content["seed"] if isinstance(content["seed"], int) else None  # of a generator
+        rng, seed = results.resolve_seed(given)
+        groups = draw_differences(self.scores, draws, rng) | {"point_estimate": estimates}
+        about = results.describe_provenance((self.scores,), _PRIORS, method="exact", seed=seed)
         doubts = "; ".join(content["diagnostics"]["reasons"])
-        about = {"diagnostics_reasons": doubts, "rule": content["rule"]["name"]}
-        seed = content["seed"] if isinstance(content["seed"], int) else None  # of a generator
-        return judged_tree(self.scores, estimates, draws, seed, about)
+        known = {"draws_are_independent": 1, "rule": content["rule"]["name"]}
+        known |= {"diagnostics_reasons": doubts} | {x: content[x] for x in ("scorer", "folds")}
+        return results.result_tree(groups, about | known)
 
 
 def judge_runs(
@@ -159,19 +154,18 @@ def judge_runs(
     >>> print(report.sentences[0])
     With other partitions b ranks above a in 100 of 100 comparisons of runs stopped by fixed 10.
     """
-    OPEN_SHARE.check(ci_prob, "ci_prob")
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
-    rng, seed = resolve_seed(random_seed)
+    rng, seed = results.resolve_seed(random_seed)
     rules = _rules_beside(rule, scores, with_items=probabilities is not None)
     judged = cv.judge_rules(rules, scores, probabilities, orderings=orderings, random_seed=rng)
     rule = rules[0]
     stops = cv.stopping_iterations(rule, scores, probabilities)
-    n_iterations, several = scores.scores.shape[2], len(scores.tasks) > 1
-    ranks = cv.average_ranks(cv.steady_state(scores).mean, scores.learners) if several else None
-    late = sorted({scores.learners[j] for j in np.nonzero(stops == 0)[1]})
-    reason = f"after {n_iterations} iterations {rule.name} has not stopped {listed(late)}"
-    reasons = [reason] if late else []
+    n_iterations = scores.scores.shape[2]
+    # Where a rule takes all iterations, every ordering of them gives the same estimate.
+    all_taken = ((stops == 0) | (judged[0].saved == 0)).any(axis=0)
+    late = np.array(scores.learners)[all_taken].tolist()
+    reasons = [f"too few iterations of {listed(late)} for {rule.name}: run more"] * bool(late)
     content: dict[str, Any] = {
         "rule": {"name": rule.name, "least_iterations": rule.least, "threshold": rule.threshold},
         "orderings": orderings,
@@ -182,28 +176,28 @@ def judge_runs(
         "learners": list(learner_rows(scores, stopping_iteration=stops)),
         "pairs": list(_pairs(scores, judged[0], ci_prob)),
         "rules": [_rule_row(one) for one in judged],
-        **_across_tasks(scores, ranks, truth),
+        **_across_tasks(scores, truth),
     }
     content |= {
-        "advice": list(advice_of(content, reasons)),
+        "advice": list(words.advice_of(content, reasons)),
         "reading": list(scores.notes),
-        "notes": [*NOTES, *[LOOKS] * rule.name.startswith("posterior")],
+        "notes": [*words.NOTES, *[words.LOOKS] * rule.name.startswith("posterior")],
         "diagnostics": {"ok": not reasons, "reasons": reasons},
-        "seed": seed_number(seed),
+        "seed": results.seed_number(seed),
     }
-    sentences = [*answer_of(content), *content["advice"]]
+    sentences = [*words.answer_of(content), *content["advice"]]
     how = f"{orderings} random orderings of {n_iterations} x {scores.folds} folds"
     return Report(
         content=content,
         make_frame=partial(frame_of, content["learners"]),
-        tables=list(tables_of(content)),
+        tables=list(words.tables_of(content)),
         sentences=sentences,
-        legend=legend_of(content),
+        legend=words.legend_of(content),
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(content["notes"])],
         basis=[f"{how}, seed {content['seed']}", SOFTWARE],
         measured="learners",
-        about=JudgedRuns(scores, judged, ranks, content),
+        about=JudgedRuns(scores, judged, content),
     )
 
 
@@ -211,16 +205,15 @@ def _rules_beside(
     chosen: cv.Rule | None, scores: cv.FoldScores, *, with_items: bool
 ) -> list[cv.Rule]:
     """The chosen rule, or the default one, and those that it is compared with."""
-    n, canonical = scores.scores.shape[2], cv.fixed(cv.canonical_iterations(scores.folds))
-    others = [canonical, cv.fixed(10), cv.fixed(50)]
+    n, canonical = scores.completed().sum(axis=1).min(), cv.canonical_iterations(scores.folds)
+    others = [cv.fixed(number) for number in (canonical, 10, 50)]
     if with_items:
         others += [cv.spearman(1 - t) for t in (1e-3, 1e-4, 1e-5)]
     others += [cv.kolmogorov_smirnov(0.2), cv.kolmogorov_smirnov(0.1), cv.posterior()]
     if chosen is None:
         chosen = cv.spearman() if with_items else cv.kolmogorov_smirnov()
-        chosen = chosen if chosen.least <= n else canonical
-    complete = np.isfinite(scores.iteration_means()).sum(axis=2)
-    possible = {one.name: one for one in others if one.least < complete.min()}
+        chosen = chosen if chosen.least <= n else others[0]
+    possible = {one.name: one for one in others if one.least < n}
     return [*({chosen.name: chosen} | possible).values()]
 
 
@@ -255,23 +248,24 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
             both = both[np.isfinite(both)]
             n, together = both.size, sample_sd(both)
             gap = float(state.mean[t, a] - state.mean[t, b])
+            share, taken = float(shares[t, a, b]), float(used[t, [a, b]].mean())
+            share = share if taken < 1 else np.nan  # all orderings have the same iterations
             # Without the noise of the data: new partitions need to keep the order, no more.
             needed = cv.iterations_needed(gap, float(np.hypot(*state.sd[t, [a, b]])), 0.0, KEPT)
-            first, second = scores.scores[t, a], scores.scores[t, b]
-            test = cv.correlated_t(scores, a, b, task=t)
-            tests = cv.difference_tests(first, second, scores.folds)
+            test, folds = cv.correlated_t(scores, a, b, task=t), scores.scores[t, [a, b]]
+            tests = cv.difference_tests(folds[0], folds[1], scores.folds)
             p = test.p_better()
             yield {
                 "task": task,
                 "first": scores.learners[a],
                 "second": scores.learners[b],
                 "difference": gap,
-                "difference_se": together / max(n, 1) ** 0.5,
-                "order_kept": float(shares[t, a, b]),
-                "reproducibility": float(abs(2 * shares[t, a, b] - 1)),
-                "by_chance": cv.expected_by_chance(len(judged.estimates), used[t, [a, b]].mean()),
+                "difference_se": together / n**0.5,
+                "order_kept": share,
+                "reproducibility": abs(2 * share - 1),
+                "by_chance": cv.expected_by_chance(len(judged.estimates), taken),
                 "iterations_needed": float(np.inf if needed is None else needed),
-                "tests": tests if first.shape[1] > 1 else [],
+                "tests": tests if folds.shape[2] > 1 else [],
                 "posterior": {
                     "p_better": p,
                     "interval": list(test.interval(prob)),
@@ -282,16 +276,15 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
             }
 
 
-def _across_tasks(
-    scores: cv.FoldScores, ranks: SimpleNamespace | None, truth: ArrayLike | None
-) -> dict[str, Any]:
+def _across_tasks(scores: cv.FoldScores, truth: ArrayLike | None) -> dict[str, Any]:
     """Ranks, Wilcoxon's tests and errors over data sets; None where nothing tells them."""
-    names = scores.learners
+    names, means = scores.learners, cv.steady_state(scores).mean
     found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
-    if ranks is not None:
-        row = {key: value for key, value in vars(ranks).items() if np.ndim(value) == 0}
-        found["ranks"] = {"learners": dict(zip(names, ranks.ranks.tolist(), strict=True)), **row}
-        found["steady_verdicts"] = cv.signed_rank_tests(cv.steady_state(scores).mean, names)
+    if len(scores.tasks) > 1:
+        ranks = vars(cv.average_ranks(means, names))
+        of_each = dict(zip(ranks.pop("names"), ranks.pop("ranks").tolist(), strict=True))
+        found |= {"ranks": {"learners": of_each, **ranks}}
+        found["steady_verdicts"] = cv.signed_rank_tests(means, names)
     if len(scores.tasks) >= 6:
         found["verdicts"] = [
             {"a": names[a], "b": names[b]}

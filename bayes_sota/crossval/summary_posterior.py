@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.summary import (
-    diagnose,
-    frame_of,
-    how_drawn,
-    summarize_difference,
-    summarize_draws,
-)
+from bayes_sota.core import summary
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import chance, counted, listed
 from bayes_sota.crossval.correlated_t import KEPT, outlook
@@ -61,7 +55,7 @@ def report_comparison(
         {"learner": name, "effect": found["mean"], "interval": found["interval"]}
         | {key: float(best[key][j]) for key in ("p_best", "p_best_mcse")}
         for j, name in enumerate(names)
-        for found in [summarize_draws(effect.isel(learner=j).values.ravel(), ci_prob)]
+        for found in [summary.summarize_draws(effect.isel(learner=j).values.ravel(), ci_prob)]
     ]
     correlation = float(tree["constant_data"]["overlap_correlation"])
     rows = [flat_pair(pair, pair.get("iterations", 0)) for pair in pairs]
@@ -75,12 +69,16 @@ def report_comparison(
             "prob": ci_prob,
             "notes": list(reading),
         },
-        make_frame=partial(frame_of, rows),
+        make_frame=partial(summary.frame_of, rows),
         tables=[forms_table(rows, forms)],
         sentences=list(_sentences(learners, pairs, tasks)),
         legend=[f"p other seed: of one more canonical run; more: iterations until {KEPT:g}."],
-        reasons=diagnose(tree)["reasons"],
-        basis=[how_drawn(tree), f"correlation of fold scores taken as {correlation:.3g}", SOURCE],
+        reasons=summary.diagnose(tree)["reasons"],
+        basis=[
+            summary.how_drawn(tree),
+            f"correlation of fold scores taken as {correlation:.3g}",
+            SOURCE,
+        ],
         measured="learners",
         about=tree,
     )
@@ -100,11 +98,11 @@ def _sentences(
     names = listed([f"{p['a']} with {p['b']}" for p in left], 4)
     open_ones = f"{counted(len(left), 'pair')} of {len(judged)} is open at {KEPT:g}: {names}"
     yield f"The order of {open_ones if left else f'every pair is decided at {KEPT:g}'}."
-    other = f"{np.mean([p['p_other_seed'] for p in alone]):.2f}"
+    other = np.mean([p["p_other_seed"] for p in alone])
     share = float(np.median([p["partition_share"] for p in alone]))
     yield (
         "One more canonical run (about ten fits) would reverse two learners on one data set with "
-        f"probability {other} on average. Partitions cause {share:.1%} of the variance of a "
+        f"probability {other:.2f} on average. Partitions cause {share:.1%} of the variance of a "
         "difference (median); the rest is the size of the data, which repetition cannot remove."
     )
 
@@ -121,7 +119,7 @@ def _pairs(tree: "xr.DataTree", ci_prob: float) -> Iterator[dict[str, Any]]:
         gaps = posterior["task_difference" if place else "difference"].isel(place)
         runs, seen = (one.isel(place) if place else one.mean("task") for one in both)
         for k, (a, b) in enumerate(combinations(posterior["learner"].values.astype(str), 2)):
-            found = summarize_difference(gaps.isel(pair=k).values.ravel(), ci_prob)
+            found = summary.summarize_difference(gaps.isel(pair=k).values.ravel(), ci_prob)
             run = runs.isel(pair=k).values * float(seen[k])
             task = tasks[place["task"]] if place else "all data sets"
             row: dict[str, Any] = {"task": task, "a": str(a), "b": str(b)}

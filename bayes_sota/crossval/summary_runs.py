@@ -20,8 +20,6 @@ from bayes_sota.crossval.run import CrossValidation
 from bayes_sota.crossval.shape import canonical_iterations, learner_rows
 from bayes_sota.crossval.summary_words import forms_table, score_name
 
-_CITED = "steady state after Raeder, Hoens and Chawla 2010"
-
 
 def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     """Describe repeated cross-validation of one data set.
@@ -86,6 +84,7 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     }
     forms = "learner steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g pooled:.4g"
     sentences = list(_sentences(content))
+    how = f"{runs.n_iterations} x {data.folds} folds, seed {runs.random_seed}"
     return Report(
         content=content,
         make_frame=partial(frame_of, learners),
@@ -94,11 +93,7 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         legend=["canonical: of the first ten fits; pooled: AUROC of all items at once"],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(runs.notes)],
-        basis=[
-            f"{runs.n_iterations} x {data.folds} folds, seed {runs.random_seed}",
-            SOFTWARE,
-            _CITED,
-        ],
+        basis=[how, SOFTWARE, "steady state after Raeder, Hoens and Chawla 2010"],
         about=runs,
     )
 

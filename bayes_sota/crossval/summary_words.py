@@ -58,9 +58,13 @@ def answer_of(content: dict[str, Any]) -> Iterator[str]:
 
 def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
     """The answer for one data set: the best learner and the next."""
-    often = f"{100 * pair['order_kept']:.0f} of 100 comparisons of runs"
-    order = f"{pair['first']} ranks above {pair['second']}"
-    yield f"With other partitions {order} in {often} stopped by {content['rule']['name']}."
+    order, found = f"{pair['first']} ranks above {pair['second']}", pair["posterior"]
+    if np.isfinite(pair["order_kept"]):
+        often = f"{100 * pair['order_kept']:.0f} of 100 comparisons of runs"
+        yield f"With other partitions {order} in {often} stopped by {content['rule']['name']}."
+    else:
+        again = f"another run would reverse that with probability {chance(found['p_other_seed'])}"
+        yield f"{order} in the mean of these iterations; {again}."
     p, tests = {test["name"]: test["p_value"] for test in pair["tests"]}, ""
     if p and p["corrected"] is None:
         tests = "; no test is possible, as the difference is the same in every fold"
@@ -69,7 +73,7 @@ def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
         tests = f": the corrected test has {p_value(p['corrected'])} ({naive})"
     yield (
         f"With the noise of the data as well, {pair['first']} is better with probability "
-        f"{chance(pair['posterior']['p_better'])}{tests}."
+        f"{chance(found['p_better'])}{tests}."
     )
 
 
@@ -157,8 +161,8 @@ def legend_of(content: dict[str, Any]) -> list[str]:
     """Meaning of the columns of ``tables_of``."""
     pair = content["pairs"][0]
     return [
-        "Learners: steady: mean of all iterations; standard error: over partitions; canonical: the "
-        "first ten fits, as papers report; p canonical above: that such a run exceeds steady; "
+        "Learners: steady: mean of all iterations, with its standard error over partitions; "
+        "canonical: the first ten fits; p canonical above: that such a run exceeds steady; "
         "stopping iteration: 0 where the rule was never met.",
         f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
         f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "

@@ -12,10 +12,11 @@ from data.files import run
 
 import bayes_sota as bs
 from bayes_sota import crossval
+from bayes_sota.cli import cv
 from bayes_sota.core.sample import read_result, save_result
 from bayes_sota.crossval.across_tasks import against_truth
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores
-from bayes_sota.crossval.rules import posterior, spearman
+from bayes_sota.crossval.rules import RULES, posterior, spearman
 from bayes_sota.crossval.run import runs_of_tree
 from bayes_sota.crossval.summary import judge_runs
 from bayes_sota.crossval.summary_posterior import report_comparison
@@ -53,6 +54,10 @@ def judge(capsys):
     return partial(run, capsys, "cv", "judge")
 
 
+def test_every_rule_is_offered():
+    assert set(cv._RULES) == set(RULES)
+
+
 @pytest.mark.slow
 def test_a_run_has_the_numbers_of_python(table, tmp_path, capsys):
     saved = ("--save", tmp_path / "runs.nc", "--save", tmp_path / "table.csv")
@@ -83,8 +88,9 @@ def test_a_judgement_has_the_numbers_of_python(judge, file, tmp_path):
     assert code == int(not expected.content["diagnostics"]["ok"])
     assert json.loads(out) == json.loads(expected.to_json())
     assert read_result(tmp_path / "judged.nc")["posterior"]["difference"].sizes["pair"] == 1
+    assert "FILE.nc has written" in judge(tmp_path)[2]  # a folder, such as of --checkpoint
     error = judge(tmp_path / "judged.nc")[2]
-    assert "this is no result of repeated cross-validation (bayes-sota cv run)" in error
+    assert "this is not a result that bayes-sota cv run --save FILE.nc has written" in error
     runs = crossval_runs.run(iterations=6, folds=2)
     save_result(runs.to_datatree(), tmp_path / "runs.nc")
     words = ("--rule", "spearman", "--threshold", 0.99, "--seed", 1, "--json")

@@ -59,6 +59,8 @@ FILES = {
     "runs": ("classifier_name,dataset_name,iteration,accuracy\n"
              + "".join(f"{m},{d},{r},{(7 * i) % 11}\n" for i, (m, d, r) in enumerate(RUNS)),
              "folds", " epp ", ""),
+    "methods": ("dataset,a,b\nx,0.91,0.90\ny,0.87,0.86\nz,0.74,0.72\n", "rounds",
+                "bayes-sota claim responses ", "Not from this file alone: Who is better"),
     "known": ("name,skill,n\nbase,0.76,50000\nother,0.71,50000\n", "known skills",
               "bayes-sota sota ", "by --known FILE"),
     "late": ("team,score\nlate,\n" + "".join(f"team {i},{(900 - i) / 1000}\n" for i in range(20)),

@@ -55,5 +55,7 @@ def test_iterations_used_and_those_that_ran_out() -> None:
 def test_one_iteration_cannot_be_judged() -> None:
     scores = np.full((1, 2, 3, 4), 0.9)
     scores[0, 1, 1:, 0] = np.nan
-    with pytest.raises(InputError, match="'b' has fewer than 2 complete iterations"):
+    with pytest.raises(
+        InputError, match='all learners completed 1 iteration of "vote"; 2 needed: run more'
+    ):
         judge_rules([fixed(1)], FoldScores(scores, learners=["a", "b"], tasks=["vote"]))

@@ -1,5 +1,6 @@
 """Repeated cross-validation is scikit-learn's, and says what failed."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,33 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.summary_runs import describe_runs
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scoring", ["roc_auc", "accuracy"])
-def test_scores_and_probabilities_are_those_of_scikit_learn(scoring: str) -> None:
+@pytest.mark.parametrize(
+    ("n_classes", "scoring"),
+    [(2, "roc_auc"), (2, "accuracy"), (3, "roc_auc_ovr"), (3, "average_precision")],
+)
+def test_scores_and_probabilities_are_those_of_scikit_learn(n_classes: int, scoring: str) -> None:
+    rng, rows, y = np.random.default_rng(2), X, Y
+    if n_classes == 3:  # of unlike size
+        y = np.repeat(["a", "b", "c"], [100, 15, 40])
+        rows = rng.normal(size=(155, 3)) + (y == "a")[:, None] + 2 * (y == "b")[:, None]
+    codes = np.unique(y, return_inverse=True)[1]  # some scores take no words
     logistic = make_pipeline(StandardScaler(), LogisticRegression())
     learners = {"nb": GaussianNB(), "5nn": KNeighborsClassifier(), "logistic": logistic}
-    runs = run(learners, scoring=scoring)
+    runs = run(learners, X=rows, y=y, scoring=scoring)
+    for (j, learner), (i, seed) in product(
+        enumerate(learners.values()), enumerate(runs.partition_seeds)
+    ):
+        folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+        expected = cross_validate(learner, rows, codes, scoring=scoring, cv=folds)["test_score"]
+        assert runs.fold_scores.scores[0, j, i].tolist() == expected.tolist()
+        p = cross_val_predict(learner, rows, codes, cv=folds, method="predict_proba")
+        own = p[:, 1] if n_classes == 2 else p[np.arange(155), codes]
+        assert runs.probabilities[j, i].tolist() == own.tolist()
+        pooled = roc_auc_score(codes, own) if n_classes == 2 else np.nan
+        assert runs.pooled_scores[j, i] == pytest.approx(pooled, abs=1e-12, nan_ok=True)
+    assert (runs.n_classes, runs.truth.tolist()) == (n_classes, codes.tolist())
     assert runs.fold_scores.scorer == scoring
-    for j, learner in enumerate(learners.values()):
-        for i, seed in enumerate(runs.partition_seeds):
-            folds = StratifiedKFold(3, shuffle=True, random_state=seed)
-            expected = cross_validate(learner, X, Y, scoring=scoring, cv=folds)["test_score"]
-            assert runs.fold_scores.scores[0, j, i].tolist() == expected.tolist()
-            p = cross_val_predict(learner, X, Y, cv=folds, method="predict_proba")[:, 1]
-            assert runs.probabilities[j, i].tolist() == p.tolist()
-            assert runs.pooled_scores[j, i] == pytest.approx(roc_auc_score(Y, p), abs=1e-12)
+    assert ("pooled" in describe_runs(runs).frame) == (n_classes == 2)
 
 
 @pytest.mark.slow
@@ -133,23 +146,3 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
 def test_input_that_cannot_be_meant_is_refused(settings: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run(**settings)
-
-
-@pytest.mark.parametrize("scoring", ["roc_auc_ovr", "average_precision"])
-def test_several_classes_of_unlike_size_have_the_scores_of_scikit_learn(scoring: str) -> None:
-    rng = np.random.default_rng(2)
-    y = np.repeat(["a", "b", "c"], [100, 15, 40])
-    rows = rng.normal(size=(155, 3)) + (y == "a")[:, None] + 2 * (y == "b")[:, None]
-    runs = run({"nb": GaussianNB()}, X=rows, y=y, iterations=3, scoring=scoring)
-    for seed, found, own in zip(
-        runs.partition_seeds, runs.fold_scores.scores[0, 0], runs.probabilities[0], strict=True
-    ):
-        folds = StratifiedKFold(3, shuffle=True, random_state=seed)
-        # As numbers: average_precision takes no words below scikit-learn 1.9.
-        codes = np.unique(y, return_inverse=True)[1]
-        scores = cross_validate(GaussianNB(), rows, codes, cv=folds, scoring=scoring)["test_score"]
-        np.testing.assert_array_equal(found, scores)
-        p = cross_val_predict(GaussianNB(), rows, y, cv=folds, method="predict_proba")
-        np.testing.assert_array_equal(own, p[np.arange(155), runs.truth])
-    assert (runs.n_classes, runs.truth[[0, 100, 115]].tolist()) == (3, [0, 1, 2])
-    assert "pooled" not in describe_runs(runs).frame

@@ -38,6 +38,10 @@ def test_one_data_set_agrees_with_the_correlated_t() -> None:
     assert set(tree.children) <= set(GROUPS)
     again = tree["predictions"]["canonical_difference"]
     assert float(again.std()) == pytest.approx(0.05 * np.sqrt(2 / 10), rel=0.15)
+    assert float(again.mean()) == pytest.approx(exact.mean, abs=0.003)
+    known = tree["constant_data"].to_dataset()
+    assert float(known["observed_difference"].item()) == pytest.approx(exact.mean)
+    assert known["n_iterations"].values.tolist() == [30]
     rebuilt = bs.crossval.complete(tree, given, priors=priors, random_seed=0)
     assert set(rebuilt.children) == set(tree.children)
 

@@ -26,7 +26,6 @@ def result(tasks: int = 2) -> xr.DataTree:
             "difference": ((*of_draw, "pair"), effect[..., a] - effect[..., b]),
             "task_difference": ((*of_task, "pair"), true[..., a] - true[..., b]),
             "partition_sd": ((*of_task, "learner"), np.full(true.shape, 0.02)),
-            "fold_sd": ((*of_task, "learner"), np.full(true.shape, 0.06)),
             "shared_sd": ((*of_task, "learner"), np.full(true.shape, 0.02)),
         },
         {"learner": list("abc"), "task": [f"set {t}" for t in range(tasks)]},
