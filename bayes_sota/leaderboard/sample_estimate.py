@@ -22,7 +22,9 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.evidence import board_evidence
+from bayes_sota.leaderboard.fit import fit_field
+from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.leaderboard.sample_pairs import estimate_paired
 from bayes_sota.leaderboard.skills import draw_posterior
@@ -245,8 +247,8 @@ def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -
         return board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
 
     def anew(boards: Sequence[Any], priors: Any) -> FloatArray:
-        settings: Any = {"draws": draws, "random_seed": seed, "every": False}
-        return board.sign * board_posterior(boards[0], priors, **settings).skills.best
+        evidence, rng = board_evidence(boards[0], priors), np.random.default_rng(seed)
+        return of_fit(fit_field(evidence, priors, rng))
 
     rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]
     if given.nodes.cells > 1:

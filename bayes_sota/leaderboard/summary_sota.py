@@ -29,7 +29,7 @@ from bayes_sota.leaderboard.sample_estimate import (
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
-_ROW_DRAWS = 2000  # of a row of the sensitivity
+_ROW_DRAWS = 1000  # of a row of the sensitivity
 _HARDLY, _LEAST_LEFT = 0.97, 0.02  # of a width: too little help for a note; the most help
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}, drawn as these were. Report winner_skill for how good the "
