@@ -79,10 +79,9 @@ class AucLaw(BestLaw):
 
     def std(self) -> float:
         """Standard deviation of the best estimate."""
-        middle, mass = (self.levels[1:] + self.levels[:-1]) / 2, np.diff(self.below)
-        within = (self.levels[1] - self.levels[0]) ** 2 / 12
-        mean = np.average(middle, weights=mass)
-        return float(np.sqrt(np.average((middle - mean) ** 2, weights=mass) + within))
+        away = self.levels - self.mean()
+        square = away[-1] ** 2 - 2 * np.trapezoid(away * self.below, away)
+        return float(np.sqrt(square))
 
     def _quantile(self, q: FloatArray) -> FloatArray:
         rising = np.diff(self.below, prepend=-1.0) > 0

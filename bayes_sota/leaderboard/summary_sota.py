@@ -1,7 +1,8 @@
 """Report of theta_sota, in numbers and words, for the shell and for Python."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,21 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core import summary
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
-from bayes_sota.core.priors import Priors, maximum_priors
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
     Row,
     estimate,
-    rows_of_board,
-    rows_of_maxima,
+    rows_of,
 )
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
@@ -92,12 +92,9 @@ def report_sota(
     tree, found, priors = estimate(data, **settings)
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(boards[0], BestScore):
-        if found is None:
-            theta0 = settings.get("reference_skill")
-            assumptions = rows_of_maxima(boards, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
-        else:
-            assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
-        rows = _tried(assumptions[1:], ci_prob, bool(settings.get("progressbar")))
+        theta0 = settings.get("reference_skill")
+        others = rows_of(boards, found, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
+        rows = _tried(others, ci_prob, bool(settings.get("progressbar")))
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     diagnosed = summary.diagnose(tree)
     notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
@@ -177,27 +174,23 @@ def sota_sensitivity(
         raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)
-
-    if len(boards) == 1 and isinstance(boards[0], Leaderboard):
-        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rng = generator_of(random_seed)
-        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
-        rows = rows_of_board(found, draws, rng)
-    else:
-        known = maximum_priors(priors)
-        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
-    frame = pd.DataFrame(_tried(rows, ci_prob, progressbar))
+    settings = {"priors": priors, "draws": draws, "chains": 1, "groups": "estimands"}
+    asked: Any = {"reference_skill": reference_skill, "random_seed": random_seed}
+    tree, found, known = estimate(board, **settings, **asked)
+    given = [("as given", np.nan, summary.draws_of(tree, "theta_sota"))]
+    others = rows_of(boards, found, known, reference_skill, draws, random_seed)
+    frame = pd.DataFrame(_tried(chain(given, others), ci_prob, progressbar))
     frame[["lower", "upper"]] = frame["interval"].tolist()
     return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
 
 
-def _tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
+def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
     """Summaries of theta_sota under each assumption."""
     found = []
-    with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
-        for assumption, value, draw in rows:
+    with shown_progress(None, "assumptions", show=progressbar) as advance:
+        for assumption, value, draws in rows:
             row = {"assumption": assumption, "value": value}
-            found.append(row | summary.summarize_draws(draw(), ci_prob))
+            found.append(row | summary.summarize_draws(draws, ci_prob))
             advance()
     return found
 

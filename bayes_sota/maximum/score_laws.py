@@ -171,9 +171,8 @@ class AucScoreLaw(ScoreLaw):
         """Normal scores at both ends of what prints as each value."""
         width, psi = max(self.width, 2 * self.normal_scores.lattice), self.skill_at(y)
         low = values[:, None] if self.floors else values[:, None] - width / 2
-        return self.normal_scores.normal_score(low, psi), self.normal_scores.normal_score(
-            low + width, psi
-        )
+        score = self.normal_scores.normal_score
+        return score(low, psi), score(low + width, psi)
 
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
