@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.auc.estimate import auc_scores
-from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors, Priors
+from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.posterior import board_posterior
@@ -59,35 +59,6 @@ def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
     ]
     assert found[0].mean() == pytest.approx(found[1].mean(), abs=0.06 * found[0].std())
     assert found[0].std() == pytest.approx(found[1].std(), rel=0.06)
-
-
-def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leaderboard, float]:
-    skills = expit(rng.normal(2.0, 0.2, m))
-    scores = auc_scores(100, 900, 0.75, 0.95)
-    normal = rho * rng.standard_normal() + np.sqrt(1 - rho**2) * rng.standard_normal(m)
-    seen = np.round(scores.estimate(normal, skills), 5)
-    return Leaderboard(seen, n_test=1000, n_positive=100, metric="auc"), float(skills.max())
-
-
-@pytest.mark.slow
-def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
-    """48 boards with rho known: intervals cover, bias and error are below those of the best score.
-
-    The error is .88 of it.
-    """
-    rng, covered, ours, raw = np.random.default_rng(7), 0, [], []
-    known = Priors(correlation=FixedCorrelation(0.8))
-    for seed in range(48):
-        board, truth = simulated_board(rng, 60, 0.8)
-        found = board_posterior(board, known, random_seed=seed, draws=400)
-        draws = found.draws["theta_sota"]
-        low, high = np.quantile(draws, [0.025, 0.975])
-        covered += low <= truth <= high
-        ours.append(draws.mean() - truth)
-        raw.append(board.maximum - truth)
-    assert covered >= 42
-    assert abs(np.mean(ours)) < 0.8 * abs(np.mean(raw))
-    assert np.sqrt(np.mean(np.square(ours))) < np.sqrt(np.mean(np.square(raw)))
 
 
 @pytest.mark.slow

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     FixedCorrelation,
     LogitNormalSkill,
@@ -70,11 +69,6 @@ def test_plain_rejection_agrees_with_the_exact_route(board, priors):
         values, reference = drawn[name].ravel(), exact[name].ravel()
         assert values.mean() == pytest.approx(reference.mean(), abs=0.09 * reference.std()), name
         assert values.std() == pytest.approx(reference.std(), rel=0.07), name
-
-
-def test_an_impossible_epsilon_is_refused():
-    with pytest.raises(InputError, match="epsilon must be a number above 0 and below 1, got 0"):
-        sample_abc((BOARD,), MaximumPriors(), random_seed=1, epsilon=0.0)
 
 
 @pytest.mark.slow
