@@ -7,6 +7,8 @@ classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from operator import call
 from typing import Any, Literal
 
 import numpy as np
@@ -220,13 +222,11 @@ def estimate_many(
     [50, 50]
     """
     SEED.check(random_seed, "random_seed")
-    work = [(board, seed_of(random_seed, place)) for place, board in enumerate(boards)]
-
-    def estimate_one(board_and_seed: tuple[Any, int]) -> xr.DataTree:
-        board, seed = board_and_seed
-        return estimate_sota(board, random_seed=seed, **settings)
-
-    return [tree for _, tree in run_each(estimate_one, work, cores=cores)]
+    work = [
+        partial(estimate_sota, board, random_seed=seed_of(random_seed, place), **settings)
+        for place, board in enumerate(boards)
+    ]
+    return [tree for _, tree in run_each(call, work, cores=cores)]
 
 
 def seed_of(random_seed: int, name: object) -> int:

@@ -167,14 +167,13 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Rows of the JSON, best score first."""
     entries, evidence, order = found.entries, found.skills.fit.evidence, board.order
-    scores, mean = board.scores[order], board.sign * entries.mean()
-    ends = np.sort(board.sign * entries.interval(prob), axis=1)
-    skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
+    scores, mean = board.scores[order], board.sign * entries.mean()[order]
+    ends = np.sort(board.sign * entries.interval(prob)[order], axis=1).tolist()
     columns: dict[str, Any] = {
         "rank": 1 + np.searchsorted(-scores, -scores, side="left"),
         "name": [board.names[j] for j in order],
         "score": board.sign * scores,
-        "skill": [{"mean": middle, "interval": interval} for middle, interval in skills],
+        "skill": [{"mean": m, "interval": e} for m, e in zip(mean.tolist(), ends, strict=True)],
         "rank_interval": entries.rank_interval(prob)[order],
         "p_best": entries.p_best[order],
         "p_best_mcse": entries.p_best_mcse[order],
@@ -228,16 +227,11 @@ def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> floa
 def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
     """Notes on an unusual board, or on ranks whose sets may be too narrow."""
     if board.is_partial:
-        yield (
-            f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed: "
-            "ranks and P(best) are among these, theta_sota is the best of all"
-        )
+        listed = f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed"
+        yield f"{listed}: ranks and P(best) are among these, theta_sota is the best of all"
     if how == "joint" and len(board.names) > MOST_JOINT:
-        yield (
-            f"above {MOST_JOINT} entries joint sets of ranks contained the ranks less often than "
-            'stated; in Python, ranks="stepwise" gives wider ones, of data with submissions=1 '
-            "where entries had several"
-        )
+        wider = 'ranks="stepwise" gives wider ones, without known skills and with submissions=1'
+        yield f"joint sets of ranks are too narrow above {MOST_JOINT} entries; in Python {wider}"
 
 
 def _sentences(

@@ -48,10 +48,7 @@ _FRESH = {
     "runs": "another set of as many runs",
     "tasks": "another set of as many tasks",
 }
-_NEWCOMER = (
-    "whether a new classifier is better depends strongly on rho, which scores do not show: compare "
-    "it with the best item by item"
-)
+_NEWCOMER = "whether a newcomer is better depends strongly on rho: compare it item by item"
 
 
 def report_sota(
@@ -122,11 +119,8 @@ def report_sota(
     }
     legend = [words.about_rho(content["rho"], words.source_of(boards[0]))]
     if above := content["n_above_sota"]:
-        low, high = above["interval"]
-        legend.append(
-            "The number of entries with an observed score better than theta_sota is "
-            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
-        )
+        many = "{:,.0f} ({:,.0f} to {:,.0f})".format(above["median"], *above["interval"])
+        legend.append(f"Entries with an observed score better than theta_sota: {many}.")
     return words.report_of(
         content,
         make_frame=lambda: summary.summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
@@ -232,10 +226,9 @@ def _worth_of_an_anchor(found: BoardPosterior, now: dict[str, Any]) -> Iterator[
         return
     low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
     digits = words.said_decimals(board, decimals_of(now))
-    yield (
-        "one similar model whose skill is known (--known NAME=SKILL) would narrow the range of "
-        f"theta_sota to about {' to '.join(as_score(x, digits, board.metric) for x in (low, high))}"
-    )
+    ends = " to ".join(as_score(x, digits, board.metric) for x in (low, high))
+    one = "one similar model whose skill is known (--known NAME=SKILL)"
+    yield f"{one} would narrow the range of theta_sota to about {ends}"
 
 
 def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -162,10 +162,7 @@ def _maxima_of(
 ) -> Maxima:
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     if maxima.has_submissions:
-        raise InputError(
-            "classifiers of these models submit once: leave the number of submissions out, or take "
-            'method "exact"'
-        )
+        raise InputError('classifiers of these models submit once: take method "exact"')
     return maxima
 
 

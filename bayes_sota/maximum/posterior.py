@@ -254,10 +254,8 @@ def sota_posterior(
     empty = MaximumFit(nodes, (known.skill.family,), (), "nodes", known.skill, likelihoods)
     fit = infer(empty, rng, -(-max(_POINTS, draws) // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:
-        raise InputError(
-            "the observed maximum is impossible under the priors: widen the typical skill or the "
-            "spread"
-        )
+        problem = "the observed maximum is impossible under the priors"
+        raise InputError(problem, fix="widen the typical skill or the spread")
     parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
     location, spread, _ = fit.field(parameters.coordinates)
     values = {"location": location, "spread": spread}
@@ -322,12 +320,8 @@ class MaximumFit(Fit):
 
 def _reasons(fit: MaximumFit, beyond: float) -> Iterator[str]:
     if fit.effective_size < _LEAST_EFFECTIVE:
-        yield (
-            "importance sample of location and spread has an effective size of "
-            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
-        )
+        size = f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
+        yield f"the importance sample of location and spread has an effective size of {size}"
     if beyond > _TOLERATED:
-        yield (
-            f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
-            "shifts or chances of more than six standard deviations, where the tables end"
-        )
+        far = f"{beyond:.2g} of the posterior lies beyond six standard deviations"
+        yield f"the observed maximum contradicts the priors: {far}"

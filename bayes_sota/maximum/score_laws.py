@@ -298,10 +298,7 @@ def score_law(board: BestScore) -> ScoreLaw:
         floors, ratio = board.rounding == "floor", board.spread_ratio
         return AucScoreLaw(best, size, board.n_positive, ratio, board.printed_width, floors)
     if board.standard_error is None:
-        raise InputError(
-            "scores that are not accuracies need {name}, that of one score",
-            parameter="standard_error",
-        )
+        raise InputError("these scores need {name}, that of one score", parameter="standard_error")
     step = _written_step(board.scores) if isinstance(board, Leaderboard) else 0.0
     return NormalLaw(best, size, board.standard_error, step=step)
 
