@@ -18,15 +18,6 @@ from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.sample import sample_exact
 from bayes_sota.maximum.sample_smc import sample_abc
 
-# What PyMC's own Simulator triggers in PyTensor when a model is built.
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
-    for message in (
-        "RandomVariable Ops will stop hiding the rng output",
-        "Calling a RandomVariable without an explicit rng",
-    )
-]
-
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 BEST_OF_MANY = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
 QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
