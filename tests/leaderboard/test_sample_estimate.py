@@ -54,6 +54,8 @@ def test_sensitivity_of_a_board() -> None:
     assert rho["mean"].iloc[-1] > rho["mean"].iloc[0]  # the more is shared, the less is luck
     assert set(rows[rows["assumption"] == "family"]["value"]) == {"normal", "ex-gaussian"}
     assert (rows["assumption"] == "rho learnt from the scores").sum() == 1
+    field = rows[rows["assumption"] == "field"].iloc[0]  # ensembles share more
+    assert field["mean"] > rho["mean"].iloc[3] + 4 * field["mcse"]
     known = bs.sota_sensitivity(BOARD, priors=ONE, draws=200)
     assert set(known["assumption"]) == {"as given", "n_classifiers"}
 

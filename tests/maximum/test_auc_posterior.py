@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayes_sota.auc.estimate import auc_scores
+from bayes_sota.auc.laws import auc_law
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -59,6 +60,17 @@ def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
     ]
     assert found[0].mean() == pytest.approx(found[1].mean(), abs=0.06 * found[0].std())
     assert found[0].std() == pytest.approx(found[1].std(), rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("rounding", "ends"), [("nearest", (0.905, 0.915)), ("floor", (0.91, 0.92))]
+)
+def test_a_printed_auc_is_every_auc_that_prints_as_it(rounding: str, ends: tuple) -> None:
+    given = {"n_test": 350, "n_positive": 50, "metric": "auc", "rounding": rounding}
+    law, psi = score_law(Leaderboard(["0.91", "0.87"], **given)), np.array([0.86, 0.9])
+    found = law.log_kernel(law.prepared(np.array([0.91]), np.log(psi / (1 - psi))), 1.0)[0]
+    exact = [np.diff(auc_law(x, 50, 300).cdf(ends))[0] for x in psi]
+    assert np.exp(found) == pytest.approx(exact, rel=0.01)
 
 
 @pytest.mark.slow
