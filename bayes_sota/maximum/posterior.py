@@ -254,8 +254,10 @@ def sota_posterior(
     empty = MaximumFit(nodes, (known.skill.family,), (), "nodes", known.skill, likelihoods)
     fit = infer(empty, rng, -(-max(_POINTS, draws) // 2))
     if fit.log_evidence.max() < _IMPOSSIBLE / 2:
-        problem = "the observed maximum is impossible under the priors"
-        raise InputError(problem, fix="widen the typical skill or the spread")
+        raise InputError(
+            "the observed maximum is impossible under the priors: widen the typical skill or the "
+            "spread"
+        )
     parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
     location, spread, _ = fit.field(parameters.coordinates)
     values = {"location": location, "spread": spread}

@@ -293,10 +293,8 @@ def score_law(board: BestScore) -> ScoreLaw:
             alike += float(np.median(more))
         return AccuracyLaw(best, size, alike)
     if board.metric == "auc":
-        assert board.n_positive is not None
-        assert board.spread_ratio is not None
-        floors, ratio = board.rounding == "floor", board.spread_ratio
-        return AucScoreLaw(best, size, board.n_positive, ratio, board.printed_width, floors)
+        facts: Any = (board.n_positive, board.spread_ratio, board.printed_width)
+        return AucScoreLaw(best, size, *facts, board.rounding == "floor")
     if board.standard_error is None:
         raise InputError("these scores need {name}, that of one score", parameter="standard_error")
     step = _written_step(board.scores) if isinstance(board, Leaderboard) else 0.0
