@@ -293,8 +293,9 @@ def score_law(board: BestScore) -> ScoreLaw:
             alike += float(np.median(more))
         return AccuracyLaw(best, size, alike)
     if board.metric == "auc":
-        facts: Any = (board.n_positive, board.spread_ratio, board.printed_width)
-        return AucScoreLaw(best, size, *facts, board.rounding == "floor")
+        floors = board.rounding == "floor"
+        facts: Any = (board.n_positive, board.spread_ratio, board.printed_width, floors)
+        return AucScoreLaw(best, size, *facts)
     if board.standard_error is None:
         raise InputError("these scores need {name}, that of one score", parameter="standard_error")
     step = _written_step(board.scores) if isinstance(board, Leaderboard) else 0.0
