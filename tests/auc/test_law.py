@@ -95,6 +95,13 @@ def test_quantiles_and_the_cdf_agree() -> None:
     assert float(law.cdf(law.quantile(0.3))) == pytest.approx(0.3, abs=1e-6)
 
 
+def test_the_standard_deviation_does_not_depend_on_the_levels(monkeypatch) -> None:
+    given = {"n_positive": 52, "n_negative": 198, "n_classifiers": 20}
+    fine = auc_maximum_law(0.9, **given).std()
+    monkeypatch.setattr("bayes_sota.auc.laws._LEVELS", 500)
+    assert auc_maximum_law(0.9, **given).std() == pytest.approx(fine, rel=1e-7)
+
+
 def test_the_classes_may_change_places() -> None:
     one, other = auc_law(0.85, 30, 200), auc_law(0.85, 200, 30)
     np.testing.assert_allclose(one.cdf(one.levels), other.cdf(one.levels), atol=1e-9)
