@@ -76,13 +76,14 @@ def watched(show: bool) -> Iterator[None]:
 
 @contextmanager
 def shown_progress(
-    total: int, what: str, *, show: bool | None = None
+    total: int | None, what: str, *, show: bool | None = None
 ) -> Iterator[Callable[[], None]]:
     """Progress bar with the time left; yields a function to call after each of ``total`` steps.
 
     Parameters
     ----------
-    total : int
+    total : int or None
+        None where it is not known.
     what : str
         What the steps are.
     show : bool, optional

@@ -8,12 +8,13 @@ classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import call
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, SEED, check_choice, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, SEED, check_choice, generator_of, refuse_unused
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each
 from bayes_sota.core.priors import FixedCorrelation, MaximumPriors, PairedPriors, Priors, TriesPrior
@@ -22,7 +23,9 @@ from bayes_sota.core.types import FloatArray, Groups, Seed
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.evidence import board_evidence
+from bayes_sota.leaderboard.fit import FieldFit, fit_field
+from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample import sample_board
 from bayes_sota.leaderboard.sample_pairs import estimate_paired
 from bayes_sota.leaderboard.skills import draw_posterior
@@ -31,11 +34,11 @@ from bayes_sota.maximum.fresh_test_sets import default_reference_skill
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_exact, sample_nuts
 
-type Row = tuple[str, float | str, Callable[[], FloatArray]]
-"""Assumption, its value, and what draws theta_sota with it."""
+type Row = tuple[str, float | str, FloatArray]
+"""Assumption, its value, and draws of theta_sota with it."""
 _LUCKS = (0.0, 0.3, 0.6, 0.9)  # of chosen submissions
 _RATIOS = (0.5, 1.0, 2.0)  # of the spreads of the scores behind AUCs
-_HIDDEN = 10.0  # times as many entries as are listed
+_TIMES = (0.5, 2.0, 10.0)  # as many classifiers; of a board, whose entries are listed, the last
 type Data = BestScore | Outcomes
 Method = Literal["auto", "exact", "abc", "nuts"]
 _OF_PAIRS = ("priors", "model", "domain", "field", "draws", "chains", "random_seed", "groups")
@@ -219,13 +222,11 @@ def estimate_many(
     [50, 50]
     """
     SEED.check(random_seed, "random_seed")
-    work = [(board, seed_of(random_seed, place)) for place, board in enumerate(boards)]
-
-    def estimate_one(board_and_seed: tuple[Any, int]) -> xr.DataTree:
-        board, seed = board_and_seed
-        return estimate_sota(board, random_seed=seed, **settings)
-
-    return [tree for _, tree in run_each(estimate_one, work, cores=cores)]
+    work = [
+        partial(estimate_sota, board, random_seed=seed_of(random_seed, place), **settings)
+        for place, board in enumerate(boards)
+    ]
+    return [tree for _, tree in run_each(call, work, cores=cores)]
 
 
 def seed_of(random_seed: int, name: object) -> int:
@@ -233,82 +234,79 @@ def seed_of(random_seed: int, name: object) -> int:
     return int(digest_of(random_seed, name), 16) >> 1
 
 
-def rows_of_board(found: BoardPosterior, draws: int, rng: np.random.Generator) -> list[Row]:
-    """Assumptions of the posterior of a board, itself first.
-
-    Rows share the seed, so that they differ by the assumption more than by chance.
-    """
-    given, seed = replace(found.skills.fit, learns="nothing"), int(rng.integers(2**63))
-    board = given.evidence.board
-
-    def of_fit(fit: Any) -> FloatArray:
-        return board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
-
-    def anew(boards: Sequence[Any], priors: Any) -> FloatArray:
-        settings: Any = {"draws": draws, "random_seed": seed, "every": False}
-        return board.sign * board_posterior(boards[0], priors, **settings).skills.best
-
-    rows: list[Row] = [("as given", np.nan, lambda: board.sign * found.draws["theta_sota"])]
-    if given.nodes.cells > 1:
-        rows += [("rho", float(x), partial(of_fit, given.at_rho(x))) for x in np.unique(given.rho)]
-        learnt = replace(given, learns="rho")
-        value = float(learnt.node_weights @ given.rho)
-        rows.append(("rho learnt from the scores", value, partial(of_fit, learnt)))
-    if len(given.families) > 1:
-        rows += [("family", f, partial(of_fit, given.of_family(f))) for f in given.families]
-    if board.anchors is not None:
-        without = (board.copy_with(anchors=None),)
-        rows.append(("known skills", "unknown", partial(anew, without, given.priors)))
-    if not board.has_own_errors:
-        more = partial(anew, _with_tries((board,), _HIDDEN), given.priors)
-        rows.append(("n_classifiers", _HIDDEN, more))
-    return [*rows, *_rows_of_any((board,), given.priors, anew)]
-
-
-def rows_of_maxima(
+def rows_of(
     boards: tuple[BestScore, ...],
-    known: MaximumPriors,
+    found: BoardPosterior | None,
+    priors: Any,
     theta0: float | None,
     draws: int,
     random_seed: int | None,
-) -> list[Row]:
-    """Assumptions behind observed maxima, as given first."""
-    rho, spread = known.correlation, known.skill.spread
+) -> Iterator[Row]:
+    """Draws of theta_sota, of the first of several boards, under other assumptions.
 
-    def anew(boards: Any = boards, priors: Any = known, theta0: Any = theta0) -> FloatArray:
+    ``found`` and ``priors`` are those of ``estimate``. Rows of a whole board share the seed, so
+    that they differ by the assumption more than by chance.
+    """
+    seed, board = int(generator_of(random_seed).integers(2**63)), boards[0]
+    times: tuple[float, ...] = _TIMES
+
+    def of_fit(fit: Any) -> FloatArray:
+        return (
+            fit.evidence.board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
+        )
+
+    def anew(boards: Any = boards, priors: Any = priors, theta0: Any = theta0) -> FloatArray:
+        if found is not None:
+            evidence = board_evidence(boards[0], priors)
+            return of_fit(fit_field(evidence, priors, np.random.default_rng(seed)))
         settings: Any = {"draws": draws, "random_seed": random_seed, "reference_skill": theta0}
         return sota_posterior(boards, priors, **settings).draws["theta_sota"][:, 0]
 
-    rows: list[Row] = [("as given", np.nan, anew)]
-    rows += [
-        ("n_classifiers", k, partial(anew, _with_tries(boards, k))) for k in (0.5, 2.0, _HIDDEN)
-    ]
-    if all(board.metric == "accuracy" for board in boards):
-        middle = default_reference_skill(boards[0]) if theta0 is None else theta0
-        others = [odds / (1 + odds) for odds in middle / (1 - middle) * np.array([0.5, 2.0])]
-        rows += [("reference_skill", float(x), partial(anew, theta0=float(x))) for x in others]
-    for x in (0.0, 0.6, 0.9) if rho.is_fixed else rho.quantile([0.025, 0.5, 0.975]).tolist():
-        at_x = replace(known, correlation=FixedCorrelation(x))
-        rows.append(("rho", x, partial(anew, priors=at_x)))
-    for x in spread if isinstance(spread, tuple) else (spread / 2, min(spread * 2, 4.9)):
-        at_x = replace(known, skill=replace(known.skill, spread=x))
-        rows.append(("spread", x, partial(anew, priors=at_x)))
-    return [*rows, *_rows_of_any(boards, known, anew)]
-
-
-def _rows_of_any(
-    boards: Sequence[BestScore], priors: Any, anew: Callable[[Any, Any], FloatArray]
-) -> Iterator[Row]:
-    """Rows that maxima and whole boards have."""
+    if found is not None:
+        given = replace(found.skills.fit, learns="nothing")
+        yield from _rows_of_fit(given, of_fit)
+        priors, times = given.priors, () if board.has_own_errors else _TIMES[-1:]
+    if board.anchors is not None:
+        yield "known skills", "unknown", anew((board.copy_with(anchors=None),), priors)
+    for k in times:
+        yield "n_classifiers", k, anew(_with_tries(boards, k), priors)
+    if found is None:
+        yield from _rows_of_maxima(boards, priors, theta0, anew)
     for luck in _LUCKS if any(board.has_submissions for board in boards) else ():
         known = replace(priors, submission_luck=FixedCorrelation(luck))
-        yield "submission_luck", luck, partial(anew, boards, known)
+        yield "submission_luck", luck, anew(boards, known)
     for ratio in _RATIOS if all(board.metric == "auc" for board in boards) else ():
-        if ratio != boards[0].spread_ratio:
+        if ratio != board.spread_ratio:
             others = tuple(board.copy_with(spread_ratio=ratio) for board in boards)
-            yield "spread_ratio", ratio, partial(anew, others, priors)
+            yield "spread_ratio", ratio, anew(others, priors)
     for kind, other in of_other_field(priors):
-        yield "field", kind, partial(anew, boards, other)
+        yield "field", kind, anew(boards, other)
+
+
+def _rows_of_fit(given: FieldFit, of_fit: Callable[[FieldFit], FloatArray]) -> Iterator[Row]:
+    """Rows that need no other fit: rho at each node, rho learnt, and each family alone."""
+    if given.nodes.cells > 1:
+        for x in np.unique(given.rho).tolist():
+            yield "rho", x, of_fit(given.at_rho(x))
+        learnt = replace(given, learns="rho")
+        yield "rho learnt from the scores", float(learnt.node_weights @ given.rho), of_fit(learnt)
+    for family in given.families if len(given.families) > 1 else ():
+        yield "family", family, of_fit(given.of_family(family))
+
+
+def _rows_of_maxima(
+    boards: Sequence[BestScore], known: MaximumPriors, theta0: float | None, anew: Any
+) -> Iterator[Row]:
+    """Rows of observed maxima alone."""
+    rho, spread = known.correlation, known.skill.spread
+    if all(board.metric == "accuracy" for board in boards):
+        middle = default_reference_skill(boards[0]) if theta0 is None else theta0
+        for odds in (middle / (1 - middle) * np.array([0.5, 2.0])).tolist():
+            yield "reference_skill", odds / (1 + odds), anew(theta0=odds / (1 + odds))
+    for x in (0.0, 0.6, 0.9) if rho.is_fixed else rho.quantile([0.025, 0.5, 0.975]).tolist():
+        yield "rho", x, anew(priors=replace(known, correlation=FixedCorrelation(x)))
+    for x in spread if isinstance(spread, tuple) else (spread / 2, min(spread * 2, 4.9)):
+        yield "spread", x, anew(priors=replace(known, skill=replace(known.skill, spread=x)))
 
 
 def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:

@@ -11,7 +11,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 
 from bayes_sota.core import text
@@ -21,7 +20,7 @@ from bayes_sota.core.numerics import more_items
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.ranks import separated_neighbours, tiers
 from bayes_sota.core.sample import resolve_seed
-from bayes_sota.core.summary import error_of_mean, summarize_draws
+from bayes_sota.core.summary import error_of_mean, frame_of, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.types import IntArray
 from bayes_sota.data.leaderboard import Leaderboard
@@ -34,10 +33,14 @@ from bayes_sota.leaderboard.specification import Model, chosen_model, notes_on_f
 _DRAWS = 4000  # of theta_sota
 _MOST_NUMBERS = 40_000_000  # draws times entries
 _LARGE = 2000  # entries above which only the requested draws are made
-_SKILL = (
-    "Skill is the expected score on {}, drawn as these were. Its interval includes the error that "
-    "all entries share; ranks and P(best) do not depend on it."
-)
+_SKILL = "Skill is the expected score on {}, drawn as these were. Its interval includes {}."
+_SHARED = {
+    "equally": "the error that all entries share; ranks and P(best) do not depend on it",
+    "unequally": "the error that all entries share; ranks and P(best) depend on it as far as "
+    "entries share it unequally",
+    "partly known": "what known skills leave of the error that all entries share; they may also "
+    "change ranks and P(best)",
+}
 _RANKS = {
     "joint": "Ranks are by skill: with probability {:.0%} all lie in their sets at once.",
     "stepwise": "Ranks are by skill: in {:.0%} of such boards all lie in their sets at once, even "
@@ -143,14 +146,16 @@ def board_table(
         "diagnostics": {"ok": not found.reasons, "reasons": list(found.reasons)},
         "seed": int(seed) if seed.isdigit() else None,
     }
+    how_shared = "equally" if found.skills.fit.evidence.shares_scores else "unequally"
+    shared = _SHARED[how_shared if data.anchors is None else "partly known"]
     d = text.decimals_of(winner)
     how_drawn = f"{text.counted(count, 'draw')} of the exact posterior of all skills, seed {seed}"
     return words.report_of(
         content,
-        make_frame=lambda: pd.DataFrame([words.flat(row) for row in entries]),
+        make_frame=lambda: frame_of([words.flat(row) for row in entries]),
         sentences=[*_sentences(data, content, winner)],
         tables=[table_of(entries, _columns(data, d, ci_prob), f"{data.name}: {m:,} entries")],
-        legend=[_SKILL.format(ABOUT[data.new]), _RANKS[how].format(ci_prob), _TIERS],
+        legend=[_SKILL.format(ABOUT[data.new], shared), _RANKS[how].format(ci_prob), _TIERS],
         footer=[f"method exact, model {spec.name}"],
         basis=[how_drawn, SOFTWARE, words.CITED],
         measured=words.measured_of(data),
@@ -162,14 +167,13 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Rows of the JSON, best score first."""
     entries, evidence, order = found.entries, found.skills.fit.evidence, board.order
-    scores, mean = board.scores[order], board.sign * entries.mean()
-    ends = np.sort(board.sign * entries.interval(prob), axis=1)
-    skills = zip(mean[order].tolist(), ends[order].tolist(), strict=True)
+    scores, mean = board.scores[order], board.sign * entries.mean()[order]
+    ends = np.sort(board.sign * entries.interval(prob)[order], axis=1).tolist()
     columns: dict[str, Any] = {
         "rank": 1 + np.searchsorted(-scores, -scores, side="left"),
         "name": [board.names[j] for j in order],
         "score": board.sign * scores,
-        "skill": [{"mean": middle, "interval": interval} for middle, interval in skills],
+        "skill": [{"mean": m, "interval": e} for m, e in zip(mean.tolist(), ends, strict=True)],
         "rank_interval": entries.rank_interval(prob)[order],
         "p_best": entries.p_best[order],
         "p_best_mcse": entries.p_best_mcse[order],
@@ -223,16 +227,11 @@ def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> floa
 def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
     """Notes on an unusual board, or on ranks whose sets may be too narrow."""
     if board.is_partial:
-        yield (
-            f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed: "
-            "ranks and P(best) are among these, theta_sota is the best of all"
-        )
+        listed = f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed"
+        yield f"{listed}: ranks and P(best) are among these, theta_sota is the best of all"
     if how == "joint" and len(board.names) > MOST_JOINT:
-        yield (
-            f"above {MOST_JOINT} entries joint sets of ranks contained the ranks less often than "
-            'stated; in Python, ranks="stepwise" gives wider ones, of data with submissions=1 '
-            "where entries had several"
-        )
+        wider = 'ranks="stepwise" gives wider ones, without known skills and with submissions=1'
+        yield f"joint sets of ranks are too narrow above {MOST_JOINT} entries; in Python {wider}"
 
 
 def _sentences(

@@ -18,17 +18,13 @@ from bayes_sota.core.summary import frame_of, summarize_draws
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import as_score, as_scores, chance, counted, decimals_for, shown_name
 from bayes_sota.core.types import Seed
-from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.leaderboard import Averaged
 from bayes_sota.data.outcomes import ABOUT, New, Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task
 from bayes_sota.items.score import Skill
-from bayes_sota.leaderboard.summary_words import flat, report_of
+from bayes_sota.leaderboard.summary_words import flat, groups_in_words, report_of
 
-_ALONE = (
-    "each classifier is judged alone, without allowing for the best having been picked; bayes-sota "
-    "board allows for it"
-)
+_ALONE = "each classifier is judged alone; bayes-sota board allows for having picked the best"
 _WORTH = "worth: the number of single answers, right or wrong, with the same standard error."
 _SIDE_BY_SIDE = 5  # entries in a table of 120 characters
 _TASKS = (
@@ -66,12 +62,9 @@ def describe_skills(
     records = [_record(skill, ci_prob) for skill in skills]
     first, (d, kind) = skills[0], _digits(skills[0])
     scores = f"have a {metric} of" if metric.startswith("pass") else "score"
-    groups = [
-        f"{first.n_clusters:,} clusters" * (first.n_clusters != first.n_items),
-        tasks_in_words(first.n_tasks, average) * (first.n_tasks > 1),
-        f"{first.n_runs:,} runs" * (first.n_runs > 1),
-    ]
-    within = ", ".join(filter(None, groups))
+    clusters = None if first.n_clusters == first.n_items else first.n_clusters
+    runs = f"{first.n_runs:,} runs" * (first.n_runs > 1)
+    within = groups_in_words(first.n_tasks * (first.n_tasks > 1), average, clusters, runs)
     items = counted(first.n_items, "item") + f" ({within})" * bool(within)
     sentences = [
         f"Expect {shown_name(first.name, 60)} to {scores} "
@@ -164,9 +157,8 @@ def board_by_task(
     DRAWS.check(draws, "draws")
     rng, seed = resolve_seed(random_seed)
     found = compare_by_task(outcomes, draws=draws, random_seed=rng)
-    tasks = _rows_of_tasks(found, ci_prob)
-    entries = [row for rows in tasks for row in rows.values()]
-    order = [found.methods[j] for j in np.argsort(-found.average.mean(axis=0), kind="stable")]
+    tasks = [_rows_of_task(found, t, ci_prob) for t in range(len(found.tasks))]
+    order = np.argsort(-found.average.mean(axis=0), kind="stable").tolist()
 
     def shown(row: dict[str, Any]) -> str:
         percent, sd = outcomes.is_answers, row["skill"]["sd"]
@@ -176,16 +168,17 @@ def board_by_task(
     own = sorted((rows[order[0]] for rows in tasks), key=lambda row: row["skill"]["mean"])
     low, high = (f"{shown(e)} on {shown_name(e['task'], 60)}" for e in (own[0], own[-1]))
     said = (
-        f"On many new items expect {shown_name(order[0], 60)}, the best over all tasks, to score "
-        f"from {low} to {high}; ranges are {ci_prob:.0%} intervals."
+        f"On many new items expect {shown_name(own[0]['name'], 60)}, the best over all tasks, to "
+        f"score from {low} to {high}; ranges are {ci_prob:.0%} intervals."
     )
     lines = []
     for rows in tasks:
-        best = max(rows.values(), key=lambda row: float(row["p_best"]))
+        best = max(rows, key=lambda row: float(row["p_best"]))
         line = {"task": best["task"], "items": f"{best['n_items']:,}"}
-        line |= {name: shown(rows[name]) for name in order[:_SIDE_BY_SIDE]}
+        line |= {rows[j]["name"]: shown(rows[j]) for j in order[:_SIDE_BY_SIDE]}
         p = chance(best["p_best"], share_mcse(best["p_best"], draws))
         lines.append(line | {"best": best["name"], "P": p})
+    entries = [row for rows in tasks for row in rows]
     title = f"skills in each task ({ci_prob:.0%} interval), and the best"
     notes = [*outcomes.notes, *found.notes]
     facts = {"n_tasks": len(tasks), "prob": ci_prob, "notes": notes, "seed": seed_number(seed)}
@@ -201,21 +194,20 @@ def board_by_task(
     )
 
 
-def _rows_of_tasks(found: TaskComparison, ci_prob: float) -> list[dict[str, dict[str, Any]]]:
-    """Rows of the JSON in each task, by the names of the entries."""
-    tasks = []
-    for t, task in enumerate(found.tasks):
-        drawn, p_best = found.skills_in(t), found.best_in(t)[1].tolist()
-        rows = {}
-        for j, name in enumerate(found.methods):
-            skill = summarize_draws(drawn[:, j], ci_prob)
-            rows[name] = {
-                "task": task,
-                "n_items": int(found.errors.n_items[t]),
-                "name": name,
-                "score": float(found.sign * found.errors.scores[t, j]),
-                "skill": {key: skill[key] for key in ("mean", "sd", "interval")},
-                "p_best": p_best[j],
-            }
-        tasks.append(rows)
-    return tasks
+def _rows_of_task(found: TaskComparison, t: int, ci_prob: float) -> list[dict[str, Any]]:
+    """Rows of the JSON in one task, one for each entry."""
+    skills = [summarize_draws(drawn, ci_prob) for drawn in found.skills_in(t).T]
+    scores, p_best = found.sign * found.errors.scores[t], found.best_in(t)[1]
+    return [
+        {
+            "task": found.tasks[t],
+            "n_items": int(found.errors.n_items[t]),
+            "name": name,
+            "score": score,
+            "skill": {key: skill[key] for key in ("mean", "sd", "interval")},
+            "p_best": p,
+        }
+        for name, score, skill, p in zip(
+            found.methods, scores.tolist(), skills, p_best.tolist(), strict=True
+        )
+    ]

@@ -181,8 +181,7 @@ def of_board(found: BoardPosterior) -> Newcomer:
     luck = float(np.mean((evidence.scores - evidence.seen)[evidence.entries]))
     moved, own = rho * shift * ratio, (1 - rho**2) * ratio**2
     cells = partial(_on_grid, found)
-    of = (evidence.law, best, moved, own, board.maximum, cells, error, board.sign)
-    return Newcomer(*of, luck)
+    return Newcomer(evidence.law, best, moved, own, board.maximum, cells, error, board.sign, luck)
 
 
 def _on_grid(found: BoardPosterior, _score: float) -> Cells:
@@ -200,10 +199,7 @@ def _on_grid(found: BoardPosterior, _score: float) -> Cells:
 def of_maximum(tree: xr.DataTree, board: int = 0) -> Newcomer:
     """One more beside a best score, from a result of ``estimate_sota`` by any method."""
     if str(tree.attrs.get("skill_family", "")) not in SKILL_FAMILIES:
-        raise InputError(
-            "for a whole board, or answers, newcomer takes the result of "
-            "bs.leaderboard.board_posterior"
-        )
+        raise InputError("newcomer to a whole board takes what board_posterior gives")
     best = summary.draws_of(tree, "theta_sota", summary.checked_board(tree, board))
     constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
     maximum = float(summary.observed_maximum_of(tree).values.ravel()[board])

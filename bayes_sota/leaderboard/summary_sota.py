@@ -1,7 +1,8 @@
 """Report of theta_sota, in numbers and words, for the shell and for Python."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -9,27 +10,26 @@ import pandas as pd
 import xarray as xr
 
 from bayes_sota.core import summary
-from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE, generator_of, refuse_unused
+from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
-from bayes_sota.core.priors import Priors, maximum_priors
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import BoardPosterior
 from bayes_sota.leaderboard.sample_estimate import (
     Data,
     Row,
     estimate,
-    rows_of_board,
-    rows_of_maxima,
+    rows_of,
 )
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 
-_ROW_DRAWS = 2000  # of a row of the sensitivity
+_ROW_DRAWS = 1000  # of a row of the sensitivity
 _HARDLY, _LEAST_LEFT = 0.97, 0.02  # of a width: too little help for a note; the most help
 _WHAT_TO_REPORT = (
     "Skill is the expected score on {}, drawn as these were. Report winner_skill for how good the "
@@ -48,10 +48,7 @@ _FRESH = {
     "runs": "another set of as many runs",
     "tasks": "another set of as many tasks",
 }
-_NEWCOMER = (
-    "whether a new classifier is better depends strongly on rho, which scores do not show: compare "
-    "it with the best item by item"
-)
+_NEWCOMER = "whether a newcomer is better depends strongly on rho: compare it item by item"
 
 
 def report_sota(
@@ -92,12 +89,9 @@ def report_sota(
     tree, found, priors = estimate(data, **settings)
     rows: list[dict[str, Any]] = []
     if sensitivity and isinstance(boards[0], BestScore):
-        if found is None:
-            theta0 = settings.get("reference_skill")
-            assumptions = rows_of_maxima(boards, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
-        else:
-            assumptions = rows_of_board(found, _ROW_DRAWS, generator_of(DEFAULT_SEED))
-        rows = _tried(assumptions[1:], ci_prob, bool(settings.get("progressbar")))
+        theta0 = settings.get("reference_skill")
+        others = rows_of(boards, found, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
+        rows = _tried(others, ci_prob, bool(settings.get("progressbar")))
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     diagnosed = summary.diagnose(tree)
     notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
@@ -125,11 +119,8 @@ def report_sota(
     }
     legend = [words.about_rho(content["rho"], words.source_of(boards[0]))]
     if above := content["n_above_sota"]:
-        low, high = above["interval"]
-        legend.append(
-            "The number of entries with an observed score better than theta_sota is "
-            f"{above['median']:,.0f} ({low:,.0f} to {high:,.0f})."
-        )
+        many = "{:,.0f} ({:,.0f} to {:,.0f})".format(above["median"], *above["interval"])
+        legend.append(f"Entries with an observed score better than theta_sota: {many}.")
     return words.report_of(
         content,
         make_frame=lambda: summary.summarize(tree, ci_prob).rename_axis("quantity").reset_index(),
@@ -177,27 +168,23 @@ def sota_sensitivity(
         raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)
-
-    if len(boards) == 1 and isinstance(boards[0], Leaderboard):
-        refuse_unused("more than the maximum of a board", {"reference_skill": reference_skill})
-        rng = generator_of(random_seed)
-        found = board_posterior(boards[0], priors, draws=draws, random_seed=rng, every=False)
-        rows = rows_of_board(found, draws, rng)
-    else:
-        known = maximum_priors(priors)
-        rows = rows_of_maxima(boards, known, reference_skill, draws, random_seed)
-    frame = pd.DataFrame(_tried(rows, ci_prob, progressbar))
+    settings = {"priors": priors, "draws": draws, "chains": 1, "groups": "estimands"}
+    asked: Any = {"reference_skill": reference_skill, "random_seed": random_seed}
+    tree, found, known = estimate(board, **settings, **asked)
+    given = [("as given", np.nan, summary.draws_of(tree, "theta_sota"))]
+    others = rows_of(boards, found, known, reference_skill, draws, random_seed)
+    frame = pd.DataFrame(_tried(chain(given, others), ci_prob, progressbar))
     frame[["lower", "upper"]] = frame["interval"].tolist()
     return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
 
 
-def _tried(rows: Sequence[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
+def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
     """Summaries of theta_sota under each assumption."""
     found = []
-    with shown_progress(len(rows), "assumptions", show=progressbar) as advance:
-        for assumption, value, draw in rows:
+    with shown_progress(None, "assumptions", show=progressbar) as advance:
+        for assumption, value, draws in rows:
             row = {"assumption": assumption, "value": value}
-            found.append(row | summary.summarize_draws(draw(), ci_prob))
+            found.append(row | summary.summarize_draws(draws, ci_prob))
             advance()
     return found
 
@@ -239,10 +226,9 @@ def _worth_of_an_anchor(found: BoardPosterior, now: dict[str, Any]) -> Iterator[
         return
     low, high = (now["mean"] + times * (end - now["mean"]) for end in now["interval"])
     digits = words.said_decimals(board, decimals_of(now))
-    yield (
-        "one similar model whose skill is known (--known NAME=SKILL) would narrow the range of "
-        f"theta_sota to about {' to '.join(as_score(x, digits, board.metric) for x in (low, high))}"
-    )
+    ends = " to ".join(as_score(x, digits, board.metric) for x in (low, high))
+    one = "one similar model whose skill is known (--known NAME=SKILL)"
+    yield f"{one} would narrow the range of theta_sota to about {ends}"
 
 
 def _by_assumption(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

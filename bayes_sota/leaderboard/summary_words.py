@@ -8,7 +8,7 @@ import numpy as np
 from bayes_sota.core import text
 from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.data.item_values import tasks_in_words
-from bayes_sota.data.leaderboard import GIVEN, INFERRED, BestScore, Leaderboard
+from bayes_sota.data.leaderboard import GIVEN, INFERRED, Averaged, BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 
 CITED = "theta_sota after Møllersen and Holsbø 2023, arXiv 2303.07272"
@@ -80,15 +80,23 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
         facts |= {"n_test_source": data.n_test_source, "n_tasks": len(data.tasks) or None}
     else:
         n_tasks, clusters = len(data.task_weights), data.n_clusters
-        groups = [
-            tasks_in_words(n_tasks, data.averaging) * (n_tasks > 0),
-            "" if clusters is None else f"{clusters:,} clusters",
-            data.runs_in_words,
-        ]
+        groups = groups_in_words(n_tasks, data.averaging, clusters, data.runs_in_words)
         rows = "rows of the matrix" if data.unit == "item" else f"each is a {data.unit}"
-        facts = {"n_test": data.n_items, "n_test_source": ", ".join(filter(None, groups)) or rows}
+        facts = {"n_test": data.n_items, "n_test_source": groups or rows}
         facts |= {"n_tasks": n_tasks or None, "n_clusters": clusters, "n_runs": data.n_runs}
     return facts | {"new": data.new, "average": data.averaging}
+
+
+def groups_in_words(n_tasks: int, averaging: Averaged, clusters: int | None, runs: str) -> str:
+    """Tasks, clusters and runs of items, those that there are.
+
+    Examples
+    --------
+    >>> groups_in_words(2, "tasks", None, "3 runs")
+    '2 tasks that count the same, 3 runs'
+    """
+    tasks = tasks_in_words(n_tasks, averaging) if n_tasks else ""
+    return ", ".join(filter(None, [tasks, f"{clusters:,} clusters" if clusters else "", runs]))
 
 
 def quantity_table(

@@ -15,8 +15,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bayes_sota.core.arguments import OPEN_SHARE
-from bayes_sota.core.errors import InfeasibleCorrelationError, InputError
+from bayes_sota.core.arguments import OPEN_SHARE, Range
+from bayes_sota.core.errors import InfeasibleCorrelationError
 from bayes_sota.core.types import FloatArray, IntArray
 
 _TAIL_EXPONENT = 42.0  # mass outside a window is below 2 exp(-42) = 1e-18
@@ -108,11 +108,7 @@ def correlation_of_similarity(similarity: float, skill: float) -> float:
     """
     OPEN_SHARE.check(skill, "skill")
     least = (1 - skill) ** 2 + skill**2
-    if not least <= similarity <= 1:
-        raise InputError(
-            f"similarity must lie in [{least:.4g}, 1] at an accuracy of {skill:g}: independent "
-            f"classifiers agree on {least:.4g} of the items; got {similarity:g}"
-        )
+    Range(least, 1).check(similarity, "similarity")
     return float(np.sqrt((similarity - least) / (1 - least)))
 
 

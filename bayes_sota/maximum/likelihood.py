@@ -234,11 +234,11 @@ class BoardLikelihood:
         table = cache(partial(tabulate, board, self.edges, self.skills, reference_skill=theta0))
         self.tables = [table(rho) for rho in correlations.tolist()]
         if board.has_submissions and luck is not None:
-            numbers = tuple(board.submissions[0].tolist())
-            for r, (one, of) in enumerate(zip(self.tables, luck.tolist(), strict=True)):
-                self.tables[r] = replace(
-                    one, survival=noise_of((numbers,), of).raised(one.survival)
-                )
+            numbers = (tuple(board.submissions[0].tolist()),)
+            self.tables = [
+                replace(one, survival=noise_of(numbers, of).raised(one.survival))
+                for one, of in zip(self.tables, luck.tolist(), strict=True)
+            ]
 
     def at_nodes(self, distribution: SkillDistribution) -> FloatArray:
         """Log likelihood of D distributions at every correlation, (R, D)."""

@@ -162,10 +162,7 @@ def _maxima_of(
 ) -> Maxima:
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     if maxima.has_submissions:
-        raise InputError(
-            "classifiers of these models submit once: leave the number of submissions out, or take "
-            'method "exact"'
-        )
+        raise InputError('classifiers of these models submit once: take method "exact"')
     return maxima
 
 
@@ -220,10 +217,8 @@ def _at_nodes(likelihood: BoardLikelihood, location: Any, spread: Any) -> Any:
     survival = pt.dot(pytensor.shared(ends), weights)  # shared: too large for a constant
     log_h = pt.log1p(-pt.clip(survival, 0.0, 1 - 1e-12))
     log_weight = np.log(np.concatenate([table.weights for table in tables]))
-    m, log_weight = (
-        likelihood.tries[:, None],
-        log_weight + np.log(likelihood.tries_weights)[:, None],
-    )
+    log_weight = log_weight + np.log(likelihood.tries_weights)[:, None]
+    m = likelihood.tries[:, None]
     # the upper edge's probability times one minus the ratio; the floor only keeps the gradient
     # finite where a node of S0 carries nothing
     gap = pt.maximum(m * (log_h[1] - log_h[0]), 1e-12)

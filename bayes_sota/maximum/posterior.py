@@ -322,12 +322,8 @@ class MaximumFit(Fit):
 
 def _reasons(fit: MaximumFit, beyond: float) -> Iterator[str]:
     if fit.effective_size < _LEAST_EFFECTIVE:
-        yield (
-            "importance sample of location and spread has an effective size of "
-            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
-        )
+        size = f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
+        yield f"the importance sample of location and spread has an effective size of {size}"
     if beyond > _TOLERATED:
-        yield (
-            f"the observed maximum contradicts the priors: {beyond:.2g} of the posterior rests on "
-            "shifts or chances of more than six standard deviations, where the tables end"
-        )
+        far = f"{beyond:.2g} of the posterior lies beyond six standard deviations"
+        yield f"the observed maximum contradicts the priors: {far}"

@@ -30,11 +30,6 @@ _NEW_SCORES = ("winner_new_score", "best_new_score")
 _FACTS = ("n_test", "n_positive", "standard_error", "spread_ratio", "typical_tries")
 _ELSEWHERE = (*_NEW_SCORES, "log_likelihood", "beyond_tables")
 
-_CHOSEN = (
-    "every classifier shows the best of its submissions: what luck of that is in the score is "
-    "taken off"
-)
-
 
 @dataclass(frozen=True)
 class Request(Maxima):
@@ -104,7 +99,9 @@ class Request(Maxima):
         named = {"model_name": self.model_name, "model_hash": self.model_hash}
         facts = describe_provenance(self.boards, self.priors, method=method, seed=seed, **named)
         if self.has_submissions:
-            facts["notes"] = _CHOSEN
+            facts["notes"] = (
+                "the score is the best of several submissions: their luck is subtracted"
+            )
         return result_tree(groups, {**facts, **attributes, "metric": self.boards[0].metric})
 
     def lay_out(self, values: Mapping[str, Any]) -> xr.Dataset:

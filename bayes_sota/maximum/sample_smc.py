@@ -94,10 +94,8 @@ def sample_abc(
     if ratio > _LARGEST_EPSILON:
         reasons.append(f"epsilon is {ratio:.2f} posterior standard deviations")
     if moves < _FEWEST_MOVES:
-        reasons.append(
-            f"epsilon is so small that a draw moved only {moves:.1f} times in the last stage: "
-            "raise it, or leave it out"
-        )
+        few = f"epsilon is too small, as a draw moved only {moves:.1f} times in the last stage"
+        reasons.append(f"{few}: raise it, or leave it out")
     attributes = {
         "epsilon": width.tolist() if width.size > 1 else float(width[0]),
         "epsilon_ratio": ratio,

@@ -175,9 +175,8 @@ class AucScoreLaw(ScoreLaw):
         """Normal scores at both ends of what prints as each value."""
         width, psi = max(self.width, 2 * self.normal_scores.lattice), self.skill_at(y)
         low = values[:, None] if self.floors else values[:, None] - width / 2
-        return self.normal_scores.normal_score(low, psi), self.normal_scores.normal_score(
-            low + width, psi
-        )
+        score = self.normal_scores.normal_score
+        return score(low, psi), score(low + width, psi)
 
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
@@ -298,15 +297,11 @@ def score_law(board: BestScore) -> ScoreLaw:
             alike += float(np.median(more))
         return AccuracyLaw(best, size, alike)
     if board.metric == "auc":
-        assert board.n_positive is not None
-        assert board.spread_ratio is not None
-        floors, ratio = board.rounding == "floor", board.spread_ratio
-        return AucScoreLaw(best, size, board.n_positive, ratio, board.printed_width, floors)
+        floors = board.rounding == "floor"
+        facts: Any = (board.n_positive, board.spread_ratio, board.printed_width, floors)
+        return AucScoreLaw(best, size, *facts)
     if board.standard_error is None:
-        raise InputError(
-            "scores that are not accuracies need {name}, that of one score",
-            parameter="standard_error",
-        )
+        raise InputError("these scores need {name}, that of one score", parameter="standard_error")
     step = _written_step(board.scores) if isinstance(board, Leaderboard) else 0.0
     return NormalLaw(best, size, board.standard_error, step=step)
 

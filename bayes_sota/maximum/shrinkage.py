@@ -313,10 +313,7 @@ def _checked(
     OPEN_SHARE.check(ci_prob, "ci_prob")
     values = np.asarray(scores, dtype=np.float64)
     if not np.all((values >= 0) & (values < 1)):
-        raise InputError(
-            "scores must be at least 0 and below 1: a perfect score has no error to correct; "
-            "leave such entries out"
-        )
+        raise InputError("scores must be at least 0 and below 1: leave out a perfect score")
     if not np.any(values > chance):
         raise InputError(f"no score is above chance, {chance:.4g}")
     return values[values > chance]

@@ -32,8 +32,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from bayes_sota.core.types import FloatArray, IntArray
 
-_FURTHEST, _PLACES = 16.0, 1281  # standard errors that the tables reach; beyond, they are flat
-_STEP = 2 * _FURTHEST / (_PLACES - 1)
+_PLACES = np.linspace(-16.0, 16.0, 1281)  # standard errors of the tables; beyond, they are flat
 _REACH, _NODES = 9.0, 181
 _TINY = 1e-300
 
@@ -74,20 +73,21 @@ class SubmissionNoise:
 
     def draw_above(self, low: FloatArray, kind: IntArray, rng: Generator) -> FloatArray:
         """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""
-        drawn, places = np.empty(low.shape), _places()
+        drawn = np.empty(low.shape)
         level = np.log1p(-rng.random(low.shape))
         order = np.argsort(kind, axis=None, kind="stable")
         first = np.flatnonzero(np.diff(kind.ravel()[order], prepend=-1))
         for here in np.split(order, first)[1:]:
-            log_survival = log_ndtr(-places) + self.tables[1][kind.flat[here[0]]]
-            start = np.interp(low.flat[here], places, log_survival)
-            drawn.flat[here] = np.interp(-start - level.flat[here], -log_survival, places)
+            log_survival = log_ndtr(-_PLACES) + self.tables[1][kind.flat[here[0]]]
+            start = np.interp(low.flat[here], _PLACES, log_survival)
+            drawn.flat[here] = np.interp(-start - level.flat[here], -log_survival, _PLACES)
         return np.maximum(drawn, low)
 
     def _interpolated(self, table: FloatArray, w: FloatArray, kind: ArrayLike | None) -> FloatArray:
         rows = np.arange(len(w)) if kind is None else np.asarray(kind)
-        place = (np.clip(w, -_FURTHEST, _FURTHEST) + _FURTHEST) / _STEP
-        left = np.minimum(place.astype(np.int64), _PLACES - 2)
+        step, last = _PLACES[1] - _PLACES[0], _PLACES.size - 1
+        place = np.clip((w - _PLACES[0]) / step, 0, last)
+        left = np.minimum(place.astype(np.int64), last - 1)
         part = place - left
         rows = rows.reshape(-1, *(1,) * (w.ndim - 1))
         return (1 - part) * table[rows, left] + part * table[rows, left + 1]
@@ -114,31 +114,26 @@ def noise_of(numbers: tuple[tuple[float, ...], ...], *lucks: float) -> Submissio
     return SubmissionNoise(np.concatenate(tables, axis=1))
 
 
-def _places() -> FloatArray:
-    return np.linspace(-_FURTHEST, _FURTHEST, _PLACES)
-
-
 def log_ratios(numbers: FloatArray, luck: float) -> FloatArray:
     """Log ratios of density and survival to those of a normal, (2, L, places).
 
     Both survival functions are sums over the same places, so that their errors cancel.
     """
-    w, u = _places(), np.linspace(-_REACH, _REACH, _NODES)
+    u = np.linspace(-_REACH, _REACH, _NODES)
     weights = np.exp(-0.5 * u**2)
-    below = log_ndtr(luck * w[:, None] + np.sqrt(1 - luck**2) * u)
+    below = log_ndtr(luck * _PLACES[:, None] + np.sqrt(1 - luck**2) * u)
     unique, index = np.unique(numbers, return_inverse=True)
     each = [t * (np.exp((t - 1) * below) @ weights) / weights.sum() for t in unique]
     ratio = np.maximum(np.array(each)[index.reshape(numbers.shape)].mean(axis=1), _TINY)
     ratio[np.all(numbers == 1, axis=1)] = 1.0
-    normal = np.exp(-0.5 * w**2)
+    normal = np.exp(-0.5 * _PLACES**2)
     survival = _sum_from(normal * ratio) / _sum_from(normal[None])
     return np.log([ratio, survival])
 
 
 def _sum_from(values: FloatArray) -> FloatArray:
     """Integral from each place on, up to a factor, by the trapezoidal rule."""
-    above = np.cumsum(values[:, ::-1], axis=1)[:, ::-1]
-    return above - values / 2
+    return np.cumsum(values[:, ::-1], axis=1)[:, ::-1] - values / 2
 
 
 def expected_maximum(numbers: FloatArray) -> FloatArray:

@@ -198,8 +198,6 @@ def comparison_table(rows: list[dict[str, Any]], n_entries: int, ci_prob: float)
         "entries in the interval": lambda row: f"{row['n_inside']:,}",
         "note": lambda row: "no multiplicity to correct" if row["note"] else None,
     }
-    title = (
-        f"Estimates of the best skill of {counted(n_entries, 'entry', 'entries')}: intervals of "
-        "the best score alone, of the best score of the shrunk or cropped field, of the posterior"
-    )
+    of = f"the best skill of {counted(n_entries, 'entry', 'entries')}"
+    title = f"Estimates of {of}; intervals of shrink and crop are those of the best score"
     return table_of(rows, columns, title)

@@ -95,13 +95,11 @@ def test_quantiles_and_the_cdf_agree() -> None:
     assert float(law.cdf(law.quantile(0.3))) == pytest.approx(0.3, abs=1e-6)
 
 
-def test_a_correlation_lowers_the_best_estimate_but_not_below_the_skill() -> None:
-    given = {"n_positive": 20, "n_negative": 980, "n_classifiers": 50}
-    rhos = (0.0, 1e-3, 0.3, 0.6, 0.9, 0.99, 0.9999)
-    means = [auc_maximum_law(0.97, correlation=rho, **given).mean() for rho in rhos]
-    sd = float(auc_std(0.97, 20, 980))
-    assert np.all(np.diff(means) < 0.01 * sd)
-    assert -0.01 * sd < means[-1] - 0.97 < 0.1 * sd
+def test_the_standard_deviation_does_not_depend_on_the_levels(monkeypatch) -> None:
+    given = {"n_positive": 52, "n_negative": 198, "n_classifiers": 20}
+    fine = auc_maximum_law(0.9, **given).std()
+    monkeypatch.setattr("bayes_sota.auc.laws._LEVELS", 500)
+    assert auc_maximum_law(0.9, **given).std() == pytest.approx(fine, rel=1e-7)
 
 
 def test_the_classes_may_change_places() -> None:
@@ -125,14 +123,8 @@ def test_many_different_aucs_are_condensed(monkeypatch, rho: float) -> None:
     [
         (lambda: auc_law(1.0, 10, 10), "must lie in"),
         (lambda: auc_law(0.9, 1, 10), "n_positive must be a whole number from 2"),
-        (lambda: auc_law(0.9, 10, 2.5), "n_negative must be a whole number from 2"),
         (lambda: auc_law(0.9, 10, 10, np.nan), "spread_ratio must be a number from 0.02 to 50"),
-        (lambda: auc_law(0.9, 10, 10, (2.0, 0.5)), "a number from 0.02 to 50"),
         (lambda: auc_maximum_law(0.9, n_positive=9, n_negative=9), "n_classifiers is needed"),
-        (
-            lambda: auc_maximum_law([0.8, 0.9], n_positive=9, n_negative=9, n_classifiers=3),
-            "2 skills are given",
-        ),
         (
             lambda: auc_maximum_law([0.9, 0.8], n_positive=9, n_negative=9, correlation=1.0),
             "correlation must be a number",

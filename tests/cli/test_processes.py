@@ -46,7 +46,7 @@ DRAWING = ("pymc", "pytensor", "arviz", "matplotlib")
          ("scipy", "pandas", "xarray", *DRAWING)),
         ("score --right 48 --n-test 50", DRAWING),
         ("claim classification --accuracy 0.9 0.88 --n-test 500", ("pandas", "xarray", *DRAWING)),
-        ("board {board.csv} --n-test 500 --json", ("xarray", *DRAWING)),
+        ("board {board.csv} --n-test 500 --json", ("pandas", "xarray", *DRAWING)),
         ("epp {rounds.csv} --json", DRAWING),
     ],
 )  # fmt: skip

@@ -17,6 +17,7 @@ from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.skills import draw_posterior
 
 MAXIMUM = bs.BestScore("0.98", n_test=200, n_classifiers=50, rounding="exact")
+ONE_OF_MANY = bs.BestScore("0.9", n_test=200, n_classifiers=20, submissions=(5, 60))
 COUNTS = np.random.default_rng(1).binomial(500, 0.85 + 0.05 * np.random.default_rng(2).random(40))
 BOARD = bs.Leaderboard(COUNTS / 500, n_test=500, rounding="exact")
 ONE = BoardPriors(correlation=FixedCorrelation(0.7), families=("normal",))
@@ -53,6 +54,8 @@ def test_sensitivity_of_a_board() -> None:
     assert rho["mean"].iloc[-1] > rho["mean"].iloc[0]  # the more is shared, the less is luck
     assert set(rows[rows["assumption"] == "family"]["value"]) == {"normal", "ex-gaussian"}
     assert (rows["assumption"] == "rho learnt from the scores").sum() == 1
+    field = rows[rows["assumption"] == "field"].iloc[0]  # ensembles share more
+    assert field["mean"] > rho["mean"].iloc[3] + 4 * field["mcse"]
     known = bs.sota_sensitivity(BOARD, priors=ONE, draws=200)
     assert set(known["assumption"]) == {"as given", "n_classifiers"}
 
@@ -116,6 +119,9 @@ def test_models_and_reference_skills_reach_the_result() -> None:
         (MAXIMUM, {"model": "leaderboard"}, "'leaderboard' is for whole boards"),
         (BOARD, {"method": "nuts"}, "maximum_only.*build_model"),
         (MAXIMUM, {"epsilon": 0.01}, "epsilon"),
+        (MAXIMUM, {"method": "abc", "epsilon": 0.0}, "above 0 and below 1, got 0"),
+        (ONE_OF_MANY, {"method": "abc"}, "these models submit once"),
+        (ONE_OF_MANY, {"method": "nuts"}, "these models submit once"),
     ],
 )
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:

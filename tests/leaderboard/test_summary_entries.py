@@ -139,6 +139,23 @@ def test_no_row_of_many_tables_contradicts_another() -> None:
     assert not {seed: one for seed, one in found.items() if one}
 
 
+def test_whether_ranks_depend_on_the_shared_error() -> None:
+    """The entry with fewer items moves further with the shift, a known one not at all."""
+    same = bs.Leaderboard([0.9, 0.91, 0.88], n_test=400, names=list("abc"))
+    few = bs.Leaderboard([0.9, 0.91, 0.88], n_test=[4000, 100, 400])
+    known = bs.with_known(same, {"a": bs.Known(0.9)})
+    for board, depends, said in (
+        (same, False, "do not depend on it"),
+        (few, True, "as far as entries share it unequally"),
+        (known, True, "they may also change ranks"),
+    ):
+        found = board_posterior(board, random_seed=0, draws=8000)
+        first = found.entries.skill.argmax(axis=1) == 1
+        high = found.draws["shift"] > np.median(found.draws["shift"])
+        assert (abs(first[high].mean() - first[~high].mean()) > 0.05) == depends
+        assert said in bs.board_table(board, random_seed=0, draws=10).legend[0]
+
+
 def test_items_that_distinguish_the_first_two() -> None:
     """With so many more items the leader is distinguished in every second board.
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bayes_sota.auc.estimate import auc_scores
-from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors, Priors
+from bayes_sota.auc.laws import auc_law
+from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.leaderboard.posterior import board_posterior
@@ -61,33 +62,15 @@ def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
     assert found[0].std() == pytest.approx(found[1].std(), rel=0.06)
 
 
-def simulated_board(rng: np.random.Generator, m: int, rho: float) -> tuple[Leaderboard, float]:
-    skills = expit(rng.normal(2.0, 0.2, m))
-    scores = auc_scores(100, 900, 0.75, 0.95)
-    normal = rho * rng.standard_normal() + np.sqrt(1 - rho**2) * rng.standard_normal(m)
-    seen = np.round(scores.estimate(normal, skills), 5)
-    return Leaderboard(seen, n_test=1000, n_positive=100, metric="auc"), float(skills.max())
-
-
-@pytest.mark.slow
-def test_whole_boards_of_aucs_recover_the_best_skill() -> None:
-    """48 boards with rho known: intervals cover, bias and error are below those of the best score.
-
-    The error is .88 of it.
-    """
-    rng, covered, ours, raw = np.random.default_rng(7), 0, [], []
-    known = Priors(correlation=FixedCorrelation(0.8))
-    for seed in range(48):
-        board, truth = simulated_board(rng, 60, 0.8)
-        found = board_posterior(board, known, random_seed=seed, draws=400)
-        draws = found.draws["theta_sota"]
-        low, high = np.quantile(draws, [0.025, 0.975])
-        covered += low <= truth <= high
-        ours.append(draws.mean() - truth)
-        raw.append(board.maximum - truth)
-    assert covered >= 42
-    assert abs(np.mean(ours)) < 0.8 * abs(np.mean(raw))
-    assert np.sqrt(np.mean(np.square(ours))) < np.sqrt(np.mean(np.square(raw)))
+@pytest.mark.parametrize(
+    ("rounding", "ends"), [("nearest", (0.905, 0.915)), ("floor", (0.91, 0.92))]
+)
+def test_a_printed_auc_is_every_auc_that_prints_as_it(rounding: str, ends: tuple) -> None:
+    given = {"n_test": 350, "n_positive": 50, "metric": "auc", "rounding": rounding}
+    law, psi = score_law(Leaderboard(["0.91", "0.87"], **given)), np.array([0.86, 0.9])
+    found = law.log_kernel(law.prepared(np.array([0.91]), np.log(psi / (1 - psi))), 1.0)[0]
+    exact = [np.diff(auc_law(x, 50, 300).cdf(ends))[0] for x in psi]
+    assert np.exp(found) == pytest.approx(exact, rel=0.01)
 
 
 @pytest.mark.slow

@@ -35,12 +35,9 @@ def test_conditional_probabilities_give_back_skill_and_correlation(theta0, rho):
 def test_capped_probabilities_are_probabilities_and_increase_with_skill(rho, theta0):
     theta = np.linspace(0, 1, 2001)
     a, b = conditional_probabilities(theta, rho, theta0)
-    assert a.min() >= 0
-    assert a.max() <= 1
-    assert b.min() >= 0
-    assert b.max() <= 1
-    assert np.diff(a).min() >= -1e-12
-    assert np.diff(b).min() >= -1e-12
+    for p in (a, b):
+        assert 0 <= p.min() <= p.max() <= 1
+        assert np.diff(p).min() >= -1e-12
     np.testing.assert_allclose(theta0 * a + (1 - theta0) * b, theta, atol=1e-12)
 
 

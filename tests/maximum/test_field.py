@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform
+from bayes_sota.core.skills import Uniform
 from bayes_sota.maximum import law as module
-from bayes_sota.maximum.law import Items, drawn_field, listed_field, maximum_law
+from bayes_sota.maximum.law import Items, listed_field, maximum_law
 
 
 def cdf(part):
@@ -39,21 +39,6 @@ def test_condensed_skills_change_nothing(monkeypatch, kind, rho):
     direct = listed_field(*arguments)
     assert direct.skills.size >= condensed.skills.size
     np.testing.assert_allclose(cdf(condensed), cdf(direct), rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("distribution", "mean"),
-    [
-        (LogitNormal(2.0, 0.5), 0.870993463622778),
-        (Beta(20.0, 3.0), 20 / 23),
-        (Beta(5e7, 1e6), 50 / 51),
-    ],
-)
-def test_nodes_integrate_the_skills(distribution, mean):
-    part = drawn_field(Items(500, 0.0, 0.9), distribution, 1)
-    assert part.weights.sum() == pytest.approx(1, abs=1e-13)
-    assert np.all(np.diff(part.skills) >= 0)
-    assert part.weights @ part.skills == pytest.approx(mean, abs=1e-11)
 
 
 def test_memory_does_not_grow_with_classifiers_times_items():

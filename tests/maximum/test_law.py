@@ -4,9 +4,6 @@ Direct summation in extended precision (tests/benchmarks/independent_table1.py, 
 40-digit arithmetic), the incomplete beta function, and simulation item by item.
 """
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -193,11 +190,9 @@ def test_every_law_is_a_law(arguments):
     ("arguments", "message"),
     [
         ({"skill": 91.0}, r"in percent\? then write 0.91"),
-        ({"skill": float("nan")}, "got nan"),
         ({"skill": [[0.9]]}, "1-dimensional"),
         ({"skill": [0.8, 0.9]}, "2 skills are given, but n_classifiers is 10"),
         ({"n_classifiers": None}, "n_classifiers is needed"),
-        ({"n_test": "many"}, "n_test must be a whole number from 1 to 1,000,000,000, got many"),
         ({"correlation": 1.2}, "correlation must be a number from 0 to 1, got 1.2"),
         ({"correlation": 0.5, "reference_skill": 1.0}, "must be a number above 0 and below 1"),
         ({"correlation": 0.5, "reference_count": 21}, "whole number from 0 to 20, got 21"),
@@ -212,20 +207,6 @@ def test_bad_input_is_named(arguments, message):
     good = {"n_test": 20, "n_classifiers": 10, "skill": 0.9}
     with pytest.raises(InputError, match=message):
         maximum_law(**(good | arguments))
-
-
-def test_numpy_is_enough_for_the_paper():
-    code = (
-        "import sys, numpy as np\n"
-        "from bayes_sota.maximum.law import maximum_law\n"
-        "from bayes_sota.core.skills import Uniform\n"
-        "for skill in (0.9, Uniform(0.875, 0.9), np.linspace(0.85, 0.9, 50)):\n"
-        "    m = None if np.ndim(skill) == 1 else 50\n"
-        "    maximum_law(n_test=300, n_classifiers=m, skill=skill, correlation=0.4)\n"
-        "print([name for name in sys.modules if name.split('.')[0] in ('scipy', 'pandas')])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.6])

@@ -26,15 +26,6 @@ from bayes_sota.maximum.models import (
 )
 from bayes_sota.maximum.posterior import Maxima, several
 
-# What PyTensor says of PyMC's own random variables when a model is built.
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
-    for message in (
-        "RandomVariable Ops will stop hiding the rng output",
-        "Calling a RandomVariable without an explicit rng",
-    )
-]
-
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 LARGE = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
 FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)

@@ -138,15 +138,6 @@ def test_posterior_agrees_with_rejection_sampling(case):
             assert stats.ks_2samp(draws, values).pvalue > 1e-5, name
 
 
-@pytest.mark.slow
-def test_rejection_sampling_notices_a_wrong_number_of_classifiers():
-    """The comparison above has the power to see a factor of two in m."""
-    true, _ = reject((BOARD,), MaximumPriors(), 60_000, 1)
-    wrong = sota_posterior(BOARD.with_tries(100), draws=20_000, random_seed=1)
-    ours = wrong.draws["theta_sota"][:, 0]
-    assert stats.ks_2samp(ours, true["theta_sota0"]).pvalue < 1e-5
-
-
 def test_an_impossible_maximum_is_an_error():
     board = best("0.95", 20_000, 50)
     with pytest.raises(InputError, match="impossible under the priors"):

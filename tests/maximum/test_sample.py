@@ -15,14 +15,6 @@ from bayes_sota.maximum.likelihood import BoardLikelihood
 from bayes_sota.maximum.posterior import Maxima
 from bayes_sota.maximum.sample import sample_exact, sample_nuts
 
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
-    for message in (
-        "RandomVariable Ops will stop hiding the rng output",
-        "Calling a RandomVariable without an explicit rng",
-    )
-]
-
 BOARD = bs.BestScore("0.98", n_test=200, n_classifiers=50)
 
 

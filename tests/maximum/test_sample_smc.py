@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     FixedCorrelation,
     LogitNormalSkill,
@@ -18,15 +17,6 @@ from bayes_sota.maximum.likelihood import score_bounds
 from bayes_sota.maximum.posterior import Maxima, sota_posterior
 from bayes_sota.maximum.sample import sample_exact
 from bayes_sota.maximum.sample_smc import sample_abc
-
-# What PyMC's own Simulator triggers in PyTensor when a model is built.
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
-    for message in (
-        "RandomVariable Ops will stop hiding the rng output",
-        "Calling a RandomVariable without an explicit rng",
-    )
-]
 
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 BEST_OF_MANY = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
@@ -70,11 +60,6 @@ def test_plain_rejection_agrees_with_the_exact_route(board, priors):
         values, reference = drawn[name].ravel(), exact[name].ravel()
         assert values.mean() == pytest.approx(reference.mean(), abs=0.09 * reference.std()), name
         assert values.std() == pytest.approx(reference.std(), rel=0.07), name
-
-
-def test_an_impossible_epsilon_is_refused():
-    with pytest.raises(InputError, match="epsilon must be a number above 0 and below 1, got 0"):
-        sample_abc((BOARD,), MaximumPriors(), random_seed=1, epsilon=0.0)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
@@ -128,9 +127,3 @@ def test_prior_and_replicates_of_a_best_score_have_the_luck():
     again = tree["posterior_predictive"]["observed_maximum"].values
     assert again.mean() == pytest.approx(0.91, abs=0.2 * again.std())
     assert "submission_luck" in tree["log_prior"].data_vars
-
-
-@pytest.mark.parametrize("method", ["abc", "nuts"])
-def test_other_routes_refuse_chosen_submissions(method):
-    with pytest.raises(InputError, match="these models submit once"):
-        estimate_sota(CHOSEN, method=method, draws=20)
