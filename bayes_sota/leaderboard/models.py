@@ -211,9 +211,12 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
 
     .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
 
-    and an equal share of the log probability of the number of entries below the modelled part;
-    ``c`` is below 1 where a spike of equal scores is taken for fewer classifiers. A few outliers
-    that follow the prior of the place are part of P.
+    and, where all entries have one field, an equal share of the log probability of the number of
+    entries below the modelled part. ``c`` is below 1 where a spike of equal scores is taken for
+    fewer classifiers. A few outliers that follow the prior of the place are part of P.
+
+    Fields that differ by a covariate make this a truncated regression: the covariates of hidden
+    entries would have to be known for their number to count.
 
     Parameters
     ----------
@@ -250,9 +253,10 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     log_p += pt.as_tensor_variable(np.stack([table.log_scale[rows] for table in at]))[near]
     if evidence.is_cut:
         log_reach = log_sums([table.typical[None] for table in at])
-        n = float(fit.copies.sum())
-        reach = pt.minimum(log_reach + top[..., 0], 0.0)
-        log_p += log_count_probability(reach, n, evidence.n_below, PYTENSOR) / n - log_reach
+        log_p -= log_reach
+        if shared:  # else hidden entries have fields of their own, which nothing shows
+            n, reach = float(fit.copies.sum()), pt.minimum(log_reach + top[..., 0], 0.0)
+            log_p += log_count_probability(reach, n, evidence.n_below, PYTENSOR) / n
     else:
         log_p += top[..., 0]
     total = pt.sum(weights[:, None] * log_p, axis=0)
