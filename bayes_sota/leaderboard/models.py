@@ -21,7 +21,7 @@ from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals
+from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals, stray_variances
 from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 from bayes_sota.leaderboard.skills import replicate_scores
@@ -79,7 +79,7 @@ def build_model(
         part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
         -1 for one's own. Where rho is known it is deterministic.
         With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score less known
-        skill, in standard errors, none of which is taken for one of another population.
+        skill, in standard errors, each of which may be one of another population.
 
     Raises
     ------
@@ -135,10 +135,16 @@ def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
     every = (rho**2 * np.outer(fall, fall) * (1 - alone) + alone) * within[0] + within[1]
     loading = rho * fall * kept
     given = every - loading[:, None] * loading
+    variances, log_prior = stray_variances(residual.size)
+
+    def law(mean: Any, covariance: Any) -> tuple[FloatArray, Any]:
+        return np.exp(log_prior), pm.MvNormal.dist(mean, covariance + variances)
+
     pm.modelcontext(None).add_coord("anchor", list(anchors.names))
-    pm.MvNormal("anchor_residual", loading * shift, given, observed=residual, dims="anchor")
+    with_shift = law(loading * shift, given)
+    pm.Mixture("anchor_residual", *with_shift, observed=residual, dims="anchor")
     if not fit.priors.correlation.is_fixed:
-        alone_likely = pm.logp(pm.MvNormal.dist(np.zeros(residual.size), every), residual)
+        alone_likely = pm.logp(pm.Mixture.dist(*law(np.zeros(residual.size), every)), residual)
         pm.Potential("anchors_leave_rho", -alone_likely)
 
 

@@ -304,15 +304,16 @@ def test_skills_alone_without_luck():
 
 
 @pytest.mark.slow
-def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
+def test_nuts_of_the_model_agrees_with_the_exact_route():
+    """The second anchor is likely, but not surely, a stray."""
     import pymc as pm
 
-    board = with_known(BOARD, {"c": 0.89, "d": Known(0.86, n_test=5000)}, only=["d"])
+    board = with_known(BOARD, {"c": 0.90, "d": Known(0.915, n_test=5000)}, only=["d"])
     exact = board_posterior(board, random_seed=0).draws
     model = bs.leaderboard.build_model(board)
     assert {v.name for v in model.observed_RVs} == {"score", "anchor_residual"}
     with model:
-        trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=4)
+        trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=2)
     tree = bs.leaderboard.complete(trace, board, model=model)
     for name in ("theta_sota", "winner_skill", "shift", "rho"):
         drawn, sd = tree["posterior"][name].values, exact[name].std()
