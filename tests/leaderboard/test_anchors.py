@@ -102,6 +102,17 @@ def test_an_anchor_alone_leaves_the_board():
     assert left != with_known(BOARD, {"d": 0.86}, only=["d"])  # another digest
 
 
+@pytest.mark.parametrize("data", [BOARD, answers()], ids=["scores", "answers"])
+def test_some_entries_keep_what_is_known(data):
+    known = dict(zip(data.names[1:4], (0.9, 0.88, 0.91), strict=True))
+    kept = np.array([3, 0, 5, 1])
+    some = with_known(data, known).subset(kept)
+    assert some.anchors.entry.tolist() == [3, -1, 0]
+    assert some.anchors.names == tuple(known)
+    alone = with_known(data, known, only=[data.names[2]]).subset(np.array([2, 0, 4, 1]))
+    assert some == alone
+
+
 @pytest.mark.parametrize("how", [{}, {"offset": 0.01}])
 @pytest.mark.parametrize(
     "known",
