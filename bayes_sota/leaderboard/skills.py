@@ -494,12 +494,12 @@ def prior_boards(
     rng : Generator
     """
     wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
-    vars(wide)["scale"] = fit.scale  # the same shapes, whose least width is a step of the fit
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
     psi = np.empty((size, evidence.entries.size))
     hidden, tries = np.full(size, evidence.psi[0]), draw_tries(fit, size, rng)
     for r, f, draws in parameters.cells(wide, _block(evidence)):
-        density = wide.density(wide.families[f], parameters.points(wide, draws))
+        shape = fit.shape_of(fit.families[f], parameters.points(fit, draws), evidence.y)[0]
+        density = wide.outliers.join(shape)
         psi[draws] = draw_fresh(wide, wide.tables[r], density, rng)
         if evidence.board.is_partial:
             below = np.exp(log_hidden(wide, wide.tables[r], density, tries[draws]))
