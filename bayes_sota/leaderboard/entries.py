@@ -205,8 +205,7 @@ def _stepwise(
         return ranks.stepwise_rank_sets(data.scores, errors, noise, ci_prob)
     scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
-    if np.isfinite(data.freedom):
-        noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
+    noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
     places = score_law(data).normal_scores.stabilized(data.scores)
     if data.error_ratios is None:
         return ranks.stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)

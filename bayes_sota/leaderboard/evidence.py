@@ -239,9 +239,7 @@ class Evidence:
     @cached_property
     def of_row(self) -> IntArray:
         """An entry with each distinct score, (K,)."""
-        entry = np.empty(self.values.size, np.int64)
-        entry[self.row] = self.entries
-        return entry
+        return self.entries[np.unique(self.row, return_index=True)[1]]
 
     @cached_property
     def prepared(self) -> Any:
@@ -286,10 +284,8 @@ class Evidence:
         assert self.numbers is not None
         return noise_of(tuple(map(tuple, self.numbers.tolist())), luck)
 
-    def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray | float:
+    def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Factors that make Student's t of normal numbers, with the freedom of the errors."""
-        if not np.isfinite(self.freedom):
-            return 1.0
         return student_factors(self.freedom, shape, rng)
 
     def shown(self, scores: FloatArray) -> FloatArray:

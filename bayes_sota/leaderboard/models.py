@@ -303,7 +303,7 @@ def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
     top = pt.max(log_density, axis=-1, keepdims=True)
     if not fit.evidence.is_cut:
         top = pt.maximum(top, -_LARGEST_LOG)
-    return top, fit.outliers.join(pt.exp(log_density - top), pt.exp(-top))
+    return top, fit.join(pt.exp(log_density - top), pt.exp(-top))
 
 
 def observe_scores(
