@@ -24,7 +24,7 @@ from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals, stray_variances
 from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
-from bayes_sota.leaderboard.skills import replicate_scores
+from bayes_sota.leaderboard.skills import draw_fresh
 from bayes_sota.maximum.models import correlation_variable
 
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
@@ -350,7 +350,9 @@ def observe_scores(
     def random(
         log_density: FloatArray, rho: FloatArray, rng: np.random.Generator, size: Any
     ) -> FloatArray:
-        return replicate_scores(fit, log_density, float(np.ravel(rho)[0]), rng)
+        density, rho = fit.join(fit.in_units(log_density)[0])[None], np.ravel(rho)[:1]
+        psi = draw_fresh(fit, fit.tables[fit.nodes.find(rho)[0]], density, rng)
+        return evidence.board.sign * evidence.draw_scores(psi, float(rho[0]), 0.0, rng)[0]
 
     return pm.CustomDist(
         name,

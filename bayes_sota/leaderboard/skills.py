@@ -430,19 +430,6 @@ def fresh_scores(
     return scores
 
 
-def replicate_scores(
-    fit: FieldFit, log_density: FloatArray, rho: float, rng: np.random.Generator
-) -> FloatArray:
-    """Scores of a fresh modelled part of the board as they are printed, (n,).
-
-    The log density of the shape on the grid is one for all entries, (G,), or one for each, (n, G).
-    """
-    r = int(fit.nodes.find(np.array([rho]))[0])
-    density = fit.join(fit.in_units(log_density)[0])[None]
-    psi = draw_fresh(fit, fit.tables[r], density, rng)
-    return fit.evidence.board.sign * fit.evidence.draw_scores(psi, rho, 0.0, rng)[0]
-
-
 def draw_fresh(
     fit: FieldFit, table: Tables, density: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
