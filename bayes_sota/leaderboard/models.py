@@ -137,14 +137,14 @@ def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
     given = every - loading[:, None] * loading
     variances, log_prior = stray_variances(residual.size)
 
-    def law(mean: Any, covariance: Any) -> tuple[FloatArray, Any]:
+    def mixed(mean: Any, covariance: Any) -> tuple[FloatArray, Any]:
         return np.exp(log_prior), pm.MvNormal.dist(mean, covariance + variances)
 
     pm.modelcontext(None).add_coord("anchor", list(anchors.names))
-    with_shift = law(loading * shift, given)
-    pm.Mixture("anchor_residual", *with_shift, observed=residual, dims="anchor")
+    law_given_shift = mixed(loading * shift, given)
+    pm.Mixture("anchor_residual", *law_given_shift, observed=residual, dims="anchor")
     if not fit.priors.correlation.is_fixed:
-        alone_likely = pm.logp(pm.Mixture.dist(*law(np.zeros(residual.size), every)), residual)
+        alone_likely = pm.logp(pm.Mixture.dist(*mixed(np.zeros(residual.size), every)), residual)
         pm.Potential("anchors_leave_rho", -alone_likely)
 
 
