@@ -222,7 +222,8 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     fewer classifiers. A few outliers that follow the prior of the place are part of P.
 
     Fields that differ by a covariate make this a truncated regression: the covariates of hidden
-    entries would have to be known for their number to count.
+    entries would have to be known for their number to count. What single entries have beyond their
+    covariates belongs into the spread, not into places of their own.
 
     Parameters
     ----------
