@@ -34,4 +34,4 @@ def log_likelihood_at(
     tables = tuple(fit.evidence.at(float(r), luck) for r in np.atleast_1d(rho))
     shape, log_unit = fit.shape_of(family, points)
     likelihood = Likelihood(tables, fit.copies, fit.evidence)
-    return likelihood(fit.outliers.join(shape), log_unit)
+    return likelihood(fit.join(shape), log_unit)

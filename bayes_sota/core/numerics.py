@@ -188,6 +188,8 @@ def student_factors(freedom: float, shape: tuple[int, ...], rng: np.random.Gener
     >>> round(float(np.mean(factors**-2)), 2)
     1.0
     """
+    if np.isinf(freedom):
+        return np.ones(shape)
     factors: FloatArray = np.sqrt(freedom / rng.chisquare(freedom, shape))
     return factors
 

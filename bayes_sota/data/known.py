@@ -127,6 +127,11 @@ class Anchors(Observed):
         """Names and digest."""
         return f"<Anchors {', '.join(map(quoted, self.names))}: {self.data_hash()}>"
 
+    def among(self, kept: IntArray) -> "Anchors":
+        """Anchors of a board with only these entries; others no longer compete."""
+        place = {old: new for new, old in enumerate(kept.tolist())}
+        return self.copy_with(entry=np.array([place.get(j, -1) for j in self.entry.tolist()]))
+
 
 def private_board(boards: PairedBoards) -> Leaderboard:
     """The private board of two, with its anchors."""
@@ -149,7 +154,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
 ) -> D:
     """The same board or answers, with anchors: entries whose skill is known.
 
-    Give them last: ``subset`` and ``about`` of answers return data without known skills.
+    Give them last: ``about`` and ``subset`` of items return answers without known skills.
 
     Parameters
     ----------

@@ -333,6 +333,8 @@ class Leaderboard(BestScore):
             known["task_influence"] = self.task_influence[:, entries]
         if self.n_classifiers == self.n_entries:
             known["n_classifiers"] = len(entries)
+        if self.anchors is not None:
+            known["anchors"] = self.anchors.among(entries)
         return self.copy_with(**known)
 
     def maximum_only(self) -> BestScore:

@@ -280,7 +280,7 @@ class Outcomes(Observed):
         """The same outcomes for some classifiers and items, in the order asked for.
 
         Each is a number (from 0; negative ones count from the end) or a name; or a mask of booleans
-        says which. Default: all.
+        says which. Default: all. Known skills stay, unless only some items do.
 
         Examples
         --------
@@ -294,7 +294,10 @@ class Outcomes(Observed):
         every = {kind: getattr(self, kind) for kind in _OF_ITEMS}
         known = {kind: None if of is None else [of[i] for i in rows] for kind, of in every.items()}
         known["names"] = [self.names[j] for j in columns]
-        return self._with(self._given[at], n_runs=self.run_numbers[at], **known)
+        some = self._with(self._given[at], n_runs=self.run_numbers[at], **known)
+        if self.anchors is None or items is not None:
+            return some
+        return some.copy_with(anchors=self.anchors.among(columns))
 
     def _with(self, values: FloatArray, **changes: Any) -> "Outcomes":
         """The same with other values, and what else changes."""

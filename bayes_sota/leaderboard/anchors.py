@@ -24,7 +24,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, logsumexp
 
 from bayes_sota.core.errors import quoted
 from bayes_sota.core.priors import CorrelationPrior
@@ -103,11 +103,9 @@ def explain(
     """
     kept, (times, more) = parts_of(anchors, error)
     within, cross = corr * times + more, cross * kept
-    stray = _stray_sets(residual.size)
-    each = np.stack([within + np.diag(_STRAYS_BY * one) for one in stray])
+    variances, log_prior = stray_variances(residual.size)
+    each = np.stack([within + more for more in variances])
     inverse = np.linalg.inv(each)
-    count = stray.sum(axis=1)
-    log_prior = count * np.log(_STRAY) + (residual.size - count) * np.log(1 - _STRAY)
     fit = inverse @ residual @ residual + np.linalg.slogdet(each)[1]
     log_weight = log_prior.reshape(-1, *[1] * (corr.ndim - 2)) - fit / 2
     share = np.exp(log_weight - log_weight.max(axis=0))
@@ -144,15 +142,20 @@ def loadings_at(rho: Any, law: ScoreLaw, anchors: Anchors, best: float) -> Float
     return rho * np.exp(-_FALL * distances(law, anchors.skill, best))
 
 
-def _stray_sets(count: int) -> FloatArray:
-    """Sets of anchors that may be from another population, of few at a time, (S, q)."""
+def stray_variances(count: int) -> tuple[FloatArray, FloatArray]:
+    """Variances that strays add to residuals, (S, q, q), and log priors of who they are, (S,).
+
+    Of few strays at a time where anchors are many.
+    """
     sets: list[tuple[int, ...]] = []
     for size in range(count + 1):
         more = list(combinations(range(count), size))
         if size > 1 and len(sets) + len(more) > _MOST_SETS:
             break
         sets += more
-    return np.array([np.isin(np.arange(count), one) for one in sets], float)
+    stray = np.array([np.isin(np.arange(count), one) for one in sets])
+    log_prior = np.where(stray, np.log(_STRAY), np.log(1 - _STRAY)).sum(axis=1)
+    return _STRAYS_BY * stray[:, None] * np.eye(count), log_prior - logsumexp(log_prior)
 
 
 def shift_of_scores(board: Leaderboard, law: ScoreLaw) -> Shift | None:

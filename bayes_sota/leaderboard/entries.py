@@ -200,17 +200,14 @@ def _stepwise(
         squares = variance[:, None] + variance - 2 * covariance
         if data.is_answers:
             squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
-        np.fill_diagonal(squares, 0.0)
         errors = np.sqrt(np.maximum(squares, 0))
         return ranks.stepwise_rank_sets(data.scores, errors, noise, ci_prob)
     scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
-    if np.isfinite(data.freedom):
-        noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
+    noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
     places = score_law(data).normal_scores.stabilized(data.scores)
     if data.error_ratios is None:
         return ranks.stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)
     ratios = data.error_ratios
     errors = np.hypot(ratios[:, None], ratios)
-    np.fill_diagonal(errors, 0.0)
     return ranks.stepwise_rank_sets(places, errors, noise * ratios, ci_prob)

@@ -239,9 +239,7 @@ class Evidence:
     @cached_property
     def of_row(self) -> IntArray:
         """An entry with each distinct score, (K,)."""
-        entry = np.empty(self.values.size, np.int64)
-        entry[self.row] = self.entries
-        return entry
+        return self.entries[np.unique(self.row, return_index=True)[1]]
 
     @cached_property
     def prepared(self) -> Any:
@@ -286,10 +284,8 @@ class Evidence:
         assert self.numbers is not None
         return noise_of(tuple(map(tuple, self.numbers.tolist())), luck)
 
-    def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray | float:
+    def wider(self, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
         """Factors that make Student's t of normal numbers, with the freedom of the errors."""
-        if not np.isfinite(self.freedom):
-            return 1.0
         return student_factors(self.freedom, shape, rng)
 
     def shown(self, scores: FloatArray) -> FloatArray:
@@ -353,7 +349,7 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         lowest = float(expected_maximum(numbers).max())
     else:
         many = np.unique(values[entries]).size > _MOST_VALUES
-        distinct, kind, row = _rows(values[entries], kinds[entries], 0, _MOST_VALUES * many)
+        distinct, kind, row = _rows(values[entries], kinds[entries], _MOST_VALUES * many)
     law = law.fitted_to(distinct)
     complete = entries.size == values.size and not board.is_partial
     return Evidence(
@@ -450,8 +446,9 @@ def _chosen(
     """
     for closeness, bins in _COARSENESS:
         numbers, kinds = submission_kinds(board.submissions, closeness)
-        leading = int(kinds[board.order[0]])
-        distinct, kind, row = _rows(values[entries], kinds[entries], leading, bins)
+        before = int(kinds[board.order[0]]) + 1  # the leader's kind becomes the last
+        numbers, kinds = np.roll(numbers, -before, axis=0), (kinds - before) % len(numbers)
+        distinct, kind, row = _rows(values[entries], kinds[entries], bins)
         if distinct.size <= _MOST_CHOSEN:
             break
     return numbers, kinds, distinct, kind, row
@@ -465,10 +462,8 @@ def submission_kinds(numbers: FloatArray, closeness: float) -> tuple[FloatArray,
     return kinds, index.ravel()
 
 
-def _rows(
-    values: FloatArray, kinds: IntArray, leading: int, bins: int
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Value and kind of each row, worst first, the leader's last; and row of each entry.
+def _rows(values: FloatArray, kinds: IntArray, bins: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """Value and kind of each row, worst first, then by kind; and row of each entry.
 
     With bins, scores in one of equally wide bins are one value, their mean; the best stay alone.
     """
@@ -476,12 +471,10 @@ def _rows(
     if bins:
         low, high = values.min(), values.max()
         place = np.where(values == high, bins, np.floor((values - low) / (high - low) * bins))
-    last = np.where(kinds == leading, kinds.max() + 1, kinds)
-    rows, index = np.unique(np.stack([place, last], axis=1), axis=0, return_inverse=True)
+    rows, index = np.unique(np.stack([place, kinds], axis=1), axis=0, return_inverse=True)
     index = index.ravel()
     means = np.bincount(index, weights=values) / np.bincount(index)
-    kind = np.where(rows[:, 1] == kinds.max() + 1, leading, rows[:, 1]).astype(np.int64)
-    return means, kind, index
+    return means, rows[:, 1].astype(np.int64), index
 
 
 def _loadings_of(

@@ -47,45 +47,6 @@ NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
 
 @dataclass(frozen=True, eq=False)
-class Outliers:
-    """The few outliers that belong to no shape: a leader of another kind stays where it is.
-
-    Their skills follow the wide prior of the field's place. Their share is one of the modelled
-    part, at the largest rho: a shape that lies below the cut must still explain the crowd above,
-    however closely scores follow skills.
-
-    Attributes
-    ----------
-    share : float
-        Half an entry of the modelled part.
-    profile : ndarray, shape (G,)
-        ``share`` times the density of their skills, given that they are in the modelled part.
-    reach : ndarray, shape (G,), or None
-        Probability of a score in the modelled part, times the grid step; None if all is modelled.
-    """
-
-    share: float
-    profile: FloatArray
-    reach: FloatArray | None
-
-    @classmethod
-    def of(cls, evidence: Evidence, scale: FieldScale, largest: Tables) -> Self:
-        """Of a board with these tables at the largest rho."""
-        share, z = _STRANGERS / evidence.copies.sum(), evidence.y - scale.location
-        wide = np.exp(-0.5 * (z / scale.location_sd) ** 2)
-        wide /= scale.location_sd * np.sqrt(2 * np.pi)
-        if not evidence.is_cut:
-            return cls(share, share * wide, None)
-        reach = largest.typical * evidence.step
-        return cls(share, share * wide / max(float(wide @ reach), _TINY), reach)
-
-    def join(self, shape: Any, whole: Any = 1.0) -> Any:
-        """Density of skill, (..., G), from that of the shape, whose integral is ``whole``."""
-        modelled = whole if self.reach is None else (shape @ self.reach)[..., None]
-        return (1 - self.share) * shape + modelled * self.profile
-
-
-@dataclass(frozen=True, eq=False)
 class FieldFit(Fit):
     """Evidence of a board, with weighted parameters of every family at every value of rho.
 
@@ -113,9 +74,37 @@ class FieldFit(Fit):
         return FieldScale(*prior, evidence.step)
 
     @cached_property
-    def outliers(self) -> Outliers:
-        """The few that belong to no shape."""
-        return Outliers.of(self.evidence, self.scale, self.tables[-1])
+    def outliers(self) -> tuple[float, FloatArray, FloatArray | None]:
+        """The few that belong to no shape: a leader of another kind stays where it is.
+
+        Their skills follow the wide prior of the field's place. Their share is one of the modelled
+        part, at the largest rho: a shape that lies below the cut must still explain the crowd
+        above, however closely scores follow skills.
+
+        Returns
+        -------
+        share : float
+            Half an entry of the modelled part.
+        profile : ndarray, shape (G,)
+            ``share`` times the density of their skills, given that they are in the modelled part.
+        reach : ndarray, shape (G,), or None
+            Probability of a score in the modelled part, times the grid step; None if all is
+            modelled.
+        """
+        evidence, scale = self.evidence, self.scale
+        share, z = _STRANGERS / evidence.copies.sum(), evidence.y - scale.location
+        wide = np.exp(-0.5 * (z / scale.location_sd) ** 2)
+        wide /= scale.location_sd * np.sqrt(2 * np.pi)
+        if not evidence.is_cut:
+            return share, share * wide, None
+        reach = self.tables[-1].typical * evidence.step
+        return share, share * wide / max(float(wide @ reach), _TINY), reach
+
+    def join(self, shape: Any, whole: Any = 1.0) -> Any:
+        """Density of skill, (..., G), from that of the shape, whose integral is ``whole``."""
+        share, profile, reach = self.outliers
+        modelled = whole if reach is None else (shape @ reach)[..., None]
+        return (1 - share) * shape + modelled * profile
 
     def at_rho(self, rho: float) -> Self:
         """The same where one value of rho has all the weight."""
@@ -146,7 +135,7 @@ class FieldFit(Fit):
 
     def density(self, family: str, points: FloatArray) -> FloatArray:
         """P(psi) at the grid for each point, per unit of y, shape (N, G)."""
-        return self.outliers.join(self.shape_of(family, points)[0])
+        return self.join(self.shape_of(family, points)[0])
 
     def shape_of(
         self, family: str, points: FloatArray, y: FloatArray | None = None
@@ -180,7 +169,7 @@ class FieldFit(Fit):
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
         """Log probability of all scores at each point of a family and node of rho, (N, R)."""
         shape, log_unit = self.shape_of(family, points)
-        return self.likelihood(self.outliers.join(shape), log_unit)
+        return self.likelihood(self.join(shape), log_unit)
 
     @cached_property
     def likelihood(self) -> "Likelihood":
@@ -207,7 +196,7 @@ class FieldFit(Fit):
         for r, f, draws in parameters.cells(self, 1000):
             points, inverse = np.unique(parameters.points(self, draws), axis=0, return_inverse=True)
             shape, log_unit = self.shape_of(self.families[f], points)
-            each = weight * likelihoods[r].each(self.outliers.join(shape), log_unit)[:, 0]
+            each = weight * likelihoods[r].each(self.join(shape), log_unit)[:, 0]
             log_p[draws] = each[inverse.reshape(-1, 1), row]
         return log_p
 

@@ -18,10 +18,10 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
-from bayes_sota.core.types import FloatArray
-from bayes_sota.data.averages import korn_graubard, summed_by_cluster
+from bayes_sota.core.types import FloatArray, IntArray
+from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import MISSING, Outcomes
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.comparison import notes_on_average
 from bayes_sota.items.correlation import (
     ResponseCorrelation,
@@ -112,7 +112,7 @@ def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:
     elif data.is_average:
         effective = data.average.effective
     else:
-        effective = data.totals / _design_effect(data, correlation)
+        effective = data.totals / _design_effect(data, correlation.leaders)
     typical = effective[correlation.leaders] if data.is_average else effective
     n = max(2, round(float(np.median(typical))))
     rounded = np.round(data.scores * n) / n
@@ -152,17 +152,13 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
     return ratio
 
 
-def _design_effect(data: Outcomes, correlation: ResponseCorrelation) -> float:
+def _design_effect(data: Outcomes, leaders: IntArray) -> float:
     """Variance of the leaders' scores over clusters, relative to independent items; at least 1."""
     if data.clusters is None:
         return 1.0
-    answers = data.correct[:, correlation.leaders].astype(float)
-    answered = answers != MISSING
-    scores = data.scores[correlation.leaders]
-    sums = summed_by_cluster(np.where(answered, answers - scores, 0.0), data.clusters)
-    expected = np.maximum(answered.sum(axis=0) * scores * (1 - scores), 0.5)
-    squares = np.sum(np.ascontiguousarray(sums.T) ** 2, axis=1)
-    return float(max(1.0, np.mean(squares / expected)))
+    n, scores = data.totals[leaders], data.scores[leaders]
+    squares = (n * data.standard_errors[leaders]) ** 2
+    return max(1.0, float(np.mean(squares / np.maximum(n * scores * (1 - scores), 0.5))))
 
 
 def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:

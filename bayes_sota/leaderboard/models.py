@@ -21,10 +21,10 @@ from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals
+from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals, stray_variances
 from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
-from bayes_sota.leaderboard.skills import replicate_scores
+from bayes_sota.leaderboard.skills import draw_fresh
 from bayes_sota.maximum.models import correlation_variable
 
 _LEAST_NODES, _MOST_NODES, _PER_ROOT = 24, 96, 1.7  # of rho: the likelihood bends as entries
@@ -79,7 +79,7 @@ def build_model(
         part), whose draws are fresh boards with as many entries. ``family`` says which shape it is,
         -1 for one's own. Where rho is known it is deterministic.
         With anchors (``bs.with_known``) observed ``anchor_residual`` (anchor): score less known
-        skill, in standard errors, none of which is taken for one of another population.
+        skill, in standard errors, each of which may be one of another population.
 
     Raises
     ------
@@ -135,10 +135,16 @@ def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
     every = (rho**2 * np.outer(fall, fall) * (1 - alone) + alone) * within[0] + within[1]
     loading = rho * fall * kept
     given = every - loading[:, None] * loading
+    variances, log_prior = stray_variances(residual.size)
+
+    def mixed(mean: Any, covariance: Any) -> tuple[FloatArray, Any]:
+        return np.exp(log_prior), pm.MvNormal.dist(mean, covariance + variances)
+
     pm.modelcontext(None).add_coord("anchor", list(anchors.names))
-    pm.MvNormal("anchor_residual", loading * shift, given, observed=residual, dims="anchor")
+    law_given_shift = mixed(loading * shift, given)
+    pm.Mixture("anchor_residual", *law_given_shift, observed=residual, dims="anchor")
     if not fit.priors.correlation.is_fixed:
-        alone_likely = pm.logp(pm.MvNormal.dist(np.zeros(residual.size), every), residual)
+        alone_likely = pm.logp(pm.Mixture.dist(*mixed(np.zeros(residual.size), every)), residual)
         pm.Potential("anchors_leave_rho", -alone_likely)
 
 
@@ -211,9 +217,13 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
 
     .. math:: c_j \Big[\log \sum_g P(y_g)\, K_g(x_j, \rho) - \log \sum_g P(y_g)\, R_g(\rho)\Big]
 
-    and an equal share of the log probability of the number of entries below the modelled part;
-    ``c`` is below 1 where a spike of equal scores is taken for fewer classifiers. A few outliers
-    that follow the prior of the place are part of P.
+    and, where all entries have one field, an equal share of the log probability of the number of
+    entries below the modelled part. ``c`` is below 1 where a spike of equal scores is taken for
+    fewer classifiers. A few outliers that follow the prior of the place are part of P.
+
+    Fields that differ by a covariate make this a truncated regression: the covariates of hidden
+    entries would have to be known for their number to count. What single entries have beyond their
+    covariates belongs into the spread, not into places of their own.
 
     Parameters
     ----------
@@ -250,9 +260,10 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     log_p += pt.as_tensor_variable(np.stack([table.log_scale[rows] for table in at]))[near]
     if evidence.is_cut:
         log_reach = log_sums([table.typical[None] for table in at])
-        n = float(fit.copies.sum())
-        reach = pt.minimum(log_reach + top[..., 0], 0.0)
-        log_p += log_count_probability(reach, n, evidence.n_below, PYTENSOR) / n - log_reach
+        log_p -= log_reach
+        if shared:  # else hidden entries have fields of their own, which nothing shows
+            n, reach = float(fit.copies.sum()), pt.minimum(log_reach + top[..., 0], 0.0)
+            log_p += log_count_probability(reach, n, evidence.n_below, PYTENSOR) / n
     else:
         log_p += top[..., 0]
     total = pt.sum(weights[:, None] * log_p, axis=0)
@@ -293,7 +304,7 @@ def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
     top = pt.max(log_density, axis=-1, keepdims=True)
     if not fit.evidence.is_cut:
         top = pt.maximum(top, -_LARGEST_LOG)
-    return top, fit.outliers.join(pt.exp(log_density - top), pt.exp(-top))
+    return top, fit.join(pt.exp(log_density - top), pt.exp(-top))
 
 
 def observe_scores(
@@ -340,7 +351,9 @@ def observe_scores(
     def random(
         log_density: FloatArray, rho: FloatArray, rng: np.random.Generator, size: Any
     ) -> FloatArray:
-        return replicate_scores(fit, log_density, float(np.ravel(rho)[0]), rng)
+        density, rho = fit.join(fit.in_units(log_density)[0])[None], np.ravel(rho)[:1]
+        psi = draw_fresh(fit, fit.tables[fit.nodes.find(rho)[0]], density, rng)
+        return evidence.board.sign * evidence.draw_scores(psi, float(rho[0]), 0.0, rng)[0]
 
     return pm.CustomDist(
         name,

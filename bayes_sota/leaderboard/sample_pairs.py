@@ -170,7 +170,7 @@ def _result(
         return lay_out(drawn | bias | field_values(fit, field))
 
     private = None if boards.anchors is None else private_board(boards)
-    doubts = [] if private is None else notes_of_anchors(private)[1]
+    of_known, doubts = ([], []) if private is None else notes_of_anchors(private)
     drawn = drawing.estimands_of(pairs, noise, psi, pairs.winner, rng, private)
     new = {name: drawn.pop(name) for name in (*NEW_SCORES, "public_gain")}
     given = {"n_test": boards.n_test, "standard_error": boards.standard_errors}
@@ -211,5 +211,6 @@ def _result(
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
         "metric": "score" if boards.n_test is None else "accuracy",
         "n_copies": pairs.n_copies,
+        "notes": "; ".join(note.replace("; ", ", ") for note in of_known),
     }
     return sample.result_tree(made, known | facts)

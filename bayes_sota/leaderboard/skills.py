@@ -87,10 +87,8 @@ class Skills:
     @cached_property
     def entry_of(self) -> IntArray:
         """A modelled entry of each column, (C,)."""
-        entry = np.empty(self.psi.shape[1], np.int64)
-        drawn = self.classifier >= 0
-        entry[self.classifier[drawn]] = self.fit.evidence.entries[drawn]
-        return entry
+        column, first = np.unique(self.classifier, return_index=True)
+        return self.fit.evidence.entries[first[column >= 0]]
 
     def without_shift(self, psi: FloatArray, entries: IntArray) -> FloatArray:
         """True skills of entries from their psi, (D, k)."""
@@ -306,7 +304,7 @@ def draw_skills(
             at = at.ravel()
             wider = fit.shape_of(fit.families[f], points, every_y)[0][:, None]
         alone = wider.shape[1] > 1  # an entry has a field of its own
-        density = fit.outliers.join(wider[:, :, : evidence.y.size])
+        density = fit.join(wider[:, :, : evidence.y.size])
         cdf = np.cumsum(density * (table.score[row] if alone else table.score), axis=2)
         level = _levels(evidence, draws.size, first, columns, rng)
         rows = at[:, None] * cdf.shape[1] + (np.arange(columns) if alone else row)
@@ -390,8 +388,6 @@ def log_hidden(fit: FieldFit, table: Tables, density: FloatArray, tries: FloatAr
 
     For densities (D, G) and numbers of classifiers (D,).
     """
-    if not fit.evidence.board.is_partial:
-        return np.zeros_like(density)
     mass, reached = density * (1 - table.typical), density @ table.typical
     rate = (fit.copies.sum() / np.maximum(reached, _TINY))[:, None]
     unlisted = np.maximum(tries - fit.evidence.scores.size, 0)[:, None]
@@ -432,19 +428,6 @@ def fresh_scores(
         drawn = fit.evidence.draw_scores(at, float(fit.rho[r]), float(fit.nodes.luck[r]), rng)
         scores[draws] = drawn[:, first][:, classifier]  # copies of a classifier have one score
     return scores
-
-
-def replicate_scores(
-    fit: FieldFit, log_density: FloatArray, rho: float, rng: np.random.Generator
-) -> FloatArray:
-    """Scores of a fresh modelled part of the board as they are printed, (n,).
-
-    The log density of the shape on the grid is one for all entries, (G,), or one for each, (n, G).
-    """
-    r = int(fit.nodes.find(np.array([rho]))[0])
-    density = fit.outliers.join(fit.in_units(log_density)[0])[None]
-    psi = draw_fresh(fit, fit.tables[r], density, rng)
-    return fit.evidence.board.sign * fit.evidence.draw_scores(psi, rho, 0.0, rng)[0]
 
 
 def draw_fresh(
@@ -494,12 +477,12 @@ def prior_boards(
     rng : Generator
     """
     wide = replace(fit, evidence=replace(fit.evidence, y=prior_grid(fit)))
-    vars(wide)["scale"] = fit.scale  # the same shapes, whose least width is a step of the fit
     evidence, law, size = wide.evidence, wide.evidence.law, parameters.node.size
     psi = np.empty((size, evidence.entries.size))
     hidden, tries = np.full(size, evidence.psi[0]), draw_tries(fit, size, rng)
     for r, f, draws in parameters.cells(wide, _block(evidence)):
-        density = wide.density(wide.families[f], parameters.points(wide, draws))
+        shape = fit.shape_of(fit.families[f], parameters.points(fit, draws), evidence.y)[0]
+        density = wide.join(shape)
         psi[draws] = draw_fresh(wide, wide.tables[r], density, rng)
         if evidence.board.is_partial:
             below = np.exp(log_hidden(wide, wide.tables[r], density, tries[draws]))

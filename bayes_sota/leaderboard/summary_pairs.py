@@ -12,10 +12,8 @@ from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose, estimand_summary, how_drawn, seed_of
 from bayes_sota.core.tables import SOFTWARE, Report, rows_of, table_of
-from bayes_sota.data.known import private_board
 from bayes_sota.data.observed import BOARDS, PairedBoards
 from bayes_sota.leaderboard import summary_words as words
-from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.specification import notes_on_field
 
 MEANING = {
@@ -101,8 +99,7 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
     n_gained = int(np.sum((false <= 1 - ci_prob) & (p > 0.5)))
     likely = sorted(entries, key=lambda row: (-row["p_best"], row["name"]))
     notes = [*boards.notes, *notes_on_field(boards, model)]
-    if boards.anchors is not None:
-        notes += notes_of_anchors(private_board(boards))[0]
+    notes += filter(None, tree.attrs["notes"].split("; "))
     if copies := int(tree.attrs["n_copies"]):
         same = text.counted(copies, "team has", "teams have")
         notes.append(f"{same} the same two scores as another team, and count as one with it")

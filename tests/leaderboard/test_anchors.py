@@ -103,6 +103,17 @@ def test_an_anchor_alone_leaves_the_board():
     assert left != with_known(BOARD, {"d": 0.86}, only=["d"])  # another digest
 
 
+@pytest.mark.parametrize("data", [BOARD, answers()], ids=["scores", "answers"])
+def test_some_entries_keep_what_is_known(data):
+    known = dict(zip(data.names[1:4], (0.9, 0.88, 0.91), strict=True))
+    kept = np.array([3, 0, 5, 1])
+    some = with_known(data, known).subset(kept)
+    assert some.anchors.entry.tolist() == [3, -1, 0]
+    assert some.anchors.names == tuple(known)
+    alone = with_known(data, known, only=[data.names[2]]).subset(np.array([2, 0, 4, 1]))
+    assert some == alone
+
+
 @pytest.mark.parametrize("how", [{}, {"offset": 0.01}])
 @pytest.mark.parametrize(
     "known",
@@ -320,15 +331,16 @@ def test_skills_alone_without_luck():
 
 
 @pytest.mark.slow
-def test_nuts_of_the_model_agrees_with_the_exact_route(no_strays):
+def test_nuts_of_the_model_agrees_with_the_exact_route():
+    """The second anchor is likely, but not surely, a stray."""
     import pymc as pm
 
-    board = with_known(BOARD, {"c": 0.89, "d": Known(0.86, n_test=5000)}, only=["d"])
+    board = with_known(BOARD, {"c": 0.90, "d": Known(0.915, n_test=5000)}, only=["d"])
     exact = board_posterior(board, random_seed=0).draws
     model = bs.leaderboard.build_model(board)
     assert {v.name for v in model.observed_RVs} == {"score", "anchor_residual"}
     with model:
-        trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=4)
+        trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=2)
     tree = bs.leaderboard.complete(trace, board, model=model)
     for name in ("theta_sota", "winner_skill", "shift", "rho"):
         drawn, sd = tree["posterior"][name].values, exact[name].std()

@@ -79,20 +79,6 @@ def test_probabilities_of_the_best_agree_with_counting(field: Leaderboard, fitte
     assert entries.p_best.sum() == pytest.approx(1)
 
 
-@pytest.mark.slow
-def test_few_draws_are_never_certain(fitted: Fit) -> None:
-    """Errors of one to eight draws cover what many draws say, and are never 0."""
-    fit = fitted[0].skills.fit
-    truth = draw_entries(fit, 4000, np.random.default_rng(0)).p_best
-    for draws in (1, 8):
-        few = [draw_entries(fit, draws, np.random.default_rng(seed)) for seed in range(20)]
-        leading = truth > 0.02
-        errors = np.array([found.p_best_mcse[leading] for found in few])
-        off = np.array([found.p_best[leading] - truth[leading] for found in few])
-        assert errors.min() > 0
-        assert np.sqrt(np.mean(off**2)) < 1.5 * np.sqrt(np.mean(errors**2))
-
-
 def test_ranks_are_permutations_and_equal_scores_share_everything(
     field: Leaderboard, fitted: Fit
 ) -> None:

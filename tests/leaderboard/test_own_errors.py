@@ -1,11 +1,10 @@
-"""Boards whose entries have their own error: plain boards, answers, importance sampling."""
+"""Boards whose entries have their own error: plain boards, new scores (``test_posterior.py``)."""
 
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import binom
 
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation, board_priors
+from bayes_sota.core.priors import board_priors
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.evidence import board_evidence
 from bayes_sota.leaderboard.posterior import board_posterior
@@ -47,38 +46,6 @@ def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(common, each)
         sd = plain[name].std()
         assert own[name].mean() == pytest.approx(plain[name].mean(), abs=0.1 * sd), name
         assert own[name].std() == pytest.approx(sd, rel=0.1), name
-
-
-COUNTS, SIZES = np.array([86, 160, 29]), np.array([100, 200, 30])
-PRIORS = BoardPriors(correlation=FixedCorrelation(0.0), families=("normal",))
-SMALL = Leaderboard(COUNTS / SIZES, n_test=SIZES.tolist(), rounding="exact")
-
-
-def test_agrees_with_likelihood_weighting():
-    """Places, spreads and skills from their priors, weighted by binomial counts of own sizes."""
-    rng, size = np.random.default_rng(8), 400_000
-    (location, location_sd), (log_spread, spread_sd) = PRIORS.location, PRIORS.log_spread
-    t = rng.standard_normal((2, size))
-    y = location + location_sd * t[0]
-    y = y + np.exp(log_spread + spread_sd * t[1]) * rng.standard_normal((3, size))
-    stranger = rng.random((3, size)) < 0.5 / 3
-    y = np.where(stranger, location + location_sd * rng.standard_normal((3, size)), y)
-    theta = expit(y)
-    fit = binom.logpmf(COUNTS[:, None], SIZES[:, None], theta).sum(axis=0)
-    weights = np.exp(fit - fit.max())
-    weights /= weights.sum()
-    assert 1 / np.sum(weights**2) > 1000
-    best = theta.max(axis=0)
-    found = board_posterior(SMALL, PRIORS, draws=20_000, random_seed=1)
-    sd = np.sqrt(weights @ (best - weights @ best) ** 2)
-    assert found.draws["theta_sota"].mean() == pytest.approx(weights @ best, abs=0.1 * sd)
-    assert found.draws["theta_sota"].std() == pytest.approx(sd, rel=0.1)
-    means = theta @ weights
-    spread = np.sqrt((theta - means[:, None]) ** 2 @ weights)
-    np.testing.assert_array_less(np.abs(found.entries.skill.mean(axis=0) - means), 0.1 * spread)
-    np.testing.assert_allclose(found.entries.skill.std(axis=0), spread, rtol=0.1)
-    share = np.bincount(theta.argmax(axis=0), weights)
-    np.testing.assert_allclose(found.entries.p_best, share, atol=0.04)
 
 
 @pytest.mark.parametrize("n_test", [400, [400, 300]])

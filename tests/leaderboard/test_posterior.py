@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from boards import evidence_of
+from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse
@@ -26,12 +27,12 @@ def small() -> BoardPosterior:
     return board_posterior(SMALL, draws=20_000, random_seed=2)
 
 
-def board_of(counts, n: int, **options) -> Leaderboard:
-    return Leaderboard(np.asarray(counts) / n, n_test=n, rounding="exact", **options)
+def board_of(counts, n) -> Leaderboard:
+    return Leaderboard(np.asarray(counts) / n, n_test=n, rounding="exact")
 
 
-def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) -> dict:
-    """Likelihood weighting: parameters and skills from the prior, weighted by the scores."""
+def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) -> tuple:
+    """Likelihood weighting: skills of three entries from the prior, (3, size), and weights."""
     rng = np.random.default_rng(8)
     priors = BoardPriors()
     (location, location_sd), (log_spread, spread_sd) = priors.location, priors.log_spread
@@ -44,38 +45,46 @@ def weighted_simulation(board: Leaderboard, rho: float, family: str, size: int) 
         y = edge + soft * rng.standard_normal((3, size)) - tail * rng.exponential(size=(3, size))
     stranger = rng.random((3, size)) < 0.5 / 3
     y = np.where(stranger, location + location_sd * rng.standard_normal((3, size)), y)
-    counts = np.asarray(board.scores)[:, None] * board.n_test
-    p = counts / board.n_test
-    log_right, log_wrong = -np.logaddexp(0, -y), -np.logaddexp(0, y)
-    fit = counts * (log_right - np.log(p))
-    fit += (board.n_test - counts) * (log_wrong - np.log1p(-p))
-    weights = np.exp(fit.sum(axis=0) / (1 - rho**2))
-    weights /= weights.sum()
-    shift = rho * rng.standard_normal(size)
-    theta = score_law(board).remove_shift(expit(y), shift)
-    best = theta.max(axis=0)
-    mean = weights @ best
-    return {
-        "mean": mean,
-        "sd": np.sqrt(weights @ (best - mean) ** 2),
-        "winner": weights @ theta[2],
-        "effective": 1 / np.sum(weights**2),
-    }
+    n = np.rint(board.sizes)[:, None]
+    fit = stats.binom.logpmf(np.rint(board.scores[:, None] * n), n, expit(y)).sum(axis=0)
+    weights = np.exp((fit - fit.max()) / (1 - rho**2))
+    theta = score_law(board).remove_shift(expit(y), rho * rng.standard_normal(size))
+    return theta, weights / weights.sum()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("family", ["normal", "ex-gaussian"])
-@pytest.mark.parametrize("rho", [pytest.param(0.0, marks=pytest.mark.slow), 0.8])
-def test_agrees_with_likelihood_weighting(rho: float, family: str) -> None:
+OF_OWN_SIZES = board_of([86, 160, 29], np.array([100, 200, 30]))
+
+
+@pytest.mark.parametrize(
+    ("board", "rho", "family"),
+    [
+        (OF_OWN_SIZES, 0.0, "normal"),
+        *(
+            pytest.param(SMALL, rho, family, marks=pytest.mark.slow)
+            for rho in (0.0, 0.8)
+            for family in ("normal", "ex-gaussian")
+        ),
+    ],
+)
+def test_agrees_with_likelihood_weighting(board, rho: float, family: str) -> None:
     priors = BoardPriors(correlation=FixedCorrelation(rho), families=(family,))
-    found = board_posterior(SMALL, priors, draws=20_000, random_seed=1)
-    ours, other = found.draws, weighted_simulation(SMALL, rho, family, 1_000_000)
-    own = cluster_mcse(ours["theta_sota"], *found.skills.parameters.behind)
-    error = np.hypot(other["sd"] / np.sqrt(other["effective"]), own)
-    assert other["effective"] > 1000
-    assert ours["theta_sota"].mean() == pytest.approx(other["mean"], abs=4 * error)
-    assert ours["winner_skill"].mean() == pytest.approx(other["winner"], abs=4 * error)
-    assert ours["theta_sota"].std() == pytest.approx(other["sd"], rel=0.1)
+    found = board_posterior(board, priors, draws=20_000, random_seed=1)
+    theta, weights = weighted_simulation(board, rho, family, 400_000)
+    assert 1 / np.sum(weights**2) > 500
+    winner = int(np.argmax(board.scores))
+    for ours, theirs in (
+        (found.draws["theta_sota"], theta.max(axis=0)),
+        (found.draws["winner_skill"], theta[winner]),
+        *zip(found.entries.skill.T, theta, strict=True),
+    ):
+        mean = weights @ theirs
+        sd = np.sqrt(weights @ (theirs - mean) ** 2)
+        error = sd * np.sqrt(np.sum(weights**2))
+        own = cluster_mcse(ours, *found.skills.parameters.behind)
+        assert ours.mean() == pytest.approx(mean, abs=4 * np.hypot(error, own))
+        assert ours.std() == pytest.approx(sd, rel=0.1)
+    share = np.bincount(theta.argmax(axis=0), weights)
+    np.testing.assert_allclose(found.entries.p_best, share, atol=0.04)
 
 
 def test_rho_and_shift_keep_their_priors_and_the_best_is_the_best(small) -> None:

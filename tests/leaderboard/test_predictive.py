@@ -87,7 +87,7 @@ def test_each_score_has_its_probability() -> None:
     parameters = Parameters(np.zeros(2, int), np.zeros(2, int), points)
     found = fit.log_likelihood_of_entries(parameters)
     y = np.linspace(-12, 15, 200_001)
-    share = fit.outliers.share
+    share = fit.outliers[0]
     wide = stats.norm.pdf(y, *priors.location)
     for row, place, width in zip(
         found, fit.location(parameters.coordinates), fit.spread(parameters.coordinates), strict=True

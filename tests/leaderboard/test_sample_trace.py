@@ -134,7 +134,7 @@ def test_the_best_of_entries_with_fields_of_their_own_is_that_of_quadrature(trac
     rng = np.random.default_rng(0)
     own = draw_own_skills(shape, lambda draw: log_density, *shared, rng).estimands()
     rho = float(shape.rho[node])
-    density = shape.outliers.join(np.exp(log_density))
+    density = shape.join(np.exp(log_density))
     mass = density * evidence.at(rho).score[evidence.row]
     cdf = np.prod(np.cumsum(mass, axis=1) / mass.sum(axis=1, keepdims=True), axis=0)
     edges = evidence.law.skill_at(evidence.y + evidence.step / 2)

@@ -12,8 +12,8 @@ from bayes_sota.core.priors import BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard.fit import fit_field
 from bayes_sota.leaderboard.posterior import board_posterior
-from bayes_sota.leaderboard.sample import check_board
 from bayes_sota.maximum.score_laws import score_law
+from bayes_sota.maximum.submissions import expected_maximum
 
 NORMAL = BoardPriors(families=("normal",))
 
@@ -143,24 +143,12 @@ def test_skills_never_rise_when_all_have_more_submissions(luck, equal):
         assert means[-1] < means[0] - 4 * error
 
 
-@pytest.mark.slow
-def test_replicated_boards_are_like_boards_of_the_model():
-    """Scores drawn with luck .6 are found where their own replicates are; without it they fall."""
-    rng = np.random.default_rng(11)
-    tries = numbers(400, 4)
-    psi = 0.8 + 0.01 * rng.standard_normal(400)
-    luck = 0.6 * np.array([rng.standard_normal(t).max() for t in tries])
-    noise = luck + 0.8 * rng.standard_normal(400)
-    entries = gaussian(psi + 0.01 * 0.6 * noise, submissions=tries)
-    priors = BoardPriors(
-        correlation=FixedCorrelation(0.8), submission_luck=FixedCorrelation(0.6),
-        families=("normal",),
-    )  # fmt: skip
-    fit = fit_field(evidence_of(entries), priors, np.random.default_rng(0))
-    p = check_board(fit, np.random.default_rng(1))["p_value"]
-    assert np.all(np.abs(p - 0.5) < 0.49)
-    theta = board_posterior(entries, priors, random_seed=1).draws
-    assert abs(theta["theta_sota"].mean() - psi.max()) < 2.5 * theta["theta_sota"].std()
+def test_replicated_scores_have_the_luck_of_their_submissions():
+    evidence = evidence_of(gaussian(np.linspace(0.87, 0.9, 10), submissions=[1, 50] * 5))
+    drawn = evidence.draw_scores(np.full((4000, 10), 0.8), 0.6, 0.7, np.random.default_rng(0))
+    z = (drawn - 0.8) / (0.01 * 0.8)
+    luck = 0.7 * expected_maximum(np.array([1.0, 50.0]))
+    np.testing.assert_allclose(z.mean(axis=0), np.tile(luck, 5), atol=0.08)
 
 
 def test_entries_below_the_modelled_part_lose_the_luck_of_their_submissions():
