@@ -16,7 +16,7 @@ from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim, congruence_bounds
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
-from bayes_sota.core.arguments import LEVEL, checked_width
+from bayes_sota.core.arguments import checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
@@ -69,8 +69,8 @@ def claim_report(
 ) -> Report:
     """Report of claims: what is said of them, how they were computed, and after whom."""
     paragraph = [*said, *as_sentences(content.get("notes", []))]
-    usual = {"paragraph": paragraph, "measured": "claims"}
-    return Report(content=content, sentences=said, basis=[how, after], **usual | parts)
+    parts = {"paragraph": paragraph, "measured": "claims"} | parts
+    return Report(content=content, sentences=said, basis=[how, after], **parts)
 
 
 def report_claim(
@@ -117,7 +117,6 @@ def report_claim(
     The claim that ours (0.9) outperforms theirs (0.88) on 500 items is false with probability \
 0.09 (< 0.01 to 0.17, depending on the congruence).
     """
-    LEVEL.check(level, "level")
     needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
     found = judged(claim, level, printed)
     content = content_of(claim, level, [*notes, *found.pop("notes")]) | found

@@ -20,7 +20,7 @@ from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import as_shares, sds_as_shares
 from bayes_sota.claims.summary import chance, claim_report, judged
-from bayes_sota.core.arguments import LEVEL, check_choice
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import counted
@@ -54,7 +54,6 @@ _METRICS = {
     "mean": "mean",
 }
 _IMPUTED = ", standard deviations imputed from the means"
-_PROB = 0.95  # of the intervals of shares
 
 
 def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
@@ -99,7 +98,6 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
     ([0.1, 0.0], ['depends on the congruence', 'supported'])
     """
-    LEVEL.check(level, "level")
     table = read_table(claims)
     used = _columns(table, columns)
     rows, notes = _judged(table, used, level)
@@ -278,7 +276,7 @@ def _summary(group: str | None, rows: pd.DataFrame, level: float) -> dict[str, A
 
 
 def share_interval(count: int, size: int) -> tuple[float, float]:
-    r"""Jeffreys interval of a share, :math:`\mathrm{Beta}(k + 1/2, m - k + 1/2)`, equal-tailed.
+    r"""Jeffreys 95 % interval of a share, from :math:`\mathrm{Beta}(k + 1/2, m - k + 1/2)`.
 
     It reaches 0 or 1 where the share does (Brown, Cai & DasGupta 2001, doi
     10.1214/ss/1009213286).
@@ -288,7 +286,7 @@ def share_interval(count: int, size: int) -> tuple[float, float]:
     >>> [round(end, 3) for end in share_interval(41, 347)]
     [0.087, 0.155]
     """
-    ends = betaincinv(count + 0.5, size - count + 0.5, [(1 - _PROB) / 2, (1 + _PROB) / 2])
+    ends = betaincinv(count + 0.5, size - count + 0.5, [0.025, 0.975])
     return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
 
 

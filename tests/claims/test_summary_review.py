@@ -96,7 +96,10 @@ BOTH = "metric accuracy_a accuracy_b mean_a mean_b n_test"
         (("abc", "0.9", "500"), 'column "accuracy_a": a number is needed, got "abc"'),
         (("0.9", "0.8", ""), "n_test is empty"),
         (("0.9", "0.8", "1"), "whole number from 2 to 1,000,000,000, got 1"),
-        (("90.1", "0.88", "500"), "accuracy lies in [0, 1], got 90.1; in percent? then write"),
+        (
+            ("90.1", "0.88", "500"),
+            "accuracy must be a number from 0 to 1, got 90.1; in percent?",
+        ),
         (("90.1", "88", "500"), ""),
         (("91.3%", "90%", "100"), ""),
         (("1", "0", "7"), ""),
@@ -110,7 +113,7 @@ BOTH = "metric accuracy_a accuracy_b mean_a mean_b n_test"
         ),
         (("81.0", "80.0", 0.1, 0.1, "", 100, "dice"), "write all in percent, or all as shares"),
         ((0.81, 0.80, 0.6, 0.1, "", 100), "standard deviation of at most 0.3943, got 0.6"),
-        ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "[-1, 1], got 1.2"),
+        ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "correlation must be a number from -1 to 1, got 1.2"),
         ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below"),
     ],
 )
