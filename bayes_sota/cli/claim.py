@@ -83,7 +83,7 @@ def classification(
     example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
 )
 @option("--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
-@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="Standard deviations of cases.")
+@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs of cases (standard errors times sqrt(n)).")
 @option("--sd-difference", limits=POSITIVE, help="Of the differences of cases.")
 @option("--n-test", limits=COUNT, required=True, help="Number of cases.")
 @_names

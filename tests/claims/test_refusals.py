@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayes_sota as bs
@@ -34,6 +35,7 @@ close = Means(a=0.9, b=0.8, n=9, sd=SD, known=0.5)
 
 one_run = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]])
 of_runs = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]], n_runs=2)
+of_dice = pd.DataFrame({"method": ["a", "b"], "dice": [0.81, 0.8], "sd": [0.1, 0.1], "n": [9, 9]})
 no_curve = report_claim(Means(a=0.81, b=0.80, n=100, sd_difference=0.1))
 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
@@ -63,6 +65,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: Pilot.of(one_run).variance(2), "does not show what more would add"),
     (lambda: Pilot.of(of_runs.about("runs")), "no --new"),
     (lambda: bs.claims.plan_from_pilot(one_run, 0.0), "gap must be"),
+    (lambda: bs.read_leaderboard(of_dice), r"\(an SD of n cases over .* in a column se or give"),
     (lambda: bs.claims.plot_claim(no_curve), "nothing that matters is unknown"),
 ]
 
