@@ -64,6 +64,9 @@ def test_the_cheapest_design_is_that_of_all_numbers_of_runs() -> None:
     costs = {r: pilot.needed(0.03, r) * (5 + 0.5 * r) for r in range(1, 60)}
     assert content["best"]["cost"] == pytest.approx(min(costs.values()), rel=0.002)
     assert content["best"]["n_runs"] not in (1, 20)
+    assert (
+        f"shows {100 * pilot.difference:+.2g} points" in plan_from_pilot(data, 0.03).sentences[-1]
+    )
     assert content["designs"][0]["n_answers"] == 2 * content["designs"][0]["n_items"]
 
 

@@ -43,6 +43,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: p(0.8, 0.9, 100), "exchange the two"),
     (lambda: p(1.2, 0.9, 100), "accuracy must be a number from 0 to 1, got 1.2; in percent"),
     (lambda: p(0.9, 0.8, 10.5), "whole number from 2"),
+    (lambda: p(0.9, 0.8, 2 * 10**9), "to 1,000,000,000, got 2000000000"),
     (lambda: p(0.9, 0.8, 100, 0.85), "between 0.7 and 0.8, the bounds .*, got 0.85"),
     (lambda: p(0.9, 0.8, 100, "most"), "min, max, independent, got 'most'"),
     (

@@ -204,6 +204,7 @@ def test_a_frame_keeps_its_index_and_types() -> None:
     found = claims_table(given).frame
     assert (found.index.tolist(), found["n_test"].dtype) == ([7, 3], given["n_test"].dtype)
     assert list(given.columns) == ["accuracy_a", "accuracy_b", "n_test"]
+    assert found["p_false"].iloc[1] == Accuracies(a=0.9, b=0.8, n=500).p_false()  # zeros are lost
 
 
 HEADER = "accuracy_a,accuracy_b,n_test"
