@@ -23,5 +23,4 @@ from .summary_methods import report_methods as report_methods
 from .summary_methods import report_pairs as report_pairs
 from .summary_plans import plan_from_pilot as plan_from_pilot
 from .summary_plans import report_plan as report_plan
-from .summary_review import CLAIM_ROLES as CLAIM_ROLES
 from .summary_review import claims_table as claims_table

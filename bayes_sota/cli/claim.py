@@ -239,7 +239,9 @@ def batch(file: Path, level: float, reading: Any) -> Answer:
     items at which p_false falls to --level. Rows that cannot be used are an error. Standard
     deviations that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    columns = {role: reading.pop(role) for role in claims.CLAIM_ROLES if role in reading}
+    from bayes_sota.claims.summary_review import CLAIM_ROLES
+
+    columns = {role: reading.pop(role) for role in CLAIM_ROLES if role in reading}
     note_unused("a review of claims", *unread(reading))
     review = claims.claims_table(file, level=level, **columns)
     return Answer(review, lambda: claims.plot_claims(review))

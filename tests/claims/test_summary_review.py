@@ -113,7 +113,7 @@ BOTH = "metric accuracy_a accuracy_b mean_a mean_b n_test"
         ),
         (("81.0", "80.0", 0.1, 0.1, "", 100, "dice"), "write all in percent, or all as shares"),
         ((0.81, 0.80, 0.6, 0.1, "", 100), "standard deviation of at most 0.3943, got 0.6"),
-        ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "correlation must be a number from -1 to 1, got 1.2"),
+        ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "[-1, 1], got 1.2"),
         ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below"),
     ],
 )
