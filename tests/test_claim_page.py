@@ -138,14 +138,6 @@ def test_percentages_are_shares_with_two_more_digits(page):
 
 
 @pytest.mark.slow
-def test_domains_are_those_of_the_package(page):
-    found = page.execute_script("return DOMAINS")
-    assert {name: of["ratios"] for name, of in found.items()} == {
-        name: [of.odds_ratio, of.low, of.high] for name, of in DOMAINS.items()
-    }
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "n", "options"),
     [

@@ -12,8 +12,8 @@ from .plots import plot_claims as plot_claims
 from .plots import plot_methods as plot_methods
 from .plots import plot_pairs as plot_pairs
 from .printed import as_shares as as_shares
-from .printed import check_units as check_units
 from .printed import reported_claim as reported_claim
+from .printed import sds_as_shares as sds_as_shares
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import comparison_tree as comparison_tree
 from .summary import report_claim as report_claim

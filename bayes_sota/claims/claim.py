@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, check_choice
+from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, Range, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
@@ -241,17 +241,15 @@ def checked_pair(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Numbers of the winner and of the other, and of items, as arrays; or an error."""
     of_a, of_b, size = (np.asarray(x, np.float64) for x in (a, b, n))
-    low, high = bounds or (-np.inf, np.inf)
+    allowed = Range(*bounds or (-np.inf, np.inf))
     for value in (of_a, of_b):
-        wrong = value[~((value >= low) & (value <= high) & np.isfinite(value))]
+        wrong = value[~((value >= allowed.low) & (value <= allowed.high) & np.isfinite(value))]
         if wrong.size:
-            hint = f"; in percent? then write {wrong[0] / 100:g}" if 1 < wrong[0] <= 100 else ""
-            raise InputError(f"{what} lies in [{low:g}, {high:g}], got {wrong[0]:g}{hint}")
+            raise allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
     if np.any(of_a < of_b):
         raise InputError(f"A is the reported winner, but its {what} is below B's: exchange the two")
     if not np.all((size >= 2) & (size == np.floor(size)) & (size <= MOST_ITEMS)):
-        problem = f"{{name}} must be a whole number from 2 to {MOST_ITEMS:,}, got {n!r}"
-        raise InputError(problem, parameter="n_test")
+        raise Range(2, MOST_ITEMS, whole=True).refusal("n_test", n, n)
     return of_a, of_b, size
 
 

@@ -65,6 +65,7 @@ class Means(Claim):
     bounds : (float, float), optional
         Range of a case; None for an unbounded metric.
     correlations : (float, float)
+        Range over which a correlation that is not known is averaged.
 
     Raises
     ------
@@ -188,9 +189,7 @@ class Means(Claim):
         :math:`\hat d \mid d, \sigma \sim N(d, \sigma^2 / n)` and
         :math:`(n - 1) s^2 / \sigma^2 \sim \chi^2_{n-1}`.
         """
-        r = np.full(size, self.known or 0.0)
-        if self.is_open:
-            r = rng.uniform(*self.correlations, size)
+        r = rng.uniform(*self.ends, size) if self.is_open else np.full(size, self.known or 0.0)
         drawn = {"correlation": r} if self.sd_difference is None else {}
         sd = self._spread(r) * np.sqrt((self.n - 1) / rng.chisquare(self.n - 1, size))
         noise = sd / np.sqrt(self.n)

@@ -215,7 +215,7 @@ class Pilot:
         LEVEL.check(level, "level")
         ASSURANCE.check(power, "power")
         reach = float(ndtri(1 - level) + ndtri(power))
-        return max(2, ceil(self.variance(n_runs) * (max(reach, 0.0) / gap) ** 2))
+        return max(2, ceil(self.variance(n_runs) * (reach / gap) ** 2))
 
     def runs_to_plan(self, costs: tuple[float, float] | None) -> list[int]:
         """Runs to plan with: the usual ones, the pilot's, and the cheapest."""

@@ -158,7 +158,7 @@ def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
         As of ``make_collection``.
     """
     content, of = report.content, report.about.comparison
-    (factor, unit), margin = unit_of(of), content.get("margin", 0.0)
+    (factor, unit), margin = unit_of(of.are_shares), content.get("margin", 0.0)
     rows = [
         {
             "name": " minus ".join(shown_name(row[side], 14) for side in "ab"),

@@ -10,7 +10,7 @@ count gives is impossible (the GRIM check of Brown & Heathers 2017, doi 10.1177/
 ``tests/claims/test_accuracies.py`` compares with all tables, one by one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.claim import gauss
+from bayes_sota.core.arguments import Points
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.printed_scores import LEAST_PERCENT, count_bounds, parse_number, parse_scores
@@ -49,13 +50,26 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
     return (a, b), [f"{' and '.join(texts)} are read as percent"] * bare
 
 
-def check_units(in_percent: bool, spreads: Iterable[float]) -> None:
-    """Refuse standard deviations below 1 beside means in percent."""
-    if in_percent and 0 < max(spreads, default=0.0) < 1:
+def sds_as_shares(sds: Sequence[float], in_percent: bool) -> tuple[list[float], list[str]]:
+    """Standard deviations beside means as shares, and a note where they are taken as percent.
+
+    They are in percent where the means are, or one exceeds 1; not those written with a sign.
+
+    Examples
+    --------
+    >>> sds_as_shares([12.0, 10.0], True), sds_as_shares([0.12, 0.1], False)
+    (([0.12, 0.1], ['standard deviations are read as percent']), ([0.12, 0.1], []))
+    """
+    largest = max((sd for sd in sds if not isinstance(sd, Points)), default=0.0)
+    if in_percent and 0 < largest < 1:
         raise InputError(
             "the means are in percent and the standard deviations below 1: write all in percent, "
             "or all as shares"
         )
+    if not sds or (not in_percent and max(sds) <= 1):
+        return [*sds], []
+    shares = [sd if isinstance(sd, Points) else sd / 100 for sd in sds]
+    return shares, ["standard deviations are read as percent"]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.claim import DOMAINS, Claim
+from bayes_sota.claims.claim import DOMAINS, Claim, congruence_bounds
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import reported_claim
-from bayes_sota.core.arguments import LEVEL, checked_width
+from bayes_sota.core.arguments import checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
@@ -25,6 +25,8 @@ from bayes_sota.core.text import as_sentences, counted, in_points
 _COARSE = 9  # points of the sensitivity in a table
 _USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
 _AROUND = 4  # times the sizes that matter
+_MUCH = 1.5  # times that rounding moves a number of items
+type Sizes = Sequence[int | None]
 LAWS = {
     "congruence": "Dirichlet posterior of the paired outcomes, flat prior",
     "correlation": "Student t of the paired means",
@@ -67,8 +69,8 @@ def claim_report(
 ) -> Report:
     """Report of claims: what is said of them, how they were computed, and after whom."""
     paragraph = [*said, *as_sentences(content.get("notes", []))]
-    usual = {"paragraph": paragraph, "measured": "claims"}
-    return Report(content=content, sentences=said, basis=[how, after], **usual | parts)
+    parts = {"paragraph": paragraph, "measured": "claims"} | parts
+    return Report(content=content, sentences=said, basis=[how, after], **parts)
 
 
 def report_claim(
@@ -115,7 +117,6 @@ def report_claim(
     The claim that ours (0.9) outperforms theirs (0.88) on 500 items is false with probability \
 0.09 (< 0.01 to 0.17, depending on the congruence).
     """
-    LEVEL.check(level, "level")
     needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
     found = judged(claim, level, printed)
     content = content_of(claim, level, [*notes, *found.pop("notes")]) | found
@@ -128,6 +129,8 @@ def report_claim(
         "n_test_needed": needed,
         "n_test_range": [*claim.size_range(level)],
     }
+    if isinstance(claim, Accuracies) and found.get("rounding"):
+        content["n_test_rounding"] = sizes_as_printed(claim, found["rounding"], level)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
         content["rope"] = claim.rope(rope)
@@ -179,6 +182,26 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
     if ends[0] <= level < ends[1]:
         verdict = f"depends on the {claim.unknown}"
     return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
+
+
+def sizes_as_printed(claim: Accuracies, rounded: Mapping[str, Any], level: float) -> Sizes:
+    """``size`` with the widest and with the narrowest gap that prints so.
+
+    Examples
+    --------
+    >>> claim = Accuracies(a=0.90, b=0.88, n=500)
+    >>> sizes_as_printed(claim, {"counts_a": (448, 452), "counts_b": (438, 442)}, 0.05)
+    (436, 2222)
+    """
+    (low_a, high_a), (low_b, high_b) = rounded["counts_a"], rounded["counts_b"]
+    ends = []
+    for x_a, x_b in ((high_a, low_b), (low_a, min(low_a, high_b))):
+        a, b = x_a / claim.n, x_b / claim.n
+        known = claim.known
+        if known is not None:
+            known = float(np.clip(known, *congruence_bounds(a, b)))
+        ends.append(replace(claim, a=a, b=b, known=known).size(level))
+    return ends[0], ends[1]
 
 
 def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int]:
@@ -243,7 +266,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
     yield (
         f"The claim that {a} ({numbers[0]}) outperforms {b} ({numbers[1]}) on "
         f"{counted(claim.n, claim.item)} is false with probability {p}"
-        f"{varying(claim, chance(low, level), chance(high, level))}."
+        f"{varying({claim.unknown: (chance(low, level), chance(high, level))})}."
     )
     verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
     if not verdict.startswith("depends"):
@@ -258,16 +281,18 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         if claim.unknown == "correlation":
             only = f"their cases correlate by at least {rounded_up(needed, 3)}"
         yield f"It is supported at {level:g} only if {only}."
-    size, between = dict(content["n_test_needed"])[level], content["n_test_range"]
-    yield said_of_size(claim, "the same numbers", level, size, between)
-    if (rounded := content.get("rounding")) and rounded["lowest"] != rounded["highest"]:
-        lowest, highest, exact = (
-            chance(rounded[key], level) for key in ("lowest", "highest", "exact")
-        )
-        yield (
-            "P(false) includes the rounding of the printed numbers, which allow "
-            f"{lowest} to {highest}; exact numbers would give {exact}."
-        )
+    size, ranges = dict(content["n_test_needed"])[level], {claim.unknown: content["n_test_range"]}
+    least, most = content.get("n_test_rounding", (size, size))
+    if size and (most is None or max(size / least, most / size) > _MUCH):
+        ranges["rounding"] = least, most
+    yield said_of_size(claim, "the same numbers", level, size, ranges)
+    if rounded := content.get("rounding"):
+        lowest, highest, exact = (chance(rounded[k], level) for k in ("lowest", "highest", "exact"))
+        if lowest != highest:
+            yield (
+                "P(false) includes the rounding of the printed numbers, which allow "
+                f"{lowest} to {highest}; exact numbers would give {exact}."
+            )
     if of := content.get("selection"):
         tries = f"{of['tries']:,.15g} {'try' if of['tries'] == 1 else 'tries'}"
         best = chance(of["p_false_selected"], level)
@@ -291,20 +316,24 @@ def said_of_rope(rope: dict[str, float], shares: bool) -> str:
 
 
 def said_of_size(
-    claim: Claim, numbers: str, level: float, size: int | None, between: Sequence[int | None]
+    claim: Claim, numbers: str, level: float, size: int | None, ranges: Mapping[str, Sizes]
 ) -> str:
-    """Number of items from which these numbers support a claim, and its range."""
-    least, most = ("endless" if n is None else f"{n:,}" for n in between)
+    """Number of items at which these numbers support a claim, and its ranges."""
     enough = "no number of" if size is None else f"{size:,}"
-    return (
-        f"With {numbers} P(false) falls to {level:g} at {enough} {claim.item}s"
-        f"{varying(claim, least, most)}."
-    )
+    ends = {of: ["endless" if n is None else f"{n:,}" for n in ns] for of, ns in ranges.items()}
+    return f"With {numbers} P(false) falls to {level:g} at {enough} {claim.item}s{varying(ends)}."
 
 
-def varying(claim: Claim, low: str, high: str) -> str:
-    """A range over what was not reported, where that matters."""
-    return f" ({low} to {high}, depending on the {claim.unknown})" * (claim.is_open and low != high)
+def varying(ends: Mapping[str, Sequence[str]]) -> str:
+    """Ranges in parentheses by what they depend on, where that matters.
+
+    Examples
+    --------
+    >>> varying({"congruence": ("167", "1,492"), "rounding": ("1", "1")})
+    ' (167 to 1,492, depending on the congruence)'
+    """
+    parts = [f"{x} to {y}, depending on the {of}" for of, (x, y) in ends.items() if x != y]
+    return f" ({'; '.join(parts)})" * bool(parts)
 
 
 def rounded_up(value: float, digits: int) -> str:

@@ -157,7 +157,7 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
     equal = "" if printed[0] in "<>" else "= "
     shown = "shown" if p > needed else "not shown"
     yield f"{a} is {claim}: {shown} (P {equal}{printed}; {needed:.4g} needed)."
-    factor, points = unit_of(of)
+    factor, points = unit_of(of.are_shares)
     observed, _, ends = shown_difference(row["difference"], factor)
     yield f"Difference {observed}{points} ({ends}) on {counted(of.n_items, unit)}."
     if content["n_more"] is not None:

@@ -81,9 +81,9 @@ def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
     return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
 
 
-def unit_of(compared: Compared) -> tuple[float, str]:
+def unit_of(are_shares: bool) -> tuple[float, str]:
     """Factor of printed differences, and their unit after a space."""
-    return (100.0, " points") if compared.bounds == (0.0, 1.0) else (1.0, "")
+    return (100.0, " points") if are_shares else (1.0, "")
 
 
 def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
@@ -96,7 +96,7 @@ def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
 
 def difference_columns(compared: Compared, ci_prob: float, mean: str = "") -> Row:
     """Columns of a table with observed differences, their means if these have a name, intervals."""
-    factor, unit = unit_of(compared)
+    factor, unit = unit_of(compared.bounds == (0.0, 1.0))
     heads = ["observed" if mean else "difference", mean, f"{ci_prob:.0%} interval"]
     heads[0] += f" ({unit.strip()})" * bool(unit)
     return {
@@ -146,16 +146,21 @@ def report_methods(
     """
     rng, seed = resolve_seed(random_seed)
     of = compare_methods(outcomes, draws=draws, random_seed=rng)
-    joint, notes, entries, picking = None, list[str](), None, None
+    joint, notes = None, list[str]()
     if selection:
-        joint, notes = _corrected(outcomes, int(seed) if seed.isdigit() else rng)
-    if joint is not None:
-        entries = joint.entries
-        picking = {
-            "p_not_best": float(1 - entries.p_best[of.winner]),
-            "p_not_best_mcse": float(entries.p_best_mcse[of.winner]),
-            "rho": float(joint.draws["rho"].mean()),
-        }
+        from bayes_sota.leaderboard.posterior import board_posterior
+
+        again = int(seed) if seed.isdigit() else rng
+        try:
+            joint = board_posterior(outcomes.complete(), draws=_DRAWS, random_seed=again)
+        except InputError as error:
+            notes = [f"picking the winner is not corrected for: {error}"]
+    entries = joint and joint.entries
+    picking = joint and {
+        "p_not_best": float(1 - joint.entries.p_best[of.winner]),
+        "p_not_best_mcse": float(joint.entries.p_best_mcse[of.winner]),
+        "rho": float(joint.draws["rho"].mean()),
+    }
     rows = _methods(of, entries, ci_prob)
     in_clusters = of.n_clusters != of.n_items
     size = counted(of.n_items, outcomes.unit) + f" in {of.n_clusters:,} clusters" * in_clusters
@@ -197,17 +202,6 @@ def report_methods(
 def of_draws(p: float, draws: int) -> str:
     """A share of draws with the digits that they support."""
     return chance_of_draws(p, share_mcse(p, draws))
-
-
-def _corrected(outcomes: Outcomes, seed: int | np.random.Generator) -> tuple[Any, list[str]]:
-    """The joint posterior of all skills, or None where there is none, and notes."""
-    from bayes_sota.leaderboard.posterior import board_posterior
-
-    try:
-        joint = board_posterior(outcomes.complete(), draws=_DRAWS, random_seed=seed)
-    except InputError as error:
-        return None, [f"picking the winner is not corrected for: {error}"]
-    return joint, [f"not to be trusted: {reason}" for reason in joint.reasons]
 
 
 def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:

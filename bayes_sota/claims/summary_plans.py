@@ -19,10 +19,11 @@ from bayes_sota.claims.summary import (
     content_of,
     said_of_size,
 )
+from bayes_sota.claims.summary_methods import unit_of
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, table_of
-from bayes_sota.core.text import counted
+from bayes_sota.core.text import counted, in_points
 from bayes_sota.data.outcomes import Outcomes
 
 _ONE_SIDED = "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
@@ -74,7 +75,8 @@ def report_plan(
     if not claim.b:
         numbers = f"a gap of {claim.a:g}"
     aim = f"the claim with probability {power:g}"
-    said = [said_of_size(claim, numbers, level, content["n_needed"], content["n_needed_range"])]
+    ranges = {claim.unknown: content["n_needed_range"]}
+    said = [said_of_size(claim, numbers, level, content["n_needed"], ranges)]
     if content["n_for_power"] is not None:
         size = counted(content["n_for_power"], claim.item)
         said.append(f"If that is the true difference, {size} lead to {aim}.")
@@ -233,17 +235,13 @@ def plan_from_pilot(
     )
 
 
-def _shown(pilot: Pilot, difference: float, form: str) -> str:
-    """A difference: of shares in points, or as the scores are."""
-    return f"{100 * difference:{form}} points" if pilot.are_shares else f"{difference:{form}}"
-
-
 def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) -> Iterator[str]:
     (a, b), designs, best = pilot.pair, content["designs"], content["best"]
+    factor, points = unit_of(pilot.are_shares)
     size = counted(designs[0]["n_items"], unit) + " in one run" * of_answers
     yield (
-        f"If {a} and {b} truly differ by {_shown(pilot, content['gap'], '.3g')}, {size} lead to "
-        f"the claim with probability {content['power']:g}, at a probability of "
+        f"If {a} and {b} truly differ by {in_points(content['gap'], pilot.are_shares)}, {size} "
+        f"lead to the claim with probability {content['power']:g}, at a probability of "
         f"{content['level']:g} at most that it is false."
     )
     if "cost" in best:
@@ -258,8 +256,7 @@ def _said(pilot: Pilot, content: dict[str, Any], unit: str, of_answers: bool) ->
         )
     elif of_answers:
         yield "The pilot has one run of each item, which does not show what more would add."
-    error = content["standard_error"]
     yield (
-        f"The pilot shows {_shown(pilot, pilot.difference, '+.2g')}, standard error "
-        f"{_shown(pilot, error, '.2g')}, on {counted(pilot.n_items, unit)}."
+        f"The pilot shows {factor * pilot.difference:+.2g}{points}, standard error "
+        f"{factor * content['standard_error']:.2g}{points}, on {counted(pilot.n_items, unit)}."
     )

@@ -18,30 +18,42 @@ from scipy.special import betaincinv
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import as_shares, check_units
+from bayes_sota.claims.printed import as_shares, sds_as_shares
 from bayes_sota.claims.summary import chance, claim_report, judged
-from bayes_sota.core.arguments import LEVEL
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.core.tables import Report, rows_of, table_of
+from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table, describe_parts
-from bayes_sota.data.words import key
+from bayes_sota.data.words import ROLES, key
 
 RANGE = ("p_false_lowest", "p_false_highest")
 PROBABILITIES = ("p_false", *RANGE)
-RESULTS = (*PROBABILITIES, "assumption", "verdict")
+RESULTS = (*PROBABILITIES, "assumption", "verdict", "n_needed")
 _ACCURACIES, _MEANS = ("accuracy_a", "accuracy_b"), ("mean_a", "mean_b")
-_SPREADS, _CORRELATION = ("sd_a", "sd_b", "sd_difference"), "pairwise_correlation"
-_NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, _CORRELATION, "congruence", "n_test")
-_LABELS = ("name", "paper", "claim", "title")
+_SPREADS = ("sd_a", "sd_b", "sd_difference")
+_NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, "pairwise_correlation", "congruence", "n_test")
+_SIDES = {"accuracy": "accuracy acc", "mean": "mean dice dsc", "sd": "sd std"}
+_WORDS = {  # of columns; of several the first in a list counts
+    **{role: [key(role)] for role in (*_NUMBERS, "metric", "group")},
+    **{
+        f"{role}_{side}": [word + side for word in words.split()]
+        for role, words in _SIDES.items()
+        for side in "ab"
+    },
+    "n_test": ROLES["n"],
+    "name": ["name", "paper", "claim", "title"],
+}
+CLAIM_ROLES = dict(zip(_WORDS, _WORDS, strict=True)) | {"n": "n_test", "entry": "name"}
+"""Roles that a user may give a column, and what they are called here."""
 _METRICS = {
     **dict.fromkeys(("classification", "accuracy"), "accuracy"),
     **dict.fromkeys(("segmentation", "dice", "dsc"), "dice"),
     "mean": "mean",
 }
-_PROB = 0.95  # of the intervals of shares
+_IMPUTED = ", standard deviations imputed from the means"
 
 
 def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
@@ -59,15 +71,16 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
     **columns : str
-        Columns that have other names: ``n_test="N"``, ``name="study"``, ``group="field"``.
+        Columns that have other names: ``accuracy_a="ours"``, ``n="size"``, ``name="study"``.
 
     Returns
     -------
     Report
         ``frame`` is the table as given, with p_false, p_false_lowest and p_false_highest (over all
-        that is possible), assumption and verdict ("supported" if the highest is at most ``level``,
+        that is possible), assumption, verdict ("supported" if the highest is at most ``level``,
         "not supported" if the lowest exceeds it, else "depends on the congruence" or "depends on
-        the correlation"). ``content`` has the counts of all claims and of each group: ``n``
+        the correlation") and n_needed, the items at which p_false falls to ``level`` with the same
+        numbers. ``content`` has the counts of all claims and of each group: ``n``
         above the level, their share with its 95 % interval, and ``expected_false``, the sum.
 
     Raises
@@ -85,19 +98,13 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     >>> table.frame["p_false"].round(3).tolist(), table.frame["verdict"].tolist()
     ([0.1, 0.0], ['depends on the congruence', 'supported'])
     """
-    LEVEL.check(level, "level")
     table = read_table(claims)
     used = _columns(table, columns)
-    results, notes = _judged(table, used, level)
+    rows, notes = _judged(table, used, level)
     frame = pd.DataFrame(table.columns, dtype=object)
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
-    numbers = range(1, len(frame) + 1)
-    labels = {"row": numbers, "name": [f"row {number}" for number in numbers], "group": None}
-    found = pd.DataFrame(results, index=frame.index).assign(**labels)
-    for role, empty in (("name", ""), ("group", "(none)")):
-        if role in used:
-            found[role] = frame[used[role]].astype(object).fillna(empty).astype(str)
+    found = pd.DataFrame(rows, index=frame.index).astype({"n_needed": "Int64"})
     whole, parts = _summary(None, found, level), found.groupby("group", sort=False)
     of_groups = [_summary(str(name), part, level) for name, part in parts]
     said = _finding(whole, level)
@@ -113,7 +120,7 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
             "finding": " ".join(said),
             "all": whole,
             "groups": of_groups,
-            "claims": rows_of(found),
+            "claims": rows,
             "notes": [read, *table.notes, *notes],
         },
         said,
@@ -132,13 +139,14 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
                 f"Claims whose probability of being false is above {level:.3g}, by assumption",
             ),
             table_of(
-                rows_of(found),
+                rows,
                 {
                     "claim": "name",
                     "group": "group",
                     "P(false)": lambda row: chance(row["p_false"], level),
                     "range": lambda row: " to ".join(chance(row[k], level) for k in RANGE),
                     "verdict": "verdict",
+                    "items needed": lambda row: row["n_needed"] and f"{row['n_needed']:,}",
                 },
                 "The claims",
             ),
@@ -150,14 +158,22 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
 
 def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     """Columns of a review by their roles, such as ``n_test``."""
-    known = {key(name): name for name in table.columns}
-    roles = [role for role in (*_NUMBERS, "metric", "group") if key(role) in known]
-    found = {role: table.find(asked.get(role, role), role) for role in (*roles, *asked)}
-    if labels := [known[word] for word in _LABELS if word in known]:
-        found.setdefault("name", labels[0])
-    begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & set(pair)]
-    for role in ("n_test", *(name for pair in begun or [_ACCURACIES] for name in pair)):
-        found[role] = table.find(found.get(role, role), role)
+    known, found = {key(name): name for name in table.columns}, dict[str, str]()
+    for role, words in _WORDS.items():
+        if names := [known[word] for word in words if word in known]:
+            found[role] = names[0]
+    for role, name in asked.items():
+        check_choice("column", role, CLAIM_ROLES)
+        found[CLAIM_ROLES[role]] = table.find(name, role)
+    begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & {*pair}] or [_ACCURACIES]
+    if missing := [role for pair in begun for role in (*pair, "n_test") if role not in found]:
+        there = f"the columns are {listed(table.columns)}"
+        fix = "a claim needs accuracy_a and accuracy_b (or mean_a and mean_b) and n_test; {option} "
+        raise table.error(
+            f"there is no column {quoted(missing[0])}; {there}",
+            "n" if missing[0] == "n_test" else missing[0],
+            fix + "names a column that is called otherwise",
+        )
     if taken := [name for name in RESULTS if name in table.columns]:
         problem = f"the column {quoted(taken[0])} is one that the result adds"
         raise table.error(problem, fix="rename or remove it")
@@ -167,20 +183,24 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
 def _judged(
     table: Table, used: Mapping[str, str], level: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Results of the rows, by ``RESULTS``, and notes; rows that are no claims are one error."""
+    """Results of the rows, with their names and groups, and notes.
+
+    Rows that are no claims are one error.
+    """
     numbers = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
     for role, of in numbers.items():
         if (with_error := np.flatnonzero(~np.isnan(of.error))).size:
             problem = "a number is needed, and its SD in a column of its own (sd_a, sd_b)"
             raise table.bad_cells(used[role], with_error.tolist(), problem)
-    cells = {role: of.texts for role, of in numbers.items()}
-    metrics = table.names(used["metric"], may_miss=True) if "metric" in used else [""] * len(table)
-    results, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
-    for row, metric in enumerate(metrics):
+    texts: dict[str, Any] = {"metric": [""] * len(table), "group": [None] * len(table)}
+    texts["name"] = [f"row {row}" for row in range(1, len(table) + 1)]
+    for role in texts.keys() & used.keys():
+        texts[role] = pd.Series(table.columns[used[role]], dtype=object).fillna("").astype(str)
+    rows, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
+    for row, (metric, group, name) in enumerate(zip(*texts.values(), strict=True)):
+        cells = {role: of.texts[row] for role, of in numbers.items() if of.texts[row]}
         try:
-            claim, printed, in_percent = _claim(
-                {role: texts[row] for role, texts in cells.items() if texts[row]}, metric.lower()
-            )
+            claim, printed, in_percent = _claim(cells, metric.strip().lower())
         except InputError as error:
             problems.append(f"{table.lines[row]}: {error}")
             continue
@@ -191,20 +211,25 @@ def _judged(
         averages += [table.lines[row]] * bool(found["notes"])
         assumption = f"{claim.unknown} {claim.assumption}"
         if isinstance(claim, Means) and claim.imputed:
-            assumption += ", standard deviations imputed from the means"
-        values = found["p_false"], *found["p_false_range"], assumption, found["verdict"]
-        results.append(dict(zip(RESULTS, values, strict=True)))
+            assumption += _IMPUTED
+        ends, verdict = found["p_false_range"], found["verdict"]
+        values = found["p_false"], *ends, assumption, verdict, claim.size(level)
+        labels = {"row": row + 1, "name": name, "group": "(none)" if group == "" else group}
+        rows.append(dict(zip(RESULTS, values, strict=True)) | labels)
     if problems:
-        unusable = f"{len(problems):,} of {counted(len(metrics), 'row')} cannot be used"
+        unusable = f"{len(problems):,} of {counted(len(table), 'row')} cannot be used"
         fix = "correct them or leave them out"
         raise InputError(f"{unusable}: {'; '.join(problems[:3])}", where=table.where, fix=fix)
     notes = ["accuracies and Dice of 10 and more are read as percent"] * percent
+    if imputed := sum(row["assumption"].endswith(_IMPUTED) for row in rows):
+        whose = counted(imputed, "claim")
+        notes.append(f"the SDs of {whose} are imputed as 2/3 mean (1 - mean), a rule of thumb")
     if averages:
         notes.append(
             "no whole number of items gives an accuracy as printed, which is taken as an average: "
             + in_words(averages)
         )
-    return results, notes
+    return rows, notes
 
 
 def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bool]:
@@ -214,9 +239,9 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bo
     """
     if word and word not in _METRICS:
         raise InputError(f"metric is one of {', '.join(_METRICS)}, got {quoted(word)}")
-    if not word and of.keys() & set(_ACCURACIES) and of.keys() & set(_MEANS):
+    if not word and of.keys() & {*_ACCURACIES} and of.keys() & {*_MEANS}:
         raise InputError("accuracies and means are both filled: say which with metric")
-    metric = _METRICS.get(word, "dice" if of.keys() & set(_MEANS) else "accuracy")
+    metric = _METRICS.get(word, "dice" if of.keys() & {*_MEANS} else "accuracy")
     pair = _ACCURACIES if metric == "accuracy" else _MEANS
     for role in (*pair, "n_test"):
         if role not in of:
@@ -229,13 +254,12 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bo
     if metric == "accuracy":
         return Accuracies(a=a, b=b, n=n, known=numbers.get("congruence")), printed, bool(notes)
     sds = {role: numbers[role] for role in _SPREADS if role in numbers}
-    check_units(bool(notes), sds.values())
-    if notes or (metric == "dice" and max(sds.values(), default=0.0) > 1):
-        sds = {role: sd / 100 for role, sd in sds.items()}
+    if metric == "dice":
+        sds = dict(zip(sds, sds_as_shares([*sds.values()], bool(notes))[0], strict=True))
     known: Any = {"sd_difference": sds.get("sd_difference")}
     if "sd_difference" not in sds:
         both = (sds["sd_a"], sds["sd_b"]) if len(sds) == 2 else None
-        known = {"known": numbers.get(_CORRELATION), "sd": both}
+        known = {"known": numbers.get("pairwise_correlation"), "sd": both}
     bounds = None if metric == "mean" else (0.0, 1.0)
     return Means(a=a, b=b, n=n, bounds=bounds, **known), printed, bool(notes)
 
@@ -252,7 +276,7 @@ def _summary(group: str | None, rows: pd.DataFrame, level: float) -> dict[str, A
 
 
 def share_interval(count: int, size: int) -> tuple[float, float]:
-    r"""Jeffreys interval of a share, :math:`\mathrm{Beta}(k + 1/2, m - k + 1/2)`, equal-tailed.
+    r"""Jeffreys 95 % interval of a share, from :math:`\mathrm{Beta}(k + 1/2, m - k + 1/2)`.
 
     It reaches 0 or 1 where the share does (Brown, Cai & DasGupta 2001, doi
     10.1214/ss/1009213286).
@@ -262,7 +286,7 @@ def share_interval(count: int, size: int) -> tuple[float, float]:
     >>> [round(end, 3) for end in share_interval(41, 347)]
     [0.087, 0.155]
     """
-    ends = betaincinv(count + 0.5, size - count + 0.5, [(1 - _PROB) / 2, (1 + _PROB) / 2])
+    ends = betaincinv(count + 0.5, size - count + 0.5, [0.025, 0.975])
     return 0.0 if count == 0 else float(ends[0]), 1.0 if count == size else float(ends[1])
 
 

@@ -83,7 +83,7 @@ def classification(
     example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
 )
 @option("--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
-@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="Standard deviations of cases.")
+@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs of cases (standard errors times sqrt(n)).")
 @option("--sd-difference", limits=POSITIVE, help="Of the differences of cases.")
 @option("--n-test", limits=COUNT, required=True, help="Number of cases.")
 @_names
@@ -99,22 +99,13 @@ def segmentation(
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     printed, notes = claims.as_shares(mean)
-    spreads = [*(sd or ()), sd_difference or 0.0]
-    claims.check_units(bool(notes), [x for x in spreads if not isinstance(x, Points)])
-    if (sd or sd_difference) and (notes or max(spreads) > 1):
-        notes.append("standard deviations are read as percent")
-        sd, sd_difference = map(_hundredths, (sd, sd_difference))
+    alone = [] if sd_difference is None else [sd_difference]
+    spreads, more = claims.sds_as_shares([*(sd or ()), *alone], bool(notes))
+    sd, sd_difference = sd and tuple(spreads[:2]), spreads[-1] if alone else None
     a, b = map(float, printed)
     known = options.pop("pairwise_correlation")
     claim = claims.Means(a=a, b=b, n=n_test, sd=sd, sd_difference=sd_difference, known=known)
-    return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
-
-
-def _hundredths(numbers: Any) -> Any:
-    """Numbers in percent as shares; those that were written with a sign are shares already."""
-    if isinstance(numbers, tuple):
-        return tuple(map(_hundredths, numbers))
-    return numbers if numbers is None or isinstance(numbers, Points) else numbers / 100
+    return _answer(claims.report_claim(claim, printed=printed, notes=notes + more, **options), seed)
 
 
 @claim.command(
@@ -218,8 +209,8 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
         case (None, float(), (float(), float()) as sd, None):
             note_unused("a plan of means", *of_pilots, "congruence", "domain")
             known = asked["pairwise_correlation"]
-            if isinstance(gap, Points) and max(sd) > 1:
-                sd = _hundredths(sd)
+            if isinstance(gap, Points):
+                sd = tuple(claims.sds_as_shares(sd, False)[0])
             of: Any = claims.Means(a=gap, b=0.0, n=n_test or 2, known=known, sd=sd, bounds=None)
         case ((_, _) as typed, None, None, None):
             note_unused("a plan of accuracies", *of_pilots, "pairwise_correlation")
@@ -242,14 +233,15 @@ def batch(file: Path, level: float, reading: Any) -> Answer:
 
     The probability that each is false, and the share of doubtful claims. FILE has one claim per
     row: n_test, and accuracy_a and accuracy_b (the winner's first) or mean_a, mean_b, sd_a and
-    sd_b; optionally congruence, pairwise_correlation, sd_difference, metric, name and group. All
-    columns come back with p_false, its lowest and highest value over all that is possible, and a
-    verdict. Rows that cannot be used are an error. Standard deviations that were not reported are
-    imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
-    --column n=NAME, entry=NAME and group=NAME name columns that are called otherwise.
+    sd_b; optionally congruence, pairwise_correlation, sd_difference, metric, name and group;
+    --column accuracy_a=NAME names one that is called otherwise. All columns come back with
+    p_false, its lowest and highest value over all that is possible, a verdict, and n_needed, the
+    items at which p_false falls to --level. Rows that cannot be used are an error. Standard
+    deviations that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
-    roles = {"n": "n_test", "entry": "name", "group": "group"}
-    columns = {name: reading.pop(role) for role, name in roles.items() if role in reading}
+    from bayes_sota.claims.summary_review import CLAIM_ROLES
+
+    columns = {role: reading.pop(role) for role in CLAIM_ROLES if role in reading}
     note_unused("a review of claims", *unread(reading))
     review = claims.claims_table(file, level=level, **columns)
     return Answer(review, lambda: claims.plot_claims(review))

@@ -141,8 +141,8 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
         kind = "score" if is_typed else kind
         if kind == "score" and "standard_error" not in options:
             problem = f"column {quoted(tidy.titles[0])} does not look like accuracies"
-            fix = "give {option} (an SD of n cases over sqrt(n)), or metric accuracy if scores are "
-            fix += "shares of correct answers"
+            fix = "write standard errors (an SD of n cases over sqrt(n)) in a column se or give "
+            fix += "{option}, or metric accuracy if scores are shares of correct answers"
             raise tidy.error(problem, "standard_error", fix)
     if "submissions" not in options and "submissions" in tidy.numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]

@@ -57,13 +57,6 @@ def test_the_correlation_that_a_claim_needs_is_found_up_to_one(sd, n, needed) ->
     assert not found or claim.at(found) == pytest.approx(0.05, abs=1e-9)
 
 
-def test_standard_deviations_are_imputed_by_a_rule_of_thumb() -> None:
-    first, second = 2 / 3 * 0.81 * 0.19, 2 / 3 * 0.8 * 0.2
-    spread = np.sqrt(first**2 + second**2 - first * second)
-    found = p_false(0.81, 0.80, 100, correlation=0.5)
-    assert found == pytest.approx(stats.t.cdf(-0.01 / spread * 10, 99), rel=1e-12)
-
-
 def test_equal_means_are_a_toss_up() -> None:
     equal = Means(a=0.8, b=0.8, n=100, sd=(0.1, 0.1), known=1)
     assert equal.p_false_of_best(5) == 0.5

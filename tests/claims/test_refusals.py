@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayes_sota as bs
@@ -34,12 +35,15 @@ close = Means(a=0.9, b=0.8, n=9, sd=SD, known=0.5)
 
 one_run = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]])
 of_runs = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]], n_runs=2)
+of_dice = pd.DataFrame({"method": ["a", "b"], "dice": [0.81, 0.8], "sd": [0.1, 0.1], "n": [9, 9]})
 no_curve = report_claim(Means(a=0.81, b=0.80, n=100, sd_difference=0.1))
 
+BELOW_ONE = r" must be a difference of shares below 1, got 1: one point is 1pt, 1% or 0\.01"
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: p(0.8, 0.9, 100), "exchange the two"),
-    (lambda: p(1.2, 0.9, 100), "lies in .0, 1., got 1.2; in percent"),
+    (lambda: p(1.2, 0.9, 100), "accuracy must be a number from 0 to 1, got 1.2; in percent"),
     (lambda: p(0.9, 0.8, 10.5), "whole number from 2"),
+    (lambda: p(0.9, 0.8, 2 * 10**9), "to 1,000,000,000, got 2000000000"),
     (lambda: p(0.9, 0.8, 100, 0.85), "between 0.7 and 0.8, the bounds .*, got 0.85"),
     (lambda: p(0.9, 0.8, 100, "most"), "min, max, independent, got 'most'"),
     (
@@ -49,7 +53,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     ),
     (reported("1.90", "0.88", 100), "accuracy, must be a number from 0 to 1, got 1.90"),
     (of_means(sd=(0.6, 0.1)), "at most 0.3943, got 0.6"),
-    (of_means(sd=SD, known=1.5), "correlations lie in"),
+    (of_means(sd=SD, known=1.5), "correlations lie in .-1, 1., got 1.5"),
     (of_means(bounds=None), "give the standard deviations"),
     (of_means(sd_difference=0.1, known=0.5), "sd_difference is enough"),
     (lambda: Accuracies(a=0.9, b=0.8, n=9).p_false_of_best(0.5), "from 1 to 1,000,000, got 0.5"),
@@ -63,6 +67,11 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: Pilot.of(one_run).variance(2), "does not show what more would add"),
     (lambda: Pilot.of(of_runs.about("runs")), "no --new"),
     (lambda: bs.claims.plan_from_pilot(one_run, 0.0), "gap must be"),
+    (lambda: bs.claims.plan_from_pilot(one_run, 1.0), f"gap{BELOW_ONE}"),
+    (lambda: bs.claims.report_gate(one_run, ("1", "2"), margin=1.0), f"margin{BELOW_ONE}"),
+    (lambda: report_claim(Accuracies(a=0.9, b=0.8, n=9), rope=1.0), f"rope{BELOW_ONE}"),
+    (lambda: bs.claims.report_pairs(bs.Outcomes(np.eye(210)), draws=9), "210 methods have too"),
+    (lambda: bs.read_leaderboard(of_dice), r"\(an SD of n cases over .* in a column se or give"),
     (lambda: bs.claims.plot_claim(no_curve), "nothing that matters is unknown"),
 ]
 

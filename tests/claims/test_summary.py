@@ -24,7 +24,8 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options: Any
          ("The claim that ours (0.90) outperforms theirs (0.88) on 500 items is false with "
           "probability 0.10 (< 0.01 to 0.17, depending on the congruence).",
           "supported at 0.05 only if both got at least 85.4 % of the items right.",
-          "P(false) falls to 0.05 at 826 items (167 to 1,492, depending on the congruence)",
+          "P(false) falls to 0.05 at 826 items (167 to 1,492, depending on the congruence; 436 to "
+          "2,222, depending on the rounding).",
           "which allow 0.04 to 0.19; exact numbers would give 0.09", "Please report")),
         (("0.90", "0.88", 500), {"known": 0.85}, ("It is not supported",)),
         (("0.90", "0.88", 500), {"best_of": 10.0},
@@ -41,6 +42,22 @@ def test_the_paragraph_of_accuracies(claim, options, parts) -> None:
     text = report_of(*claim, **options).text
     assert [part for part in parts if part not in text] == []
     assert ("Please report" in text) == ("known" not in options)
+
+
+@pytest.mark.parametrize("known", [None, 0.86])
+def test_few_digits_leave_a_range_of_the_number_of_items(known: float | None) -> None:
+    """The widest and the narrowest gap that prints so; more digits leave less than is said."""
+    found = report_of("0.911", "0.908", 1000, known).content
+    ends = [(0.9114, 0.9076), (0.9106, 0.9084)]  # whole numbers of 10,000 items
+    same = report_of("0.911", "0.908", 10_000, known)
+    sizes = [Accuracies(a=a, b=b, n=10_000, known=known).size() for a, b in ends]
+    low, high = same.content["n_test_rounding"]
+    assert low < sizes[0] < dict(same.content["n_test_needed"])[0.05] < sizes[1] < high
+    assert f"{low:,} to {high:,}, depending on the rounding" in same.sentences[2]
+    assert found["n_test_rounding"] == (dict(found["n_test_needed"])[0.05],) * 2
+    assert "rounding" not in report_of("0.9110", "0.9080", 30_000, known).sentences[2]
+    equal = report_of("0.91", "0.90", 1000, known).content["n_test_rounding"]
+    assert equal[1] is None
 
 
 def test_tables_of_a_report(tmp_path: Path) -> None:

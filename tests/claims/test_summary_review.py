@@ -47,7 +47,8 @@ def frame_of(rows: list[tuple[Any, ...]], columns: str = "accuracy_a accuracy_b 
 
 
 def test_every_row_is_the_claim_alone(review: Path) -> None:
-    found = claims_table(review).frame
+    table = claims_table(review)
+    found = table.frame
 
     def means(a: float, b: float, n: int, **known: Any) -> float:
         return Means(a=a, b=b, n=n, **known).p_false()
@@ -78,6 +79,10 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
         "depends on the congruence", "supported", "not supported", "depends on the correlation",
         "not supported", "not supported", "supported", "depends on the correlation",
     ]  # fmt: skip
+    sizes = found["n_needed"].tolist()
+    assert sizes[0] == Accuracies(a=0.90, b=0.88, n=500).size()
+    assert sizes[3] == Means(a=0.81, b=0.80, n=9, sd=(0.1, 0.1)).size()
+    assert "the SDs of 1 claim are imputed as 2/3 mean (1 - mean)" in table.notes[-1]
 
 
 ROWS = "accuracy_a accuracy_b n_test"
@@ -91,7 +96,10 @@ BOTH = "metric accuracy_a accuracy_b mean_a mean_b n_test"
         (("abc", "0.9", "500"), 'column "accuracy_a": a number is needed, got "abc"'),
         (("0.9", "0.8", ""), "n_test is empty"),
         (("0.9", "0.8", "1"), "whole number from 2 to 1,000,000,000, got 1"),
-        (("90.1", "0.88", "500"), "accuracy lies in [0, 1], got 90.1; in percent? then write"),
+        (
+            ("90.1", "0.88", "500"),
+            "accuracy must be a number from 0 to 1, got 90.1; in percent?",
+        ),
         (("90.1", "88", "500"), ""),
         (("91.3%", "90%", "100"), ""),
         (("1", "0", "7"), ""),
@@ -149,6 +157,27 @@ def test_shares_by_group(review: Path) -> None:
 # Files
 
 
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        ("paper dice_a dice_b std_a std_b N", {}),
+        ("study ours theirs SD1 SD2 size", {
+            "name": "study", "mean_a": "ours", "mean_b": "theirs", "sd_a": "SD1", "sd_b": "SD2",
+            "n": "size",
+        }),
+    ],
+)  # fmt: skip
+def test_columns_have_other_names(names: str, columns: dict[str, str]) -> None:
+    rows = [("x", 0.81, 0.80, 0.1, 0.1, 100), ("y", 0.7, 0.7, 0.1, 0.1, 100)]
+    found = claims_table(frame_of(rows, names), **columns)
+    of = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1))
+    first, second = found.content["claims"]
+    assert (first["name"], first["p_false"]) == ("x", of.p_false())
+    assert [row["n_needed"] for row in (first, second)] == [of.size(), None]
+    assert list(found.frame["n_needed"].isna()) == [False, True]
+    assert [row[-1] for row in found.tables[1].rows] == ["281", ""]
+
+
 def written(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
@@ -175,6 +204,7 @@ def test_a_frame_keeps_its_index_and_types() -> None:
     found = claims_table(given).frame
     assert (found.index.tolist(), found["n_test"].dtype) == ([7, 3], given["n_test"].dtype)
     assert list(given.columns) == ["accuracy_a", "accuracy_b", "n_test"]
+    assert found["p_false"].iloc[1] == Accuracies(a=0.9, b=0.8, n=500).p_false()  # zeros are lost
 
 
 HEADER = "accuracy_a,accuracy_b,n_test"
@@ -185,7 +215,8 @@ HEADER = "accuracy_a,accuracy_b,n_test"
     [
         (HEADER + "\n", {}, "the table has no rows"),
         ("accuracy_a,accuracy_b\n0.9,0.8\n", {}, 'there is no column "n_test"'),
-        ("mean_a,n_test\n0.9,100\n", {}, 'there is no column "mean_b"'),
+        ("mean_a,n_test\n0.9,100\n", {}, 'mean_b="NAME" names a column that is called otherwise'),
+        (f"{HEADER}\n0.9,0.8,100\n", {"score": "n_test"}, "column must be one of accuracy_a"),
         (f"{HEADER},verdict\n0.9,0.8,100,x\n", {}, "is one that the result adds"),
         (f"{HEADER}\n0.9,0.8,100\n", {"level": 5}, "write 0.05"),
     ],

@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 from data.files import EXAM, run
 
-import bayes_sota as bs
-from bayes_sota.core.errors import InputError
-
 PAIR = ("claim", "responses", EXAM, "--pair", "tree", "forest")
 
 
@@ -20,20 +17,6 @@ def test_a_point_may_be_written_in_several_ways(capsys: Any, value: str) -> None
     assert found["margin"] == found["pairs"][0]["rope"]["half_width"] == 0.01
     code, _, error = run(capsys, *PAIR, "--margin", "150pt")
     assert (code, "--margin must be a difference of shares below 1" in error) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda two: bs.claims.report_gate(two, ("1", "2"), margin=1.0),
-        lambda two: bs.claims.report_claim(bs.Accuracies(a=0.90, b=0.88, n=500), rope=1.0),
-        lambda two: bs.claims.plan_from_pilot(two, 1.0),
-    ],
-)
-def test_one_or_more_is_no_difference_of_shares(call: Any) -> None:
-    two = bs.Outcomes(np.random.default_rng(0).random((200, 2)) < [0.9, 0.8])
-    with pytest.raises(InputError, match=r"shares below 1, got 1: one point is 1pt, 1% or 0\.01"):
-        call(two)
 
 
 def test_other_numbers_keep_their_unit(capsys: Any, tmp_path: Path) -> None:

@@ -86,5 +86,9 @@ def test_files_in_and_out(capsys, folder):
     assert [row["paper"] for row in rows] == ["Li, 2024", "Doe", "'=1+1"]
     assert rows[1]["verdict"] == "supported"
     assert all((folder / name).read_bytes()[:4] == b"\x89PNG" for name in ("a.png", "f.png"))
+    text = Path("review.csv").read_text(encoding="utf-8").replace("accuracy_a", "ours")
+    Path("named.csv").write_text(text.replace("n_test", "n"), encoding="utf-8")
+    found = result(capsys, "batch", "named.csv", "--column", "accuracy_a=ours")
+    assert [row["n_needed"] for row in found["claims"]] == [int(row["n_needed"]) for row in rows]
     code, out, _ = run(capsys, "batch", "averaged.csv")
     assert (code, "no whole number of items gives an accuracy as printed" in out) == (0, True)
