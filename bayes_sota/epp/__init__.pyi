@@ -3,6 +3,7 @@ from .fit import fit_epp as fit_epp
 from .models import build_model as build_model
 from .multiscale import multiscale_test as multiscale_test
 from .planning import plan_rounds as plan_rounds
+from .plots import plot_critical_differences as plot_critical_differences
 from .plots import plot_epp as plot_epp
 from .rankings import order_rounds as order_rounds
 from .rankings import ranking_log_likelihood as ranking_log_likelihood

@@ -45,7 +45,7 @@ from bayes_sota.epp.counts import (
     unbeaten_players,
 )
 from bayes_sota.epp.estimate import ClusteredEstimate
-from bayes_sota.epp.rounds import ROUND_OFF, bonferroni_critical, critical_values, rank_intervals
+from bayes_sota.epp.rounds import ROUND_OFF, bonferroni_critical, critical_values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -112,12 +112,22 @@ class BradleyTerryFit(ClusteredEstimate):
         """Standard error of each difference of skills, clustered by round, (m, m)."""
         return errors_of_differences(self.covariance)
 
-    def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
-        """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
+    def certainly_better(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
+        """Whether the row has a higher skill than the column, all pairs at once, (m, m)."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
         critical = critical_values(self.influence, ci_prob, self.df, pairs=True)
         errors = self.standard_errors_of_pairs()
-        return rank_intervals(self.epp[:, None] - self.epp, errors, critical)
+        np.fill_diagonal(errors, np.inf)
+        return self.epp[:, None] - self.epp > critical * errors + ROUND_OFF
+
+    def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
+        """Ranks that each player may have, all pairs at once, (m, 2), 1 is best.
+
+        A rank counts the players who are certainly better, or certainly worse (Mogstad, Romano,
+        Shaikh & Wilhelm 2024, doi 10.1093/restud/rdad006).
+        """
+        above = self.certainly_better(ci_prob)
+        return np.column_stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Players that no other is certainly better than, (m,): they may be the best."""

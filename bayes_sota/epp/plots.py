@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.plots import make_ticks, plot_forest, title_figure
+from bayes_sota.core.plots_differences import plot_differences
 from bayes_sota.core.tables import rows_of
 from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -84,4 +85,50 @@ def plot_epp(
     if tied == 1:
         title = f"{shown_name(board['player'].iloc[0])} is the best of {count:,} players"
     title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (count > most))
+    return panel.collection
+
+
+def plot_critical_differences(
+    fit: BradleyTerryFit, *, ci_prob: float = 0.95, most: int = 20, **pc_kwargs: Any
+) -> PlotCollection:
+    """Draw the EPP of the best players on an axis, and bars over those that may be equal.
+
+    A critical-difference diagram as that of Demsar (2006): no two players with a dot on the same
+    bar are distinguished, by tests of all pairs at once (``BradleyTerryFit.certainly_better``).
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    ci_prob : float
+        Confidence of all pairs together.
+    most : int
+        Players drawn; the title says if that leaves some out.
+    **pc_kwargs
+        As in ``plot_epp``.
+
+    Returns
+    -------
+    PlotCollection
+        With the artists of ``core.plots_differences.plot_differences``.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
+    >>> figure = plot_critical_differences(fit_epp(ScoreTable(scores)), backend="none")
+    >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
+    '5 of 6 pairs of players can be distinguished'
+    """
+    COUNT.check(most, "most")
+    better, m = fit.certainly_better(ci_prob), len(fit.players)
+    drawn = np.argsort(-fit.epp, kind="stable")[:most]
+    apart = (better | better.T)[np.ix_(drawn, drawn)]
+    names = [fit.players[k] for k in drawn]
+    panel = plot_differences(names, fit.epp[drawn], apart, "EPP", **pc_kwargs)
+    title = f"{better.sum():,} of {m * (m - 1) // 2:,} pairs of players can be distinguished"
+    title += (
+        f"\nplayers on one bar cannot be distinguished ({100 * ci_prob:.3g}%, all pairs at once)"
+    )
+    title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (m > most))
     return panel.collection
