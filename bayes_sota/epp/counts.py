@@ -58,6 +58,8 @@ class MatchCounts:
 
     def with_ties(self, kind: MatchKind, penalty: float) -> tuple[FloatArray, FloatArray]:
         """Win totals and matches with some rounds of ties added."""
+        if not penalty:
+            return self.totals, self.n_matches
         if kind == "all-rounds":  # a round plays against all others
             penalty = penalty * float(np.sqrt(np.max(self.n_matches)))
         others = len(self.n_matches) - 1
@@ -152,7 +154,7 @@ def _same_round(scores: FloatArray) -> MatchCounts:
     for row, column in zip(np.moveaxis(own, -2, 0), np.moveaxis(other, -2, 0), strict=True):
         wins += row[..., :, None] > column[..., None, :]
     met = (~np.isnan(scores)).reshape(-1, rounds, m)[0].astype(np.float64)
-    n_matches = _without_own(met.T @ met)
+    n_matches = _without_own(np.full((m, m), 1.0 * rounds) if met.all() else met.T @ met)
     doubled = wins - wins.swapaxes(-1, -2) + n_matches.astype(small)
     ties = int(n_matches.sum()) * (wins.size // m**2) // 2 - int(wins.sum(dtype=np.int64))
     return MatchCounts(doubled, n_matches, ties)
