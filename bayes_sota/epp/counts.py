@@ -43,13 +43,10 @@ class MatchCounts:
         tournaments with the same matches (B, m, m).
     n_matches : ndarray, shape (m, m)
         Matches of each pair, 0 on the diagonal.
-    n_ties : int
-        Ties among all matches.
     """
 
     doubled_wins: Wins
     n_matches: FloatArray
-    n_ties: int
 
     @cached_property
     def totals(self) -> FloatArray:
@@ -130,7 +127,7 @@ def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
         return _all_rounds(scores)
     each = [_all_rounds(one) for one in scores]
     doubled = np.stack([one.doubled_wins for one in each])
-    return MatchCounts(doubled, each[0].n_matches, sum(one.n_ties for one in each))
+    return MatchCounts(doubled, each[0].n_matches)
 
 
 def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
@@ -156,19 +153,14 @@ def _same_round(scores: FloatArray) -> MatchCounts:
     met = (~np.isnan(scores)).reshape(-1, rounds, m)[0].astype(np.float64)
     n_matches = _without_own(np.full((m, m), 1.0 * rounds) if met.all() else met.T @ met)
     doubled = wins - wins.swapaxes(-1, -2) + n_matches.astype(small)
-    ties = int(n_matches.sum()) * (wins.size // m**2) // 2 - int(wins.sum(dtype=np.int64))
-    return MatchCounts(doubled, n_matches, ties)
+    return MatchCounts(doubled, n_matches)
 
 
 def _all_rounds(scores: FloatArray) -> MatchCounts:
     present = ~np.isnan(scores)
     played, owner = present.sum(axis=0), np.nonzero(present)[1]
-    level = np.unique(scores[present], return_inverse=True)[1]
-    equal = np.bincount(level)
-    own_equal = np.unique(level * played.size + owner, return_counts=True)[1]  # are no matches
-    ties = (int(equal @ equal) - int(own_equal @ own_equal)) // 2
     doubled = _without_own(doubled_scores_below(scores, owner))
-    return MatchCounts(doubled, _without_own(np.outer(played, played) * 1.0), ties)
+    return MatchCounts(doubled, _without_own(np.outer(played, played) * 1.0))
 
 
 def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
@@ -222,7 +214,7 @@ def _listed(matches: Matches) -> MatchCounts:
     np.add.at(wins, (matches.first, matches.second), doubled)
     np.add.at(wins, (matches.second, matches.first), 2 - doubled)
     np.add.at(n_matches, (matches.first, matches.second), 1)
-    return MatchCounts(wins, n_matches + n_matches.T, int(np.sum(doubled == 1)))
+    return MatchCounts(wins, n_matches + n_matches.T)
 
 
 def unbeaten_players(doubled_wins: Wins) -> BoolArray | None:

@@ -306,9 +306,9 @@ def fit_epp(
             )
         data = replace(data, groups=None)
     counts = count_matches(data, kind)
-    if counts.n_ties and counts.n_ties == counts.n_matches.sum() / 2:
-        raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
     unbeaten = unbeaten_players(counts.doubled_wins)
+    if unbeaten is None and all(map(np.array_equal, counts.doubled_wins, counts.n_matches)):
+        raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))
@@ -332,9 +332,9 @@ def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
 
 def errors_of_differences(covariance: FloatArray) -> FloatArray:
     """Standard errors of all differences of skills, from a covariance with infinite variances."""
-    own, shared = np.diagonal(covariance), covariance.copy()
-    np.fill_diagonal(shared, 0.0)
-    errors = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
+    own = np.diagonal(covariance)
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0.0))
     np.fill_diagonal(errors, 0.0)
     return np.asarray(errors)
 
