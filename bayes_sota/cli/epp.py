@@ -90,12 +90,12 @@ def epp(
 
 def _drawn(tables: list[Any], test: Any, asked: dict[str, Any], seed: int) -> Any:
     """Draws of the skills: from finite estimates of one tournament, else by NUTS."""
-    from bayes_sota.epp.counts import nearest_player
+    from bayes_sota.epp.counts import two_players
     from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))
-    for name in (name for pair in test for name in pair):
-        nearest_player(players, name)
+    for a, b in test:
+        two_players(players, a, b)
     spec = chosen_model(None, "epp")
     try:
         if len(tables) == 1:

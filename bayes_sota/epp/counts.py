@@ -279,19 +279,22 @@ def ranks_of(scores: FloatArray, *, dense: bool = False) -> FloatArray:
     return np.where(np.isnan(scores), np.nan, ranks)
 
 
-def nearest_player(players: Sequence[str], player: str) -> int:
-    """Place of a player among names.
+def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
+    """Places of two different players among names.
 
     Raises
     ------
     InputError
-        If there is none of that name; the nearest names are given.
+        If there is none of a name, and the nearest names are given; the same one twice.
 
     Examples
     --------
-    >>> nearest_player(["resnet", "vit"], "vit")
-    1
+    >>> two_players(["resnet", "vit"], "vit", "resnet")
+    (1, 0)
     """
-    if player not in players:
-        raise InputError(f"there is no player {player!r}{nearest(player, players)}")
-    return list(players).index(player)
+    for player in (a, b):
+        if player not in players:
+            raise InputError(f"there is no player {player!r}{nearest(player, players)}")
+    if a == b:
+        raise InputError(f"two players are compared, got {a!r} twice")
+    return list(players).index(a), list(players).index(b)

@@ -18,7 +18,7 @@ degrees of freedom. ``tests/epp/test_fit.py`` compares with published numbers an
 each; ``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
@@ -31,8 +31,9 @@ from scipy.special import expit, gammaincc, stdtr
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import OPEN_SHARE, Range, check_choice
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
@@ -41,7 +42,7 @@ from bayes_sota.epp.counts import (
     MatchKind,
     count_matches,
     infinite_estimates,
-    nearest_player,
+    two_players,
     unbeaten_players,
 )
 from bayes_sota.epp.estimate import ClusteredEstimate
@@ -105,7 +106,7 @@ class BradleyTerryFit(ClusteredEstimate):
 
     def win_probability(self, a: str, b: str) -> float:
         """Probability that A beats B in a round (Property 3.1)."""
-        i, j = nearest_player(self.players, a), nearest_player(self.players, b)
+        i, j = two_players(self.players, a, b)
         return float(expit(self.epp[i] - self.epp[j]))
 
     def standard_errors_of_pairs(self) -> FloatArray:
@@ -316,18 +317,49 @@ def fit_epp(
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
 
 
-def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
-    """Places of two different players among names.
+def fit_tournaments(
+    tables: Iterable[ScoreTable | Matches], matches: Compared = "same-round", **options: Any
+) -> Iterator[BradleyTerryFit]:
+    """Fit tournaments of different names one after the other, each on its own.
+
+    Parameters
+    ----------
+    tables : iterable of ScoreTable or Matches
+    matches, **options
+        As of ``fit_epp``.
 
     Raises
     ------
-    InputError
-        Unknown players, the same one twice.
+    InfiniteEstimateError, InputError
+        As ``fit_epp``, naming the tournament.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> tables = [ScoreTable(rng.normal(size=(9, 3)), tournament=name) for name in ("iris", "wine")]
+    >>> [(fit.tournament, fit.epp.round(1).tolist()) for fit in fit_tournaments(tables)]
+    [('iris', [0.0, -0.1, 0.1]), ('wine', [-0.3, -0.3, 0.6])]
     """
-    i, j = nearest_player(players, a), nearest_player(players, b)
-    if i == j:
-        raise InputError(f"two players are compared, got {a!r} twice")
-    return i, j
+    tables = list(tables)
+    checked_labels([table.tournament for table in tables], len(tables), "tournament")
+    for table in tables:
+        with located(f"tournament {table.tournament!r}"):
+            fit = fit_epp(table, matches, **options)
+        yield fit
+
+
+def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
+    """Skills of several tournaments as a DataTree: ``point_estimate`` by tournament and player.
+
+    A player who is not in a tournament has NaN there.
+    """
+    import xarray as xr
+
+    kept = ["epp", "epp_se", "epp_se_model", "deviance"]
+    points = {fit.tournament: fit.to_datatree()["point_estimate"].to_dataset() for fit in fits}
+    tables = [point[kept].assign_coords(tournament=name) for name, point in points.items()]
+    joined = xr.concat(tables, "tournament", join="outer")
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": joined})
 
 
 def errors_of_differences(covariance: FloatArray) -> FloatArray:

@@ -5,10 +5,9 @@ import pytest
 import xarray as xr
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.fit import fit_epp, fit_tournaments, tournaments_tree
 from bayes_sota.epp.summary import summarize_epp
 from bayes_sota.epp.summary_report import _compared, report_tournaments
-from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
 
 
 def result() -> xr.DataTree:
