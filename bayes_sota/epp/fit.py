@@ -322,6 +322,9 @@ def fit_tournaments(
 ) -> Iterator[BradleyTerryFit]:
     """Fit tournaments of different names one after the other, each on its own.
 
+    A skill says how likely a player beats the average of its tournament, and is so compared between
+    tournaments (Property 3.4).
+
     Parameters
     ----------
     tables : iterable of ScoreTable or Matches

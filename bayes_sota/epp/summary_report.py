@@ -270,9 +270,9 @@ def _title(tables: Tables) -> str:
 
 def _remarks_on_data(tables: Tables, test_fraction: float | None) -> list[str]:
     """How many scores are missing, whether rounds share training items, and what that means."""
-    scored = [table for table in tables if isinstance(table, ScoreTable)]
-    number = sum(int(np.sum(~table.present)) for table in scored)
-    overlap = test_fraction is None and any(table.scheme == "model/cv" for table in scored)
+    number = sum(int(np.sum(~table.present)) for table in tables if isinstance(table, ScoreTable))
+    splits = any(getattr(table, "scheme", None) == "model/cv" for table in tables)
+    overlap = splits and test_fraction is None
     missing = f"{counted(number, 'score')} missing: {_ABSENT}"
     return [missing] * bool(number) + [_OVERLAP] * overlap
 
