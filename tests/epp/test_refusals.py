@@ -54,6 +54,8 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("player 'vit': a value is missing", lambda: design(
         {"f": np.array(["x", None, "y", "y"], object)}, PLAYERS)),
     # draws and figures
+    ("no finite estimate without a penalty", lambda: bs.epp.infer_skills(
+        fit_epp([[3, 2, 1], [3, 1, 2]], penalty=0.5))),
     ("no epp in the group posterior", lambda: bs.plot_epp(fit().to_datatree(), backend="none")),
 ]  # fmt: skip
 
