@@ -27,7 +27,7 @@ def plot_differences(
     places : ndarray, shape (m,)
         On the axis.
     apart : ndarray of bool, shape (m, m)
-        Whether two entries are distinguished.
+        Where two entries are distinguished, in one order at least.
     label : str
         Of the axis.
     **where

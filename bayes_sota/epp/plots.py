@@ -121,8 +121,7 @@ def plot_critical_differences(
     COUNT.check(most, "most")
     better, m = fit.certainly_better(ci_prob), len(fit.players)
     drawn = np.argsort(-fit.epp, kind="stable")[:most]
-    apart = (better | better.T)[np.ix_(drawn, drawn)]
-    names = [fit.players[k] for k in drawn]
+    names, apart = [fit.players[k] for k in drawn], better[np.ix_(drawn, drawn)]
     panel = plot_differences(names, fit.epp[drawn], apart, "EPP", **pc_kwargs)
     title = f"{better.sum():,} of {m * (m - 1) // 2:,} pairs of players can be distinguished"
     title += (
