@@ -14,7 +14,7 @@ from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 _MATCHES = ["same-round", "all-rounds"]
 _OF_ROUNDS = "Of scores of one round, or of any two, of rounds that are replicates."
-_PAIRS = "Draw which pairs differ, adjusted for that: a critical-difference diagram."
+_PAIRS = "The figure shows which pairs differ, adjusted for their number (critical differences)."
 _PENALTY = "Add so many rounds of ties, which makes all estimates finite. Usual: 0.5."
 _FRACTION = "Rounds are splits of one data set that each test this share of it: they overlap."
 _PLAN = (
@@ -84,8 +84,12 @@ def epp(
     report = room.report_fit(fit, pairs=test, random_seed=seed, **about)
     if not saves(*FIGURES, ".html"):
         note_unused("an answer without a figure", "pairs")
-    plot = room.plot_critical_differences if pairs else room.plot_epp
-    return Answer(report, lambda: plot(fit, ci_prob=prob), fit.to_datatree)
+
+    def draw() -> Any:
+        plot = room.plot_critical_differences if pairs else room.plot_epp
+        return plot(fit, ci_prob=prob)
+
+    return Answer(report, draw, fit.to_datatree)
 
 
 def _drawn(tables: list[Any], test: Any, asked: dict[str, Any], seed: int) -> Any:

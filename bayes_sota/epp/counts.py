@@ -107,6 +107,21 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
     return count_scores(data.oriented, kind)
 
 
+def all_tied(data: ScoreTable | Matches, kind: MatchKind) -> bool:
+    """Whether nobody beat anybody.
+
+    Examples
+    --------
+    >>> table = ScoreTable([[1, 1], [2, 2]])
+    >>> all_tied(table, "same-round"), all_tied(table, "all-rounds")
+    (True, False)
+    """
+    if isinstance(data, Matches):
+        return bool(np.all(data.outcomes == 0.5))
+    scores, axis = data.oriented, None if kind == "all-rounds" else 1
+    return bool(np.all(np.nanmax(scores, axis) == np.nanmin(scores, axis)))
+
+
 def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
     """The same of scores of which the larger one is better, NaN where missing.
 

@@ -40,6 +40,7 @@ from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
     Compared,
     MatchKind,
+    all_tied,
     count_matches,
     infinite_estimates,
     two_players,
@@ -308,7 +309,7 @@ def fit_epp(
         data = replace(data, groups=None)
     counts = count_matches(data, kind)
     unbeaten = unbeaten_players(counts.doubled_wins)
-    if unbeaten is None and all(map(np.array_equal, counts.doubled_wins, counts.n_matches)):
+    if unbeaten is None and all_tied(data, kind):
         raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)

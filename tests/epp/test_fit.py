@@ -203,6 +203,7 @@ def test_intervals_ranks_and_probabilities() -> None:
 def test_equal_skills_share_the_better_rank() -> None:
     table = ScoreTable([[3, 3, 1, 2], [1, 1, 3, 2], [2, 2, 1, 3], [3, 3, 0, 0]])
     assert fit_epp(table).rank.tolist() == [1, 1, 4, 3]
+    assert fit_epp([[1, 2], [2, 1]]).epp.tolist() == [0, 0]  # though no match is a tie
 
 
 def test_the_tree_holds_the_numbers() -> None:
