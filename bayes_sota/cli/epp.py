@@ -86,8 +86,7 @@ def epp(
         note_unused("an answer without a figure", "pairs")
 
     def draw() -> Any:
-        plot = room.plot_critical_differences if pairs else room.plot_epp
-        return plot(fit, ci_prob=prob)
+        return (room.plot_critical_differences if pairs else room.plot_epp)(fit, ci_prob=prob)
 
     return Answer(report, draw, fit.to_datatree)
 
