@@ -7,13 +7,14 @@ import click
 
 from bayes_sota import data
 from bayes_sota import epp as room
-from bayes_sota.cli.options import InputFile, command, note_unused, option, shows_progress
-from bayes_sota.cli.output import Answer
+from bayes_sota.cli.options import InputFile, command, note_unused, option, saves, shows_progress
+from bayes_sota.cli.output import FIGURES, Answer
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 _MATCHES = ["same-round", "all-rounds"]
 _OF_ROUNDS = "Of scores of one round, or of any two, of rounds that are replicates."
+_PAIRS = "The figure shows which pairs differ, adjusted for their number (critical differences)."
 _PENALTY = "Add so many rounds of ties, which makes all estimates finite. Usual: 0.5."
 _FRACTION = "Rounds are splits of one data set that each test this share of it: they overlap."
 _PLAN = (
@@ -31,6 +32,7 @@ _PLAN = (
 @option("--players", choices=["rows", "columns"], help="Where they are in a wide table.")
 @option("--matches", choices=_MATCHES, default=_MATCHES[0], rare=True, help=_OF_ROUNDS)
 @option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
+@option("--pairs", is_flag=True, help=_PAIRS)
 @option("--penalty", limits=Range(0, 1e6), default=0.0, help=_PENALTY)
 @option("--test-fraction", limits=OPEN_SHARE, rare=True, help=_FRACTION)
 @option("--plan", limits=Range(0, 100, open_low=True), metavar="SE", rare=True, help=_PLAN)
@@ -39,6 +41,7 @@ def epp(
     files: tuple[Path, ...],
     players: Any,
     test: tuple[tuple[str, str], ...],
+    pairs: bool,
     plan: float | None,
     bayes: bool,
     prob: float,
@@ -62,7 +65,7 @@ def epp(
     if isinstance(tables[0], data.Matches):
         note_unused("battles", "matches")
     if bayes:
-        note_unused("--bayes", "penalty")
+        note_unused("--bayes", "penalty", "pairs")
         tree = _drawn(tables, test, asked, seed)
         about["test_fraction"] = asked["test_fraction"]
         report = room.report_draws(tree, tables, pairs=test, **about)
@@ -70,26 +73,32 @@ def epp(
     if len(tables) > 1:
         if plan is not None:
             raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
-        note_unused("several tournaments", "test", "seed")
+        note_unused("several tournaments", "test", "seed", "pairs")
         fits = [*room.fit_tournaments(tables, **asked)]
         report = room.report_tournaments(fits, **about)
         return Answer(report, tree=lambda: room.tournaments_tree(fits))
     fit = room.fit_epp(tables[0], **asked)
     if plan is not None:
-        note_unused("a plan", "test", "seed")
+        note_unused("a plan", "test", "seed", "pairs")
         return Answer(room.report_plan(fit, plan, **about), tree=fit.to_datatree)
     report = room.report_fit(fit, pairs=test, random_seed=seed, **about)
-    return Answer(report, lambda: room.plot_epp(fit, ci_prob=prob), fit.to_datatree)
+    if not saves(*FIGURES, ".html"):
+        note_unused("an answer without a figure", "pairs")
+
+    def draw() -> Any:
+        return (room.plot_critical_differences if pairs else room.plot_epp)(fit, ci_prob=prob)
+
+    return Answer(report, draw, fit.to_datatree)
 
 
 def _drawn(tables: list[Any], test: Any, asked: dict[str, Any], seed: int) -> Any:
     """Draws of the skills: from finite estimates of one tournament, else by NUTS."""
-    from bayes_sota.epp.counts import nearest_player
+    from bayes_sota.epp.counts import two_players
     from bayes_sota.leaderboard.specification import chosen_model
 
     players = list(dict.fromkeys(name for table in tables for name in table.players))
-    for name in (name for pair in test for name in pair):
-        nearest_player(players, name)
+    for a, b in test:
+        two_players(players, a, b)
     spec = chosen_model(None, "epp")
     try:
         if len(tables) == 1:

@@ -361,6 +361,7 @@ def shows_progress() -> bool:
     return not asked["quiet"] and not asked["as_json"] and sys.stderr.isatty()
 
 
-def saves(ending: str) -> bool:
-    """Whether ``--save`` names a file with this ending."""
-    return any(path.suffix.lower() == ending for path in click.get_current_context().params["save"])
+def saves(*endings: str) -> bool:
+    """Whether ``--save`` names a file with one of these endings."""
+    paths = click.get_current_context().params["save"]
+    return any(path.suffix.lower() in endings for path in paths)

@@ -107,10 +107,13 @@ class Panel:
         band = xr.DataArray(parts, coords, ("kwarg", "point"))
         self.draw(visuals.fill_between_y, label, band, color=color, alpha=alpha)
 
-    def text(self, label: str, x: float, y: float, text: str, color: str = "black") -> None:
-        """Text to the right of a point."""
-        look: Any = {"color": color, "size": _NOTE, "horizontal_align": "left"}
-        self.draw(visuals.annotate_xy, label, xr.DataArray(x), x=x, y=y, text=text, **look)
+    def text(
+        self, label: str, x: float, y: float, text: str, color: str = "black", align: str = "left"
+    ) -> None:
+        """Text to the right of a point, or as ``align`` says."""
+        look: Any = {"color": color, "size": _NOTE, "horizontal_align": align}
+        shown = plain_text(text)
+        self.draw(visuals.annotate_xy, label, xr.DataArray(x), x=x, y=y, text=shown, **look)
 
     def set_axes(
         self,
@@ -123,12 +126,12 @@ class Panel:
         """Label and range of the axes; no box.
 
         Without ``yticks`` the vertical axis is taken away: the height of a density is not read.
-        ``xticks`` default to round numbers.
+        ``xticks`` default to round numbers; where there are none, so is the horizontal one.
         """
         library = import_module(f"arviz_plots.backend.{self.collection.backend}")
         target = self.collection.viz["plot"][self.name].item()
         low, high = map(float, xlim)
-        library.remove_axis(target, axis="y")
+        library.remove_axis(target, axis="both" if xticks == ([], []) else "y")
         library.xlabel(plain_text(xlabel), target, size=_LABEL)
         library.xlim((low, high), target)
         places, texts = xticks or make_ticks(low, min(high, 1.0) if low < 1 else high)

@@ -11,7 +11,8 @@ import numpy as np
 from arviz_plots import PlotCollection
 
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import plot_forest, plot_lines, title_figure
+from bayes_sota.core.plots import plot_lines, title_figure
+from bayes_sota.core.plots_differences import plot_differences
 from bayes_sota.core.text import shown_name
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.shape import running_means
@@ -75,7 +76,9 @@ def plot_running_means(
 
 
 def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotCollection:
-    """Draw average ranks, the best on top; two that differ (Nemenyi) have bars that do not overlap.
+    """Draw average ranks on an axis, and bars over those that may be equal (Nemenyi).
+
+    The critical-difference diagram of Demsar (2006, Fig. 1).
 
     Parameters
     ----------
@@ -87,24 +90,20 @@ def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotC
     Returns
     -------
     PlotCollection
-        Artists ``interval`` and ``mean`` of the variable ``rank``, the best first.
+        Artists of ``core.plots_differences.plot_differences``.
 
     Examples
     --------
     >>> from bayes_sota.crossval.across_tasks import average_ranks
     >>> ranks = average_ranks(np.random.default_rng(0).normal([0, 0.1, 9], 1, (20, 3)), list("abc"))
-    >>> plot_critical_differences(ranks, backend="none").viz["figure_title"].item()["string"]
+    >>> figure = plot_critical_differences(ranks, backend="none")
+    >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     'c has the best average rank of 3 over 20 data sets'
     """
-    half = ranks.nemenyi / 2
-    rows = [
-        {"name": ranks.names[at], "mean": rank, "interval": (rank - half, rank + half)}
-        for at in np.argsort(ranks.ranks, kind="stable")
-        for rank in [ranks.ranks[at]]
-    ]
-    label = f"average rank; bars that do not overlap differ (Nemenyi, {ranks.level:.0%})"
-    panel = plot_forest(rows, label, variable="rank", **pc_kwargs)
-    best = shown_name(rows[0]["name"], 24)
-    over = f"{len(rows)} over {ranks.n_tasks} data sets"
-    title_figure(panel.collection, f"{best} has the best average rank of {over}")
+    apart = np.abs(ranks.ranks[:, None] - ranks.ranks) > ranks.nemenyi
+    panel = plot_differences(ranks.names, ranks.ranks, apart, "average rank", **pc_kwargs)
+    best = shown_name(ranks.names[int(np.argmin(ranks.ranks))], 24)
+    title = f"{best} has the best average rank of {apart.shape[0]} over {ranks.n_tasks} data sets"
+    joined = f"bars join those that cannot be distinguished (Nemenyi, {ranks.level:.0%})"
+    title_figure(panel.collection, f"{title}\n{joined}")
     return panel.collection

@@ -1,8 +1,11 @@
 from .fit import BradleyTerryFit as BradleyTerryFit
 from .fit import fit_epp as fit_epp
+from .fit import fit_tournaments as fit_tournaments
+from .fit import tournaments_tree as tournaments_tree
 from .models import build_model as build_model
 from .multiscale import multiscale_test as multiscale_test
 from .planning import plan_rounds as plan_rounds
+from .plots import plot_critical_differences as plot_critical_differences
 from .plots import plot_epp as plot_epp
 from .rankings import order_rounds as order_rounds
 from .rankings import ranking_log_likelihood as ranking_log_likelihood
@@ -18,6 +21,4 @@ from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit
 from .summary_report import report_plan as report_plan
 from .summary_report import report_tournaments as report_tournaments
-from .tournaments import fit_tournaments as fit_tournaments
-from .tournaments import tournaments_tree as tournaments_tree
 from .tuning import tuning_promise as tuning_promise

@@ -43,13 +43,10 @@ class MatchCounts:
         tournaments with the same matches (B, m, m).
     n_matches : ndarray, shape (m, m)
         Matches of each pair, 0 on the diagonal.
-    n_ties : int
-        Ties among all matches.
     """
 
     doubled_wins: Wins
     n_matches: FloatArray
-    n_ties: int
 
     @cached_property
     def totals(self) -> FloatArray:
@@ -58,6 +55,8 @@ class MatchCounts:
 
     def with_ties(self, kind: MatchKind, penalty: float) -> tuple[FloatArray, FloatArray]:
         """Win totals and matches with some rounds of ties added."""
+        if not penalty:
+            return self.totals, self.n_matches
         if kind == "all-rounds":  # a round plays against all others
             penalty = penalty * float(np.sqrt(np.max(self.n_matches)))
         others = len(self.n_matches) - 1
@@ -108,6 +107,21 @@ def count_matches(data: ScoreTable | Matches, kind: MatchKind = "same-round") ->
     return count_scores(data.oriented, kind)
 
 
+def all_tied(data: ScoreTable | Matches, kind: MatchKind) -> bool:
+    """Whether nobody beat anybody.
+
+    Examples
+    --------
+    >>> table = ScoreTable([[1, 1], [2, 2]])
+    >>> all_tied(table, "same-round"), all_tied(table, "all-rounds")
+    (True, False)
+    """
+    if isinstance(data, Matches):
+        return bool(np.all(data.outcomes == 0.5))
+    scores, axis = data.oriented, None if kind == "all-rounds" else 1
+    return bool(np.all(np.nanmax(scores, axis) == np.nanmin(scores, axis)))
+
+
 def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
     """The same of scores of which the larger one is better, NaN where missing.
 
@@ -128,7 +142,7 @@ def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
         return _all_rounds(scores)
     each = [_all_rounds(one) for one in scores]
     doubled = np.stack([one.doubled_wins for one in each])
-    return MatchCounts(doubled, each[0].n_matches, sum(one.n_ties for one in each))
+    return MatchCounts(doubled, each[0].n_matches)
 
 
 def ranks_of_rounds(scores: FloatArray) -> NDArray[np.int32]:
@@ -152,21 +166,16 @@ def _same_round(scores: FloatArray) -> MatchCounts:
     for row, column in zip(np.moveaxis(own, -2, 0), np.moveaxis(other, -2, 0), strict=True):
         wins += row[..., :, None] > column[..., None, :]
     met = (~np.isnan(scores)).reshape(-1, rounds, m)[0].astype(np.float64)
-    n_matches = _without_own(met.T @ met)
+    n_matches = _without_own(np.full((m, m), 1.0 * rounds) if met.all() else met.T @ met)
     doubled = wins - wins.swapaxes(-1, -2) + n_matches.astype(small)
-    ties = int(n_matches.sum()) * (wins.size // m**2) // 2 - int(wins.sum(dtype=np.int64))
-    return MatchCounts(doubled, n_matches, ties)
+    return MatchCounts(doubled, n_matches)
 
 
 def _all_rounds(scores: FloatArray) -> MatchCounts:
     present = ~np.isnan(scores)
     played, owner = present.sum(axis=0), np.nonzero(present)[1]
-    level = np.unique(scores[present], return_inverse=True)[1]
-    equal = np.bincount(level)
-    own_equal = np.unique(level * played.size + owner, return_counts=True)[1]  # are no matches
-    ties = (int(equal @ equal) - int(own_equal @ own_equal)) // 2
     doubled = _without_own(doubled_scores_below(scores, owner))
-    return MatchCounts(doubled, _without_own(np.outer(played, played) * 1.0), ties)
+    return MatchCounts(doubled, _without_own(np.outer(played, played) * 1.0))
 
 
 def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
@@ -220,7 +229,7 @@ def _listed(matches: Matches) -> MatchCounts:
     np.add.at(wins, (matches.first, matches.second), doubled)
     np.add.at(wins, (matches.second, matches.first), 2 - doubled)
     np.add.at(n_matches, (matches.first, matches.second), 1)
-    return MatchCounts(wins, n_matches + n_matches.T, int(np.sum(doubled == 1)))
+    return MatchCounts(wins, n_matches + n_matches.T)
 
 
 def unbeaten_players(doubled_wins: Wins) -> BoolArray | None:
@@ -285,19 +294,22 @@ def ranks_of(scores: FloatArray, *, dense: bool = False) -> FloatArray:
     return np.where(np.isnan(scores), np.nan, ranks)
 
 
-def nearest_player(players: Sequence[str], player: str) -> int:
-    """Place of a player among names.
+def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
+    """Places of two different players among names.
 
     Raises
     ------
     InputError
-        If there is none of that name; the nearest names are given.
+        If there is none of a name, and the nearest names are given; the same one twice.
 
     Examples
     --------
-    >>> nearest_player(["resnet", "vit"], "vit")
-    1
+    >>> two_players(["resnet", "vit"], "vit", "resnet")
+    (1, 0)
     """
-    if player not in players:
-        raise InputError(f"there is no player {player!r}{nearest(player, players)}")
-    return list(players).index(player)
+    for player in (a, b):
+        if player not in players:
+            raise InputError(f"there is no player {player!r}{nearest(player, players)}")
+    if a == b:
+        raise InputError(f"two players are compared, got {a!r} twice")
+    return list(players).index(a), list(players).index(b)

@@ -18,7 +18,7 @@ degrees of freedom. ``tests/epp/test_fit.py`` compares with published numbers an
 each; ``tests/calibration/test_epp_size.py`` measures how often a true null is rejected.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
@@ -31,21 +31,23 @@ from scipy.special import expit, gammaincc, stdtr
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import OPEN_SHARE, Range, check_choice
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, located
 from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import (
     Compared,
     MatchKind,
+    all_tied,
     count_matches,
     infinite_estimates,
-    nearest_player,
+    two_players,
     unbeaten_players,
 )
 from bayes_sota.epp.estimate import ClusteredEstimate
-from bayes_sota.epp.rounds import ROUND_OFF, bonferroni_critical, critical_values, rank_intervals
+from bayes_sota.epp.rounds import ROUND_OFF, bonferroni_critical, critical_values
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -105,19 +107,29 @@ class BradleyTerryFit(ClusteredEstimate):
 
     def win_probability(self, a: str, b: str) -> float:
         """Probability that A beats B in a round (Property 3.1)."""
-        i, j = nearest_player(self.players, a), nearest_player(self.players, b)
+        i, j = two_players(self.players, a, b)
         return float(expit(self.epp[i] - self.epp[j]))
 
     def standard_errors_of_pairs(self) -> FloatArray:
         """Standard error of each difference of skills, clustered by round, (m, m)."""
         return errors_of_differences(self.covariance)
 
-    def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
-        """Ranks that each player may have, all pairs at once, (m, 2), 1 is best."""
+    def certainly_better(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
+        """Whether the row has a higher skill than the column, all pairs at once, (m, m)."""
         OPEN_SHARE.check(ci_prob, "ci_prob")
         critical = critical_values(self.influence, ci_prob, self.df, pairs=True)
         errors = self.standard_errors_of_pairs()
-        return rank_intervals(self.epp[:, None] - self.epp, errors, critical)
+        np.fill_diagonal(errors, np.inf)
+        return self.epp[:, None] - self.epp > critical * errors + ROUND_OFF
+
+    def rank_interval(self, ci_prob: float = 0.95) -> NDArray[np.intp]:
+        """Ranks that each player may have, all pairs at once, (m, 2), 1 is best.
+
+        A rank counts the players who are certainly better, or certainly worse (Mogstad, Romano,
+        Shaikh & Wilhelm 2024, doi 10.1093/restud/rdad006).
+        """
+        above = self.certainly_better(ci_prob)
+        return np.column_stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
         """Players that no other is certainly better than, (m,): they may be the best."""
@@ -296,9 +308,9 @@ def fit_epp(
             )
         data = replace(data, groups=None)
     counts = count_matches(data, kind)
-    if counts.n_ties and counts.n_ties == counts.n_matches.sum() / 2:
-        raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
     unbeaten = unbeaten_players(counts.doubled_wins)
+    if unbeaten is None and all_tied(data, kind):
+        raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))
@@ -306,25 +318,59 @@ def fit_epp(
     return BradleyTerryFit(data, kind, counts, epp, connected, float(penalty), test_fraction)
 
 
-def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
-    """Places of two different players among names.
+def fit_tournaments(
+    tables: Iterable[ScoreTable | Matches], matches: Compared = "same-round", **options: Any
+) -> Iterator[BradleyTerryFit]:
+    """Fit tournaments of different names one after the other, each on its own.
+
+    A skill says how likely a player beats the average of its tournament, and is so compared between
+    tournaments (Property 3.4).
+
+    Parameters
+    ----------
+    tables : iterable of ScoreTable or Matches
+    matches, **options
+        As of ``fit_epp``.
 
     Raises
     ------
-    InputError
-        Unknown players, the same one twice.
+    InfiniteEstimateError, InputError
+        As ``fit_epp``, naming the tournament.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> tables = [ScoreTable(rng.normal(size=(9, 3)), tournament=name) for name in ("iris", "wine")]
+    >>> [(fit.tournament, fit.epp.round(1).tolist()) for fit in fit_tournaments(tables)]
+    [('iris', [0.0, -0.1, 0.1]), ('wine', [-0.3, -0.3, 0.6])]
     """
-    i, j = nearest_player(players, a), nearest_player(players, b)
-    if i == j:
-        raise InputError(f"two players are compared, got {a!r} twice")
-    return i, j
+    tables = list(tables)
+    checked_labels([table.tournament for table in tables], len(tables), "tournament")
+    for table in tables:
+        with located(f"tournament {table.tournament!r}"):
+            fit = fit_epp(table, matches, **options)
+        yield fit
+
+
+def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":
+    """Skills of several tournaments as a DataTree: ``point_estimate`` by tournament and player.
+
+    A player who is not in a tournament has NaN there.
+    """
+    import xarray as xr
+
+    kept = ["epp", "epp_se", "epp_se_model", "deviance"]
+    points = {fit.tournament: fit.to_datatree()["point_estimate"].to_dataset() for fit in fits}
+    tables = [point[kept].assign_coords(tournament=name) for name, point in points.items()]
+    joined = xr.concat(tables, "tournament", join="outer")
+    return xr.DataTree.from_dict({"/": xr.Dataset(attrs=FACTS), "point_estimate": joined})
 
 
 def errors_of_differences(covariance: FloatArray) -> FloatArray:
     """Standard errors of all differences of skills, from a covariance with infinite variances."""
-    own, shared = np.diagonal(covariance), covariance.copy()
-    np.fill_diagonal(shared, 0.0)
-    errors = np.sqrt(np.maximum(own[:, None] + own - 2 * shared, 0.0))
+    own = np.diagonal(covariance)
+    with np.errstate(invalid="ignore"):
+        errors = np.sqrt(np.maximum(own[:, None] + own - 2 * covariance, 0.0))
     np.fill_diagonal(errors, 0.0)
     return np.asarray(errors)
 

@@ -28,7 +28,8 @@ from scipy.stats import norm
 from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.epp.fit import BradleyTerryFit, two_players
+from bayes_sota.epp.counts import two_players
+from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.rounds import cluster_scores
 
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4)

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.plots import make_ticks, plot_forest, title_figure
-from bayes_sota.core.tables import rows_of
+from bayes_sota.core.plots_differences import plot_differences
 from bayes_sota.core.text import shown_name
 from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.summary import epp_table
@@ -45,7 +45,7 @@ def plot_epp(
     Returns
     -------
     PlotCollection
-        With the artists of ``core.plots.plot_forest`` and the line ``average``.
+        With the artists of ``core.plots.plot_forest``, of the variable ``epp``.
 
     Examples
     --------
@@ -58,30 +58,74 @@ def plot_epp(
     '2 of 4 players may be the best (filled dots)'
     """
     COUNT.check(most, "most")
-    board = epp_table(result, ci_prob).frame
-    columns, bars = {"interval": ["lower", "upper"]}, f"{100 * ci_prob:.3g}% interval of each"
+    players = epp_table(result, ci_prob).content["players"]
+    tied = [row["player"] for row in players if row["rank_interval"][0] == 1]
+    rows = [
+        {"name": f"{row['rank']}  {shown_name(row['player'], 32)}", "mean": row["epp"]}
+        | {"interval": row["interval"], "weak": row["rank_interval"][0] != 1}
+        for row in players[:most]
+    ]
+    bars = f"{100 * ci_prob:.3g}% interval of each"
     if isinstance(result, BradleyTerryFit):
-        order = np.argsort(-result.epp, kind="stable")
-        board[["low", "high"]] = result.interval(ci_prob, "simultaneous")[order]
-        columns, bars = columns | {"outer": ["low", "high"]}, f"{bars}; thin: all players at once"
-    ends = board.head(most).filter(["epp", "lower", "upper", "low", "high"]).to_numpy(float)
+        outer = result.interval(ci_prob, "simultaneous")[np.argsort(-result.epp, kind="stable")]
+        rows = [row | {"outer": ends} for row, ends in zip(rows, outer, strict=False)]
+        bars += "; thin: all players at once"
+    ends = np.array([[row["mean"], *row["interval"], *row.get("outer", ())] for row in rows])
     finite = ends[np.isfinite(ends)]
     places, texts = make_ticks(float(finite.min()), float(finite.max()))
     chances = [
         f"{x}\n{expit(at):.{int(abs(at) > 4.6)}%}" for at, x in zip(places, texts, strict=True)
     ]
     label = f"EPP, and the probability of beating an average player\n(thick bar: {bars})"
-    pc_kwargs |= {"variable": "epp", "xticks": (places, chances)}
-    rows = [
-        {"name": f"{row['rank']}  {shown_name(row['player'], 32)}", "mean": row["epp"]}
-        | {kind: [row[end] for end in ends] for kind, ends in columns.items()}
-        | {"weak": row["rank_lower"] != 1}
-        for row in rows_of(board.head(most))
-    ]
-    panel = plot_forest(rows, label, **pc_kwargs)
-    tied, count = int((board["rank_lower"] == 1).sum()), len(board)
-    title = f"{tied:,} of {count:,} players may be the best (filled dots)"
-    if tied == 1:
-        title = f"{shown_name(board['player'].iloc[0])} is the best of {count:,} players"
-    title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (count > most))
+    panel = plot_forest(rows, label, variable="epp", xticks=(places, chances), **pc_kwargs)
+    title = f"{len(tied):,} of {len(players):,} players may be the best (filled dots)"
+    if len(tied) == 1:
+        title = f"{shown_name(tied[0])} is the best of {len(players):,} players"
+    title += f"\nthe first {most:,} are drawn" * (len(players) > most)
+    title_figure(panel.collection, title)
+    return panel.collection
+
+
+def plot_critical_differences(
+    fit: BradleyTerryFit, *, ci_prob: float = 0.95, most: int = 20, **pc_kwargs: Any
+) -> PlotCollection:
+    """Draw the EPP of the best players on an axis, and bars over those that may be equal.
+
+    A critical-difference diagram as that of Demsar (2006): no two players with a dot on the same
+    bar are distinguished, by tests of all pairs at once (``BradleyTerryFit.certainly_better``).
+
+    Parameters
+    ----------
+    fit : BradleyTerryFit
+    ci_prob : float
+        Confidence of all pairs together.
+    most : int
+        Players drawn; the title says if that leaves some out.
+    **pc_kwargs
+        As in ``plot_epp``.
+
+    Returns
+    -------
+    PlotCollection
+        With the artists of ``core.plots_differences.plot_differences``.
+
+    Examples
+    --------
+    >>> from bayes_sota.epp.fit import fit_epp
+    >>> from bayes_sota.data.tournaments import ScoreTable
+    >>> scores = [1.5, 1.2, 0, -2] + np.random.default_rng(2).gumbel(size=(40, 4))
+    >>> figure = plot_critical_differences(fit_epp(ScoreTable(scores)), backend="none")
+    >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
+    '5 of 6 pairs of players can be distinguished'
+    """
+    COUNT.check(most, "most")
+    better, m = fit.certainly_better(ci_prob), len(fit.players)
+    drawn = np.argsort(-fit.epp, kind="stable")[:most]
+    names, apart = [fit.players[k] for k in drawn], better[np.ix_(drawn, drawn)]
+    panel = plot_differences(names, fit.epp[drawn], apart, "EPP", **pc_kwargs)
+    title = f"{better.sum():,} of {m * (m - 1) // 2:,} pairs of players can be distinguished"
+    title += (
+        f"\nplayers on one bar cannot be distinguished ({100 * ci_prob:.3g}%, all pairs at once)"
+    )
+    title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (m > most))
     return panel.collection

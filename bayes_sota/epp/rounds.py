@@ -24,7 +24,6 @@ matches one by one, and measures how often simultaneous statements are all true.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from bayes_sota.core.types import FloatArray
@@ -116,32 +115,6 @@ def _largest_when_flipped(influence: FloatArray, pairs: bool) -> FloatArray:
         else:
             largest += [*np.max(np.abs(sums) * inverse, axis=1)]
     return np.array(largest)
-
-
-def rank_intervals(
-    differences: FloatArray, errors: FloatArray, critical: float | FloatArray
-) -> NDArray[np.intp]:
-    """Best and worst rank of each player that the data allow, (m, 2), 1 is best.
-
-    A rank counts the players who are certainly better, or certainly worse, of all pairs at once
-    (Mogstad, Romano, Shaikh & Wilhelm 2024, doi 10.1093/restud/rdad006).
-
-    Parameters
-    ----------
-    differences, errors : ndarray, shape (m, m)
-        Skill of the row minus the column's, and its standard error.
-    critical : float or ndarray, shape (m, m)
-
-    Examples
-    --------
-    >>> skills = np.array([3.0, 0.2, 0.0])
-    >>> rank_intervals(skills[:, None] - skills, np.ones((3, 3)), 2.0).tolist()
-    [[1, 1], [2, 3], [2, 3]]
-    """
-    m = len(differences)
-    same = np.eye(m, dtype=bool)
-    above = differences > np.where(same, np.inf, critical) * np.where(same, 1.0, errors) + ROUND_OFF
-    return np.column_stack([1 + above.sum(axis=0), m - above.sum(axis=1)])
 
 
 def clustered_covariance(scores: FloatArray, inverse: FloatArray, least_share: float) -> FloatArray:

@@ -199,6 +199,6 @@ def _deviances(values: FloatArray, skills: FloatArray, model: pm.Model) -> Float
             first = model["pair_first"].get_value()[played]
             second = model["pair_second"].get_value()[played]
             doubled[:, first, second], doubled[:, second, first] = 2 * np.moveaxis(here, -1, 0)
-            counts = MatchCounts(doubled, (doubled[0] + doubled[0].T) / 2, 0)
+            counts = MatchCounts(doubled, (doubled[0] + doubled[0].T) / 2)
         total += solver.deviance(own, counts)
     return total

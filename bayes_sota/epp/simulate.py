@@ -131,9 +131,9 @@ def _of_scores(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Win
     noise = np.empty((size, *data.scores.shape))
     noise[:, rows, columns] = rng.gumbel(size=noise.shape)
     scores = np.where(data.present, fit.epp + noise, np.nan)
-    if fit.counts.n_ties:
-        shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
-        observed = np.sort(data.oriented.reshape(shape), axis=1)
+    shape = (1, -1) if fit.kind == "all-rounds" else data.scores.shape
+    observed = np.sort(data.oriented.reshape(shape), axis=1)
+    if (observed[:, 1:] == observed[:, :-1]).any():
         drawn = scores.reshape(size, *shape)
         np.put_along_axis(drawn, np.argsort(drawn, axis=2), observed[None], axis=2)
     return count_scores(scores, fit.kind).doubled_wins
@@ -145,7 +145,7 @@ def _deviances(doubled_wins: Wins, fit: BradleyTerryFit) -> FloatArray:
     Next to no penalty keeps skills finite; matches between players who are infinitely apart are
     then explained but for a millionth.
     """
-    counts = MatchCounts(doubled_wins, fit.counts.n_matches, 0)
+    counts = MatchCounts(doubled_wins, fit.counts.n_matches)
     totals, n_matches = counts.with_ties(fit.kind, max(fit.penalty, _PENALTY))
     return solver.deviance(solver.solve(totals, n_matches, start=fit.epp), counts)
 

@@ -19,8 +19,8 @@ both skills to 1e-14: with the cardinal functions :math:`\Phi` of K Chebyshev no
 .. math:: \sigma'(\beta_i - \beta_j) = (\Phi M \Phi^T)_{ij}, \quad M_{kl} = \sigma'(x_k - x_l),
 
 the information is a diagonal minus a matrix of rank K, and Woodbury's identity inverts it in
-O(m^2 K). ``tests/epp/test_solver.py`` compares both with SciPy's optimiser, finite differences and
-sums over pairs.
+O(m^2 K). ``tests/epp/test_fit.py`` compares with SciPy's optimiser and with refits,
+``tests/epp/test_solver.py`` the two ways with each other.
 """
 
 import numpy as np

@@ -35,9 +35,8 @@ _MEANING = (
     "average player, 1500 in Elo, where a gap of 400 is odds of 10 to 1."
 )
 _AT_ONCE = (
-    "Intervals and thick bars are for one player at a time; thin bars and rank intervals hold for "
-    "all players at once. May be best: no other player is certainly better. A test of two players "
-    "alone (--test) has more power."
+    "Intervals are for one player at a time; rank intervals hold for all players at once. May be "
+    "best: no other player is certainly better. A --test of two players alone has more power."
 )
 
 

@@ -25,7 +25,8 @@ from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import as_sentences, chance, counted, listed, p_value
 from bayes_sota.core.types import Seed
 from bayes_sota.data.tournaments import Matches, ScoreTable
-from bayes_sota.epp.fit import BradleyTerryFit, two_players
+from bayes_sota.epp.counts import two_players
+from bayes_sota.epp.fit import BradleyTerryFit
 from bayes_sota.epp.planning import plan_rounds
 from bayes_sota.epp.simulate import leaderboard_quality, not_comparable
 from bayes_sota.epp.summary import describe_skills, draws_of_players, epp_table, rows_of_fit
@@ -46,7 +47,6 @@ def report_fit(
     *,
     ci_prob: float = 0.95,
     pairs: Pairs = (),
-    repetitions: int | None = None,
     reading: Sequence[str] = (),
     random_seed: Seed = DEFAULT_SEED,
 ) -> Report:
@@ -59,8 +59,6 @@ def report_fit(
         Probability of the intervals.
     pairs : sequence of (str, str)
         Players to compare (``fit.test``).
-    repetitions : int, optional
-        Of ``leaderboard_quality``; 0 leaves the deviance untested.
     reading : sequence of str
         Notes on how the data were read.
     random_seed : int, SeedSequence or Generator, optional
@@ -75,15 +73,13 @@ def report_fit(
     >>> from bayes_sota.epp.fit import fit_epp
     >>> scores = [2.0, 0.0, -2.0] + np.random.default_rng(0).gumbel(size=(30, 3))
     >>> fit = fit_epp(ScoreTable(scores))
-    >>> report = report_fit(fit, pairs=[("1", "3")], repetitions=19, random_seed=0)
+    >>> report = report_fit(fit, pairs=[("1", "3")], random_seed=0)
     >>> report.tables[0].title, report.content["deviance_p_value"] > 0.05
     ('tournament: 3 players, 30 rounds', True)
     """
     reason = not_comparable(fit.data)
     rng, seed = resolve_seed(random_seed)
-    quality = None
-    if repetitions != 0 and not reason:
-        quality = leaderboard_quality(fit, repetitions=repetitions, random_seed=rng)
+    quality = {} if reason else vars(leaderboard_quality(fit, random_seed=rng))
     tests = [vars(fit.test(a, b, ci_prob)) for a, b in pairs]
     found = {
         "title": _title([fit.data]),
@@ -91,9 +87,9 @@ def report_fit(
         "matches": fit.kind,
         **{name: getattr(fit, name) for name in ("deviance", "paper", "connected", "penalty")},
         "df": fit.deviance_df,
-        "deviance_p_value": getattr(quality, "p_value", None),
-        "deviance_expected": getattr(quality, "expected", None),
-        "standardized_deviance": getattr(quality, "standardized_deviance", None),
+        "deviance_p_value": quality.get("p_value"),
+        "deviance_expected": quality.get("expected"),
+        "standardized_deviance": quality.get("standardized_deviance"),
         "tests": tests,
         "reading": list(reading),
         "notes": _remarks(fit) + [f"the deviance is not compared: {reason}"] * bool(reason),
@@ -111,7 +107,7 @@ def report_tournaments(
 
     Examples
     --------
-    >>> from bayes_sota.epp.tournaments import fit_tournaments
+    >>> from bayes_sota.epp.fit import fit_tournaments
     >>> scores = [1.0, 0.0, -1.0] + np.random.default_rng(0).gumbel(size=(30, 3))
     >>> fits = fit_tournaments([ScoreTable(scores)])
     >>> report_tournaments(fits).tables[0].title
@@ -274,9 +270,9 @@ def _title(tables: Tables) -> str:
 
 def _remarks_on_data(tables: Tables, test_fraction: float | None) -> list[str]:
     """How many scores are missing, whether rounds share training items, and what that means."""
-    scored = [table for table in tables if isinstance(table, ScoreTable)]
-    number = sum(int(np.sum(~table.present)) for table in scored)
-    overlap = test_fraction is None and any(table.scheme == "model/cv" for table in scored)
+    number = sum(int(np.sum(~table.present)) for table in tables if isinstance(table, ScoreTable))
+    splits = any(getattr(table, "scheme", None) == "model/cv" for table in tables)
+    overlap = splits and test_fraction is None
     missing = f"{counted(number, 'score')} missing: {_ABSENT}"
     return [missing] * bool(number) + [_OVERLAP] * overlap
 

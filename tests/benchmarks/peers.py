@@ -1,6 +1,6 @@
 """Ours beside what people use instead, on the same real data in one run.
 
-Run with ``uv run --with choix --with evalica --with baycomp --with evalstats --with
+Run with ``uv run --with choix --with evalica --with baycomp --with evalstats --with autorank --with
 multiple-inference python tests/benchmarks/peers.py`` (some four minutes; parts by name:
 ``... peers.py skills folds``). Data are the answers of 30 networks to the 10,000 items of CIFAR-10
 where ``BAYES_SOTA_DATA`` names their folder, else the bundled digits. A board is a random part of
@@ -12,7 +12,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -23,6 +25,7 @@ from timing import fastest, print_table
 
 import bayes_sota as bs
 from bayes_sota.core.types import FloatArray
+from bayes_sota.crossval.across_tasks import average_ranks
 from bayes_sota.crossval.correlated_t import correlated_t
 from bayes_sota.data.examples import load_responses_example
 from bayes_sota.data.tournaments import ScoreTable
@@ -89,6 +92,34 @@ def skills() -> None:
 def _with_errors(fit: Any) -> FloatArray:
     assert fit.covariance.size
     return fit.epp
+
+
+def data_sets() -> None:
+    """Friedman's test and Nemenyi's critical difference of 10 methods over 100 data sets."""
+    import pandas as pd
+    from autorank import autorank
+
+    name, right = answers()
+    methods = right[:, :: max(1, right.shape[1] // 10)]
+    means = np.array([part.mean(axis=0) for part in np.array_split(methods, 100)])
+    frame = pd.DataFrame(means, columns=[str(j) for j in range(means.shape[1])])
+
+    def by_autorank() -> Any:
+        with redirect_stdout(StringIO()):  # which it prints to
+            found = autorank(frame, force_mode="nonparametric")
+        return found.rankdf["meanrank"].min(), found.cd, found.pvalue
+
+    def by_us() -> Any:
+        found = average_ranks(means)
+        return found.ranks.min(), found.nemenyi, found.p_value
+
+    rows = []
+    for what, way in {"bayes_sota": by_us, "autorank": by_autorank}.items():
+        best, critical, p = way()
+        spent = 1000 * seconds(way)
+        rows.append([what, f"{best:.3f}", f"{critical:.4f}", f"{p:.6g}", f"{spent:.1f}"])
+    header = [f"ranks over 100 parts, {name}", "best average rank", "critical difference"]
+    print_table([*header, "Friedman's p", "ms"], rows)
 
 
 def folds() -> None:
@@ -290,6 +321,6 @@ def _holds(sets: FloatArray, skill: FloatArray) -> bool:
 
 
 if __name__ == "__main__":
-    parts = {part.__name__: part for part in (skills, folds, one, pairs, best, ranks)}
+    parts = {part.__name__: part for part in (skills, data_sets, folds, one, pairs, best, ranks)}
     for chosen in sys.argv[1:] or parts:
         parts[chosen]()

@@ -14,6 +14,7 @@ COMMANDS = (
     "claim responses answers.csv",
     "claim responses answers.csv --pairs",
     "epp rounds.csv",
+    "epp rounds.csv --pairs",
     "board answers.csv",
     "sota answers.csv",
     "sota --maximum 0.91157 --n-test 11072 --classifiers 3558",

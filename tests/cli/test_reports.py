@@ -101,7 +101,7 @@ def reports():
     claims = {"name": HOSTILE, "group": HOSTILE, "accuracy_a": 0.9, "accuracy_b": 0.8}
     yield bs.claims.claims_table(pd.DataFrame(claims | {"n_test": 500}))
     yield bs.board_table(board, draws=100)
-    yield bs.epp.report_fit(bs.fit_epp(rounds, penalty=0.5), repetitions=0)
+    yield bs.epp.report_fit(bs.fit_epp(rounds, penalty=0.5))
     yield bs.claims.report_methods(answers, draws=200, selection=False)
     yield bs.leaderboard.report_sota(best, sensitivity=False, draws=50)  # without names in rows
 

@@ -29,10 +29,10 @@ def drawn(*, levels: int, missing: float, lower: bool | list[bool], seed: int) -
     return ScoreTable(scores, lower_is_better=lower)
 
 
-def by_hand(table: ScoreTable, kind: str) -> tuple[np.ndarray, np.ndarray, int]:
-    """Twice the wins, the matches of each pair and all ties, match by match."""
+def by_hand(table: ScoreTable, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Twice the wins and the matches of each pair, match by match."""
     m, rounds = table.n_players, range(table.n_rounds)
-    doubled, n_matches, ties = np.zeros((m, m), int), np.zeros((m, m), int), 0
+    doubled, n_matches = np.zeros((m, m), int), np.zeros((m, m), int)
     meetings = [(r, s) for r in rounds for s in rounds if r == s or kind == "all-rounds"]
     for i, j in combinations(range(m), 2):
         for r, s in meetings:
@@ -45,16 +45,14 @@ def by_hand(table: ScoreTable, kind: str) -> tuple[np.ndarray, np.ndarray, int]:
             n_matches[j, i] += 1
             doubled[i, j] += 2 * (a > b) + (a == b)
             doubled[j, i] += 2 * (a < b) + (a == b)
-            ties += a == b
-    return doubled, n_matches, int(ties)
+    return doubled, n_matches
 
 
-def assert_same(counts: MatchCounts, expected: tuple[np.ndarray, np.ndarray, int]) -> None:
-    doubled, n_matches, ties = expected
+def assert_same(counts: MatchCounts, expected: tuple[np.ndarray, np.ndarray]) -> None:
+    doubled, n_matches = expected
     np.testing.assert_array_equal(counts.doubled_wins, doubled)
     np.testing.assert_array_equal(counts.totals, doubled.sum(axis=1) / 2)
     np.testing.assert_array_equal(counts.n_matches, n_matches)
-    assert counts.n_ties == ties
 
 
 @pytest.mark.parametrize("levels", [2, 4, 10_000])
@@ -79,17 +77,14 @@ def test_matches_of_scores_are_those_counted_by_hand(
         assert_same(count_matches(table, kind), by_hand(table, kind))
 
 
-@pytest.mark.parametrize("levels", [3, None])
-def test_counts_of_very_many_rounds_do_not_overflow(levels: int | None) -> None:
+def test_counts_of_very_many_rounds_do_not_overflow() -> None:
     """1.6e9 matches of one pair, twice which is beyond 32 bits."""
-    rounds, rng = 40_000, np.random.default_rng(0)
-    scores = rng.random((rounds, 2)) + np.array([0.9, 0.0])
-    if levels:
-        scores = np.floor(levels * scores)
-    wins = np.searchsorted(np.sort(scores[:, 1]), scores[:, 0], side="left").sum()
-    not_lost = np.searchsorted(np.sort(scores[:, 1]), scores[:, 0], side="right").sum()
-    counts = count_matches(ScoreTable(scores), "all-rounds")
+    rounds = 40_000
+    scores = np.floor(3 * np.random.default_rng(0).random((rounds, 2)) + [2.7, 0.0])
+    first, second = np.sort(scores, axis=0).T
+    wins, not_lost = (np.searchsorted(second, first, side).sum() for side in ("left", "right"))
     expected = (float(wins) + float(not_lost)) / 2
+    counts = count_matches(ScoreTable(scores), "all-rounds")
     assert counts.totals.tolist() == [expected, float(rounds) ** 2 - expected]
     ahead = np.sign(scores[:, 0] - scores[:, 1])
     assert count_matches(ScoreTable(scores)).totals[0] == np.sum(1 + ahead) / 2

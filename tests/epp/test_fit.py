@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, null_space
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, xlogy
 from scipy.stats import chi2, norm, t
 from simulated_tournaments import simulate_tournament
 
@@ -59,6 +59,7 @@ def test_influence_is_what_weighting_a_cluster_moves(kind, missing, groups) -> N
         step = 1e-4 * (np.arange(clusters) == place)
         moved = weighted_skills(fit, 1 + step) - weighted_skills(fit, 1 - step)
         np.testing.assert_allclose(fit.influence[place], moved / 2e-4, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(fit.covariance_model.sum(axis=0), 0, atol=1e-12)  # mean zero
 
 
 def covariance_by_hand(fit: BradleyTerryFit, least_share: float) -> np.ndarray:
@@ -115,7 +116,7 @@ def test_a_pair_by_other_routes(kind: str, missing: float) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_likelihood_ratios_by_scipy(kind: str, missing: float) -> None:
+def test_skills_deviance_and_likelihood_ratio_by_scipy(kind: str, missing: float) -> None:
     fit = fit_epp(drawn(missing), kind)
     wins = fit.counts.doubled_wins / 2
 
@@ -124,6 +125,9 @@ def test_likelihood_ratios_by_scipy(kind: str, missing: float) -> None:
 
     equal = minimize(lambda x: loss(np.insert(x, 3, x[1])), np.zeros(4), options={"gtol": 1e-6})
     free = minimize(loss, np.zeros(5), options={"gtol": 1e-6})
+    np.testing.assert_allclose(fit.epp, free.x - free.x.mean(), rtol=0, atol=1e-6)
+    saturated = np.sum(xlogy(wins, wins / np.maximum(fit.counts.n_matches, 1)))
+    assert fit.deviance == pytest.approx(2 * (saturated + free.fun), rel=1e-9)
     found = fit.test("b", "d")
     assert found.lrt_chi2 == pytest.approx(2 * (equal.fun - free.fun), abs=1e-5)
     assert found.lrt_p_value == pytest.approx(chi2.sf(found.lrt_chi2, 1), rel=1e-9)
@@ -199,6 +203,7 @@ def test_intervals_ranks_and_probabilities() -> None:
 def test_equal_skills_share_the_better_rank() -> None:
     table = ScoreTable([[3, 3, 1, 2], [1, 1, 3, 2], [2, 2, 1, 3], [3, 3, 0, 0]])
     assert fit_epp(table).rank.tolist() == [1, 1, 4, 3]
+    assert fit_epp([[1, 2], [2, 1]]).epp.tolist() == [0, 0]  # though no match is a tie
 
 
 def test_the_tree_holds_the_numbers() -> None:

@@ -1,5 +1,6 @@
 """The figures of players draw their fits, say what they show, and keep their labels apart."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from cli.test_figures import faults_of
 from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.plots import plot_epp
+from bayes_sota.epp.plots import plot_critical_differences, plot_epp
+from bayes_sota.epp.rounds import critical_values
 
 LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
 
@@ -56,6 +58,24 @@ def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit) -> None:
     assert title_of(figure) == f"{tied.sum()} of 6 players may be the best (filled dots)"
 
 
+def test_players_on_one_bar_are_those_that_no_test_distinguishes(fit: BradleyTerryFit) -> None:
+    """Tests of single pairs, at the level that is left to each of them."""
+    drawn = plot_critical_differences(fit, ci_prob=0.9, backend="none")
+    critical = critical_values(fit.influence, 0.9, fit.df, pairs=True)[0, 1]
+    found = []
+    for i, j in combinations(range(6), 2):
+        test = fit.test(fit.players[i], fit.players[j])
+        found.append(abs(test.difference) > critical * test.se)
+    sets = [{*artist(drawn, f"members_{k}", "place")["x"]} for k in range(3)]
+    pairs = combinations(fit.epp, 2)
+    assert [not any({*pair} <= one for one in sets) for pair in pairs] == found
+    assert title_of(drawn).startswith(f"{sum(found)} of 15 pairs")
+    few = plot_critical_differences(fit, most=3, backend="none")
+    assert title_of(few).endswith("the first 3 are drawn")
+    names = [artist(few, f"name_{k}", "place")["string"].strip() for k in range(3)]
+    assert names == [fit.players[k] for k in np.argsort(fit.epp)[3:]]
+
+
 def test_a_single_winner_and_players_left_out() -> None:
     fit = fit_epp(simulate_tournament([4, 0, 0, 0.0], 60, players=list("abcd"), random_seed=0))
     assert title_of(plot_epp(fit, backend="none")) == "a is the best of 4 players"
@@ -78,7 +98,8 @@ def test_intervals_that_are_infinite_end_at_the_edge() -> None:
 
 
 @pytest.mark.parametrize(("count", "name"), [(10, LONG), (2, "{}"), (80, "{}")])
-def test_texts_do_not_collide(count: int, name: str) -> None:
-    figure = plot_epp(fit_of(count, name), backend="matplotlib").viz["figure"].item()
+@pytest.mark.parametrize("draw", [plot_epp, plot_critical_differences])
+def test_texts_do_not_collide(draw: Any, count: int, name: str) -> None:
+    figure = draw(fit_of(count, name), backend="matplotlib").viz["figure"].item()
     figure.canvas.draw()
     assert list(faults_of(figure)) == []

@@ -1,4 +1,4 @@
-"""The quick posterior against integrals, its own draws, and what it refuses."""
+"""The quick posterior against integrals, and its own draws."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,6 @@ from scipy.integrate import quad
 from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.epp.sample_estimate import infer_skills
 
 FIT = bs.fit_epp(simulate_tournament([1.2, 0.4, 0.0, -1.5], 30, step=0.3, random_seed=2))
@@ -58,9 +57,3 @@ def test_the_prior_and_predictions_follow_from_the_model() -> None:
     fresh = tree["posterior_predictive"]["epp_estimate"].values - tree["posterior"]["epp"].values
     covariance = np.cov(fresh.reshape(-1, 4).T)
     np.testing.assert_allclose(covariance, FIT.inflation * FIT.covariance_model, atol=0.01)
-
-
-def test_estimates_that_only_a_penalty_makes_finite_are_refused() -> None:
-    fit = bs.fit_epp([[3, 2, 1], [3, 1, 2]], penalty=0.5)
-    with pytest.raises(InputError, match="no finite estimate without a penalty"):
-        infer_skills(fit)

@@ -5,10 +5,9 @@ import pytest
 import xarray as xr
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.fit import fit_epp, fit_tournaments, tournaments_tree
 from bayes_sota.epp.summary import summarize_epp
-from bayes_sota.epp.summary_report import _compared, report_tournaments
-from bayes_sota.epp.tournaments import fit_tournaments, tournaments_tree
+from bayes_sota.epp.summary_report import _compared, report_fit, report_tournaments
 
 
 def result() -> xr.DataTree:
@@ -45,6 +44,13 @@ def test_a_pair() -> None:
     assert found["p_better"] == np.mean(difference > 0)
     assert found["win_probability"] == pytest.approx(p.mean())
     assert found["win_probability_interval"] == pytest.approx(np.quantile(p, [0.05, 0.95]))
+
+
+def test_overlapping_splits_are_noted_unless_they_are_allowed_for() -> None:
+    splits = simulate_tournament([1, 0, -1], 20, random_seed=0)
+    plain, corrected = (report_fit(fit_epp(splits, test_fraction=q)).notes for q in (None, 0.1))
+    assert any("splits of one data set overlap" in note for note in plain)
+    assert corrected == []
 
 
 def test_tournaments_have_gaps_where_a_player_is_missing() -> None:
