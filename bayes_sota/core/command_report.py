@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayes_sota import __version__
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import check_ending, write_text
+from bayes_sota.core.files import write_text
 from bayes_sota.core.plots_files import svg_address
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
@@ -78,7 +79,8 @@ def save_report(
     ...     "<img" in page.read_text(encoding="utf-8")
     True
     """
-    path = check_ending(Path(path), "report")
+    path = Path(path)
+    check_choice("the ending of a page's name", path.suffix.lower(), (".html",))
     if not isinstance(report, Report):
         raise InputError(
             "a page is of a report or a table, such as those of bs.board_table and "

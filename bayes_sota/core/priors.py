@@ -203,8 +203,7 @@ class BetaCorrelation(CorrelationPrior):
 
     def __post_init__(self) -> None:
         """Check a, b > 0."""
-        positive = 0 < self.a < np.inf and 0 < self.b < np.inf
-        _require(positive, f"a and b of a Beta prior must be positive, got {self.a} and {self.b}")
+        _check_positive(self)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of the Beta distribution."""

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.models import Observed
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import MaximumPriors
-from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
 from bayes_sota.core.text import digest_of, plain_text, shown_path
 from bayes_sota.core.types import Seed
 
@@ -63,6 +63,8 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files
         reason = plain_text(f"{type(error).__name__}: {error}", 120)
         raise InputError(f"{shown_path(path)} is damaged, or no result ({reason})") from None
+    with located(shown_path(path)):
+        dataset_of(tree, "posterior")
     stated = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
     if stated != SCHEMA_VERSION:
         raise InputError(
@@ -82,8 +84,6 @@ def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
     """
     if isinstance(random_seed, np.random.Generator):
         return random_seed, "generator"
-    if isinstance(random_seed, np.random.SeedSequence):
-        return generator_of(random_seed), f"seed sequence {random_seed.entropy}"
     if random_seed is None:
         random_seed = int(np.random.SeedSequence().generate_state(1)[0])
     return generator_of(random_seed), str(random_seed)

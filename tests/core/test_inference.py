@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from bayes_sota.core.inference import Fit, Nodes, Parameters, infer
+from bayes_sota.core.inference import Fit, Nodes, infer
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 
 SEEN = 1.5
@@ -75,7 +75,7 @@ def test_nodes_keep_their_prior_unless_the_data_weigh_them():
 
 def test_draws_have_the_posterior_of_the_closed_form():
     fit = fitted()
-    parameters = Parameters.of(fit, fit.choose(6000, np.random.default_rng(1)))
+    parameters = fit.choose(6000, np.random.default_rng(1))
     error = (1 - fit.rho[2]) ** 2
     here = (parameters.node == 2) & (parameters.family == 1)
     total = parameters.coordinates[here].sum(axis=1)

@@ -45,3 +45,16 @@ def test_names_in_results_are_public():
     names = [*GROUPS, *DIMENSIONS, *VARIABLES, *ATTRIBUTES]
     assert (schema.SCHEMA_VERSION, len(names)) == ("2", len(set(names)))
     assert all(name.isidentifier() for name in names)
+
+
+@pytest.mark.parametrize("part", [lambda tree: tree["posterior"], lambda tree: tree.to_dataset()])
+@pytest.mark.parametrize("read", [bs.summarize, bs.diagnose, bs.plot_sota])
+def test_a_group_alone_is_no_result(read, part):
+    with pytest.raises(InputError, match="give the whole tree, got a Data"):
+        read(part(result()))
+
+
+def test_a_stored_group_is_no_result(tmp_path):
+    path = bs.save_result(result()["posterior"], tmp_path / "x.nc")
+    with pytest.raises(InputError, match=r"x\.nc: .* give the whole tree"):
+        bs.read_result(path)
