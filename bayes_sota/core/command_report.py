@@ -147,12 +147,12 @@ def _part(name: str) -> str:
 def _tables(report: Report) -> list[dict[str, Any]]:
     """Tables of the page: the first rows as they are, and all of them for the script."""
     tables = []
-    for table in report.tables:
+    for table in (table for table in report.tables if table.rows):
         cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]
         data = _tagless(json.dumps(cells, ensure_ascii=False, separators=(",", ":")))
         shown = {"title": table.title, "header": table.header, "numeric": table.numeric}
         tables.append({**shown, "rows": cells[:_SHOWN], "data": data, "total": len(cells)})
-    return [table for table in tables if table["total"]]
+    return tables
 
 
 def _again(arguments: Sequence[str], seed: object) -> str:

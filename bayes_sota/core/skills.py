@@ -171,10 +171,8 @@ class Uniform(SkillDistribution):
     def __post_init__(self) -> None:
         """Check 0 <= low < high <= 1."""
         super().__post_init__()
-        low, high = np.broadcast_arrays(self.low, self.high)
-        bad = ~((low >= 0) & (low < high) & (high <= 1))
-        if bad.any():
-            ends = f"{low[bad][0]:g} and {high[bad][0]:g}"
+        if not np.all((self.low >= 0) & (self.low < self.high) & (self.high <= 1)):
+            ends = f"{self.low} and {self.high}"
             raise InputError(f"uniform skills need 0 <= low < high <= 1, got {ends}")
 
     @classmethod

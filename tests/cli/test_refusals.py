@@ -44,6 +44,8 @@ sota --maximum 0.98 --n-test 200 | --classifiers
 sota --maximum 0.98 --report x.html | No such option '--report'; write --save FILE.html
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
 epp x.csv --known a=1 | No such option
+sota x.csv --rho .6 | write bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python
+sota x.csv --epsilon .01 | write epsilon= in Python
 board x.csv --model own.toml | No such option '--model'; write model= in Python
 sota --n-test 200 --classifiers 5 | --maximum
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
