@@ -215,8 +215,7 @@ class BetaCorrelation(CorrelationPrior):
         """Log density of the Beta distribution."""
         from scipy.special import betaln, xlog1py, xlogy
 
-        rho = np.asarray(rho, np.float64)
-        powers = xlogy(self.a - 1, rho) + xlog1py(self.b - 1, -rho)
+        powers = xlogy(self.a - 1, rho) + xlog1py(self.b - 1, np.negative(rho))
         return powers - betaln(self.a, self.b)
 
 
