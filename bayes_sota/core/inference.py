@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from bayes_sota.core.importance import WeightedPoints, sample_importance
 from bayes_sota.core.numerics import cluster_mcse, one_thread, share_mcse, stratified
@@ -147,8 +147,7 @@ class Fit(ABC):
     @cached_property
     def log_evidence_of_all(self) -> float:
         """Log probability of what was observed under the priors."""
-        total = np.logaddexp.reduce(self.log_evidence, axis=None)
-        return float(total - log(self.log_evidence.size))
+        return float(logsumexp(self.log_evidence) - log(self.log_evidence.size))
 
     @cached_property
     def family_weights(self) -> FloatArray:

@@ -32,7 +32,6 @@ def logit(p: ArrayLike) -> FloatArray:
         return np.log(p) - np.log1p(-p)
 
 
-@dataclass(frozen=True, eq=False)
 class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
