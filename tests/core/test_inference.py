@@ -10,7 +10,7 @@ from scipy.stats import norm
 from bayes_sota.core.inference import Fit, Nodes, infer
 from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
 
-SEEN = 1.5
+SEEN = 3.0
 NODES = Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0.3), 3)
 
 
