@@ -67,10 +67,8 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
         dataset_of(tree, "posterior")
     stated = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
     if stated != SCHEMA_VERSION:
-        raise InputError(
-            f"{shown_path(path)} is no result to be read: its schema is {quoted(stated)}, that of "
-            f"this version {SCHEMA_VERSION}; estimate it again"
-        )
+        problem = f"has the schema {quoted(stated)}, and this version reads {SCHEMA_VERSION}"
+        raise InputError(problem, where=shown_path(path), fix="estimate it again")
     return tree
 
 

@@ -138,10 +138,8 @@ def check_trace(trace: "xr.DataTree") -> None:
         if not {"chain", "draw"} <= set(variable.dims):
             raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")
         if variable.dtype.kind == "f" and not np.isfinite(variable.values).all():
-            raise InputError(
-                f"{quoted(name)} of the trace has draws that are not finite: are its chains of "
-                "different length?"
-            )
+            problem = f"{quoted(name)} of the trace has draws that are not finite"
+            raise InputError(problem, fix="are its chains of different length?")
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":

@@ -37,8 +37,6 @@ def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
 
     children = getattr(tree, "children", None)
     if not children:
-        raise InputError(
-            "a result or a trace is a DataTree with groups, such as posterior: give the whole "
-            f"tree, got a {type(tree).__name__} without groups"
-        )
+        problem = f"a result or a trace is a DataTree with groups, got a {type(tree).__name__}"
+        raise InputError(f"{problem} without groups", fix="give the whole tree")
     return children[name].to_dataset() if name in children else xr.Dataset()

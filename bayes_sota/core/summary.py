@@ -143,9 +143,7 @@ def summarize(
     import pandas as pd
 
     if not dataset_of(tree, "posterior"):
-        raise InputError(
-            'this result has no draws to summarize; a point estimate is in tree["point_estimate"]'
-        )
+        raise InputError("this result has no draws", fix='read tree["point_estimate"]')
     held = {name for group in _DRAWN for name in dataset_of(tree, group)}
     names = [name for name in ESTIMANDS if name in held] if var_names is None else var_names
     if not names:

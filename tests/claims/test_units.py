@@ -32,7 +32,7 @@ def test_a_point_may_be_written_in_several_ways(capsys: Any, value: str) -> None
 )
 def test_one_or_more_is_no_difference_of_shares(call: Any) -> None:
     two = bs.Outcomes(np.random.default_rng(0).random((200, 2)) < [0.9, 0.8])
-    with pytest.raises(InputError, match=r"shares below 1, got 1: one point is 1pt, 1% or 0\.01"):
+    with pytest.raises(InputError, match=r"shares below 1, got 1; one point is 1pt, 1% or 0\.01"):
         call(two)
 
 
