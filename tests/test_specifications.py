@@ -15,7 +15,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BUILDERS
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.core.specification import parse_specification
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.data.examples import load_example
 from bayes_sota.leaderboard.specification import (
@@ -211,10 +210,12 @@ draws = 500 | draws = 0 | draws must be a whole number of at least 1
 
 
 @pytest.mark.parametrize("line", WRONG.strip().splitlines())
-def test_a_wrong_file_is_one_line(line):
+def test_a_wrong_file_is_one_line(line, tmp_path):
     right, wrong, message = (part.strip() for part in line.split("|"))
+    path = tmp_path / "some.toml"
+    path.write_text(VALID.replace(right, wrong, 1))
     with pytest.raises(InputError) as caught:
-        parse_specification(VALID.replace(right, wrong, 1).encode(), "some.toml")
+        load_model(path)
     told = str(caught.value)
-    assert (told[:11], "\n" in told) == ("some.toml: ", False)
+    assert (told.startswith(f"{path}: "), "\n" in told) == (True, False)
     assert message in told

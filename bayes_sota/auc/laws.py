@@ -165,10 +165,14 @@ def auc_maximum_law(
     sizes = checked_sizes(n_positive, n_negative)
     if isinstance(auc, SkillDistribution):
         m = number_of_classifiers(n_classifiers, None)
-        highest = float(auc.axis_skill(auc.axis_support()[1]))
-        scores = scores_below(min(highest, 1 - 1e-9), *sizes, spread_ratio)
-        nodes = quadrature(auc, scores.stabilized, np.empty(0))
-        law = best_estimate(scores, correlation, *nodes, n_drawn=m)
+        highest = min(float(auc.skill(auc.isf(1e-17))), 1 - 1e-9)
+        scores = scores_below(highest, *sizes, spread_ratio)
+
+        def inside(skill: FloatArray) -> FloatArray:
+            return np.clip(skill, 1e-9, highest)
+
+        skills, weights = quadrature(auc, lambda x: scores.stabilized(inside(x)), np.empty(0))
+        law = best_estimate(scores, correlation, inside(skills), weights, n_drawn=m)
         return replace(law, theta_sota=float(auc.expected_maximum(m)))
     values = checked_auc(auc)
     if values.ndim > 1:

@@ -34,10 +34,13 @@ _INSTEAD = {  # of options that earlier versions had
     "--task-columns": "--use A,B,C",
     "--level": "--prob P",
     "--mean": "--gap G --sd A B",
+    "--rho": "bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python",
     "--correlation": "bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python",
     "--submissions": "--column submissions=NAME",
 }
-_INSTEAD |= {f"--{name}": f"{name}= in Python" for name in ("model", "ranks")}
+_INSTEAD |= {
+    f"--{name}": f"{name}= in Python" for name in ("model", "ranks", "epsilon", "draws", "chains")
+}
 
 
 class Commands(click.Group):

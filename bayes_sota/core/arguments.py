@@ -97,17 +97,11 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
     """
     NOT_NEGATIVE.check(value, name)
     if shares and value >= 1:
-        raise InputError(
-            f"{{name}} must be a difference of shares below 1, got {value:g}: one point is 1pt, 1% "
-            "or 0.01",
-            parameter=name,
-        )
+        problem = f"{{name}} must be a difference of shares below 1, got {value:g}"
+        raise InputError(problem, parameter=name, fix="one point is 1pt, 1% or 0.01")
     if not shares and isinstance(value, Points):
-        raise InputError(
-            "{name} must be in the unit of these numbers, which are not shares: write it without "
-            "points or percent",
-            parameter=name,
-        )
+        problem = "{name} must be in the unit of these numbers, which are not shares"
+        raise InputError(problem, parameter=name, fix="write it without points or percent")
     return float(value)
 
 

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayes_sota import __version__
+from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import check_ending, write_text
+from bayes_sota.core.files import write_text
 from bayes_sota.core.plots_files import svg_address
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import plain_text
@@ -78,7 +79,8 @@ def save_report(
     ...     "<img" in page.read_text(encoding="utf-8")
     True
     """
-    path = check_ending(Path(path), "report")
+    path = Path(path)
+    check_choice("the ending of a page's name", path.suffix.lower(), (".html",))
     if not isinstance(report, Report):
         raise InputError(
             "a page is of a report or a table, such as those of bs.board_table and "
@@ -145,12 +147,12 @@ def _part(name: str) -> str:
 def _tables(report: Report) -> list[dict[str, Any]]:
     """Tables of the page: the first rows as they are, and all of them for the script."""
     tables = []
-    for table in report.tables:
+    for table in (table for table in report.tables if table.rows):
         cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]
         data = _tagless(json.dumps(cells, ensure_ascii=False, separators=(",", ":")))
         shown = {"title": table.title, "header": table.header, "numeric": table.numeric}
         tables.append({**shown, "rows": cells[:_SHOWN], "data": data, "total": len(cells)})
-    return [table for table in tables if table["total"]]
+    return tables
 
 
 def _again(arguments: Sequence[str], seed: object) -> str:

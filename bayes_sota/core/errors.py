@@ -7,6 +7,7 @@ command line can print it unchanged.
 import json
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from numbers import Number
 
 MOST_LISTED = 10
@@ -40,6 +41,7 @@ class BayesSotaError(Exception):
     """Base class of every error that the package raises on purpose."""
 
 
+@dataclass(eq=False, repr=False)
 class InputError(BayesSotaError, ValueError):
     """Input that cannot be what the user meant: a value, a combination of values or a file.
 
@@ -72,23 +74,13 @@ class InputError(BayesSotaError, ValueError):
 
     is_unreadable = False  # a file that cannot be opened or holds no table: nothing else is to say
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        where: str = "",
-        line: str = "",
-        column: str | None = None,
-        parameter: str = "",
-        fix: str = "",
-    ) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.where = where
-        self.line = line
-        self.column = column
-        self.parameter = parameter
-        self.fix = fix
+    problem: str
+    _: KW_ONLY
+    where: str = ""
+    line: str = ""
+    column: str | None = None
+    parameter: str = ""
+    fix: str = ""
 
     def render(self, options: Collection[str] | None = None) -> str:
         """One line for a person: place, problem, fix; in words of the shell, given its options."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import plain_text, shown_path
 
-_ENDINGS = {"table": (".tex", ".csv", ".md", ".json"), "report": (".html",)}
 _DRAFT = ".bayes-sota-"  # hidden; random digits and the ending follow
 
 
@@ -88,38 +87,14 @@ def whole_file(path: Path) -> Iterator[Path]:
     try:
         draft.touch(exist_ok=False)
         yield draft
-        _flush(draft)
+        with draft.open("rb+") as written:
+            os.fsync(written.fileno())
         os.replace(draft, target)
-        with suppress(OSError):  # not every system can do that for a directory
-            _flush(target.parent)
     except OSError as error:
         raise InputError(f"cannot write {shown_path(path)}: {error.strerror or error}") from None
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Wait until the disk has what was written to a file, or the names in a directory."""
-    number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
-def check_ending(path: Path, kind: str) -> Path:
-    """Path with an ending that a table or a report has, or ``InputError``.
-
-    Examples
-    --------
-    >>> check_ending(Path("claim.CSV"), "table").name
-    'claim.CSV'
-    """
-    if path.suffix.lower() not in _ENDINGS[kind]:
-        endings = " or ".join(_ENDINGS[kind])
-        raise InputError(f"a {kind} is written as {endings}, got {shown_path(path)!r}")
-    return path
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp, softmax
 
 from bayes_sota.core.numerics import student_factors
 from bayes_sota.core.types import FloatArray
@@ -42,14 +43,12 @@ class WeightedPoints:
     @property
     def log_evidence(self) -> FloatArray:
         """Logarithm of the integral of each target, shape (R,)."""
-        top = self.log_weights.max(axis=0)
-        return top + np.log(np.mean(np.exp(self.log_weights - top), axis=0))
+        return logsumexp(self.log_weights, axis=0) - np.log(len(self.points))
 
     @property
     def weights(self) -> FloatArray:
         """Normalised weights, shape (N, R)."""
-        weights = np.exp(self.log_weights - self.log_weights.max(axis=0))
-        return weights / weights.sum(axis=0)
+        return softmax(self.log_weights, axis=0)
 
     @property
     def effective_size(self) -> FloatArray:
@@ -233,8 +232,6 @@ def _covering(dimension: int) -> int:
 
 def _draw(mixture: _Mixture, count: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Points in equal shares of the components, and the log density of the mixture."""
-    from scipy.special import gammaln, logsumexp
-
     centres, factors = mixture
     d, which = centres.shape[1], np.arange(count) % len(centres)
     tails = student_factors(_DEGREES, (count, 1), rng)

@@ -9,7 +9,7 @@ evidence, the posterior of rho, draws of parameters and their Monte Carlo errors
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import log
@@ -17,6 +17,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
 
 from bayes_sota.core.importance import WeightedPoints, sample_importance
 from bayes_sota.core.numerics import cluster_mcse, one_thread, share_mcse, stratified
@@ -104,9 +105,6 @@ def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArra
     return np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values)
 
 
-type Chosen = Sequence[tuple[int, int, FloatArray]]
-
-
 @dataclass(frozen=True, eq=False)
 class Fit(ABC):
     """Observations, with weighted parameters of every family at every node of rho.
@@ -149,14 +147,12 @@ class Fit(ABC):
     @cached_property
     def log_evidence_of_all(self) -> float:
         """Log probability of what was observed under the priors."""
-        total = np.logaddexp.reduce(self.log_evidence, axis=None)
-        return float(total - log(self.log_evidence.size))
+        return float(logsumexp(self.log_evidence) - log(self.log_evidence.size))
 
     @cached_property
     def family_weights(self) -> FloatArray:
         """Posterior probability of each family at each node, shape (F, R)."""
-        relative = np.exp(self.log_evidence - self.log_evidence.max(axis=0))
-        return relative / relative.sum(axis=0)
+        return softmax(self.log_evidence, axis=0)
 
     @cached_property
     def node_weights(self) -> FloatArray:
@@ -188,22 +184,17 @@ class Fit(ABC):
         )
         return 1 / float(sum(np.sum(weight**2) for weight in weights))
 
-    def choose(self, draws: int, rng: np.random.Generator) -> Chosen:
-        """Posterior draws of node, family and parameters, grouped.
-
-        Returns
-        -------
-        list of (node, family index, points of shape (k, d))
-            With ``sum(k) == draws``; copies of a point follow each other.
-        """
-        chosen = []
+    def choose(self, draws: int, rng: np.random.Generator) -> "Parameters":
+        """Posterior draws of node, family and parameters; copies of a point follow each other."""
+        chosen, most = [], most_coordinates(self)
         for r, count in enumerate(stratified(self.node_weights, draws, rng)):
             for f, k in enumerate(stratified(self.family_weights[:, r], count, rng)):
                 if k:
-                    sample = self.points[f]
-                    times = stratified(sample.weights[:, r], k, rng)
-                    chosen.append((r, f, np.repeat(sample.points, times, axis=0)))
-        return chosen
+                    points = self.points[f].points
+                    times = stratified(self.points[f].weights[:, r], k, rng)
+                    whole = np.pad(points, [(0, 0), (0, most - points.shape[1])])
+                    chosen.append((np.full(k, f), np.full(k, r), np.repeat(whole, times, axis=0)))
+        return Parameters(*map(np.concatenate, zip(*chosen, strict=True)))
 
 
 @one_thread()
@@ -251,17 +242,6 @@ class Parameters:
     family: IntArray
     node: IntArray
     coordinates: FloatArray
-
-    @classmethod
-    def of(cls, fit: Fit, chosen: Chosen, repeats: int = 1) -> "Parameters":
-        """Parameters that ``Fit.choose`` gave, each repeated, in their order."""
-        sizes = np.array([len(points) for _, _, points in chosen])
-        nodes, families = np.array([(r, f) for r, f, _ in chosen]).T
-        coordinates = np.zeros((sizes.sum(), most_coordinates(fit)))
-        for (_, _, points), end in zip(chosen, np.cumsum(sizes), strict=True):
-            coordinates[end - len(points) : end, : points.shape[1]] = points
-        index = np.repeat(np.arange(sizes.size), sizes * repeats)
-        return cls(families[index], nodes[index], np.repeat(coordinates, repeats, axis=0))
 
     @classmethod
     def from_prior(cls, fit: Fit, node: IntArray, rng: np.random.Generator) -> "Parameters":

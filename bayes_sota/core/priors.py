@@ -170,7 +170,6 @@ SKILL_FAMILIES: dict[str, type[SkillPrior]] = {
 }
 
 
-@dataclass(frozen=True)
 class CorrelationPrior(ABC):
     """Prior on rho, the correlation of a classifier with the reference classifier."""
 
@@ -203,8 +202,7 @@ class BetaCorrelation(CorrelationPrior):
 
     def __post_init__(self) -> None:
         """Check a, b > 0."""
-        positive = 0 < self.a < np.inf and 0 < self.b < np.inf
-        _require(positive, f"a and b of a Beta prior must be positive, got {self.a} and {self.b}")
+        _check_positive(self)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of the Beta distribution."""
@@ -216,8 +214,7 @@ class BetaCorrelation(CorrelationPrior):
         """Log density of the Beta distribution."""
         from scipy.special import betaln, xlog1py, xlogy
 
-        rho = np.asarray(rho, np.float64)
-        powers = xlogy(self.a - 1, rho) + xlog1py(self.b - 1, -rho)
+        powers = xlogy(self.a - 1, rho) + xlog1py(self.b - 1, np.negative(rho))
         return powers - betaln(self.a, self.b)
 
 
@@ -243,7 +240,6 @@ class FixedCorrelation(CorrelationPrior):
 CORRELATION_FAMILIES = {"beta": BetaCorrelation, "fixed": FixedCorrelation}
 
 
-@dataclass(frozen=True)
 class TriesPrior(ABC):
     """Prior on m, the number of tries that could have become the observed maximum."""
 
@@ -533,9 +529,8 @@ def own_priors[T](kind: type[T], priors: "Priors | T | None") -> T:
     """Priors of a kind: the given ones, or the defaults updated by a ``Priors``."""
     if isinstance(priors, kind):
         return priors
-    if not isinstance(priors, Priors | None):
-        problem = f"priors must be Priors or {kind.__name__}, got {type(priors).__name__}"
-        raise InputError(problem)
+    wanted = f"priors must be Priors or {kind.__name__}, got {type(priors).__name__}"
+    _require(isinstance(priors, Priors | None), wanted)
     given = {name: value for name, value in vars(priors or Priors()).items() if value is not None}
     if issubclass(kind, FieldPriors) and "skill" in given:
         skill = given.pop("skill")

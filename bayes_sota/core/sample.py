@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from bayes_sota import __version__
 from bayes_sota.core.arguments import generator_of
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.files import check_file, whole_file
 from bayes_sota.core.models import Observed
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.priors import MaximumPriors
-from bayes_sota.core.schema import SCHEMA_VERSION
+from bayes_sota.core.schema import SCHEMA_VERSION, dataset_of
 from bayes_sota.core.text import digest_of, plain_text, shown_path
 from bayes_sota.core.types import Seed
 
@@ -63,12 +63,12 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     except Exception as error:  # HDF5 and its readers raise a dozen kinds for damaged files
         reason = plain_text(f"{type(error).__name__}: {error}", 120)
         raise InputError(f"{shown_path(path)} is damaged, or no result ({reason})") from None
+    with located(shown_path(path)):
+        dataset_of(tree, "posterior")
     stated = str(tree.attrs.get("schema_version", SCHEMA_VERSION))
     if stated != SCHEMA_VERSION:
-        raise InputError(
-            f"{shown_path(path)} is no result to be read: its schema is {quoted(stated)}, that of "
-            f"this version {SCHEMA_VERSION}; estimate it again"
-        )
+        problem = f"has the schema {quoted(stated)}, and this version reads {SCHEMA_VERSION}"
+        raise InputError(problem, where=shown_path(path), fix="estimate it again")
     return tree
 
 

@@ -133,18 +133,13 @@ def model_of(
 def check_trace(trace: "xr.DataTree") -> None:
     """Refuse anything but a trace with complete chains."""
     if not dataset_of(trace, "posterior"):
-        raise InputError(
-            "a trace is the DataTree that pm.sample returns, with draws in its group 'posterior', "
-            f"got {type(trace).__name__}"
-        )
+        raise InputError("a trace has draws in its group 'posterior', as pm.sample returns it")
     for name, variable in trace["posterior"].data_vars.items():
         if not {"chain", "draw"} <= set(variable.dims):
             raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")
         if variable.dtype.kind == "f" and not np.isfinite(variable.values).all():
-            raise InputError(
-                f"{quoted(name)} of the trace has draws that are not finite: are its chains of "
-                "different length?"
-            )
+            problem = f"{quoted(name)} of the trace has draws that are not finite"
+            raise InputError(problem, fix="are its chains of different length?")
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":

@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bayes_sota.core.errors import InputError
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -24,8 +26,17 @@ ESTIMANDS: Final[tuple[str, ...]] = tuple(_NAMES["estimands"])
 
 
 def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
-    """A group of a result; an empty one where the result has none of this name."""
+    """A group of a result; an empty one where the result has none of this name.
+
+    Raises
+    ------
+    InputError
+        Something without groups, such as one group of a result.
+    """
     import xarray as xr
 
-    children = getattr(tree, "children", {})
+    children = getattr(tree, "children", None)
+    if not children:
+        problem = f"a result or a trace is a DataTree with groups, got a {type(tree).__name__}"
+        raise InputError(f"{problem} without groups", fix="give the whole tree")
     return children[name].to_dataset() if name in children else xr.Dataset()

@@ -32,13 +32,11 @@ def logit(p: ArrayLike) -> FloatArray:
         return np.log(p) - np.log1p(-p)
 
 
-@dataclass(frozen=True, eq=False)
 class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
     A family works in its own ``coordinate``: the log odds, or theta itself. ``sf``, ``isf`` and
-    ``tail`` take and return values in that coordinate; the density is smooth on another, the
-    integration axis.
+    ``tail`` take and return values in that coordinate.
     """
 
     def __post_init__(self) -> None:
@@ -70,26 +68,6 @@ class SkillDistribution(ABC):
     @abstractmethod
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """``sf(c)`` and the expected excess ``E max(C - c, 0)`` of the coordinate over ``c``."""
-
-    @abstractmethod
-    def axis_density(self, u: ArrayLike) -> FloatArray:
-        """Density with respect to the integration axis, on which it is smooth."""
-
-    @abstractmethod
-    def axis_support(self) -> tuple[float, float]:
-        """Interval of the integration axis outside of which the mass is below 1e-17 (scalars)."""
-
-    @abstractmethod
-    def axis_resolution(self) -> float:
-        """Length on the integration axis over which the density is nearly polynomial (scalars)."""
-
-    def axis_skill(self, u: ArrayLike) -> FloatArray:
-        """Skill at a point of the integration axis."""
-        return self.skill(u)
-
-    def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
-        """Point of the integration axis at a skill."""
-        return self.from_skill(skill)
 
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         r"""Expected best skill of ``m`` classifiers, Definition 1 of Møllersen & Holsbø.
@@ -181,19 +159,6 @@ class LogitNormal(SkillDistribution):
         excess *= self.spread
         return above, excess
 
-    def axis_density(self, u: ArrayLike) -> FloatArray:
-        """Normal density of the log odds."""
-        z = (u - self.location) / self.spread
-        return np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi) / self.spread
-
-    def axis_support(self) -> tuple[float, float]:
-        """8.6 standard deviations on each side."""
-        return float(self.location - 8.6 * self.spread), float(self.location + 8.6 * self.spread)
-
-    def axis_resolution(self) -> float:
-        """One standard deviation."""
-        return float(self.spread)
-
 
 @dataclass(frozen=True, eq=False)
 class Uniform(SkillDistribution):
@@ -205,10 +170,8 @@ class Uniform(SkillDistribution):
     def __post_init__(self) -> None:
         """Check 0 <= low < high <= 1."""
         super().__post_init__()
-        low, high = np.broadcast_arrays(self.low, self.high)
-        bad = ~((low >= 0) & (low < high) & (high <= 1))
-        if bad.any():
-            ends = f"{low[bad][0]:g} and {high[bad][0]:g}"
+        if not np.all((self.low >= 0) & (self.low < self.high) & (self.high <= 1)):
+            ends = f"{self.low} and {self.high}"
             raise InputError(f"uniform skills need 0 <= low < high <= 1, got {ends}")
 
     @classmethod
@@ -227,18 +190,6 @@ class Uniform(SkillDistribution):
         above = np.clip(self.high - c, 0, width)
         return above / width, above**2 / (2 * width) + np.maximum(self.low - c, 0)
 
-    def axis_density(self, u: ArrayLike) -> FloatArray:
-        """Constant between the ends."""
-        return np.where((u >= self.low) & (u <= self.high), 1 / (self.high - self.low), 0.0)
-
-    def axis_support(self) -> tuple[float, float]:
-        """The ends."""
-        return float(self.low), float(self.high)
-
-    def axis_resolution(self) -> float:
-        """The density is constant: the whole interval."""
-        return float(self.high - self.low)
-
     def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
         """``(m * high + low) / (m + 1)``, Sec. 4 of Møllersen & Holsbø."""
         m = np.asarray(n_classifiers, dtype=np.float64)
@@ -247,10 +198,7 @@ class Uniform(SkillDistribution):
 
 @dataclass(frozen=True, eq=False)
 class Beta(SkillDistribution):
-    """Beta(a, b) skills; the coordinate is the skill, the integration axis its log odds.
-
-    There the density, ``theta^a (1 - theta)^b / B(a, b)``, is smooth even for b < 1.
-    """
+    """Beta(a, b) skills; the coordinate is the skill."""
 
     a: Parameter
     b: Parameter
@@ -274,30 +222,3 @@ class Beta(SkillDistribution):
         above = betaincc(self.a, self.b, c)
         mean = self.a / (self.a + self.b)
         return above, mean * betaincc(self.a + 1, self.b, c) - c * above
-
-    def axis_skill(self, u: ArrayLike) -> FloatArray:
-        """Skill at a log odds."""
-        return expit(u)
-
-    def axis_from_skill(self, skill: ArrayLike) -> FloatArray:
-        """Log odds of a skill."""
-        return logit(skill)
-
-    def axis_density(self, u: ArrayLike) -> FloatArray:
-        """Density of the log odds."""
-        from scipy.special import betaln, log_expit
-
-        logs = self.a * log_expit(u) + self.b * log_expit(np.negative(u))
-        return np.exp(logs - betaln(self.a, self.b))
-
-    def axis_support(self) -> tuple[float, float]:
-        """Log odds of the quantiles at 1e-17 on both sides."""
-        from scipy.special import betaincinv
-
-        low = max(float(betaincinv(self.a, self.b, 1e-17)), 1e-300)
-        high = max(float(betaincinv(self.b, self.a, 1e-17)), 1e-300)
-        return float(logit(low)), -float(logit(high))
-
-    def axis_resolution(self) -> float:
-        """Standard deviation of the log odds, at most one."""
-        return min(1.0, float(np.sqrt(1 / self.a + 1 / self.b)))

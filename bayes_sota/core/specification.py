@@ -8,7 +8,7 @@ priors. Models of kinds of fields, which differ in their prior of rho alone, sha
 import math
 import os
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,12 @@ def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
         check_choice("model", path.name, model_names())
         return _specification(_named_models()[path.name])
     check_file(path)
-    return parse_specification(path.read_bytes(), str(path))
+    try:
+        return _specification(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except KeyError as error:
+        raise InputError(f"unknown or missing {error}", where=str(path)) from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"is no model: {error}", where=str(path)) from None
 
 
 def model_names() -> list[str]:
@@ -155,23 +160,11 @@ def _named_models() -> dict[str, dict[str, Any]]:
     return models
 
 
-def parse_specification(content: bytes, where: str) -> ModelSpecification:
-    """Specification of a TOML file; ``where`` names the file in the one line of an error."""
-    try:
-        return _specification(tomllib.loads(content.decode("utf-8-sig")))
-    except KeyError as error:
-        raise InputError(f"unknown or missing {error}", where=where) from None
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"is no model: {error}", where=where) from None
-
-
 def _specification(table: dict[str, Any]) -> ModelSpecification:
     """Specification of what a file holds; what it does not say has its default."""
     facts, values = {key: table[key] for key in ("name", "builder")}, {}
     check_choice("builder", facts["builder"], BUILDERS)
     kind = BUILDERS[facts["builder"]]
-    is_default = facts["name"] == kind.default
-    usual = SamplerSettings() if is_default else load_model(kind.default).sampler
     for name in sorted(table.keys() - {*facts, *_PROSE, "sampler"}):
         numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in table[name].items()}
         if "family" in numbers:
@@ -179,5 +172,6 @@ def _specification(table: dict[str, Any]) -> ModelSpecification:
             values[name] = families[numbers.pop("family")](**numbers)
         else:
             values |= numbers
-    sampler = replace(usual, **table.get("sampler", {}))
+    settings = _named_models()[kind.default]["sampler"] | table.get("sampler", {})
+    sampler = SamplerSettings(**settings)
     return ModelSpecification(**facts, priors=kind.priors(**values), sampler=sampler)

@@ -142,10 +142,8 @@ def summarize(
     """
     import pandas as pd
 
-    if "posterior" not in tree.children:
-        raise InputError(
-            'this result has no draws to summarize; a point estimate is in tree["point_estimate"]'
-        )
+    if not dataset_of(tree, "posterior"):
+        raise InputError("this result has no draws", fix='read tree["point_estimate"]')
     held = {name for group in _DRAWN for name in dataset_of(tree, group)}
     names = [name for name in ESTIMANDS if name in held] if var_names is None else var_names
     if not names:
@@ -225,15 +223,16 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
         ``ok``, ``reasons``, and for dependent draws ``r_hat`` and ``ess_bulk`` of theta_sota, of
         the difference where a result is about a claim, or of the skills of a tournament.
     """
+    drawn = dataset_of(tree, "posterior")
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
     result: dict[str, Any] = {}
-    name = next(n for n in ("theta_sota", "difference", "epp") if n in tree["posterior"])
-    if not np.isfinite(dataset_of(tree, "posterior")[name].values).all():
+    name = next((n for n in ("theta_sota", "difference") if n in drawn), "epp")
+    if not np.isfinite(draws_of(tree, name)).all():
         reasons.append(f"{name} has draws that are not finite")
     elif not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
-        checked = tree["posterior"].to_dataset()[[name]]
+        checked = drawn[[name]]
         result["r_hat"] = float(np.max(az.rhat(checked)[name].values))
         result["ess_bulk"] = float(np.min(az.ess(checked)[name].values))
         if not result["r_hat"] <= _R_HAT:  # of one chain there is none
@@ -342,8 +341,9 @@ def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
 
     It is an observation where it alone is known, else a constant computed from the scores.
     """
-    group = "observed_data" if "observed_maximum" in tree["observed_data"] else "constant_data"
-    observed = tree[group].to_dataset()["observed_maximum"]
+    seen = dataset_of(tree, "observed_data")
+    known = seen if "observed_maximum" in seen else dataset_of(tree, "constant_data")
+    observed = known["observed_maximum"]
     return observed.isel(board=0, drop=True) if observed.sizes.get("board") == 1 else observed
 
 

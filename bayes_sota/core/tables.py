@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from bayes_sota import __version__
-from bayes_sota.core.files import check_ending, write_text
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.files import write_text
 from bayes_sota.core.schema import SCHEMA_VERSION
 from bayes_sota.core.text import latex_text, markdown_text, marked_cell, plain_text
 
@@ -50,7 +51,8 @@ class Table:
     def numeric(self) -> list[bool]:
         """Whether each column holds numbers alone."""
         columns = list(zip(*self.rows, strict=True)) or [() for _ in self.header]
-        return [all(map(_is_number, column)) for column in columns]
+        cells = [[cell.strip("<> %").replace(",", "") for cell in column] for column in columns]
+        return [all(map(_NUMBER.fullmatch, column)) for column in cells]
 
     def head(self, top: int | None) -> "Table":
         """The first rows; the title says how many more there are."""
@@ -59,10 +61,6 @@ class Table:
             return self
         more = "; ".join(filter(None, [self.title, f"{hidden:,} more with --top"]))
         return replace(self, rows=self.rows[:top], title=more)
-
-
-def _is_number(cell: str) -> bool:
-    return cell.strip("<> %").replace(",", "").replace(".", "", 1).lstrip("-").isdigit()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -194,7 +192,7 @@ class Report:
         InputError
             Another ending, or a place that cannot be written to.
         """
-        path = check_ending(Path(path), "table")
+        path = Path(path)
         label = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
         writers: dict[str, Callable[[], str]] = {
             ".csv": self.to_csv,
@@ -202,6 +200,7 @@ class Report:
             ".tex": partial(self.to_latex, label),
             ".json": self.to_json,
         }
+        check_choice("the ending of a table's name", path.suffix.lower(), writers)
         write_text(writers[path.suffix.lower()](), path)
 
 

@@ -181,7 +181,7 @@ def check_board(fit: FieldFit, rng: np.random.Generator, draws: int = 400) -> xr
 
     Gaps and quantiles do not depend on the shift, which all entries share.
     """
-    parameters = Parameters.of(fit, fit.choose(draws, rng))
+    parameters = fit.choose(draws, rng)
     observed = fit.evidence.seen[fit.evidence.entries]
     return compare_boards(observed, fresh_scores(fit, parameters, rng))
 

@@ -254,8 +254,7 @@ def draw_posterior(
 def draw_parameters(fit: Fit, draws: int, rng: np.random.Generator) -> Parameters:
     """``draws`` posterior draws of parameters, four of each weighted point that is chosen."""
     sets = -(-draws // REPEATS)
-    parameters = Parameters.of(fit, fit.choose(sets, rng), REPEATS)
-    return parameters[rng.permutation(sets * REPEATS)[:draws]]
+    return fit.choose(sets, rng)[rng.permutation(sets * REPEATS)[:draws] // REPEATS]
 
 
 @one_thread()

@@ -258,7 +258,7 @@ def sota_posterior(
             "the observed maximum is impossible under the priors: widen the typical skill or the "
             "spread"
         )
-    parameters = Parameters.of(fit, fit.choose(draws, rng))[rng.permutation(draws)]
+    parameters = fit.choose(draws, rng)[rng.permutation(draws)]
     location, spread, _ = fit.field(parameters.coordinates)
     values = {"location": location, "spread": spread}
     values["rho"] = fit.nodes.draw_rho(parameters.node, rng)

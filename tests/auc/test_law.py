@@ -146,3 +146,13 @@ def test_a_million_items_follow_the_normal_limit() -> None:
     sd = float(auc_std(0.9, **given))
     own = np.sqrt(1 - float(auc_covariance(0.9, *given.values(), 0.36)) / sd**2)
     assert law.mean() == pytest.approx(0.9 + 2.50759 * own * sd, abs=0.02 * sd)
+
+
+def test_skills_may_be_drawn_up_to_one() -> None:
+    a, b, m, rng = 60, 300, 20, np.random.default_rng(3)
+    law = auc_maximum_law(Uniform(0.6, 1.0), n_positive=a, n_negative=b, n_classifiers=m)
+    best = np.array(
+        [estimates(rng, x, a, b, 0.0, 1.0).max() for x in rng.uniform(0.6, 1, (900, m))]
+    )
+    assert law.mean() == pytest.approx(best.mean(), abs=4 * best.std() / 30)
+    assert law.std() == pytest.approx(best.std(), rel=0.1)

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from data.files import EXAM, run
 
+from bayes_sota.cli.main import exit_code
+
 BOARD = "".join(f"team {k},{k / 500:.3f}\n" for k in range(400, 460, 3))
 OUTPUTS = "".join(f"{i},{int(i < 9)},{i % 7 / 10},{i % 4 / 10}\n" for i in range(30))
 FILES = {
@@ -43,6 +45,8 @@ sota --maximum 0.98 --n-test 200 | --classifiers
 sota --maximum 0.98 --report x.html | No such option '--report'; write --save FILE.html
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
 epp x.csv --known a=1 | No such option
+sota x.csv --rho .6 | write bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python
+sota x.csv --epsilon .01 | write epsilon= in Python
 board x.csv --model own.toml | No such option '--model'; write model= in Python
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
 {MAXIMUM} --prob 95 | 0.95
@@ -144,3 +148,11 @@ def test_what_the_line_advises_works(capsys, folder, monkeypatch, line, told):
     code, out, _ = run(capsys, *line.split())
     assert code in (0, 1)  # 1: rows were left out
     assert told in out
+
+
+def test_no_home_folder_is_one_line(capsys):
+    def unknown():
+        raise RuntimeError("Could not determine home directory.")  # as Path.home says it
+
+    assert exit_code(unknown) == 2
+    assert "HOME=FOLDER" in capsys.readouterr().err

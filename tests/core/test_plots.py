@@ -1,6 +1,5 @@
 """Pieces that the figures share."""
 
-import inspect
 import warnings
 
 import numpy as np
@@ -12,8 +11,6 @@ from bayes_sota.core.plots import density_of, make_ticks, plot_forest, plot_line
 from bayes_sota.core.plots_files import save_figure
 
 LAW = bs.maximum_law(n_test=100, n_classifiers=10, skill=0.9)
-ROOMS = [value for value in (getattr(bs, name) for name in bs.__all__) if inspect.ismodule(value)]
-FIGURES = [getattr(room, name) for room in ROOMS for name in room.__all__ if name[:5] == "plot_"]
 
 
 @pytest.mark.parametrize("low", [0.0, 0.5, 0.9, 0.99987])

@@ -52,7 +52,10 @@ IMPOSSIBLE = [
     (LogitNormalSkill, (0.9, (0.1, 9.0)), SPREAD),
     (UniformSkill.from_range, (0.9, 0.7), "range must be an increasing pair"),
     *((FixedCorrelation, (x,), r"correlation must lie in \[0, 1\)") for x in (-0.1, 1.0, NAN)),
-    *((BetaCorrelation, x, "must be positive") for x in ((0.0, 1.0), (1.0, np.inf), (-1.0, 1.0))),
+    *(
+        (BetaCorrelation, x, "must be a number above 0")
+        for x in ((0.0, 1.0), (1.0, np.inf), (-1.0, 1.0))
+    ),
     *((UniformTries, x, f"got {x[0]}:{x[1]}") for x in ((0, 5), (5, 5), (6, 5))),
     (maximum_priors, (Priors(families=("normal",)),), "families has no effect on MaximumPriors"),
     (maximum_priors, (BoardPriors(),), "must be Priors or .*, got BoardPriors"),

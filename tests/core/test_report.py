@@ -110,7 +110,7 @@ def test_a_page_has_the_figure_with_the_answer_as_its_words(tmp_path):
     (image,) = [a for tag, a in page.tags if tag == "img"]
     assert image["src"].startswith("data:image/svg+xml;base64,")
     assert report.sentences[0].replace(" %", "\N{NO-BREAK SPACE}%") in image["alt"]
-    with pytest.raises(InputError, match="a table is written as"):
+    with pytest.raises(InputError, match="the ending of a table's name must be one of"):
         report.save(tmp_path / "page.html")
 
 

@@ -36,7 +36,7 @@ def test_packed_results_are_read_and_those_of_another_version_refused(tmp_path):
     xr.testing.assert_identical(bs.read_result(tmp_path / "y.nc"), tree)
     tree.attrs["schema_version"] = "1"
     old = bs.save_result(tree, tmp_path / "old.nc")
-    with pytest.raises(InputError, match=r"old\.nc is no result .* schema is .1..* estimate it"):
+    with pytest.raises(InputError, match=r"old\.nc: has the schema .1..* estimate it again"):
         bs.read_result(old)
 
 
@@ -45,3 +45,16 @@ def test_names_in_results_are_public():
     names = [*GROUPS, *DIMENSIONS, *VARIABLES, *ATTRIBUTES]
     assert (schema.SCHEMA_VERSION, len(names)) == ("2", len(set(names)))
     assert all(name.isidentifier() for name in names)
+
+
+@pytest.mark.parametrize("part", [lambda tree: tree["posterior"], lambda tree: tree.to_dataset()])
+@pytest.mark.parametrize("read", [bs.summarize, bs.diagnose, bs.plot_sota])
+def test_a_group_alone_is_no_result(read, part):
+    with pytest.raises(InputError, match=r"got a Data.* without groups; give the whole tree"):
+        read(part(result()))
+
+
+def test_a_stored_group_is_no_result(tmp_path):
+    path = bs.save_result(result()["posterior"], tmp_path / "x.nc")
+    with pytest.raises(InputError, match=r"x\.nc: .* give the whole tree"):
+        bs.read_result(path)

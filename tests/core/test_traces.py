@@ -75,7 +75,7 @@ def test_the_model_is_the_given_one_that_of_the_block_or_built():
 
 
 def test_no_trace_and_chains_of_different_length_are_refused():
-    with pytest.raises(InputError, match="a trace is the DataTree that"):
+    with pytest.raises(InputError, match="got a NoneType without groups"):
         check_trace(None)
     draws = trace()["posterior"]["centre"].values.copy()
     draws[1, 40:] = np.nan
