@@ -38,7 +38,7 @@ of_runs = bs.Outcomes([[1, 0], [1, 1], [0, 1], [1, 0]], n_runs=2)
 of_dice = pd.DataFrame({"method": ["a", "b"], "dice": [0.81, 0.8], "sd": [0.1, 0.1], "n": [9, 9]})
 no_curve = report_claim(Means(a=0.81, b=0.80, n=100, sd_difference=0.1))
 
-BELOW_ONE = r" must be a difference of shares below 1, got 1: one point is 1pt, 1% or 0\.01"
+BELOW_ONE = r" must be a difference of shares below 1, got 1; one point is 1pt, 1% or 0\.01"
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: p(0.8, 0.9, 100), "exchange the two"),
     (lambda: p(1.2, 0.9, 100), "accuracy must be a number from 0 to 1, got 1.2; in percent"),
