@@ -92,7 +92,7 @@ def methods() -> Any:
     return bs.claims.plot_methods(bs.claims.report_methods(ten, selection=False, random_seed=0))
 
 
-def epp() -> Any:
+def fit_of_families() -> Any:
     """The best classifier of each of twelve families over twenty rounds of held-out digits."""
     example = load_responses_example("digits")
     best: dict[str, int] = {}
@@ -101,7 +101,7 @@ def epp() -> Any:
     chosen = list(best.values())[:12]
     answers = example.held_out.correct[:1240, chosen].reshape(20, 62, 12)
     names = [example.held_out.names[place] for place in chosen]
-    return bs.plot_epp(bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=names)))
+    return bs.fit_epp(bs.ScoreTable(answers.mean(axis=1), players=names))
 
 
 def figures() -> Iterator[tuple[str, Figure]]:
@@ -114,7 +114,9 @@ def figures() -> Iterator[tuple[str, Figure]]:
     yield "exact_and_abc", lambda: exact_and_abc(board, tree)
     yield "claim", claim
     yield "claim_methods", methods
-    yield "epp", epp
+    fit = fit_of_families()
+    yield "epp", lambda: bs.plot_epp(fit)
+    yield "epp_pairs", lambda: bs.epp.plot_critical_differences(fit)
     yield from board_figures()
 
 
