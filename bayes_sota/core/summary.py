@@ -111,9 +111,7 @@ def summarize_difference(draws: FloatArray, ci_prob: float = 0.95) -> dict[str, 
 
 
 def summarize(
-    tree: "xr.DataTree",
-    ci_prob: float = 0.95,
-    var_names: list[str] | None = None,
+    tree: "xr.DataTree", ci_prob: float = 0.95, var_names: list[str] | None = None
 ) -> "pd.DataFrame":
     """Table of the estimands, one row per quantity (and board, player, ...).
 
