@@ -30,6 +30,7 @@ def test_table_of_players() -> None:
     ranks = 1 + (skills[:, None, :] > skills[:, :, None]).sum(axis=2)
     assert table["rank"].tolist() == [1, 2, 3]
     assert table["rank_upper"].tolist() == np.quantile(ranks, 0.95, axis=0).tolist()
+    assert table["rank_lower"].tolist() == np.quantile(ranks, 0.05, axis=0).tolist()
     assert table.loc["worst", "lower"] == pytest.approx(np.quantile(skills[:, 0], 0.05))
     beats = np.mean(1 / (1 + np.exp(-skills[:, 2])))
     assert table.loc["middle", "p_beats_average"] == pytest.approx(beats)
