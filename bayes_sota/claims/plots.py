@@ -13,14 +13,7 @@ from arviz_plots import PlotCollection
 from bayes_sota.claims.summary import UNKNOWN, chance
 from bayes_sota.claims.summary_methods import unit_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.plots import (
-    COLORS,
-    Panel,
-    make_ticks,
-    plot_forest,
-    plot_lines,
-    title_figure,
-)
+from bayes_sota.core.plots import COLORS, Panel, make_ticks, plot_forest, plot_lines, title_figure
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import in_points, shown_name
 

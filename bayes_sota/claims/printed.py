@@ -94,10 +94,7 @@ class PrintedClaim:
 
 
 def reported_claim(
-    accuracy_a: str | float,
-    accuracy_b: str | float,
-    n_test: int,
-    congruence: float | None = None,
+    accuracy_a: str | float, accuracy_b: str | float, n_test: int, congruence: float | None = None
 ) -> PrintedClaim:
     """Probability that the claim is false, over all that prints as the two accuracies.
 

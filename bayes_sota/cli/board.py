@@ -23,16 +23,7 @@ _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the c
 @option("--n-test", callback=parse_sizes, metavar="N|infer", help=_N_TEST)
 @option("--by", choices=["task"], default=None, help="Skills in every task, and its best.")
 def board(
-    file: Path,
-    by: str | None,
-    domain: Any,
-    field: Any,
-    average: Any,
-    new: Any,
-    known: dict[str, Any],
-    prob: float,
-    seed: int,
-    **asked: Any,
+    file: Path, by: Any, known: Any, domain: Any, field: Any, prob: float, seed: int, **asked: Any
 ) -> Answer:
     """Skill, rank and chance to be the best of every entry of a leaderboard.
 
@@ -41,8 +32,7 @@ def board(
     recognised. The ranks of all entries hold at once; those that may be the best have rank 1 among
     them.
     """
-    groups = {"average": average, "new": new}
-    data = with_anchors(read_board(file, groups=groups, **asked), known)
+    data = with_anchors(read_board(file, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}
     if by:
         note_unused("--by task", "average", "domain", "field", *KNOWN)

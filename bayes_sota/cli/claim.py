@@ -1,5 +1,6 @@
 """``bayes-sota claim``: the probability that "A outperforms B" is false."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,7 @@ def classification(
 
 
 @claim.command(
-    uses="seed",
-    tree=True,
-    example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100",
+    uses="seed", tree=True, example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100"
 )
 @option("--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
 @option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs of cases (standard errors times sqrt(n)).")
@@ -150,27 +149,25 @@ def responses(
         raise InputError("--require is for a pair on all items: leave out --by task")
     outcomes = data.read_outcomes(*files, **asked, **reading)
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
-    if pair and not by:
-        others = [name for name in known["known"] if name not in pair]
-        from bayes_sota.cli.reading import with_anchors
-
-        outcomes = with_anchors(outcomes, known, only=others)
-        settings |= {"margin": margin or 0.0, "require": require}
-        report = claims.report_gate(outcomes, pair, **settings)
-        failed = report.content["passed"] is False
-        not_met = f"{require} is required, and the verdict is {report.content['verdict']}" * failed
-        tree = report.about.to_datatree
-        return Answer(report, lambda: claims.plot_pairs(report), tree, not_met)
-    note_unused("claims but those of a --pair", *KNOWN)
+    if by or not pair:
+        note_unused("claims but those of a --pair", *KNOWN)
+    draw: Any = claims.plot_pairs
     if by:
         note_unused("--by task", "margin")
-        report = claims.report_tasks(outcomes, pair=pair, **settings)
-        return Answer(report, tree=report.about.to_datatree)
-    if pairs:
+        report, draw = claims.report_tasks(outcomes, pair=pair, **settings), None
+    elif pair:
+        from bayes_sota.cli.reading import with_anchors
+
+        others = [name for name in known["known"] if name not in pair]
+        settings |= {"margin": margin or 0.0, "require": require}
+        report = claims.report_gate(with_anchors(outcomes, known, only=others), pair, **settings)
+    elif pairs:
         report = claims.report_pairs(outcomes, **settings)
-        return Answer(report, lambda: claims.plot_pairs(report), report.about.to_datatree)
-    report = claims.report_methods(outcomes, **settings)
-    return Answer(report, lambda: claims.plot_methods(report), report.about.to_datatree)
+    else:
+        report, draw = claims.report_methods(outcomes, **settings), claims.plot_methods
+    failed = report.content.get("passed") is False
+    not_met = f"{require} is required, and the verdict is {report.content.get('verdict')}" * failed
+    return Answer(report, draw and partial(draw, report), report.about.to_datatree, not_met)
 
 
 _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")

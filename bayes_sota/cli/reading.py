@@ -27,13 +27,14 @@ def read_board(
     *,
     n_test: Any = None,
     metric: Any = None,
-    groups: dict[str, Any] | None = None,
+    average: Any = None,
+    new: Any = None,
     **scores: Any,
 ) -> "Leaderboard | Outcomes":
     """Read a file or a folder of logs.
 
-    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``,
-    ``groups`` are ``average`` and ``new`` of answers in tasks, clusters and runs.
+    ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``;
+    ``average`` and ``new`` are of answers in tasks, clusters and runs.
     """
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log or reading.get("score")), **reading)
@@ -43,9 +44,9 @@ def read_board(
     if tidy.unit == "task":
         note_unused("averages over tasks", *_OF_SCORES)
         kind = None if of_log else metric
-        return read_leaderboard(tidy, n_test=n_test, metric=kind, **groups or {})
+        return read_leaderboard(tidy, n_test=n_test, metric=kind, average=average, new=new)
     note_unused("answers", "n_test", *_OF_SCORES)
-    return outcomes_of(tidy, metric=metric, **groups or {})
+    return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
 def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:

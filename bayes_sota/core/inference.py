@@ -26,6 +26,7 @@ from bayes_sota.core.priors import CorrelationPrior, FixedCorrelation
 from bayes_sota.core.types import FloatArray, IntArray
 
 _BLOCK = 48  # sets of parameters at a time
+_LEAST_EFFECTIVE = 75.0  # points
 _LUCKS = 3  # values of the luck of submissions at each value of rho
 _LOG_SQRT_2PI = 0.9189385332046727
 NO_LUCK = FixedCorrelation(0.0)  # where no score was chosen among submissions
@@ -183,6 +184,13 @@ class Fit(ABC):
             for points, of_family in zip(self.points, self.family_weights, strict=True)
         )
         return 1 / float(sum(np.sum(weight**2) for weight in weights))
+
+    @property
+    def doubts(self) -> list[str]:
+        """Reason that the importance sample cannot be trusted, if any."""
+        size = f"{self.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
+        reason = f"importance sample of the hyperparameters has an effective size of {size}"
+        return [reason] * (self.effective_size < _LEAST_EFFECTIVE)
 
     def choose(self, draws: int, rng: np.random.Generator) -> "Parameters":
         """Posterior draws of node, family and parameters; copies of a point follow each other."""

@@ -87,10 +87,7 @@ def sample_completed(
 
 
 def model_of(
-    trace: "xr.DataTree",
-    model: "pm.Model | None",
-    build: "Callable[[], pm.Model]",
-    *data: Observed,
+    trace: "xr.DataTree", model: "pm.Model | None", build: "Callable[[], pm.Model]", *data: Observed
 ) -> "pm.Model":
     """The model that a trace is of: the given one, that of the ``with`` block, or a built one.
 

@@ -111,9 +111,7 @@ def summarize_difference(draws: FloatArray, ci_prob: float = 0.95) -> dict[str, 
 
 
 def summarize(
-    tree: "xr.DataTree",
-    ci_prob: float = 0.95,
-    var_names: list[str] | None = None,
+    tree: "xr.DataTree", ci_prob: float = 0.95, var_names: list[str] | None = None
 ) -> "pd.DataFrame":
     """Table of the estimands, one row per quantity (and board, player, ...).
 
@@ -357,17 +355,11 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
     """Report of a few numbers: their names, values and texts; ``described`` as in ``Report``."""
-
-    def make_frame() -> "pd.DataFrame":
-        import pandas as pd
-
-        values = [(name, value) for name, value, _ in rows]
-        return pd.DataFrame(values, columns=["quantity", "value"], dtype=object)
-
+    cells = [{"quantity": name, "value": value} for name, value, _ in rows]
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
     paragraph = [*described["sentences"], *as_sentences(described["content"]["notes"])]
     facts: dict[str, Any] = {"in_words": True, "paragraph": paragraph} | described
-    return Report(make_frame=make_frame, tables=[table], **facts)
+    return Report(make_frame=partial(frame_of, cells), tables=[table], **facts)
 
 
 def list_report(

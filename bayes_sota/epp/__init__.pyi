@@ -16,7 +16,6 @@ from .simulate import compare_leaderboards as compare_leaderboards
 from .simulate import leaderboard_quality as leaderboard_quality
 from .simulate import reliability as reliability
 from .summary import epp_table as epp_table
-from .summary import summarize_epp as summarize_epp
 from .summary_report import report_draws as report_draws
 from .summary_report import report_fit as report_fit
 from .summary_report import report_plan as report_plan

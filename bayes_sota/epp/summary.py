@@ -23,7 +23,6 @@ from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.fit import AVERAGE_ELO, ELO_PER_EPP, BradleyTerryFit
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 Rows = Sequence[dict[str, Any]]
@@ -38,54 +37,6 @@ _AT_ONCE = (
     "Intervals are for one player at a time; rank intervals hold for all players at once. May be "
     "best: no other player is certainly better. A --test of two players alone has more power."
 )
-
-
-def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
-    """Table of the players, the best first.
-
-    Parameters
-    ----------
-    tree : DataTree
-        From ``infer_skills`` or ``sample_epp``.
-    ci_prob : float
-        Probability of the intervals, and of all ranks at once.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by player: mean, sd, lower, upper and mcse of ``epp``; p_best and its Monte Carlo
-        standard error p_best_mcse; rank (posterior mean); rank_lower and rank_upper, which hold
-        for all players at once (``bayes_sota.core.ranks.joint_rank_sets``);
-        p_beats_average, the posterior mean of the probability to beat a player of skill zero in a
-        new round.
-
-    Examples
-    --------
-    >>> import xarray as xr
-    >>> draws = np.random.default_rng(0).normal([0.5, -0.5], 0.1, (2, 500, 2))
-    >>> skills = {"epp": (("chain", "draw", "player"), draws)}
-    >>> posterior = xr.Dataset(skills, {"player": ["a", "b"]})
-    >>> table = summarize_epp(xr.DataTree.from_dict({"posterior": posterior}))
-    >>> table.loc["a", ["mean", "p_best", "rank_upper"]].round(2).tolist()
-    [0.5, 1.0, 1.0]
-    """
-    import pandas as pd
-
-    OPEN_SHARE.check(ci_prob, "ci_prob")
-    players, skills = draws_of_players(tree)
-    rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
-    rank_lower, rank_upper = joint_rank_sets(rank, ci_prob).T
-    skill = dataset_of(tree, "posterior")["epp"]
-    best = share_of_draws(skill == skill.max("player"), "p_best")
-    table = (
-        summarize(tree, ci_prob, ["epp"])
-        .drop(columns="median")
-        .assign(p_best=best["p_best"].values, p_best_mcse=best["p_best_mcse"].values)
-        .assign(rank=rank.mean(axis=0), rank_lower=rank_lower, rank_upper=rank_upper)
-        .assign(p_beats_average=expit(skills).mean(axis=0))
-    )
-    table.index = pd.Index(players, name="player")
-    return table.sort_values("mean", ascending=False, kind="stable")
 
 
 def draws_of_players(tree: "xr.DataTree") -> tuple[list[str], FloatArray]:
@@ -126,11 +77,26 @@ def epp_table(result: "BradleyTerryFit | xr.DataTree", ci_prob: float = 0.95) ->
     OPEN_SHARE.check(ci_prob, "ci_prob")
     if isinstance(result, BradleyTerryFit):
         return describe_skills(rows_of_fit(result, ci_prob), ci_prob)
-    summary = summarize_epp(result, ci_prob).reset_index()
-    summary = summary.rename(columns={"mean": "epp", "sd": "se"})
-    summary["rank"] = np.arange(1, len(summary) + 1)
-    elo, elo_se = AVERAGE_ELO + ELO_PER_EPP * summary["epp"], ELO_PER_EPP * summary["se"]
-    return describe_skills(rows_of(summary.assign(elo=elo, elo_se=elo_se)), ci_prob)
+    return describe_skills(_rows_of_draws(result, ci_prob), ci_prob)
+
+
+def _rows_of_draws(tree: "xr.DataTree", ci_prob: float) -> Rows:
+    """Numbers of every player, the best first, with the ranks that all may have at once."""
+    players, skills = draws_of_players(tree)
+    rank = np.argsort(np.argsort(-skills, axis=1), axis=1) + 1
+    best, worst = joint_rank_sets(rank, ci_prob).T
+    skill = dataset_of(tree, "posterior")["epp"]
+    first = share_of_draws(skill == skill.max("player"), "p_best")
+    found = summarize(tree, ci_prob, ["epp"]).drop(columns="median")
+    found.insert(0, "player", players)
+    found = (
+        found.rename(columns={"mean": "epp", "sd": "se"})
+        .assign(p_best=first["p_best"].values, p_best_mcse=first["p_best_mcse"].values)
+        .assign(rank_lower=best, rank_upper=worst, p_beats_average=expit(skills).mean(axis=0))
+        .sort_values("epp", ascending=False, kind="stable")
+    )
+    elo, elo_se = AVERAGE_ELO + ELO_PER_EPP * found["epp"], ELO_PER_EPP * found["se"]
+    return rows_of(found.assign(rank=range(1, len(found) + 1), elo=elo, elo_se=elo_se))
 
 
 def rows_of_fit(fit: BradleyTerryFit, ci_prob: float, *, ranks: bool = True) -> Rows:

@@ -14,13 +14,7 @@ from scipy.special import expit
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import (
-    diagnose,
-    frame_of,
-    how_drawn,
-    seed_of,
-    summarize_difference,
-)
+from bayes_sota.core.summary import diagnose, frame_of, how_drawn, seed_of, summarize_difference
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
 from bayes_sota.core.text import as_sentences, chance, counted, listed, p_value
 from bayes_sota.core.types import Seed

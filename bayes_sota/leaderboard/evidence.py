@@ -274,10 +274,7 @@ class Evidence:
     def reaches(self, cut: float, variance: FloatArray, luck: float) -> FloatArray:
         """Probability of at least the value ``cut`` for each kind with these variances, (L, G)."""
         reach = self.law.reach(self.psi, cut, variance[:, None])
-        if self.numbers is None:
-            return reach
-        low = -ndtri(np.clip(reach, 1e-300, 1 - 1e-16))
-        return np.minimum(reach * np.exp(self.noise(luck).log_survival_ratio(low)), 1.0)
+        return reach if self.numbers is None else self.noise(luck).raised(reach)
 
     def noise(self, luck: float) -> SubmissionNoise:
         """Law of the noise of each kind; its tables are made once."""

@@ -36,7 +36,6 @@ from bayes_sota.leaderboard.pairs import (
     reach_at,
     table_at,
 )
-from bayes_sota.leaderboard.posterior import few_points
 from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import prior_grid
 from bayes_sota.maximum.score_laws import score_law
@@ -388,7 +387,7 @@ def draw_boards(
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:
     """Why a result cannot be trusted."""
-    yield from few_points(fit) if fit.points else ()
+    yield from fit.doubts if fit.points else ()
     pairs, middle = fit.evidence, float(np.median(noise.luck))
     if pairs.errors is not None:
         allowed = float(np.hypot(*pairs.errors))

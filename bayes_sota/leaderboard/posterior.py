@@ -32,7 +32,6 @@ from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, re
 from bayes_sota.leaderboard.skills import Skills, draw_posterior
 from bayes_sota.maximum.score_laws import AucScoreLaw, score_law
 
-_LEAST_EFFECTIVE = 75.0
 _LARGE_GAP = 8.0
 _AT_THE_END = 0.01  # share of draws of the leader in the lowest cells of the grid
 
@@ -141,18 +140,9 @@ def board_posterior(
     return BoardPosterior(values, skills, tuple(reasons), (*notes, *of_known), rng)
 
 
-def few_points(fit: FieldFit) -> Iterator[str]:
-    """Reason that the importance sample cannot be trusted, if any."""
-    if fit.effective_size < _LEAST_EFFECTIVE:
-        yield (
-            "importance sample of the hyperparameters has an effective size of "
-            f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
-        )
-
-
 def reasons_of(fit: FieldFit) -> Iterator[str]:
     """Why a result cannot be trusted."""
-    yield from few_points(fit)
+    yield from fit.doubts
     board = fit.evidence.board
     if perfect := _perfect_entries(board) if fit.evidence.shares_scores else 0:
         yield (

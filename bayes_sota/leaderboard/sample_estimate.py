@@ -194,11 +194,7 @@ def _boards(board: Any) -> tuple[Data, ...]:
 
 
 def estimate_many(
-    boards: Sequence[Any],
-    *,
-    cores: int = 1,
-    random_seed: int = DEFAULT_SEED,
-    **settings: Any,
+    boards: Sequence[Any], *, cores: int = 1, random_seed: int = DEFAULT_SEED, **settings: Any
 ) -> list[xr.DataTree]:
     """State of the art of many boards, in their order.
 

@@ -20,12 +20,7 @@ from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.data.outcomes import ABOUT, Outcomes
 from bayes_sota.leaderboard import summary_words as words
 from bayes_sota.leaderboard.posterior import BoardPosterior
-from bayes_sota.leaderboard.sample_estimate import (
-    Data,
-    Row,
-    estimate,
-    rows_of,
-)
+from bayes_sota.leaderboard.sample_estimate import Data, Row, estimate, rows_of
 from bayes_sota.leaderboard.specification import notes_on_field
 from bayes_sota.leaderboard.summary_newcomers import newcomer, reasons_of_answer, sentence_of
 

@@ -236,7 +236,7 @@ class BoardLikelihood:
         if board.has_submissions and luck is not None:
             numbers = (tuple(board.submissions[0].tolist()),)
             self.tables = [
-                replace(one, survival=noise_of(numbers, of).raised(one.survival))
+                replace(one, survival=noise_of(numbers, of).raised(one.survival, 0))
                 for one, of in zip(self.tables, luck.tolist(), strict=True)
             ]
 

@@ -9,7 +9,7 @@ Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` hol
 rejection sampling, against quadrature and against denser tables.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,7 +31,6 @@ Values = Mapping[str, FloatArray]
 _NEAR_RHOS = 33  # nodes for draws of rho by simulation
 _RHO_NODES = 10
 _POINTS = 1000
-_LEAST_EFFECTIVE = 75.0
 _IMPOSSIBLE = -1e4  # log likelihood of what a table says is impossible
 _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 _TOLERATED = 1e-3  # probability that may rest on what tables leave out
@@ -266,7 +265,11 @@ def sota_posterior(
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
     values = maxima.collect(fit.likelihoods, values, parameters.node, rng)
     beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
-    return SotaPosterior(values, fit, parameters, tuple(_reasons(fit, beyond)))
+    reasons = fit.doubts
+    if beyond > _TOLERATED:
+        far = f"{beyond:.2g} of the posterior lies beyond six standard deviations"
+        reasons.append(f"the observed maximum contradicts the priors: {far}")
+    return SotaPosterior(values, fit, parameters, tuple(reasons))
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,12 +321,3 @@ class MaximumFit(Fit):
         for likelihood in self.likelihoods:
             total[possible] += likelihood.at_nodes(field).T
         return np.maximum(total, _IMPOSSIBLE)
-
-
-def _reasons(fit: MaximumFit, beyond: float) -> Iterator[str]:
-    if fit.effective_size < _LEAST_EFFECTIVE:
-        size = f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
-        yield f"the importance sample of location and spread has an effective size of {size}"
-    if beyond > _TOLERATED:
-        far = f"{beyond:.2g} of the posterior lies beyond six standard deviations"
-        yield f"the observed maximum contradicts the priors: {far}"

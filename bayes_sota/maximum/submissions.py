@@ -64,12 +64,11 @@ class SubmissionNoise:
         """P(W > w), (U, G)."""
         return ndtr(-w) * np.exp(self.log_survival_ratio(w, kind))
 
-    def raised(self, survival: FloatArray) -> FloatArray:
-        """P(score > x) of the first kind, where that of one submission is ``survival``."""
+    def raised(self, survival: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
+        """P(score > x), where that of one submission is ``survival``."""
         with np.errstate(divide="ignore"):
             w = -ndtri(survival)
-        ratio = self.log_survival_ratio(w.reshape(1, -1)).reshape(w.shape)
-        return np.minimum(survival * np.exp(ratio), 1.0)
+        return np.minimum(survival * np.exp(self.log_survival_ratio(w, kind)), 1.0)
 
     def draw_above(self, low: FloatArray, kind: IntArray, rng: Generator) -> FloatArray:
         """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""

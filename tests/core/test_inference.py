@@ -41,6 +41,8 @@ def test_evidence_and_weights_are_those_of_the_closed_form():
     of_families = np.exp(exact - logsumexp(exact, axis=0))
     np.testing.assert_allclose(fit.family_weights, of_families, atol=0.01)
     assert fit.log_evidence_of_all == pytest.approx(logsumexp(exact) - np.log(6), abs=0.02)
+    assert fit.doubts == []
+    assert "effective size of" in fitted(points=20).doubts[0]
     weights = fit.family_weights @ fit.node_weights
     np.testing.assert_allclose(weights, of_families.mean(axis=1), atol=0.01)
 

@@ -20,7 +20,7 @@ from bayes_sota.epp.counts import ranks_of_rounds
 from bayes_sota.epp.models import build_model
 from bayes_sota.epp.rankings import order_rounds, ranking_log_likelihood
 from bayes_sota.epp.sample import complete, sample_epp
-from bayes_sota.epp.summary import summarize_epp
+from bayes_sota.epp.summary import epp_table
 
 TABLE = ScoreTable(
     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [3, 2, 2], [1, 2, 3], [3, 2, 1]], players=["a", "b", "c"]
@@ -99,7 +99,7 @@ def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
         assert set(map(str, group.dims)) <= set(DIMENSIONS)
     assert list(bs.summarize(found).index[:3]) == ["epp[a]", "epp[b]", "epp[c]"]
     again = read_result(save_result(found, tmp_path / "epp.nc"))
-    assert summarize_epp(again).equals(summarize_epp(found))
+    assert epp_table(again).frame.equals(epp_table(found).frame)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import xarray as xr
 from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import fit_epp, fit_tournaments, tournaments_tree
-from bayes_sota.epp.summary import summarize_epp
+from bayes_sota.epp.summary import epp_table
 from bayes_sota.epp.summary_report import _compared, report_fit, report_tournaments
 
 
@@ -20,7 +20,7 @@ def result() -> xr.DataTree:
 
 def test_table_of_players() -> None:
     tree = result()
-    table = summarize_epp(tree, 0.9)
+    table = epp_table(tree, 0.9).frame.set_index("player")
     skills = tree["posterior"]["epp"].values.reshape(-1, 3)
     assert list(table.index) == ["worst", "best", "middle"]  # names are names
     assert table["p_best"].sum() == pytest.approx(1)
@@ -28,8 +28,9 @@ def test_table_of_players() -> None:
     independent = np.sqrt(table["p_best"] * (1 - table["p_best"]) / len(skills))
     assert table["p_best_mcse"].to_numpy() == pytest.approx(independent.to_numpy(), rel=0.2)
     ranks = 1 + (skills[:, None, :] > skills[:, :, None]).sum(axis=2)
-    assert table["rank"].to_numpy() == pytest.approx(ranks.mean(axis=0))
+    assert table["rank"].tolist() == [1, 2, 3]
     assert table["rank_upper"].tolist() == np.quantile(ranks, 0.95, axis=0).tolist()
+    assert table["rank_lower"].tolist() == np.quantile(ranks, 0.05, axis=0).tolist()
     assert table.loc["worst", "lower"] == pytest.approx(np.quantile(skills[:, 0], 0.05))
     beats = np.mean(1 / (1 + np.exp(-skills[:, 2])))
     assert table.loc["middle", "p_beats_average"] == pytest.approx(beats)

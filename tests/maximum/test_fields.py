@@ -170,7 +170,7 @@ def test_counts_have_the_raised_law_of_one_submission(number, luck):
     )
     reached = np.cumsum(pmf[::-1])[::-1]
     for level in np.quantile(values, [0.1, 0.5, 0.9, 0.99]).astype(int):
-        raised = float(noise.raised(reached[level : level + 1])[0])
+        raised = float(noise.raised(reached[level : level + 1], 0)[0])
         error = np.sqrt(raised * (1 - raised) / values.size)
         assert np.mean(values >= level) == pytest.approx(raised, abs=4 * error + 0.0015)
 
