@@ -81,7 +81,7 @@ def auc_covariance(
     Parameters
     ----------
     auc, n_positive, n_negative, spread_ratio
-        As of ``auc_std``.
+        As in ``auc_std``.
     correlation : float
         ``r``; with a shared reference score it is rho squared.
 
@@ -116,7 +116,7 @@ def auc_estimate_correlation(
     Parameters
     ----------
     auc, n_positive, n_negative, spread_ratio
-        As of ``auc_std``.
+        As in ``auc_std``.
     correlation : float
         In [0, 1].
 

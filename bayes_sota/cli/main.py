@@ -82,7 +82,7 @@ def exit_code(run: Callable[[], Any]) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    """Exit code for what nobody thought of."""
+    """Exit code for an unexpected error."""
     if ".pytensor" in str(error):
         return _complain(f"{error}; {_COMPILED}", _BAD_INPUT)
     if "home directory" in str(error):  # as PyTensor and Matplotlib say it

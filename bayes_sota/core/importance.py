@@ -226,7 +226,7 @@ def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
 
 
 def _covering(dimension: int) -> int:
-    """Effective number of points from which a covariance can be told."""
+    """Effective number of points from which a covariance can be estimated."""
     return 4 * dimension + 4
 
 

@@ -298,7 +298,7 @@ def weighted_chance(
     chances : ndarray, shape (chain, draw)
         The probability given each draw.
     error : callable
-        As of ``mcse_of``: it knows whether draws are independent or share points.
+        As in ``mcse_of``: it knows whether draws are independent or share points.
     log_weights : ndarray, shape (chain, draw), optional
         Log likelihood of what was learnt after the draws were made; default equal.
 

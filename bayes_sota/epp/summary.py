@@ -36,7 +36,7 @@ _MEANING = (
 )
 _AT_ONCE = (
     "Intervals are for one player at a time; rank intervals hold for all players at once. May be "
-    "best: no other player is certainly better. A --test of two players alone has more power."
+    "best: no other player is shown to be better. A --test of two players alone has more power."
 )
 
 
@@ -56,8 +56,8 @@ def summarize_epp(tree: "xr.DataTree", ci_prob: float = 0.95) -> "pd.DataFrame":
         Indexed by player: mean, sd, lower, upper and mcse of ``epp``; p_best and its Monte Carlo
         standard error p_best_mcse; rank (posterior mean); rank_lower and rank_upper, which hold
         for all players at once (``bayes_sota.core.ranks.joint_rank_sets``);
-        p_beats_average, the posterior mean of the probability to beat a player of skill zero in a
-        new round.
+        p_beats_average, the posterior mean of the probability of beating a player of skill zero in
+        a new round.
 
     Examples
     --------

@@ -138,7 +138,7 @@ class Maxima:
         return {**values, "expected_sota": expected}
 
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
-        """Exact draws of the latent variables of every board, as of ``collect``.
+        """Exact draws of the latent variables of every board, as in ``collect``.
 
         rho enters through the nearest of nodes at equally spaced quantiles. Classifiers submit
         once.
@@ -325,5 +325,5 @@ def _reasons(fit: MaximumFit, beyond: float) -> Iterator[str]:
         size = f"{fit.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         yield f"the importance sample of location and spread has an effective size of {size}"
     if beyond > _TOLERATED:
-        far = f"{beyond:.2g} of the posterior lies beyond six standard deviations"
+        far = f"{beyond:.2g} of the posterior mass lies beyond six SDs, where the tables end"
         yield f"the observed maximum contradicts the priors: {far}"

@@ -134,7 +134,7 @@ class AucScoreLaw(ScoreLaw):
     n_positive : int
         Positive items.
     spread_ratio : float
-        Of the scores behind the AUCs.
+        Spread ratio of the scores behind the AUCs.
     width : float
         Distance of two scores that print differently; 0 for scores in full precision.
     floors : bool
@@ -250,7 +250,7 @@ class NormalLaw(ScoreLaw):
         return np.asarray(skill) / self.error
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """Skill at so many standard errors."""
+        """Skill at a number of standard errors."""
         return np.asarray(t) * self.error
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
@@ -321,7 +321,7 @@ def _written_step(scores: FloatArray) -> float:
 def entry_values(board: Leaderboard) -> FloatArray:
     """Scores times the unit of the law, (m,): of counts the middle of those that print alike.
 
-    Of counts of own items as many of the law's as are the same share.
+    Counts out of an entry's own items become counts of the law's items with the same share.
     """
     if not isinstance(board, Leaderboard):
         raise InputError("only the maximum of this leaderboard is known; all scores are needed")
