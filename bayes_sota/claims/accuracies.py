@@ -148,7 +148,7 @@ class Accuracies(Claim):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Least and largest congruence that is possible."""
+        """Smallest and largest possible congruence."""
         low, high = congruence_bounds(self.a, self.b)
         return float(low), float(high)
 

@@ -58,12 +58,12 @@ class DifferencePosterior:
 
     @property
     def partition_variance(self) -> float:
-        r""":math:`s^2 / J`: what the choice of partitions adds; it falls with every iteration."""
+        r"""Variance :math:`s^2 / J` from partitions; it falls with every iteration."""
         return self.fold_sd**2 / self.n_scores
 
     @property
     def data_variance(self) -> float:
-        r""":math:`s^2 \rho / (1 - \rho)`: the size of the data; no repetition removes it."""
+        r"""Variance :math:`s^2 \rho / (1 - \rho)` from the size of the data: it does not fall."""
         return self.fold_sd**2 * self.correlation / (1 - self.correlation)
 
     @property

@@ -280,7 +280,7 @@ class Outcomes(Observed):
         """The same outcomes for some classifiers and items, in the order asked for.
 
         Each is a number (from 0; negative ones count from the end) or a name; or a mask of booleans
-        says which. Default: all. Known skills stay, unless only some items do.
+        says which. Default: all. Known skills are kept unless items are chosen.
 
         Examples
         --------

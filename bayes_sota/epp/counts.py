@@ -123,7 +123,7 @@ def all_tied(data: ScoreTable | Matches, kind: MatchKind) -> bool:
 
 
 def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
-    """The same of scores of which the larger one is better, NaN where missing.
+    """Count the matches of scores: larger is better, NaN where missing.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def leaderboard_quality(
 
 
 def not_comparable(data: ScoreTable | Matches) -> str:
-    """Why a deviance cannot be compared with simulated tournaments; empty if it can."""
+    """Reason that a deviance cannot be compared with simulated tournaments; empty if it can."""
     if data.groups is None:
         return ""
     what = "matches of one cluster" if isinstance(data, Matches) else "rounds of one group"

@@ -335,12 +335,12 @@ def with_shown_errors(anchors: Anchors, law: ScoreLaw) -> Anchors:
 
 
 def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]]:
-    """Notes on the known skills of a board, and why they cannot be trusted."""
+    """Notes on the known skills of a board, and reasons not to trust them."""
     if data.anchors is None:
         return [], []
     notes = [
         f"known skills show how easy these items are: {listed(data.anchors.names)}",
-        "a small error that known skills have in common cannot be seen",
+        "a small error that all known skills share cannot be detected",
     ]
     p, words = disagreement(data)
     return notes + [words] * (_IMPOSSIBLE <= p < _UNLIKELY), [words] * (p < _IMPOSSIBLE)

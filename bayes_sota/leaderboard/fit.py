@@ -348,7 +348,7 @@ def infer_enough[F: FieldFit](
 
 
 def _merged(fit: FieldFit, rng: np.random.Generator) -> tuple[FieldFit, FieldFit]:
-    """The same with effective copies, and a quick fit at the middle rho.
+    """The fit with effective copies, and a quick fit at the middle rho.
 
     It takes several quick fits, as a spike at first explains itself.
     """

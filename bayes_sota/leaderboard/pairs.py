@@ -207,7 +207,7 @@ class Pairs:
 
     @property
     def winner(self) -> int:
-        """Place of the public winner, or of the team with its scores, among the kept ones."""
+        """Index of the public winner, or of the team with its scores, among the kept teams."""
         own = both_scores(self.boards)[self.boards.public_winner]
         return int(np.argmax(np.all(self.scores == own, axis=1)))
 
