@@ -178,7 +178,7 @@ def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.Dat
 
 
 def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
-    """Values at each position of a variable, with its name and position; a single board has none."""
+    """Values of a variable by position, with its name and position; a single board has none."""
     from arviz_base import xarray_var_iter
     from arviz_base.labels import BaseLabeller
 
