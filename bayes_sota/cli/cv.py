@@ -67,8 +67,8 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
     FILE is a table with one row per item: a column of classes, by its name or by --column
     target=NAME, and attributes, all others or those of --use. Every random partition (an
     iteration) cuts the items into --folds parts; each part is tested by learners that were fitted
-    to the others. Columns of words become 0 and 1, missing numbers the median of the training
-    items, numbers are standardised. Needs scikit-learn (extra cv).
+    to the others. Columns of words become 0 and 1, missing numbers become the median of the
+    training items, and numbers are standardised. Needs scikit-learn (extra cv).
     """
     rule, threshold = settings["rule"], settings.pop("threshold")
     if rule == "fixed":

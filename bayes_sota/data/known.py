@@ -246,7 +246,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
 def _share_of(
     data: Leaderboard | Outcomes, name: str, known: Known, size: float, contains: bool | None
 ) -> float:
-    """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
+    """Check a known skill; return items of the board over those behind it, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
         SHARE.check(known.skill, f"the skill of {quoted(name)}")
         checked_width(known.se or 0.0, f"the standard error of {quoted(name)}", shares=True)

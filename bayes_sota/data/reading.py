@@ -150,7 +150,7 @@ def _check_one_scale(tidy: Tidy) -> None:
 
 
 def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
-    """Direction that the user or the table gives; a name of a loss asks for one.
+    """Direction that the user or the table gives; needed where a name is that of a loss.
 
     Raises
     ------
