@@ -14,9 +14,12 @@ PHRASES = re.compile(
     r"\btold apart\b|\btells? [^.]{1,60} apart\b|\btell apart\b|\brooms?\b|\bheld\b(?![ -]out)"
     r"|\bluck of (the |its |these )?items\b|\bdrawn towards\b|\bwhat all say\b|\bright answers\b"
     r"|\bstrangers\b|\bnobody's\b|\bwhoever\b|\bhow right\b|\bhardly a bias\b|\bno more items\b"
-    r"|\bholds no \w+ by\b|\bfrom [\d,]+ on\b|\bis asked for\b|\bdocstring-begins-with-what\b",
+    r"|\bholds no \w+ by\b|\bfrom [\d,]+ on\b|\bis asked for\b|\bcounts? equally\b|\bas of ``"
+    r"|\bluck alone\b|\b(says?|tells?|told) (little|nothing) of\b|\bprobability to (be|have)\b"
+    r"|(?-i:^Of [a-z])|\bdocstring-has-a-fragment\b",
     re.I,
 )
+FRAGMENT = re.compile(r"\A\s*(What|That|So many) |^ +Of ", re.M)
 
 
 def prose() -> Iterator[tuple[str, str]]:
@@ -43,9 +46,9 @@ def strings() -> Iterator[tuple[str, str]]:
         }
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                begins = id(node) in docstrings and node.value.lstrip().startswith("What ")
+                has = id(node) in docstrings and FRAGMENT.search(node.value) is not None
                 place = f"{path.relative_to(ROOT)}:{node.lineno}"
-                yield place, node.value + " docstring-begins-with-what" * begins
+                yield place, node.value + " docstring-has-a-fragment" * has
 
 
 def found() -> list[str]:
@@ -59,9 +62,10 @@ def test_texts_say_what_a_colleague_would_say() -> None:
 
 
 def test_a_phrase_is_seen() -> None:
-    seen = "Nobody's pairs can be told apart; it tells the first two from each other, apart"
-    assert len(PHRASES.findall(seen)) == 3
-    assert not PHRASES.search("held-out items, and a bedroom")
+    seen = "Of these, nobody's can be told apart; it tells two of them apart, says nothing of"
+    assert len(PHRASES.findall(seen)) == 5
+    assert FRAGMENT.search("The law.\n\n    label : str\n        Of the axis.\n")
+    assert not PHRASES.search("held-out items, and a bedroom; the best of these")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ class BestLaw:
 
 
 def number_of_classifiers(n_classifiers: int | None, n_skills: int | None) -> int:
-    """From what is asked and the number of skills given (None: not an array)."""
+    """Number of classifiers: as asked for, or one for each skill (None: not an array)."""
     if n_skills is not None and n_skills > 1 and n_classifiers not in (None, n_skills):
         problem = f"{n_skills} skills are given, but {{name}} is {n_classifiers}"
         raise InputError(problem, parameter="n_classifiers")

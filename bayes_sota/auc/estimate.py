@@ -81,7 +81,7 @@ def auc_covariance(
     Parameters
     ----------
     auc, n_positive, n_negative, spread_ratio
-        As of ``auc_std``.
+        As in ``auc_std``.
     correlation : float
         ``r``; with a shared reference score it is rho squared.
 
@@ -105,7 +105,7 @@ def auc_covariance(
 def auc_estimate_correlation(
     auc: ArrayLike, n_positive: int, n_negative: int, correlation: float, spread_ratio: float = 1.0
 ) -> Any:
-    r"""Correlation of AUC estimates with what they share, from that of the scores.
+    r"""Correlation of AUC estimates with their shared part, from that of the scores.
 
     Where the scores of every item correlate by ``correlation`` with a reference score (the
     paper's Sec. 5.3.1), the estimates of two classifiers correlate by less than
@@ -116,7 +116,7 @@ def auc_estimate_correlation(
     Parameters
     ----------
     auc, n_positive, n_negative, spread_ratio
-        As of ``auc_std``.
+        As in ``auc_std``.
     correlation : float
         In [0, 1].
 

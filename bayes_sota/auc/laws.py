@@ -136,7 +136,7 @@ def auc_maximum_law(
         True AUC of identical classifiers, one for each, or the distribution that they are drawn
         from.
     n_positive, n_negative, spread_ratio
-        As of ``auc_law``.
+        As in ``auc_law``.
     n_classifiers : int, optional
         m; needed unless ``auc`` is an array.
     correlation : float
@@ -196,13 +196,13 @@ def best_estimate(
     counts: FloatArray,
     n_drawn: int | None = None,
 ) -> AucLaw:
-    """Law of the best estimate of these classifiers, or of so many drawn with replacement.
+    """Law of the best estimate of these classifiers, or of ``n_drawn`` drawn with replacement.
 
     Parameters
     ----------
     scores : AucScores
     correlation : float
-        Of each classifier's scores with a reference score.
+        Correlation of each classifier's scores with a reference score.
     aucs, counts : ndarray, shape (N,)
         AUCs, increasing, and how many classifiers have each, or in which proportions.
     n_drawn : int, optional

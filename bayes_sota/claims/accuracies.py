@@ -124,7 +124,7 @@ class Accuracies(Claim):
     Raises
     ------
     InputError
-        As of ``false_claim_probability``.
+        As in ``false_claim_probability``.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Accuracies(Claim):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Least and largest congruence that is possible."""
+        """Smallest and largest possible congruence."""
         low, high = congruence_bounds(self.a, self.b)
         return float(low), float(high)
 
@@ -293,7 +293,7 @@ def _at_most_half(x1: FloatArray, x2: FloatArray) -> FloatArray:
 def _averaged(x_a: ArrayLike, x_b: ArrayLike, n: ArrayLike) -> FloatArray:
     r"""Mean of P(p1 <= p2) over all tables with these margins, ``x_a >= x_b``.
 
-    Of m tables, with :math:`d = x_A - x_B` and :math:`h = d + m + 1`,
+    For m tables, with :math:`d = x_A - x_B` and :math:`h = d + m + 1`,
 
     .. math:: \frac1m \sum_{k=0}^{m-1} I_{1/2}(d + k + 1, k + 1) = \frac{(d^2 + d + 2m)\,
               I_{1/2}(h, m + 1) - d\, 2^{-h-m} / B(h, m + 1)}{2m}

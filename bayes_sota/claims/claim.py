@@ -50,7 +50,7 @@ class Domain(NamedTuple):
 DOMAINS = {
     "image-classifiers": Domain(62, 27, 110, "158 pairs of networks on 10,000 items of CIFAR-10"),
     "language-models": Domain(5.5, 1.6, 26, "122 pairs on benchmarks of 479 to 2,854 items"),
-    "tabular": Domain(71, 17, 446, "9,594 pairs of scikit-learn's on 1,497 items of digits"),
+    "tabular": Domain(71, 17, 446, "9,594 pairs of scikit-learn models on 1,497 items of digits"),
 }
 """Typical congruence by domain (docs/measured/claims.md)."""
 
@@ -63,7 +63,7 @@ def gauss(count: int, low: float = 0.0, high: float = 1.0) -> tuple[FloatArray, 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim(ABC):
-    """That A (``a``) outperforms B (``b``) on ``n`` items; ``known`` is what papers leave out.
+    """Claim that A (``a``) outperforms B (``b``) on ``n`` items; papers leave out ``known``.
 
     Use ``Accuracies`` or ``Means``.
     """
@@ -84,12 +84,12 @@ class Claim(ABC):
 
     @property
     def typical(self) -> tuple[float, float, float] | None:
-        """The unknown as it usually is: median, and ends of 90 %; None where nobody says."""
+        """Typical values of the unknown: median, and ends of the 90 % range; None if not known."""
         return None
 
     @property
     def plausible(self) -> tuple[float, float]:
-        """Ends of what is typical, or of what is averaged over."""
+        """Ends of the typical range, or of the range that is averaged over."""
         return self.typical[1:] if self.typical else self.ends
 
     @property

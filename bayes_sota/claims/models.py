@@ -122,7 +122,7 @@ def counts_logp(counts: Any, cells: Any) -> Any:
     Parameters
     ----------
     counts : tensor, shape (claim, 4)
-        Of ``COUNTS``: correct answers of A and of B, of both (-1 where not known), and items.
+        As in ``COUNTS``: correct answers of A and of B, of both (-1 where not known), and items.
     cells : tensor, shape (claim, 4)
         Probabilities of ``OUTCOMES``.
 

@@ -6,8 +6,8 @@ Answers with one run, items independent, have the flat Dirichlet posterior of th
 
 ``tests/claims/test_gate.py`` compares with closed forms and with draws.
 
-Answers at hand also tell how many items and runs a claim needs. A pilot of n items, each answered R
-times by two methods, tells the variance V of their difference, with its tasks, clusters and
+A pilot also shows how many items and runs a claim needs. Its n items, each answered R times by two
+methods, give the variance V of their difference, with its tasks, clusters and
 weights, and the part :math:`V_r` of it that runs make. Other numbers of items and runs, of the same
 tasks and clusters, have the variance
 
@@ -46,7 +46,7 @@ class PairLaw:
     Attributes
     ----------
     centre, observed : float
-        Of the posterior, and the difference of the scores.
+        Centre of the posterior, and difference of the scores.
     parts : sequence of (float, float)
         Variance of the difference, and degrees of freedom, of each part.
     table : (float, float, int) or None
@@ -83,8 +83,8 @@ class PairLaw:
     def more_items(self, limit: float, prob: float, size: float) -> float | None:
         """Further items after which the interval leaves out the limit, if the difference stays.
 
-        Of ``size`` that there are, which may be runs or tasks. None where it does so already, and
-        where it would take too many.
+        ``size`` is the number available, of items, runs or tasks. None where the interval leaves it
+        out already, and where it would take too many.
         """
         low, high = self.interval(prob)
         lead = self.centre - limit
@@ -130,7 +130,7 @@ class Pilot:
     difference : float
         Observed: the first minus the second.
     n_items, n_runs : int
-        Of the pilot; the fewest runs where they differ.
+        Size of the pilot; the fewest runs where items differ.
     of_items : float
         Variance of the difference that items would have with endless runs, times their number.
     of_runs : float or None
@@ -189,7 +189,7 @@ class Pilot:
     def known_to(self) -> float:
         """How far off, relatively, a standard error is in nine of ten pilots at most.
 
-        Of normal sums of clusters, whose variance is a chi-square with these degrees of freedom.
+        For normal sums of clusters, whose variance is a chi-square with these degrees of freedom.
         """
         return float(ndtri(0.95) / np.sqrt(2 * self.freedom))
 
@@ -201,13 +201,13 @@ class Pilot:
         return self.of_runs / self.n_runs / self.variance(self.n_runs)
 
     def variance(self, n_runs: int) -> float:
-        """Variance of the difference on one item in so many runs."""
+        """Variance of the difference on one item in this many runs."""
         if self.of_runs is None and n_runs != 1:
             raise InputError("a pilot with one run of each item does not show what more would add")
         return self.of_items + (self.of_runs or 0.0) / n_runs
 
     def standard_error(self, n_items: int, n_runs: int) -> float:
-        """Standard error of the difference on so many items in so many runs."""
+        """Standard error of the difference on this many items in this many runs."""
         return float((self.variance(n_runs) / n_items) ** 0.5)
 
     def needed(self, gap: float, n_runs: int, *, level: float = 0.05, power: float = 0.8) -> int:

@@ -27,9 +27,9 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     Parameters
     ----------
     report : Report
-        Of ``report_claim``.
+        From ``report_claim``.
     **pc_kwargs
-        As of ``make_collection``.
+        As in ``make_collection``.
 
     Examples
     --------
@@ -64,9 +64,9 @@ def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
     Parameters
     ----------
     report : Report
-        Of ``claims_table``. The 60 most doubtful claims are drawn; supported ones are grey.
+        From ``claims_table``. The 60 most doubtful claims are drawn; supported ones are grey.
     **pc_kwargs
-        As of ``make_collection``.
+        As in ``make_collection``.
 
     Examples
     --------
@@ -102,9 +102,9 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
     Parameters
     ----------
     report : Report
-        Of ``report_methods``.
+        From ``report_methods``.
     **pc_kwargs
-        As of ``make_collection``.
+        As in ``make_collection``.
 
     Examples
     --------
@@ -140,15 +140,15 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
 def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
     """Draw differences of methods with their intervals, 0, and the margin of a gate.
 
-    Of many pairs the first 40 are drawn; those that cannot be distinguished, adjusting for all of
+    At most 40 pairs are drawn, the first; those that cannot be distinguished, adjusting for all of
     them, are grey.
 
     Parameters
     ----------
     report : Report
-        Of ``report_pairs`` or ``report_gate``.
+        From ``report_pairs`` or ``report_gate``.
     **pc_kwargs
-        As of ``make_collection``.
+        As in ``make_collection``.
     """
     content, of = report.content, report.about.comparison
     (factor, unit), margin = unit_of(of.are_shares), content.get("margin", 0.0)

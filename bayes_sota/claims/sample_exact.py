@@ -45,21 +45,21 @@ def claim_tree(
     ----------
     claim : Accuracies or Means
     names : (str, str)
-        Of A and B.
+        Names of A and B.
     p_false : float, optional
         What a report says, if it includes the rounding of printed numbers; default that of
         ``claim``.
     draws : int
-        Of each of four chains; all are independent.
+        Draws of each of four chains; all are independent.
     random_seed : int, SeedSequence, Generator or None
 
     Returns
     -------
     xarray.DataTree
-        Of accuracies ``posterior`` and ``prior`` with ``p`` (outcome), ``skill`` (classifier),
+        For accuracies ``posterior`` and ``prior`` with ``p`` (outcome), ``skill`` (classifier),
         ``difference`` and ``congruence`` (of items to come), ``log_prior`` of ``p``;
         ``observed_data``, ``posterior_predictive`` and ``prior_predictive`` with ``accuracy``
-        (classifier). Of means, whose prior is improper, ``posterior`` with ``difference``,
+        (classifier). For means, whose prior is improper, ``posterior`` with ``difference``,
         ``sd_difference`` and, where it matters, ``correlation`` of the cases; ``observed_data`` and
         ``posterior_predictive`` with ``mean_difference`` (claim); ``constant_data`` with ``mean``.
         Predictions are of as many fresh items. ``point_estimate`` has the exact ``p_false``.
@@ -107,7 +107,7 @@ def comparison_tree(
         The method that others are taken from; default the best on all items, or on average over
         tasks.
     joint : EntryDraws, optional
-        Of the joint posterior of all skills, for ``p_best``.
+        Draws of the joint posterior of all skills, for ``p_best``.
     seed : str
         Recorded.
 

@@ -89,13 +89,13 @@ def report_claim(
     ----------
     claim : Accuracies or Means
     names : (str, str)
-        Of A and B.
+        Names of A and B.
     printed : (str, str), optional
         The two numbers as printed; P(false) is averaged over what digits of accuracies leave open.
     rope : float, optional
         Half-width of practical equivalence; of shares below 1.
     best_of : float, optional
-        Tries of A of which this is the best.
+        Number of tries of which A is the best.
     level : float
         Probability of a false claim that is accepted.
     notes : sequence of str
@@ -337,7 +337,7 @@ def varying(ends: Mapping[str, Sequence[str]]) -> str:
 
 
 def rounded_up(value: float, digits: int) -> str:
-    """The least number with so many digits that is not below a bound.
+    """The least number with this many digits that is not below a bound.
 
     Examples
     --------

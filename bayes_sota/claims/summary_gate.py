@@ -7,7 +7,7 @@ that is printed. ``tests/claims/test_gate.py`` tries its rules.
 Differences in every task (``--by task``) are those of ``items.by_task``, each shrunk towards the
 mean of all tasks. A task's verdict, that A is better or that a method is the best, *stands* if it
 belongs to the largest set of the most probable verdicts that are all true at once with the
-probability of the intervals: nobody is misled by having looked at every task.
+probability of the intervals: looking at every task does not mislead.
 ``tests/claims/test_by_task.py`` counts how often all that stand are true.
 """
 
@@ -67,9 +67,9 @@ def report_gate(
     require : {"better", "not-worse"}, optional
         What has to be shown of the first.
     ci_prob : float
-        Of the interval; one-sided probabilities need ``(1 + ci_prob) / 2``.
+        Probability of the interval; one-sided probabilities need ``(1 + ci_prob) / 2``.
     draws, random_seed
-        Of the tree alone.
+        Used by the tree only.
 
     Returns
     -------
@@ -243,7 +243,7 @@ def report_tasks(
     }
     legend = (
         "difference, interval and P: shrunk towards the mean of all tasks, more where a task has "
-        f"fewer items. stands: all of these verdicts are true at once with probability {ci_prob:g}"
+        f"fewer items. stands: the verdict is established, all at once with probability {ci_prob:g}"
     )
     return answers_report(
         outcomes,
@@ -260,7 +260,7 @@ def report_tasks(
 
 
 def _said_of_tasks(of: TaskComparison, stand: Counter[str], ci_prob: float) -> Iterator[str]:
-    """Who has the best score in most tasks, and on how many it stands that one is the best."""
+    """Who has the best score in most tasks, and in how many tasks a best method is established."""
     scores, size = of.errors.scores, len(of.tasks)
     ahead = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
     leaders = [of.methods[j] for j in np.flatnonzero(ahead == ahead.max())]
@@ -268,9 +268,9 @@ def _said_of_tasks(of: TaskComparison, stand: Counter[str], ci_prob: float) -> I
         f"Of {len(of.methods)} methods {listed(leaders)} {'has' if len(leaders) == 1 else 'have'} "
         f"the best score most often, in {ahead.max()} of {size} tasks."
     )
-    named = ", ".join(f"{name} on {often}" for name, often in stand.most_common())
+    named = ", ".join(f"{name} in {often}" for name, often in stand.most_common())
     yield (
-        "With each task shrunk towards the mean of all, the best method stands on "
-        f"{stand.total()} of {size} tasks{f' ({named})' * bool(named)}, with probability "
-        f"{ci_prob:.0%} for all of them together."
+        "With each task shrunk towards the mean of all, the best method is established in "
+        f"{stand.total()} of {size} tasks{f' ({named})' * bool(named)}, all at once with "
+        f"probability {ci_prob:.0%}."
     )

@@ -307,8 +307,8 @@ def report_pairs(
     ]
     how = f"Paired posterior, {counted(draws, 'draw')}"
     legend = (
-        "P(false): that the first is better than the second is false. Adjusted: the probability "
-        "that chance alone shows such a difference in some pair; pairs below "
+        "P(false): the probability that the first is not better than the second. Adjusted: the "
+        "probability that chance alone shows such a difference in some pair; pairs below "
         f"{1 - ci_prob:.3g} can be distinguished."
     )
     return answers_report(

@@ -87,9 +87,8 @@ def report_plan(
         content |= {"anchors": anchors, "correlation_of_anchors": correlation}
         more = f" and of {counted(anchors - 1, 'model')} like it" if anchors > 1 else ""
         said.append(
-            f"With the skill of B{more} known from elsewhere, and all on these {claim.item}s, "
-            f"these are {sizes[0]:,} and {sizes[1]:,}, where two models' answers correlate by "
-            f"{correlation:.2f}."
+            f"If the skill of B{more} is known and all answer these {claim.item}s, {sizes[0]:,} "
+            f"and {sizes[1]:,} are enough (two models' answers correlating by {correlation:.2f})."
         )
     if n_test:
         observed = replace(claim, n=n_test)
@@ -172,12 +171,12 @@ def plan_from_pilot(
     level, power : float
         Largest probability that the claim is false, and how probable a claim shall be.
     cost_per_item, cost_per_run : float, optional
-        Of one more item, and of one run of both methods on one item.
+        Cost of one more item, and of one run of both methods on one item.
 
     Raises
     ------
     InputError
-        As of ``Pilot.of``; a gap that is not above 0, or not below 1 for shares; costs below 0.
+        As in ``Pilot.of``; a gap that is not above 0, or not below 1 for shares; costs below 0.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def batch(
         records,
         _COLUMNS,
         content=content,
-        sentences=[f"{len(files) - n_failed:,} of {counted(len(files), 'board')} have a result."],
+        sentences=[f"Results: {len(files) - n_failed:,} of {counted(len(files), 'board')}."],
         legend=[f"theta_sota: skill of the best classifier; {options['prob']:.0%} intervals."],
         reasons=[f"{row['board']}: {row['problem']}" for row in records if row["problem"]],
         basis=(f"seed {seed}", SOFTWARE),

@@ -25,7 +25,7 @@ _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the c
 def board(
     file: Path, by: Any, known: Any, domain: Any, field: Any, prob: float, seed: int, **asked: Any
 ) -> Answer:
-    """Skill, rank and chance to be the best of every entry of a leaderboard.
+    """Skill, rank and probability of being the best of every entry of a leaderboard.
 
     FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
     or a row for each model, item and run), or an evaluation log or a folder of logs, which are

@@ -34,9 +34,9 @@ from bayes_sota.core.tables import Report
 
 claim = Group("claim", help='Is "A outperforms B" false.')
 _level = option("--level", limits=LEVEL, default=0.05, help="P(false) that is accepted.")
-_tries = option("--best-of", limits=TRIES, rare=True, help="Tries of A of which this is the best.")
-_names = option("--names", nargs=2, default=("A", "B"), metavar="A B", help="What A and B are.")
-_OF_SHARES = "Of shares 1pt, 1% or 0.01."
+_tries = option("--best-of", limits=TRIES, rare=True, help="Tries of which A is the best.")
+_names = option("--names", nargs=2, default=("A", "B"), metavar="A B", help="Names of A and B.")
+_OF_SHARES = "Write shares as 1pt, 1% or 0.01."
 
 
 def _answer(report: Report, seed: int) -> Answer:
@@ -55,11 +55,11 @@ def _answer(report: Report, seed: int) -> Answer:
     tree=True,
     example="claim classification --accuracy 0.90 0.88 --n-test 500 --names ours theirs",
 )
-@option("--accuracy", nargs=2, required=True, help="Of A (the winner) and of B, as printed.")
+@option("--accuracy", nargs=2, required=True, help="Printed accuracies of A (the winner) and B.")
 @option("--n-test", limits=COUNT, required=True, help="Number of test items.")
 @_names
 @option("--congruence", limits=SHARE, help="Share of items both got right.")
-@option("--rope", limits=NOT_NEGATIVE, help=f"Practical equivalence, half. {_OF_SHARES}")
+@option("--rope", limits=NOT_NEGATIVE, help=f"Half-width of practical equivalence. {_OF_SHARES}")
 @_tries
 @_level
 def classification(
@@ -81,12 +81,12 @@ def classification(
 @claim.command(
     uses="seed", tree=True, example="claim segmentation --mean 0.81 0.80 --sd 0.1 0.1 --n-test 100"
 )
-@option("--mean", nargs=2, required=True, help="Of A (the winner) and of B.")
+@option("--mean", nargs=2, required=True, help="Means of A (the winner) and B.")
 @option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs of cases (standard errors times sqrt(n)).")
-@option("--sd-difference", limits=POSITIVE, help="Of the differences of cases.")
+@option("--sd-difference", limits=POSITIVE, help="SD of the cases' differences.")
 @option("--n-test", limits=COUNT, required=True, help="Number of cases.")
 @_names
-@option("--pairwise-correlation", limits=PAIRWISE, help="Between their cases.")
+@option("--pairwise-correlation", limits=PAIRWISE, help="Correlation between the methods' cases.")
 @_tries
 @_level
 def segmentation(
@@ -115,9 +115,9 @@ def segmentation(
 @click.argument("files", nargs=-1, required=True, type=InputFile())
 @option("--pair", nargs=2, metavar="A B", help="Two methods named beforehand; A is judged.")
 @option("--margin", limits=NOT_NEGATIVE, help=f"How much worse A may be. {_OF_SHARES}")
-@option("--require", choices=["better", "not-worse"], help="Of a pair; else the exit code is 3.")
-@option("--pairs", is_flag=True, help="The differences of all pairs, adjusted for that.")
-@option("--by", choices=["task"], help="The same in every task, shrunk towards all of them.")
+@option("--require", choices=["better", "not-worse"], help="Required verdict; else exit code 3.")
+@option("--pairs", is_flag=True, help="Compare all pairs, adjusted for their number.")
+@option("--by", choices=["task"], help="Compare in every task, shrunk towards all tasks.")
 def responses(
     files: tuple[Path, ...],
     pair: Any,
@@ -136,8 +136,8 @@ def responses(
     FILES are a table with a row per item and a column per method (right and wrong, numbers such as
     Dice, or predicted classes beside a column ground_truth), or with a row per method and item; or
     evaluation logs and folders of logs: samples of Every Eval Ever and lm-evaluation-harness, logs
-    of inspect_ai. Files are joined on the item. Of scores of methods on data sets, these are the
-    items.
+    of inspect_ai. Files are joined on the item. If the scores are of methods on data sets, the data
+    sets are the items.
     """
     if pairs and (pair or by):
         raise InputError("--pairs compares all methods on all items: leave out --pair and --by")
@@ -174,24 +174,24 @@ _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 
 
 @claim.command(uses="metric reading domain", draws=False, example="claim plan --accuracy 0.90 0.88")
-@option("--accuracy", nargs=2, help="Of A and of B.")
-@option("--gap", limits=NOT_NEGATIVE, help=f"Of A and B, with --sd or --pilot. {_OF_SHARES}")
-@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="With --gap: of cases, for means.")
+@option("--accuracy", nargs=2, help="Accuracies of A and B.")
+@option("--gap", limits=NOT_NEGATIVE, help=f"Gap of A and B, with --sd or --pilot. {_OF_SHARES}")
+@option("--sd", limits=NOT_NEGATIVE, nargs=2, help="SDs of the cases, for means, with --gap.")
 @option("--congruence", limits=SHARE, help="Share of items both get right.")
-@option("--pairwise-correlation", limits=PAIRWISE, help="Between the methods' cases.")
-@option("--power", limits=ASSURANCE, default=0.8, help="At this true gap, also when assured.")
-@option("--pilot", type=InputFile(), help="With --gap: answers or numbers at hand.")
-@option("--pair", nargs=2, metavar="A B", help="Of the pilot; default the best two.")
-@option("--cost-per-item", limits=NOT_NEGATIVE, rare=True, help="With --pilot.")
-@option("--cost-per-run", limits=NOT_NEGATIVE, rare=True, help="Of both methods on an item.")
-@option("--n-test", limits=COUNT, rare=True, help="Items observed so far: assures the power.")
+@option("--pairwise-correlation", limits=PAIRWISE, help="Correlation between the methods' cases.")
+@option("--power", limits=ASSURANCE, default=0.8, help="Probability of the claim at this true gap.")
+@option("--pilot", type=InputFile(), help="Answers or numbers you have, with --gap.")
+@option("--pair", nargs=2, metavar="A B", help="Methods of the pilot (default: the best two).")
+@option("--cost-per-item", limits=NOT_NEGATIVE, rare=True, help="Cost of one more item.")
+@option("--cost-per-run", limits=NOT_NEGATIVE, rare=True, help="Cost of both methods on one item.")
+@option("--n-test", limits=COUNT, rare=True, help="Items so far: shows how many more are needed.")
 @option("--anchors", limits=COUNT, rare=True, help="Models of known skill, B among them.")
 @_level
 def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any) -> Answer:
-    """Test items that a claim of this gap needs.
+    """Number of test items that a claim of this gap needs.
 
-    Of accuracies or (with --sd) of means; with --pilot items and runs, from answers or numbers of
-    two methods at hand.
+    For accuracies or (with --sd) for means; with --pilot, items and runs from answers or numbers
+    of two methods that you have.
     """
     gap, n_test = asked["gap"], asked["n_test"]
     settings: dict[str, Any] = {"level": level, "power": asked["power"]}
@@ -226,7 +226,7 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
 @click.argument("file", type=InputFile())
 @_level
 def batch(file: Path, level: float, reading: Any) -> Answer:
-    """Every claim of a review.
+    """Check every claim of a review.
 
     The probability that each is false, and the share of doubtful claims. FILE has one claim per
     row: n_test, and accuracy_a and accuracy_b (the winner's first) or mean_a, mean_b, sd_a and

@@ -10,12 +10,12 @@ from bayes_sota import __version__
 
 _ABOUT = {
     "inspect": "Describe a file, and list the commands that can answer from it.",
-    "score": "How good is one model.",
-    "sota": "How good is the best, and how good is the winner.",
-    "board": "Who is the best: skills, ranks, tiers.",
-    "paired": "Public and private board: who gained beyond luck.",
-    "claim": 'Is "A outperforms B" false.',
-    "epp": "Which model is better over rounds, data sets, battles.",
+    "score": "How good is one model?",
+    "sota": "How good is the best, and how good is the winner?",
+    "board": "Who is the best? Skills, ranks, tiers.",
+    "paired": "Public and private board: who gained beyond luck?",
+    "claim": 'Is "A outperforms B" false?',
+    "epp": "Which model is better over rounds, data sets, battles?",
     "cv": "Repeated cross-validation: run it, and judge its scores.",
     "maximum": "The exact law of the best of many scores.",
     "batch": "Many boards, one result file for each.",

@@ -39,10 +39,10 @@ _RULE = (
     "probabilities (spearman), when scores of odd and even ones are distributed alike (ks), when "
     "every order is decided or more iterations cannot help (posterior)."
 )
-_OF_RULE = "Of the --rule: a correlation (.9999), a distance (.2) or a probability (.95)."
+_OF_RULE = "Threshold of --rule: a correlation (.9999), a distance (.2) or a probability (.95)."
 _SCORING = (
-    "A score of scikit-learn, such as neg_log_loss; larger is better. Of classes of unlike size "
-    "balanced_accuracy, average_precision; of more than two roc_auc_ovr, accuracy."
+    "A score of scikit-learn, such as neg_log_loss; larger is better. For unbalanced classes "
+    "balanced_accuracy, average_precision; for more than two classes roc_auc_ovr, accuracy."
 )
 _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others can write to."
 
@@ -67,8 +67,8 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
     FILE is a table with one row per item: a column of classes, by its name or by --column
     target=NAME, and attributes, all others or those of --use. Every random partition (an
     iteration) cuts the items into --folds parts; each part is tested by learners that were fitted
-    to the others. Columns of words become 0 and 1, missing numbers the median of the training
-    items, numbers are standardised. Needs scikit-learn (extra cv).
+    to the others. Columns of words become 0 and 1, missing numbers become the median of the
+    training items, and numbers are standardised. Needs scikit-learn (extra cv).
     """
     rule, threshold = settings["rule"], settings.pop("threshold")
     if rule == "fixed":
@@ -98,9 +98,9 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
 @click.argument("file", type=InputFile())
 @option("--folds", limits=FOLDS, help="Parts of a partition, where no column names them.")
 @option("--rule", choices=_RULES, help="When a run would stop: see cv run.")
-@option("--threshold", limits=_THRESHOLD, rare=True, help="Of the --rule.")
+@option("--threshold", limits=_THRESHOLD, rare=True, help="Threshold of --rule.")
 @option("--truth", type=InputFile(), help="Scores on true test sets: learner, data set, score.")
-@option("--bayes", is_flag=True, help="One Bayesian model of all, sampled with NUTS (PyMC).")
+@option("--bayes", is_flag=True, help="Fit one Bayesian model to all learners by NUTS (PyMC).")
 def judge(
     file: Path, bayes: bool, prob: float, seed: int, reading: dict[str, Any], **asked: Any
 ) -> Answer:
@@ -109,8 +109,8 @@ def judge(
     FILE is a table of scores (learner, data set, iteration, fold, score), or a result of
     bayes-sota cv run --save FILE.nc, which has the items' probabilities as well. The iterations are
     put in many random orders, as if many people had run the study: do they find the same order of
-    learners? Whether other items would give it, the posterior of every pair says, or --bayes of all
-    together.
+    learners? The posterior of every pair, or with --bayes of all learners together, shows whether
+    other items would give the same order.
     """
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
     if file.is_dir():

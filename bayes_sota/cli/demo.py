@@ -90,7 +90,7 @@ def _describe(reports: dict[str, Report], files: list[Path], seed: int) -> Repor
 
 
 @command(draws=False, example="examples --output-dir examples")
-@option("--output-dir", type=FOLDER, required=True, help="Nothing there is written over.")
+@option("--output-dir", type=FOLDER, required=True, help="Existing files there are kept.")
 def examples(output_dir: Path) -> Answer:
     """Write a small file of each kind to try, and README.txt, which says what they are.
 

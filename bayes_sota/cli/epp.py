@@ -13,12 +13,12 @@ from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 
 _MATCHES = ["same-round", "all-rounds"]
-_OF_ROUNDS = "Of scores of one round, or of any two, of rounds that are replicates."
+_OF_ROUNDS = "Compare scores within a round, or of any two rounds that are replicates."
 _PAIRS = "The figure shows which pairs differ, adjusted for their number (critical differences)."
-_PENALTY = "Add so many rounds of ties, which makes all estimates finite. Usual: 0.5."
+_PENALTY = "Add this many rounds of ties, so that all estimates are finite (usually 0.5)."
 _FRACTION = "Rounds are splits of one data set that each test this share of it: they overlap."
 _PLAN = (
-    "Rounds that are needed for standard errors of SE (0.2 is 5 points of the probability of "
+    "Rounds needed for standard errors of SE (0.2 is 5 points of the probability of "
     "winning), to distinguish neighbours, and to find the best."
 )
 
@@ -29,7 +29,7 @@ _PLAN = (
     example="epp scores.csv --players rows --test resnet vit --save epp.png",
 )
 @click.argument("files", nargs=-1, required=True, type=InputFile())
-@option("--players", choices=["rows", "columns"], help="Where they are in a wide table.")
+@option("--players", choices=["rows", "columns"], help="Where the players are in a wide table.")
 @option("--matches", choices=_MATCHES, default=_MATCHES[0], rare=True, help=_OF_ROUNDS)
 @option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
 @option("--pairs", is_flag=True, help=_PAIRS)

@@ -82,13 +82,11 @@ def exit_code(run: Callable[[], Any]) -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    """Exit code for what nobody thought of."""
+    """Exit code for an unexpected error."""
     if ".pytensor" in str(error):
         return _complain(f"{error}; {_COMPILED}", _BAD_INPUT)
     if "home directory" in str(error):  # as PyTensor and Matplotlib say it
-        return _complain(
-            "there is no home folder: HOME=FOLDER in the environment names one", _BAD_INPUT
-        )
+        return _complain("there is no home folder: set HOME=FOLDER in the environment", _BAD_INPUT)
     if isinstance(error, OSError):
         place = "" if error.filename is None else f": {error.filename}"
         return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)

@@ -169,40 +169,40 @@ def _average(context: Any, parameter: Any, typed: str | None) -> Any:
 
 
 NAMES: dict[str, Any] = {"multiple": True, "metavar": "A,B", "callback": _names}
-_SAVE = "Write what the ending says: .html page; .csv .md .tex .json table; .txt paragraph"
+_SAVE = "File to write, by its ending: .html page; .csv .md .tex .json table; .txt paragraph"
 _METRIC = (
-    "What scores are: accuracy, auc (with --n-positive) or score (with its standard error); of "
-    "runs pass@K or pass^K, of numbers auc (with labels), mean or rmse; or a metric of a log, "
+    "Kind of scores: accuracy, auc (with --n-positive) or score (with its standard error); for "
+    "runs pass@K or pass^K; for numbers auc (with labels), mean or rmse; or a metric of a log, "
     "those of several tasks joined by +."
 )
 _SKILLS = (
     "Skill of an entry on all items of which these are a sample: 0.7613, 76.13%, 0.7613±0.002, or "
-    "0.7613/50000 with the number of items; or a table (name, skill, se or n). It tells how easy "
+    "0.7613/50000 with the number of items; or a table (name, skill, se or n). It shows how easy "
     "these items are. With --leave-out NAME the entry does not compete. May be repeated."
 )
 _CONTAINS = ["--known-contains/--known-apart", "contains"]
 _RARE: dict[str, Any] = {"default": None, "rare": True}
-_OFFSET = "How far, in points, known skills may lie off together: another population."
+_OFFSET = "Error, in points, that all known skills may share (another population)."
 _SEEDS = Range(0, 2**63 - 1, whole=True)  # what a file of a result can hold
 SHARED: dict[str, Option] = {
     str(shared.name): shared
     for shared in (
         Option(["--metric"], _METRIC, metavar="NAME"),
-        Option(["--standard-error"], "Error of one score.", limits=POSITIVE, rare=True),
+        Option(["--standard-error"], "Standard error of one score.", limits=POSITIVE, rare=True),
         Option(["--n-positive"], "Positive test items, for auc.", limits=COUNT, rare=True),
         Option(["--new"], "What skill refers to: new ...", choices=["items", "runs", "tasks"]),
-        Option(["--average"], "What counts equally.", metavar=_AVERAGES, callback=_average),
-        Option(["--domain"], "Of the classifiers, for the prior of rho.", choices=DOMAINS),
-        Option(["--field"], "Entries, for the prior of rho.", choices=KINDS_OF_FIELD),
+        Option(["--average"], "Units of equal weight.", metavar=_AVERAGES, callback=_average),
+        Option(["--domain"], "Kind of classifiers, for the prior of rho.", choices=DOMAINS),
+        Option(["--field"], "Kind of entries, for the prior of rho.", choices=KINDS_OF_FIELD),
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
         Option(["--use"], "Columns that hold scores; default by name.", rare=True, **NAMES),
-        Option(["--leave-out"], "Entries, tasks or columns that do not count.", **NAMES),
+        Option(["--leave-out"], "Entries, tasks or columns to ignore.", **NAMES),
         Option(["--known"], _SKILLS, multiple=True, metavar="NAME=SKILL|FILE", callback=_known),
-        Option(_CONTAINS, "Whether skills were measured on these items too.", **_RARE),
+        Option(_CONTAINS, "Whether known skills were measured on these items too.", **_RARE),
         Option(["--known-offset", "offset"], _OFFSET, limits=POSITIVE, rare=True),
-        Option(_DIRECTION, "Scores are losses, or not.", default=None, callback=_direction),
-        Option(["--prob"], "Of the intervals.", limits=OPEN_SHARE, default=0.95),
-        Option(["--seed"], "Another one draws anew.", limits=_SEEDS, default=DEFAULT_SEED),
+        Option(_DIRECTION, "Direction of the scores.", default=None, callback=_direction),
+        Option(["--prob"], "Probability of the intervals.", limits=OPEN_SHARE, default=0.95),
+        Option(["--seed"], "Random seed.", limits=_SEEDS, default=DEFAULT_SEED),
         Option(["--top"], "Rows shown of a table.", limits=COUNT, default=15, rare=True),
         Option(["--save"], "", multiple=True, metavar="FILE", type=_PATH),
         Option(["--json", "as_json"], "One JSON object, nothing else.", is_flag=True),

@@ -55,7 +55,7 @@ def deliver(answer: Answer, ctx: click.Context) -> int:
 
 
 def _save(path: Path, answer: Answer, ctx: click.Context) -> None:
-    """Write what the ending says, whole or not at all."""
+    """Write the file in the format of its ending, whole or not at all."""
     match path.suffix.lower():
         case ".html":
             from bayes_sota.core.command_report import save_report

@@ -22,8 +22,8 @@ from bayes_sota.core.errors import InputError
 @option("--private-file", type=InputFile(), help="Private board, joined on the teams' names.")
 @option("--n-test-public", limits=COUNT, help="Public test items (accuracies).")
 @option("--n-test-private", limits=COUNT, help="Private test items.")
-@option("--standard-error-public", limits=POSITIVE, rare=True, help="Of one public score.")
-@option("--standard-error-private", limits=POSITIVE, rare=True, help="Of one private score.")
+@option("--standard-error-public", limits=POSITIVE, rare=True, help="Error of one public score.")
+@option("--standard-error-private", limits=POSITIVE, rare=True, help="Error of one private score.")
 def paired(file: Path, reading: dict[str, Any], prob: float, seed: int, **asked: Any) -> Answer:
     """Skill of the best team and of the public winner from the public and the private board.
 

@@ -31,8 +31,8 @@ def score(
 
     FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
     for each model, item and run with tasks and clusters, or evaluation logs and folders of logs.
-    The interval holds at 0 of n and n of n, for few items, clusters, tasks and runs. Of several
-    classifiers each is by itself.
+    The interval holds at 0 of n and n of n, for few items, clusters, tasks and runs. Several
+    classifiers are estimated one by one.
     """
     from bayes_sota.items.score import skill_of_counts, skills_alone
     from bayes_sota.leaderboard.summary_items import describe_skills

@@ -39,10 +39,10 @@ _OF_SCORES = ("metric", "standard_error", "n_positive")
 @option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
 @option("--method", choices=["exact", "abc", "nuts"], help="How it is computed.")
 @option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
-@option("--compare", is_flag=True, rare=True, help="Add the best score shrunk and cropped.")
+@option("--compare", is_flag=True, rare=True, help="Add the paper's shrinking and cropping.")
 @option("--n-classes", limits=CLASSES, rare=True, help="Classes of the task, for --compare.")
 def sota(file: Path | None, **options: Any) -> Answer:
-    """How good is the best, and how good is the winner.
+    """How good is the best, and how good is the winner?
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), also with a column for each
     task, answers (one row per item, one column per classifier; or a row for each model, item and

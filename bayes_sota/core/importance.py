@@ -201,8 +201,8 @@ def _cholesky(covariance: FloatArray) -> FloatArray:
 def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
     """Around points drawn by weight, for each target, so that no shape is imposed on it.
 
-    Weights are tempered until enough points carry them to tell a covariance; the prior is a part
-    of the mixture, which bounds the weights to come.
+    Weights are tempered until enough points carry them to estimate a covariance; the prior is a
+    part of the mixture, which bounds the weights to come.
     """
     d, targets = t.shape[1], log_weights.shape[1]
     count = max(1, _COMPONENTS // targets)
@@ -226,7 +226,7 @@ def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
 
 
 def _covering(dimension: int) -> int:
-    """Effective number of points from which a covariance can be told."""
+    """Effective number of points from which a covariance can be estimated."""
     return 4 * dimension + 4
 
 

@@ -306,7 +306,7 @@ class Parameters:
         return self.point, self.node
 
     def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
-        """Monte Carlo standard errors of shares of draws, (D, k): as of ``cluster_mcse``.
+        """Monte Carlo standard errors of shares of draws, (D, k): as in ``cluster_mcse``.
 
         Where all draws agree, the error of a share too small to show.
         """

@@ -160,7 +160,7 @@ def plot_forest(
         ``name``, ``mean``, ``interval``, and maybe ``outer`` (a wider interval, thin), ``score``
         (a black mark) and ``weak``: grey and hollow. Infinite ends go to the edge.
     label : str
-        Of the axis.
+        Label of the axis.
     variable : str
         Name of the panel. Its artists are ``interval``, ``outer`` and ``mean``, each followed by
         ``_weak`` for weak rows, and ``score``.
@@ -172,7 +172,7 @@ def plot_forest(
         Other panels, to the right.
     xticks : (places, texts), optional
     **where
-        As of ``make_collection``.
+        As in ``make_collection``.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def plot_lines(
     holds : sequence of float
         Other heights within the axis, at whose ends bands are cut.
     **where
-        As of ``make_collection``.
+        As in ``make_collection``.
 
     Examples
     --------

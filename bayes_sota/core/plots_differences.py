@@ -29,9 +29,9 @@ def plot_differences(
     apart : ndarray of bool, shape (m, m)
         Where two entries are distinguished, in one order at least.
     label : str
-        Of the axis.
+        Label of the axis.
     **where
-        As of ``core.plots.make_collection``.
+        As in ``core.plots.make_collection``.
 
     Returns
     -------

@@ -394,7 +394,7 @@ class PairedPriors:
     offsets : tuple of float
         Standard deviations that the offset of the public board (overfitting, another population)
         may have, equally likely, in units of the standard error of a difference. 0 is a random
-        split that nobody overfitted.
+        split that is not overfitted.
     submission_luck : CorrelationPrior
         lambda of ``bayes_sota.maximum.submissions``: how far luck decided which of a team's
         submissions the public board shows. It counts where the boards have ``submissions``.

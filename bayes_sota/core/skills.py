@@ -46,7 +46,7 @@ class SkillDistribution(ABC):
 
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> Self:
-        """That with these two parameters on the log-odds scale."""
+        """The distribution with this location and spread on the log-odds scale."""
         return cls(location, spread)  # type: ignore[call-arg]
 
     def skill(self, coordinate: ArrayLike) -> FloatArray:
@@ -108,7 +108,7 @@ def hat_weights(excess: FloatArray, nodes: FloatArray) -> FloatArray:
     Parameters
     ----------
     excess : ndarray, shape (..., N)
-        Expected excess over each node, as of ``SkillDistribution.tail``.
+        Expected excess over each node, as in ``SkillDistribution.tail``.
     nodes : ndarray, shape (N,)
         Increasing coordinates.
 

@@ -176,7 +176,7 @@ def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.Dat
 
 
 def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
-    """Values at each place of a variable, with its name and place; a single board has no place."""
+    """Values of a variable by position, with its name and position; a single board has none."""
     from arviz_base import xarray_var_iter
     from arviz_base.labels import BaseLabeller
 
@@ -296,7 +296,7 @@ def weighted_chance(
     chances : ndarray, shape (chain, draw)
         The probability given each draw.
     error : callable
-        As of ``mcse_of``: it knows whether draws are independent or share points.
+        As in ``mcse_of``: it knows whether draws are independent or share points.
     log_weights : ndarray, shape (chain, draw), optional
         Log likelihood of what was learnt after the draws were made; default equal.
 

@@ -100,8 +100,8 @@ def signed_rank_tests(
 ) -> list[dict[str, Any]]:
     """Test every two alternatives by Wilcoxon's signed ranks, as Demsar (2006) advises.
 
-    Of steady states (``steady_state(scores).mean``) no single partition decides the verdict. It is
-    about data sets like these, and p-values are not corrected for the number of pairs.
+    With steady states (``steady_state(scores).mean``) no single partition decides the verdict. It
+    is about data sets like these, and p-values are not corrected for the number of pairs.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ def signed_rank_tests(
 def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     """Test across data sets with one iteration of each, for every iteration.
 
-    An iteration stands for a seed that all data sets share. Of pairs of seeds,
-    ``2 n_A n_B / (n (n - 1))`` contradict each other.
+    An iteration stands for a seed that all data sets share. A share
+    ``2 n_A n_B / (n (n - 1))`` of the pairs of seeds contradict each other.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
 def signed_ranks(differences: FloatArray) -> tuple[float | None, int]:
     """Two-sided p-value of Wilcoxon's test of differences, and the sign of its rank sum.
 
-    Differences of 0 take no part. Of fewer than 6 others the p-value cannot be below .05: None.
+    Differences of 0 are ignored. With fewer than 6 others p cannot be below .05: None.
     """
     d = differences[differences != 0]
     sign = int(np.sign(np.sign(d) @ rankdata(np.abs(d))))

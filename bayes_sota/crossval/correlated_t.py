@@ -58,12 +58,12 @@ class DifferencePosterior:
 
     @property
     def partition_variance(self) -> float:
-        r""":math:`s^2 / J`: what the choice of partitions adds; it falls with every iteration."""
+        r"""Variance :math:`s^2 / J` from partitions; it falls with every iteration."""
         return self.fold_sd**2 / self.n_scores
 
     @property
     def data_variance(self) -> float:
-        r""":math:`s^2 \rho / (1 - \rho)`: the size of the data; no repetition removes it."""
+        r"""Variance :math:`s^2 \rho / (1 - \rho)` from the size of the data: it does not fall."""
         return self.fold_sd**2 * self.correlation / (1 - self.correlation)
 
     @property
@@ -153,7 +153,7 @@ def correlated_t(
 
 
 def _posterior(differences: FloatArray, folds: int, rho: float) -> DifferencePosterior:
-    """Posterior of differences, each the mean of so many folds."""
+    """Posterior of differences, each the mean of several folds."""
     d = differences[np.isfinite(differences)]
     if d.size < 2:
         raise InputError(f"at least 2 folds that both learners have are needed, got {d.size}")
@@ -240,7 +240,7 @@ def iterations_needed(
     data_sd : float
         Standard deviation :math:`\sqrt B` that the size of the data leaves.
     probability : float
-        Of the ordering, above 1/2.
+        Probability of the ordering, above 1/2.
 
     Returns
     -------
@@ -263,8 +263,8 @@ def outlook(
 ) -> dict[str, Any]:
     """Whether the order of a pair is decided after n iterations, and how many would decide it.
 
-    Both variances are of the difference: of one iteration, and of the size of the data. Of their
-    sum ``partition_share`` is what more iterations would remove, 0 without any.
+    Both variances are of the difference: one of an iteration, one of the size of the data.
+    ``partition_share`` is the share of their sum that more iterations would remove.
     """
     whole = partition_variance / n + data_variance
     sds = partition_variance**0.5, data_variance**0.5
@@ -317,7 +317,7 @@ def running_posteriors(
 
 
 def _spread(squares: FloatArray, sums: FloatArray, size: IntArray) -> FloatArray:
-    """Variance of so many values, from their squares and sums up to each iteration."""
+    """Variance of the first values, from their squares and sums up to each iteration."""
     left = squares.cumsum(axis=-1) - sums.cumsum(axis=-1) ** 2 / size
     left = np.where(left < 1e-24 * size, 0.0, left)
     unknown = np.full(left.shape, np.nan)

@@ -200,7 +200,7 @@ def seeded(estimator: Any, draw: np.random.SeedSequence) -> Any:
 
 
 def _own_class(labels: Any, values: FloatArray) -> FloatArray:
-    """Of several classes that of the item's own: every fold has members of all."""
+    """Probability of the item's own class, of several: every fold has members of all."""
     classes, own = np.unique(labels, return_inverse=True)
     if not np.isfinite(values).all() or values.shape[1:] not in ((), classes.shape):
         raise ValueError("probabilities are not finite numbers, one for each class")

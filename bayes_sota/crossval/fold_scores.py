@@ -128,13 +128,13 @@ def read_fold_scores(source: Any, *, folds: int | None = None, **reading: Any) -
     source : path or data frame
         A long table (learner, task, iteration, fold, score: one row per fit), or a wide one (the
         learners in its columns, one row per fold or iteration). A score is empty where a fit
-        failed. Of a search by scikit-learn, ``pd.DataFrame(search.cv_results_).set_index("params")
+        failed. For a search by scikit-learn, ``pd.DataFrame(search.cv_results_).set_index("params")
         .filter(regex="^split.*_test").T.rename_axis("fold")`` is one.
     folds : int, optional
         k, where there is one score per iteration; and where folds are numbered through all
         iterations, as in a search, of which k after each other are one iteration.
     **reading
-        ``use``, ``leave_out``, ``direction`` and columns by their roles, as of ``read_tidy``. Of
+        ``use``, ``leave_out``, ``direction`` and columns by their roles, as in ``read_tidy``. Of
         losses (``direction="lower"``) the result has minus them.
 
     Returns
@@ -219,7 +219,7 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     like : FoldScores
         Whose learners and data sets are needed.
     **reading
-        As of ``read_fold_scores``.
+        As in ``read_fold_scores``.
 
     Returns
     -------

@@ -37,7 +37,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     Parameters
     ----------
     names : iterable of str
-        Of ``LEARNERS``.
+        Names in ``LEARNERS``.
     categories : iterable of int
         Columns whose numbers are codes of categories.
 

@@ -57,8 +57,8 @@ def build_model(
         Iterations that a learner did not complete are left out.
     priors : CrossValidationPriors, optional
     unit : float, optional
-        Of the priors, in units of the score; default the typical sd of a learner's own part of a
-        fold score, from the data.
+        Unit of the priors, in units of the score. Default: the typical sd of a learner's own part
+        of a fold score, from the data.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def build_model(
 
     Notes
     -----
-    What a data set does to all learners cancels in every difference: it takes no part. Of two
+    What a data set does to all learners cancels in every difference: it is left out. For two
     learners only the sum of their variances is identified; they then share one.
 
     Examples

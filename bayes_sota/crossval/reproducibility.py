@@ -141,8 +141,8 @@ def expected_by_chance(orderings: int = 50, share: float = 0.0) -> float:
     r"""Mean reproducibility of two learners whose true steady states are equal.
 
     Their scores are taken as independent; where they go together because the partitions are the
-    same, it is smaller. It is positive for two reasons. Of :math:`m` orderings more than half
-    favour one of two equal learners by accident: .09 for 50 orderings. And all orderings use one
+    same, it is smaller. It is positive for two reasons. More than half of :math:`m` orderings
+    favour one of two equal learners by chance: .09 for 50 orderings. And all orderings use one
     pool of :math:`N` iterations, whose means differ by accident: if a rule takes :math:`n` of them,
 
     .. math:: E |2 R - 1| = \frac{2}{\pi} \arcsin \sqrt{n / N}

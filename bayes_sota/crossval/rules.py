@@ -134,7 +134,7 @@ def posterior(threshold: float = 0.95) -> Rule:
     - P(A better), by the correlated Student t, is at least the threshold or at most 1 less it;
     - or the standard deviation that partitions still cause is at most 0.2 of the whole one (with
       that the noise of partitions widens an interval by 2 %): the rest is the size of the data,
-      which repetition cannot remove. Of n iterations the variance :math:`\tau^2` between them is
+      which repetition cannot remove. After n iterations the variance :math:`\tau^2` between them is
       known to n - 1 degrees of freedom, and two may agree by chance, so that its upper bound
       :math:`(n - 1) \hat\tau^2 / \chi^2_{n - 1, 1 - p}` counts, with p the threshold.
 

@@ -45,8 +45,8 @@ class CrossValidation:
     fold_scores : FoldScores
         One data set; larger is better; NaN where a fit failed.
     probabilities : ndarray, shape (n_learners, n_iterations, n_items)
-        Of the positive class, of several classes of the item's own, from the fit that did not see
-        the item; the decision function for learners of which ``messages`` says so.
+        Probability of the positive class (with several classes, of the item's own) by the fit that
+        did not see the item; the decision function for learners of which ``messages`` says so.
     truth : ndarray of bool or int, shape (n_items,)
         Where the item is of the positive class, the larger of the two labels; of several classes
         the place of the item's class among the sorted labels.

@@ -134,9 +134,9 @@ def complete(
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(fold_scores, **settings)``.
     random_seed : int, SeedSequence or Generator, optional
-        Of the draws from the prior and of predictions.
+        Seed of the draws from the prior and of predictions.
     **settings
-        Of ``build_model``, which count where no model is given.
+        Options of ``build_model``, used where no model is given.
 
     Returns
     -------

@@ -3,7 +3,7 @@ r"""Distribution of the scores of iterations: steady state, canonical estimates,
 The *steady state* is the mean of all iterations, a *canonical* estimate that of the few which
 papers report: 1 x 10-fold, 2 x 5-fold, 5 x 2-fold (Raeder, Hoens and Chawla 2010, Section II).
 Iterations are independent given the data, so the standard error of their mean,
-:math:`s / \sqrt{n}`, is right for what partitions cause, and for nothing else: the data remain the
+:math:`s / \sqrt{n}`, is right for the effect of partitions, and for nothing else: the data stay the
 same. Where scores are skewed to the left a single run exceeds the steady mean more often than not
 (Section IV-B). ``tests/crossval/test_shape.py`` compares with SciPy and with exact probabilities.
 """

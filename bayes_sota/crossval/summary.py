@@ -46,7 +46,7 @@ class JudgedRuns:
     rules : list of JudgedRule
         Estimates and iterations of every ordering.
     content : dict
-        Of the report.
+        Content of the report.
     """
 
     scores: cv.FoldScores
@@ -59,8 +59,8 @@ class JudgedRuns:
         Parameters
         ----------
         draws : int
-            Of each of four chains; all are independent. They have the seed of the report, where
-            that is a number.
+            Draws of each of four chains; all are independent. They have the seed of the report,
+            where that is a number.
 
         Returns
         -------
@@ -277,7 +277,7 @@ def _pairs(scores: cv.FoldScores, judged: cv.JudgedRule, prob: float) -> Iterato
 
 
 def _across_tasks(scores: cv.FoldScores, truth: ArrayLike | None) -> dict[str, Any]:
-    """Ranks, Wilcoxon's tests and errors over data sets; None where nothing tells them."""
+    """Ranks, Wilcoxon's tests and errors over data sets; None where they are unknown."""
     names, means = scores.learners, cv.steady_state(scores).mean
     found: dict[str, Any] = dict.fromkeys(("ranks", "steady_verdicts", "verdicts", "against_truth"))
     if len(scores.tasks) > 1:

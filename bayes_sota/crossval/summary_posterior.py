@@ -72,7 +72,7 @@ def report_comparison(
         make_frame=partial(summary.frame_of, rows),
         tables=[forms_table(rows, forms)],
         sentences=list(_sentences(learners, pairs, tasks)),
-        legend=[f"p other seed: of one more canonical run; more: iterations until {KEPT:g}."],
+        legend=[f"p other seed: P(a new run reverses the order); more: iterations until {KEPT:g}."],
         reasons=summary.diagnose(tree)["reasons"],
         basis=[
             summary.how_drawn(tree),
@@ -96,7 +96,7 @@ def _sentences(
     judged = [pair for pair in pairs if pair not in alone] or pairs
     left = [p for p in judged if max(p["p_better"], 1 - p["p_better"]) < KEPT]
     names = listed([f"{p['a']} with {p['b']}" for p in left], 4)
-    open_ones = f"{counted(len(left), 'pair')} of {len(judged)} is open at {KEPT:g}: {names}"
+    open_ones = f"{counted(len(left), 'pair')} of {len(judged)} is undecided at {KEPT:g}: {names}"
     yield f"The order of {open_ones if left else f'every pair is decided at {KEPT:g}'}."
     other = np.mean([p["p_other_seed"] for p in alone])
     share = float(np.median([p["partition_share"] for p in alone]))

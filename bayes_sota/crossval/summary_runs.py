@@ -38,7 +38,7 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         two classes, ``pooled`` (AUROC of all items of an iteration, mean over iterations);
         ``content`` is the object that ``bayes-sota cv run --json`` prints. A failed fit, and a rule
         that was not met, are reasons not to trust it; estimates are then those of the fits and
-        iterations that there are.
+        available iterations.
 
     Examples
     --------

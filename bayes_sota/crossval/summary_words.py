@@ -19,7 +19,7 @@ _RULES = "rule iterations:.0f ran_out:.0% reproducibility:.2f by_chance:.2f pair
 NOTES = (
     "repetition removes the noise of partitions only: with enough iterations any two learners "
     "separate; the posterior and the corrected test allow for the noise of the data too",
-    "publish the seeds of the partitions, and never the order of a single run; on balanced data "
+    "publish the seeds of the partitions, not the order of a single run; on balanced data "
     "10 folds came nearest to true test sets (Raeder, Hoens and Chawla 2010)",
 )
 """Limits of the method."""
@@ -162,13 +162,13 @@ def legend_of(content: dict[str, Any]) -> list[str]:
     pair = content["pairs"][0]
     return [
         "Learners: steady: mean of all iterations, with its standard error over partitions; "
-        "canonical: the first ten fits; p canonical above: that such a run exceeds steady; "
-        "stopping iteration: 0 where the rule was never met.",
+        "canonical: the first ten fits; p canonical above: probability that such a run exceeds "
+        "steady; stopping iteration: 0 where the rule was never met.",
         f"Pairs: lower, upper, p better: {content['prob']:.0%} interval of the true difference "
         f"(correlated t; fold scores correlate by {pair['posterior']['correlation']:.3g}, which is "
         "assumed); order kept: R, how often the first is above the second in two runs (|2R - 1| is "
-        f"{pair['by_chance']:.2f} for equal learners); p other seed: that a new run reverses them; "
-        f"more: iterations until P(order) is {KEPT:g}.",
+        f"{pair['by_chance']:.2f} for equal learners); p other seed: probability that a new run "
+        f"reverses them; more: iterations until P(order) is {KEPT:g}.",
         f"Rules: ran out: the rule was not met; pairs kept: R is {KEPT:g} or more.",
     ]
 

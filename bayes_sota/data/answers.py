@@ -25,8 +25,8 @@ _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _UNLIKELY = 0.001  # that independent runs differ so much
 RUNS_DIFFER = (
-    "the scores of runs differ by more than their items explain: they share an error over all "
-    "items, which the intervals lack; compare the means of runs"
+    "the scores of runs differ by more than their items explain: each run has an error common to "
+    "all items, which the intervals do not include; compare the means of runs"
 )
 _MOST_SLIPS = 0.1  # of the cells of answers
 
@@ -57,11 +57,11 @@ def read_outcomes(
         "auc", "mean" or "rmse"; or pass@K and pass^K of several runs.
         Default: the usual one; "auc" beside labels, else "mean".
     average : {"items", "tasks"} or mapping of str to float, optional
-        What counts equally in a score over several tasks. Default: every task.
+        Which units have equal weight in a score over several tasks. Default: tasks.
     new : {"items", "runs", "tasks"}, optional
         What skill is about, as in ``Outcomes``.
     use, leave_out, direction, **roles
-        As of ``read_tidy``: columns, names that do not count, which scores are better, and columns
+        As in ``read_tidy``: columns, names to ignore, which scores are better, and columns
         by their role (``unit`` names the items; ``task``, ``cluster``, ``run``, ``label``).
 
     Returns

@@ -2,8 +2,8 @@ r"""Averages over tasks and clusters of items: scores, errors, and how many item
 
 Entry i has x_ij in [0, 1] on item j of task t, and the score :math:`s_i = \sum_t w_t \bar x_{it}`.
 On new items of these tasks its variance is :math:`\sum_t w_t^2 S_{it} / n_t`, times the design
-effect of clusters. A small task says little of its own variance, and at a score near 1 every task
-may look certain, so each variance is shrunk towards that of all items of the entry, and half a
+effect of clusters. A small task says little about its own variance, and at a score near 1 every
+task may look certain, so each variance is shrunk towards that of all items of the entry, and half a
 right and half a wrong answer are added to :math:`N = 1 / \sum_t w_t^2 / n_t` items (Kish 1965):
 
 .. math:: n_{eff} = \tilde s (1 - \tilde s) / V + 1
@@ -53,7 +53,7 @@ class Average:
     freedom : float
         Degrees of freedom of a variance over clusters (or items) within tasks.
     influence : ndarray, shape (C, m)
-        Of each cluster, item, task or run: the covariance of scores is ``influence.T @ influence``.
+        Per cluster, item, task or run; ``influence.T @ influence`` is the covariance of scores.
     """
 
     scores: FloatArray
@@ -95,7 +95,7 @@ def averaged(
     clusters : ndarray of int, shape (n,), optional
         Cluster of each item; one that spans several tasks counts as one in each.
     weights : ndarray, shape (T,)
-        Of the tasks; sum 1.
+        Weights of the tasks; sum 1.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def averaged_over_runs(
     of_items : ndarray, shape (n, m)
         Variance of each value over new runs (``variance_of_runs``).
     tasks, weights
-        As of ``averaged``.
+        As in ``averaged``.
     n_runs : ndarray of int, shape () or (n, m)
         Runs behind each value, two at least.
 
@@ -203,7 +203,7 @@ def worth_of_means(
     Returns
     -------
     scores, effective : ndarray, shape (m,)
-        Of a single task its number of answers, but for 4 / n.
+        For a single task its number of answers, to within 4 / n.
     kish : ndarray, shape (1,) or (m,)
 
     Examples

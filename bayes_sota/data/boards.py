@@ -47,14 +47,14 @@ def read_leaderboard(
     Parameters
     ----------
     source : path, data frame, Table or Tidy
-        As of ``read_tidy``, or what it gave. Tasks are columns of a row for each entry, rows of a
+        As in ``read_tidy``, or what it gave. Tasks are columns of a row for each entry, rows of a
         column for each entry, or have a row for each entry and task.
     average, new
-        As of ``average_tasks``, for tasks only.
+        As in ``average_tasks``, for tasks only.
     use, leave_out, direction
-        As of ``read_tidy``.
+        As in ``read_tidy``.
     **known
-        Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles, as of
+        Options of ``Leaderboard`` and ``average_tasks``, and columns by their roles, as in
         ``read_tidy``. Where they are not given,
 
         - ``n_test`` is the column of numbers of items, if there is one, or those beside tasks
@@ -147,7 +147,7 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
     if "submissions" not in options and "submissions" in tidy.numbers:
         texts = [text.lower() for text in (tidy.name, *tidy.titles)]
         if any("private" in text and "public" not in text for text in texts):
-            options["notes"].append("submissions are not used: a private board did not select")
+            options["notes"].append("submissions are not used: private scores were not selected")
         else:
             options["submissions"] = tidy.numbers["submissions"]
     if tidy.is_competition and options.get("rounding", "auto") == "auto":
@@ -192,7 +192,8 @@ def read_paired_boards(
         The private leaderboard, joined on the names of the teams; teams on one board only are left
         out, and ``notes`` say how many.
     leave_out, direction
-        As of ``read_tidy``. Of losses (``direction="lower"``) the result has minus them.
+        As in ``read_tidy``. Losses (``direction="lower"``) are returned with their sign
+        changed.
     **known
         Options of ``PairedBoards``, and columns by their roles, of which ``public`` and ``private``
         are those of one table. Default of ``submissions``: the column that is called so.
@@ -269,20 +270,20 @@ def average_tasks(
         Items of every task, of accuracies: one number for all, one for each task, or one for each
         score. Not needed for new tasks, nor where accuracies have standard errors.
     standard_errors : float, mapping of str to float, or array-like, shape (T,) or (m, T), optional
-        Of the scores; of accuracies those that are 0 or NaN need ``n_test``.
+        Standard errors of the scores; for accuracies those that are 0 or NaN need ``n_test``.
     tasks, names : sequence of str, optional
         Default: the columns and the index of a frame, or "1", "2", ...
     average : {"tasks", "items"} or mapping of str to float, optional
-        What counts equally in an average: every task (default), every item, or tasks by these
+        Which units have equal weight in an average: tasks (default) or items; or tasks with these
         weights.
     new : {"items", "tasks"}, optional
-        Default: items. Of new tasks like these the variance of an average is
+        Default: items. For new tasks like these the variance of an average is
         :math:`\sum_t w_t (x_t - s)^2 \sum_t w_t^2 / (1 - \sum_t w_t^2)`, half its own and half the
         mean over entries, and at least that of new items, where it is known. It has as many degrees
         of freedom as there are tasks but one, which the posterior allows for.
     metric : {"accuracy", "score"}
     **options
-        As of ``Leaderboard``: ``lower_is_better`` (for the metric "score" only), ``percent`` (of
+        As in ``Leaderboard``: ``lower_is_better`` (for the metric "score" only), ``percent`` (of
         accuracies, and of their errors), ``name`` and ``notes``.
 
     Raises

@@ -24,7 +24,7 @@ _PASSES = re.compile(r"pass([@^])([1-9][0-9]{0,5})")
 
 
 def tasks_in_words(count: int, averaging: Averaged) -> str:
-    """Tasks of an average, and what counts equally in it.
+    """Tasks of an average, and which units have equal weight.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def variance_of_runs(
 ) -> FloatArray:
     """Variance over new runs of the share of correct answers, or of the passes, of each item.
 
-    That of passes is the jackknife's: what leaving out one run changes.
+    For passes it is the jackknife's: the change when one run is left out.
 
     Examples
     --------

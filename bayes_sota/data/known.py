@@ -159,9 +159,9 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     Parameters
     ----------
     data : Leaderboard, Outcomes or PairedBoards
-        Of two boards skills are those on the items behind the private one.
+        For two boards, skills are those on the items behind the private one.
     known : mapping of str to Known, float or str, or path
-        Skill of some entries on all items of which these are a sample; a string as of
+        Skill of some entries on all items of which these are a sample; a string as in
         ``Known.parse``; or a table with the columns name, skill and, if known, se or n.
     only : collection of str
         Entries that are known and do not compete: they only serve as anchors.
@@ -176,7 +176,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     ------
     InputError
         An entry that is not there, a skill outside [0, 1] of accuracies or AUCs, one that is known
-        without error from fewer items than the board has, nobody left whose skill is not known,
+        without error from fewer items than the board has, no entry left whose skill is unknown,
         missing answers or several submissions of an anchor, skill on new runs.
 
     Examples
@@ -246,12 +246,12 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
 def _share_of(
     data: Leaderboard | Outcomes, name: str, known: Known, size: float, contains: bool | None
 ) -> float:
-    """Check a known skill; items of the board over those behind the skill, 0 if unknown."""
+    """Check a known skill; return items of the board over those behind it, 0 if unknown."""
     if data.metric in ("accuracy", "auc"):
         SHARE.check(known.skill, f"the skill of {quoted(name)}")
         checked_width(known.se or 0.0, f"the standard error of {quoted(name)}", shares=True)
     if known.n_test and known.se is None and (data.new == "tasks" or not size):
-        why = "items of these tasks say little of new ones" if size else "the board has no n_test"
+        why = "these items say little about new tasks" if size else "the board has no n_test"
         raise InputError(f"give the error of the skill of {quoted(name)}, 0.76±0.01: {why}")
     share = size / known.n_test if known.n_test else 0.0
     problem = f"the skill of {quoted(name)} was measured on fewer items than the board has"

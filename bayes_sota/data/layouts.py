@@ -82,7 +82,7 @@ class Header:
         return sorted(known, key=lambda name: (known[name], not key(name).endswith("id")))
 
     def scores(self) -> list[str]:
-        """Free columns of numbers that no name rules out; yes and no only beside 0 and 1."""
+        """Free numeric columns that no name rules out; yes and no only beside 0 and 1."""
         ends = [*SETS["spreads"], *words.ROLES["n"]]
         beside = {key(name) + end for name in self.table.columns for end in ends}
         found = [

@@ -217,7 +217,7 @@ class Leaderboard(BestScore):
     count_bounds : (m, 2) array of int, or None
         Smallest and largest number of correct answers that prints as each accuracy.
     n_test : int
-        Of the typical leading entry where each has its own; None possible for the metric "score".
+        That of the typical leading entry if they differ; None possible for the metric "score".
     n_test_source : str
         "given", "inferred from the scores", or what else it is.
     error_ratios : (m,) array of float, or None
@@ -228,7 +228,7 @@ class Leaderboard(BestScore):
     submissions : (m, k) array of float, or None
         Equally likely numbers behind each entry: one where all are known. None for one each.
     tasks, averaging, n_items, task_influence, new
-        Of averages (``average_tasks``): names of the tasks; what counts the same ("items", "tasks"
+        For averages (``average_tasks``): names of the tasks; what counts the same ("items", "tasks"
         or "weights"); items of all tasks, of the typical entry; what each task adds to the errors
         on new tasks, (T, m); whether errors are those of new "items" or "tasks".
     names, n_positive, spread_ratio, rounding, metric, standard_error, lower_is_better, name, notes

@@ -65,7 +65,7 @@ class Observed:
         return self
 
     def copy_with(self, **changes: Any) -> Self:
-        """The same with other fields, which nobody checks again."""
+        """A copy with other fields, which are not checked again."""
         return object.__new__(type(self))._set(**vars(self) | changes)
 
 
@@ -146,7 +146,7 @@ class PairedBoards(Chosen):
         Standard errors of one score, likewise, for scores that are not accuracies.
         Without either, the size of the noise is learnt from the differences.
     submissions : int, (int, int), TriesPrior or (m,) sequence of int, optional
-        Submissions behind each team, of which its public score is the best, as of ``Leaderboard``;
+        Submissions behind each team, of which its public score is the best, as in ``Leaderboard``;
         the private score is of the one that was chosen so.
     name : str
         Label.

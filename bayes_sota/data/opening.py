@@ -24,9 +24,9 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     """Table of a path, a folder of logs, a list of paths or a data frame.
 
     Text with commas, semicolons or tabs, Markdown, JSON and JSON lines, Excel and Parquet; text may
-    be gzipped. Frames of pandas, polars and whatever else narwhals opens. Of several
-    metrics in the logs of evaluation tools, ``metric`` is the score, in the tasks that have it;
-    those of several tasks are joined by "+".
+    be gzipped. Frames of pandas, polars and whatever else narwhals opens. If logs
+    have several metrics, ``metric`` is the score, in the tasks that have it; those of several tasks
+    are joined by "+".
     """
     tables = read_all(source, metric)
     if len(tables) > 1:
@@ -45,7 +45,7 @@ def read_all(source: Any, metric: str | None = None) -> list[Table]:
 def open_all(source: Any) -> list[Table]:
     """Tables of a source, or of a list of them; those that name their entries are one table.
 
-    That of logs has a row for each metric.
+    The table of logs has a row for each metric.
     """
     tables = list(map(_opened, source if isinstance(source, list | tuple) else [source]))
     if not tables:

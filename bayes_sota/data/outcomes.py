@@ -55,14 +55,14 @@ class Outcomes(Observed):
     labels : array-like, shape (n_items,), optional
         1 for positive and 0 for negative items, for AUC.
     lower_is_better : bool, optional
-        Of numbers. Default: for "rmse".
+        For numbers. Default: True for "rmse".
     names, items : sequence of str, optional
         Name of each classifier and item, each once. Default: the columns of a frame, or "1", ...
     clusters, tasks : sequence of str, optional
         What each item belongs to: a document, a patient, a family of near-duplicates, of which
         items are not independent; a subject or benchmark, for accuracies and means.
     average : {"items", "tasks"} or mapping of str to float, optional
-        What counts equally in a score: items, tasks (default), or tasks by these weights.
+        Which units have equal weight: items or tasks (default); or tasks with these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
         Runs behind each value, which then is the share of correct answers among them, in [0, 1].
     new : {"items", "runs", "tasks"}
@@ -280,7 +280,7 @@ class Outcomes(Observed):
         """The same outcomes for some classifiers and items, in the order asked for.
 
         Each is a number (from 0; negative ones count from the end) or a name; or a mask of booleans
-        says which. Default: all. Known skills stay, unless only some items do.
+        says which. Default: all. Known skills are kept unless items are chosen.
 
         Examples
         --------
@@ -314,7 +314,7 @@ class Outcomes(Observed):
     def about(self, new: New, passes: Passes | None = None) -> "Outcomes":
         """The same outcomes, with skills that refer to new items, runs or tasks.
 
-        Of numbers and new tasks the result has one item for each task, with the mean of its
+        For numbers and new tasks the result has one item for each task, with the mean of its
         numbers.
 
         Parameters

@@ -194,7 +194,7 @@ def parse_scores(
 def count_bounds(
     scores: Any, n_test: Any, unit: int | None, rounding: Rounding
 ) -> tuple[IntArray, IntArray]:
-    """Ends of the counts k for which k / n_test, cut to multiples of 1 / unit, is scores / unit.
+    """Least and largest k for which k / n_test, cut to multiples of 1 / unit, is scores / unit.
 
     Without a unit, for which k / n_test is a score in full precision: one count, or none. The first
     exceeds the second where no count prints so. ``scores`` or ``n_test`` or both are arrays. Both

@@ -48,11 +48,11 @@ def read_tidy(
     use : list of str, optional
         Columns that hold scores; the others do not compete.
     leave_out : list of str
-        Columns, entries, tasks or metrics that do not count.
+        Columns, entries, tasks or metrics to ignore.
     direction : {"lower", "higher"}, optional
         Which scores are better; needed where a name says that scores are losses.
     **roles : str
-        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name. Of logs
+        Column of a role: ``entry="team"``, ``score="acc"``. It wins over every name. For logs
         ``score`` is the metric.
 
     Raises
@@ -150,7 +150,7 @@ def _check_one_scale(tidy: Tidy) -> None:
 
 
 def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
-    """Direction that the user or the table gives; a name of a loss asks for one.
+    """Direction that the user or the table gives; needed where a name is that of a loss.
 
     Raises
     ------
@@ -289,5 +289,5 @@ def _of_matrix(table: Table) -> Tidy | None:
     cells = (names[rows], names[columns], wins[rows, columns])
     long = {role: of.tolist() for role, of in zip(("winner", "loser", "count"), cells, strict=True)}
     tidy = _battles_of(replace(table, columns=long, lines=[table.lines[i] for i in rows]), {})
-    sentence = "Read: numbers of battles, not percent, that the row won against the column."
+    sentence = "Read: each cell as battles (not percent) that the row won against the column."
     return None if tidy is None else replace(tidy, sentence=sentence)

@@ -101,7 +101,7 @@ def infer_n_test(scores: Any, rounding: printed_scores.RoundingChoice = "auto") 
     ------
     InputError
         Scores that are not accuracies, or no size below 10^d and up to 1,000,000 that fits: then
-        nothing can be told from the scores.
+        the scores do not determine it.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def _counts(score: Any, sizes: IntArray, unit: int | None, rounding: Rounding) -
 
 
 def of_sizes(sizes: FloatArray, scores: FloatArray, source: str) -> dict[str, Any]:
-    """Fields of a board whose accuracies are worth so many items, which need not be whole, (m,)."""
+    """Fields of a board whose accuracies are worth ``sizes`` items, maybe fractions, (m,)."""
     n_test = max(2, round(float(np.median(sizes[leaders(scores)]))))
     return {"n_test": n_test, "n_test_source": source, "error_ratios": np.sqrt(n_test / sizes)}
 

@@ -147,7 +147,7 @@ class Tidy(Source):
         Raises
         ------
         InputError
-            As of ``pivot``.
+            As in ``pivot``.
         """
         named = [self.names(role) for role in roles]
         shape = [len(names) for names, _ in named]

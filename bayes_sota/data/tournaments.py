@@ -91,7 +91,7 @@ class ScoreTable(Tournament):
         names, a pandas index the rounds'.
     players, rounds : sequence of str, optional
     lower_is_better : bool or sequence of bool
-        Of all rounds, or of each.
+        For all rounds, or for each.
     groups : sequence of str, optional
         One label per round; rounds of one group depend on each other (folds of one repetition,
         data sets of one family) and count as one cluster.
@@ -246,7 +246,7 @@ def read_scores(
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
         Default: "model/cv" where rounds are folds or splits, else "model/task".
     **reading
-        ``use``, ``leave_out``, ``direction`` and columns by their roles, as of ``read_tidy``:
+        ``use``, ``leave_out``, ``direction`` and columns by their roles, as in ``read_tidy``:
         ``entry`` names the players, ``unit`` the rounds, ``tournament`` the tournaments, ``group``
         or ``cluster`` what dependent rounds or battles have in common.
 

@@ -39,8 +39,8 @@ class MatchCounts:
     Attributes
     ----------
     doubled_wins : ndarray of int, shape (m, m)
-        Twice the wins of the row over the column, a tie counted once; 0 on the diagonal. Of many
-        tournaments with the same matches (B, m, m).
+        Twice the wins of the row over the column, a tie counted once; 0 on the diagonal. For
+        many tournaments with the same matches (B, m, m).
     n_matches : ndarray, shape (m, m)
         Matches of each pair, 0 on the diagonal.
     """
@@ -123,7 +123,7 @@ def all_tied(data: ScoreTable | Matches, kind: MatchKind) -> bool:
 
 
 def count_scores(scores: FloatArray, kind: MatchKind) -> MatchCounts:
-    """The same of scores of which the larger one is better, NaN where missing.
+    """Count the matches of scores: larger is better, NaN where missing.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def doubled_scores_below(scores: FloatArray, groups: NDArray[np.intp]) -> Wins:
     scores : ndarray, shape (R, m)
         NaN where missing; scores of all rounds are compared.
     groups : ndarray of int
-        Of each score that is there, row by row.
+        Group of each observed score, row by row.
 
     Examples
     --------

@@ -105,7 +105,7 @@ class ClusteredEstimate:
         return float(self.overlap_of(self.data.n_clusters))
 
     def overlap_of(self, rounds: Any) -> FloatArray:
-        """The same for a player who has so many of the rounds."""
+        """The same for a player with this many rounds."""
         q = self.test_fraction or 0.0
         return 1 + np.asarray(rounds) * q / (1 - q)
 

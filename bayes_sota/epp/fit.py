@@ -1,4 +1,4 @@
-r"""EPP: Bradley–Terry skills of players over the rounds of a tournament, with honest uncertainty.
+r"""EPP: Bradley–Terry skills of players over the rounds of a tournament.
 
 .. math:: \operatorname{logit} P(i \text{ beats } j) = \beta_i - \beta_j, \qquad
    \sum_i \beta_i = 0
@@ -132,7 +132,7 @@ class BradleyTerryFit(ClusteredEstimate):
         return np.column_stack([1 + above.sum(axis=0), len(above) - above.sum(axis=1)])
 
     def tied_with_best(self, ci_prob: float = 0.95) -> NDArray[np.bool_]:
-        """Players that no other is certainly better than, (m,): they may be the best."""
+        """Players, (m,), that may be the best: no other is shown to be better."""
         return self.rank_interval(ci_prob)[:, 0] == 1
 
     def test(self, a: str, b: str, ci_prob: float = 0.95) -> SimpleNamespace:
@@ -190,7 +190,7 @@ class BradleyTerryFit(ClusteredEstimate):
         )
 
     def _likelihood_ratio(self, i: int, j: int) -> float:
-        """Twice what the log-likelihood loses if two players are equal: are one player."""
+        """Twice the loss of log-likelihood when two players are treated as one."""
         counts, group = self.counts, np.eye(len(self.players))
         group[j] = group[i]
         group = np.delete(group, j, axis=1)  # of each player, (m, m - 1)
@@ -263,9 +263,9 @@ def fit_epp(
         Compare scores of the same round, or any two scores: only for rounds that are replicates,
         such as splits of one data set. Listed matches are compared as they are.
     penalty : float
-        So many rounds in which everybody ties with everybody are added (for all-rounds matches each
-        against R others): 0.5 pulls differences of skill a little together and makes them finite
-        always. Intervals of players who are apart without it depend on it.
+        Number of added rounds in which everybody ties with everybody (for all-rounds matches each
+        against R others): 0.5 shrinks differences of skill slightly and makes all of them finite.
+        Intervals of players who are apart without it depend on it.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: variances are
         corrected as by Nadeau & Bengio (2003), every round counting for itself. Groups of rounds
@@ -310,7 +310,7 @@ def fit_epp(
     counts = count_matches(data, kind)
     unbeaten = unbeaten_players(counts.doubled_wins)
     if unbeaten is None and all_tied(data, kind):
-        raise InputError("all matches are ties: the scores are constant and tell nothing of skill")
+        raise InputError("all matches are ties: constant scores say nothing about skill")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))
@@ -330,7 +330,7 @@ def fit_tournaments(
     ----------
     tables : iterable of ScoreTable or Matches
     matches, **options
-        As of ``fit_epp``.
+        As in ``fit_epp``.
 
     Raises
     ------

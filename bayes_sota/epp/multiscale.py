@@ -104,7 +104,7 @@ def unbiased_p_values(shares: ArrayLike, scales: ArrayLike, repetitions: int) ->
     Parameters
     ----------
     shares : array-like, shape (n_scales, K)
-        Of resamples in which each of K statements is true.
+        Shares of resamples in which each of K statements is true.
     scales : array-like, shape (n_scales,)
         Sizes of the resamples relative to the data.
     repetitions : int

@@ -38,11 +38,11 @@ def plan_rounds(
     Parameters
     ----------
     fit : BradleyTerryFit
-        Of the rounds that there are.
+        Fit of the observed rounds.
     target_se : float
-        Of a skill, in logits: .2 is about 5 points of the probability of winning.
+        Standard error of a skill, in logits: .2 is about 5 points of the probability of winning.
     power : float
-        Of the tests of neighbours, each for itself.
+        Power of each test of neighbours, on its own.
     ci_prob : float
         Confidence of these tests, and probability that the best comes out first.
 
@@ -54,7 +54,7 @@ def plan_rounds(
         distinguishes the k-th and the next player in ``order`` with a probability ``power``, if
         they differ as expected; ``for_best``, until the first has the highest estimated skill with
         probability ``ci_prob``. ``order`` are places of the players, the best first, ``expected``
-        their expected skills, ``rounds`` those that there are.
+        their expected skills, ``rounds`` the observed ones.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def plan_rounds(
 
     Notes
     -----
-    Of two players with a difference d and its error :math:`\sqrt{V_1}` of one round it takes
+    Two players with a difference d, whose error in one round is :math:`\sqrt{V_1}`, need
     :math:`V_1 (z_{(1 + p) / 2} + z_{power})^2 / d^2 + z_{(1 + p) / 2}^2 / 2` rounds, the last term
     for the t law (Guenther 1981).
 
@@ -118,7 +118,7 @@ def _rounds_for_best(
 ) -> float:
     """Rounds after which the best has the highest estimate with this probability.
 
-    Errors x times as large as those that there are leave the best ahead up to the smallest
+    Errors x times as large as the observed ones leave the best ahead up to the smallest
     quotient of a gap and what the other's error exceeds the best's by: the quantile of that.
     """
     values, vectors = np.linalg.eigh(fit.covariance)

@@ -36,9 +36,9 @@ class RoundOrders(NamedTuple):
     Attributes
     ----------
     order : ndarray of int, shape (n_rounds, orders, places)
-        Players in several orders of those who are tied; who has no score comes after the best.
+        Players in several orders of those who are tied; those without a score come last.
     weight : ndarray, shape (n_rounds, orders, places)
-        Of the logarithm of the sum from the worst to here; 0 for who has no score.
+        Weight of the logarithm of the sum from the worst to here; 0 for players without a score.
     present : ndarray, shape (n_rounds, n_players)
         1 for players with a score.
     """
@@ -54,7 +54,7 @@ def order_rounds(ranks: NDArray[np.signedinteger]) -> RoundOrders:
     Parameters
     ----------
     ranks : ndarray of int, shape (n_rounds, n_players)
-        From 0 (worst), equal for ties, -1 for who has no score (``ranks_of_rounds``).
+        From 0 (worst), equal for ties, -1 without a score (``ranks_of_rounds``).
 
     Examples
     --------

@@ -40,7 +40,7 @@ ROUND_OFF = 1e-12  # of a variance of a difference, relative
 
 
 def bonferroni_critical(ci_prob: float, contrasts: int, df: Any) -> Any:
-    """Two-sided critical value for so many statistics at once, of the shape of ``df``.
+    """Two-sided critical value for several statistics at once, of the shape of ``df``.
 
     Examples
     --------
@@ -64,10 +64,10 @@ def critical_values(
     Parameters
     ----------
     influence : ndarray, shape (G, m), or None
-        Of each cluster on each skill; None where all matches are independent.
+        Influence of each cluster on each skill; None where all matches are independent.
     ci_prob : float
     df : ndarray, shape (m,)
-        Of each player; a pair has the smaller one.
+        Degrees of freedom of each player; a pair has the smaller one.
     pairs : bool
         Statistics are of the differences of all pairs, and not of the skills.
 

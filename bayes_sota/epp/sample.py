@@ -45,7 +45,7 @@ def sample_epp(
     model : pm.Model
         From ``build_model``, perhaps with variables of your own.
     specification : ModelSpecification, name or path, optional
-        Of which the model has the priors: it gives the settings of the sampler, and its name and
+        Specification of the model's priors: it gives the settings of the sampler, and its name and
         hash to the result.
     random_seed : int, SeedSequence, Generator or None
     **settings
@@ -102,7 +102,7 @@ def complete(
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(data)``.
     random_seed : int, SeedSequence or Generator, optional
-        Of the draws from the prior and of the replicates.
+        Seed of the draws from the prior and of the replicates.
 
     Returns
     -------

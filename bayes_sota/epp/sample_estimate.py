@@ -5,7 +5,7 @@ r"""Quick Bayesian EPP: the clustered estimate is the datum, and only draws are 
 
 with C the inverse information of independent matches and c what clusters of rounds multiply
 variances by (``BradleyTerryFit.inflation``). Given :math:`\sigma` the skills are normal. C depends
-on the estimate, which lies in few of its eigenvectors, so that these say nothing of
+on the estimate, which lies in few of its eigenvectors, so that these say nothing about
 :math:`\sigma` one by one: it is learnt on a grid from all of them together,
 
 .. math:: \sum_i \hat\beta_i^2 \sim (\sigma^2 + \bar e)\, \chi^2_{m - 1}, \qquad
@@ -45,11 +45,11 @@ def infer_skills(
     Parameters
     ----------
     fit : BradleyTerryFit
-        Of any matches, with estimates that are finite without a penalty.
+        Fit of any matches, with estimates that are finite without a penalty.
     priors : EppPriors, optional
         ``skill_scale`` is s.
     draws : int
-        Of each of four chains.
+        Draws of each of four chains.
     random_seed : int, SeedSequence, Generator or None
 
     Returns

@@ -96,7 +96,7 @@ def leaderboard_quality(
 
 
 def not_comparable(data: ScoreTable | Matches) -> str:
-    """Why a deviance cannot be compared with simulated tournaments; empty if it can."""
+    """Reason that a deviance cannot be compared with simulated tournaments; empty if it can."""
     if data.groups is None:
         return ""
     what = "matches of one cluster" if isinstance(data, Matches) else "rounds of one group"
@@ -104,7 +104,7 @@ def not_comparable(data: ScoreTable | Matches) -> str:
 
 
 def _of_matches(fit: BradleyTerryFit, size: int, rng: np.random.Generator) -> Wins:
-    """Doubled wins of so many tournaments with the same matches, (size, m, m)."""
+    """Doubled wins of ``size`` tournaments with the same matches, (size, m, m)."""
     data: Any = fit.data
     n_matches = fit.counts.n_matches
     first, second = np.nonzero(np.triu(n_matches))
@@ -173,7 +173,7 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     ----------
     fit : BradleyTerryFit
     n_bins : int
-        Of as many pairs each.
+        Number of bins, with equal numbers of pairs.
 
     Returns
     -------

@@ -35,7 +35,7 @@ _MEANING = (
 )
 _AT_ONCE = (
     "Intervals are for one player at a time; rank intervals hold for all players at once. May be "
-    "best: no other player is certainly better. A --test of two players alone has more power."
+    "best: no other player is shown to be better. A --test of two players alone has more power."
 )
 
 

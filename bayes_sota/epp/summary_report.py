@@ -179,7 +179,7 @@ def report_draws(
 def report_plan(
     fit: BradleyTerryFit, target_se: float, *, reading: Sequence[str] = (), **options: float
 ) -> Report:
-    """Report how many rounds are enough; parameters as of ``plan_rounds``.
+    """Report how many rounds are enough; parameters as in ``plan_rounds``.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def report_plan(
         tables=[table_of(players, columns)],
         sentences=sentences,
         legend=["Expected skills are the estimated ones, shrunk towards the mean."],
-        basis=[f"rounds drawn like those that there are; normal and t tests; {SOFTWARE}"],
+        basis=[f"new rounds assumed to be like those observed; normal and t tests; {SOFTWARE}"],
     )
 
 

@@ -1,7 +1,7 @@
 r"""Promise of further tuning: does the best of k more configurations of a family beat the best?
 
 Players are configurations (sets of hyperparameters, say) of families of models, drawn at random.
-Of a family with n of them, let u be the (r + 1)-th highest skill, r about a quarter of n. Skills
+In a family with n of them, let u be the (r + 1)-th highest skill, r about a quarter of n. Skills
 above it exceed it by a generalised Pareto law [1]_,
 
 .. math:: P(\theta - u > y \mid \theta > u) = (1 + \xi y / \sigma)_+^{-1 / \xi},
@@ -12,8 +12,8 @@ order statistic. The best B of all is beaten with probability
 .. math:: 1 - \mathrm E \big[1 - \zeta (1 + \xi (B - u) / \sigma)_+^{-1 / \xi}\big]^k .
 
 The shapes :math:`\xi` and the logarithms of the scales :math:`\sigma` of the families are normal
-about common means with common spreads, all unknown, as few configurations say little of their own
-tail. All are summed over grids: nothing is sampled. Thresholds are each family's own: where
+about common means with common spreads, all unknown, as few configurations say little about their
+own tail. All are summed over grids: nothing is sampled. Thresholds are each family's own: where
 families are about equal, the one that leads does so by luck, and its probability is too high.
 Skills are those that were estimated; a new best one is one that comes out so in as many rounds.
 ``tests/epp/test_tuning.py`` recovers known laws, ``tests/benchmarks/epp_coverage.py tuning`` tries
@@ -57,16 +57,16 @@ def tuning_promise(
     families : sequence of str, length m
         Family of each, drawn at random from its space of hyperparameters.
     more : int
-        k, new configurations, drawn like those that there are.
+        k, new configurations, drawn like the observed ones.
 
     Returns
     -------
     list of namespaces
-        ``family``, ``n`` configurations that there are, ``best``, the highest skill among them,
+        ``family``, ``n`` observed configurations, ``best``, the highest skill among them,
         ``p_beats_best``, the probability that one of the new ones has a higher skill than the best
         of all families, and ``shape``, the posterior mean of xi: below 0 skills have an upper end.
-        Of families with at least 10 configurations whose best skill is not shared: what several
-        reach may be the highest that there is.
+        Only families with at least 10 configurations whose best skill is not shared: what several
+        reach may be the highest possible.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def tuning_promise(
     -----
     A search that learns from what it saw finds better ones sooner than random draws: these
     probabilities are of random search. By how much the best is beaten is not said: an expected rise
-    would be the mean of a tail that nobody has seen, and was 2 to 15 times too large on held-out
+    would be the mean of an unobserved tail, and was 2 to 15 times too large on held-out
     configurations.
 
     Examples

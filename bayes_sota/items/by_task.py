@@ -246,7 +246,7 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
     whole = np.tensordot(freedom, unit, 1) / freedom.sum()
     variance = np.diagonal(whole)
     if not variance.all():
-        raise InputError("a method has the same number for all items of each task: no error")
+        raise InputError("a method is constant within every task: its error cannot be estimated")
     own = freedom[:, None]
     each = own * np.diagonal(unit, axis1=1, axis2=2) + _BORROWED * variance
     wider = np.array([1 / korn_graubard(nu + _BORROWED) for nu in freedom])

@@ -118,7 +118,7 @@ class MethodComparison:
 
     @cached_property
     def p_best(self) -> FloatArray:
-        """Probability to have the largest mean, shape (m,); sums to 1, equals share it."""
+        """Probability of having the largest mean, shape (m,); sums to 1, equals share it."""
         best = self.draws.max(axis=1, keepdims=True)
         # by less they differ by the rounding of a covariance only
         least = max(1e-6 * self.draws.std(axis=0).max(), _TIE * np.abs(self.draws).max())

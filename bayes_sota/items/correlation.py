@@ -101,7 +101,7 @@ class ResponseCorrelation:
 
     @property
     def is_learnt(self) -> bool:
-        """Whether items told rho."""
+        """Whether rho was learnt from the items."""
         return self.rho_se > 0
 
     @property

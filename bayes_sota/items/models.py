@@ -55,7 +55,7 @@ def build_model(responses: Outcomes, priors: Priors | ItemPriors | None = None) 
     ----------
     responses : Outcomes
     priors : Priors or ItemPriors, optional
-        Of ``Priors`` only place and width of the field count: the correlation follows from the
+        ``Priors`` give only the location and width of the field: the correlation follows from the
         items. The documentation of ``ItemPriors`` has the laws of all scales.
 
     Returns

@@ -38,9 +38,9 @@ def complete(
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(responses, priors)``.
     priors : Priors or ItemPriors, optional
-        Of ``build_model``, where no model is given.
+        Priors of ``build_model``, where no model is given.
     random_seed : int, SeedSequence, Generator or None
-        Of draws from the prior and of fresh answers.
+        Seed of draws from the prior and of fresh answers.
 
     Returns
     -------

@@ -32,7 +32,7 @@ class Skill:
     score : float
         Observed.
     n_items, n_clusters, n_tasks, n_runs : int
-        Of the score; clusters are items where there are none, tasks 1.
+        Numbers behind the score; clusters are items where there are none, tasks 1.
     n_effective : float
         Items, each right or wrong, that would give the score the same error; NaN for numbers.
     share_of_runs : float
@@ -190,6 +190,6 @@ def _means(scores: Outcomes, data: Outcomes) -> Iterator[Skill]:
     for j, name in enumerate(data.names):
         error = float(data.standard_errors[j])
         if error == 0:
-            raise InputError(f"{quoted(name)} has the same number for every item, so no error")
+            raise InputError(f"{quoted(name)} has constant values: its error cannot be estimated")
         size, score = (scores.n_items, len(groups), n_tasks, 1), data.sign * data.scores[j]
         yield Skill(name, float(score), *size, np.nan, error=error, freedom=max(freedom, 1.0))

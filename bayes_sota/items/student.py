@@ -178,9 +178,9 @@ def remarks_on(law: StudentLaw, data: Outcomes) -> list[str]:
     remarks, effective = [], law.parts[0].freedom + 1
     if data.clusters is not None and effective < _FEW:
         few = f"{law.n_clusters:,} clusters that count as {effective:.1f} of equal size"
-        remarks.append(f"{few}: their spread is hardly known")
+        remarks.append(f"{few}: their variance is poorly known")
     if data.labels is not None and (fewest := int(np.bincount(data.labels).min())) < _FEW:
-        remarks.append(f"only {fewest} items of one class: their spread is hardly known")
+        remarks.append(f"only {fewest} items of one class: their variance is poorly known")
     return remarks
 
 

@@ -89,7 +89,7 @@ def explain(
     ----------
     anchors : Anchors
     residual, error : ndarray, shape (q,)
-        Of ``residuals``.
+        From ``residuals``.
     cross : ndarray, shape (..., k, q)
         Correlations of errors on the items of the board with those of the anchors.
     corr : ndarray, shape (..., q, q)
@@ -145,7 +145,7 @@ def loadings_at(rho: Any, law: ScoreLaw, anchors: Anchors, best: float) -> Float
 def stray_variances(count: int) -> tuple[FloatArray, FloatArray]:
     """Variances that strays add to residuals, (S, q, q), and log priors of who they are, (S,).
 
-    Of few strays at a time where anchors are many.
+    Only few strays at a time where there are many anchors.
     """
     sets: list[tuple[int, ...]] = []
     for size in range(count + 1):
@@ -290,9 +290,9 @@ def known_skills(
     skill : ndarray, shape (D, k)
         Draws given the shift, but not what is known of them.
     variance : ndarray, shape (k,), or None
-        Of these draws given the shift: they move towards noisy copies of what is known (a perturbed
-        observation of the ensemble Kalman filter). None where what is known has moved the scores;
-        then only what is known nearly without error stays to be put in.
+        Variance of these draws given the shift: they move towards noisy copies of what is known (a
+        perturbed observation of the ensemble Kalman filter). None where what is known has moved the
+        scores; then only what is known nearly without error remains to be used.
     rng : Generator
     """
     sd = law.errors_at(law.inside(anchors.skill[which]))
@@ -335,12 +335,12 @@ def with_shown_errors(anchors: Anchors, law: ScoreLaw) -> Anchors:
 
 
 def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]]:
-    """Notes on the known skills of a board, and why they cannot be trusted."""
+    """Notes on the known skills of a board, and reasons not to trust them."""
     if data.anchors is None:
         return [], []
     notes = [
         f"known skills show how easy these items are: {listed(data.anchors.names)}",
-        "a small error that known skills have in common cannot be seen",
+        "a small error that all known skills share cannot be detected",
     ]
     p, words = disagreement(data)
     return notes + [words] * (_IMPOSSIBLE <= p < _UNLIKELY), [words] * (p < _IMPOSSIBLE)

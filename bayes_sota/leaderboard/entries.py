@@ -47,7 +47,7 @@ class EntryDraws:
     skill : ndarray of float32, shape (D, m)
         Skill (true accuracy) of each entry, in the order of ``board.scores``.
     p_best : ndarray, shape (m,)
-        Probability to have the highest skill of all entries; sums to 1. Entries below the
+        Probability of having the highest skill of all entries; sums to 1. Entries below the
         modelled part have 0.
     p_best_mcse : ndarray, shape (m,)
         Its Monte Carlo standard error; 0 of entries below the modelled part.
@@ -107,7 +107,7 @@ def entries_of(skills: Skills, rng: np.random.Generator) -> EntryDraws:
 
     Where more entries share a score than the field explains they are divided among as many
     classifiers as it does explain, and identical submissions share their draws. With several tries
-    behind an entry its skill is that of the variant shown. Unlisted classifiers do not count.
+    behind an entry its skill is that of the variant shown. Unlisted classifiers are ignored.
     """
     alike = skills.fit.evidence.alike
     best = alike[skills.entry_of[np.argmax(skills.theta, axis=1)]]  # which group has the best skill

@@ -374,7 +374,7 @@ def own_evidence(
     ratio: Any,
     **others: Any,
 ) -> Evidence:
-    """Evidence of entries each of which has a law of its own; ``values`` (m,) are in its unit.
+    """Evidence of entries with a law each; ``values`` (m,) are in its unit.
 
     The best 200 of the entries that could be modelled are.
     """

@@ -173,7 +173,7 @@ class FieldFit(Fit):
 
     @cached_property
     def likelihood(self) -> "Likelihood":
-        """Of all scores at all nodes."""
+        """Likelihood of all scores at all nodes."""
         return Likelihood(self.tables, self.copies, self.evidence)
 
     @one_thread()
@@ -280,7 +280,7 @@ class Likelihood:
     def each(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
-        Of densities (N, G) in units of ``exp(log_unit)``, with the share of an entry in the log
+        ``density`` (N, G) is in units of ``exp(log_unit)``, with the share of an entry in the log
         probability of the number of entries below the modelled part. Arrays, or tensors.
         """
 
@@ -297,7 +297,7 @@ class Likelihood:
         return log_p + counts - logs(self.reach)[:, :, self.kind]
 
     def __call__(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
-        """Of all scores, shape (N, R)."""
+        """Log probability of all scores, shape (N, R)."""
         return self.each(density, log_unit, ops) @ self.copies
 
 
@@ -348,7 +348,7 @@ def infer_enough[F: FieldFit](
 
 
 def _merged(fit: FieldFit, rng: np.random.Generator) -> tuple[FieldFit, FieldFit]:
-    """The same with effective copies, and a quick fit at the middle rho.
+    """The fit with effective copies, and a quick fit at the middle rho.
 
     It takes several quick fits, as a spike at first explains itself.
     """
@@ -479,7 +479,7 @@ def family_of(family: str | SkillFamily) -> SkillFamily:
     names = parameters_of(family)
     if len(set(names)) < len(family.parameters) or _RESERVED & set(names[2:]):
         raise InputError(
-            f"the parameters of {family.name} must be a place, a width, and others with names "
+            f"the parameters of {family.name} must be a location, a width, and more with names "
             f"of their own, got {', '.join(family.parameters)}"
         )
     return family

@@ -128,11 +128,11 @@ def _ratios(data: Outcomes, law: ScoreLaw) -> FloatArray:
 
     An error comes from the same items as its score: a lucky classifier near an AUC of 1 shows a
     small one, at 1 none. So the logarithm of each ratio is shrunk towards their mean by the share
-    of its own noise, ``1 / 4k`` with k items that carry its variance. Of AUCs, whose law says what
+    of its own noise, ``1 / 4k`` with k items that carry its variance. For AUCs, whose law says what
     an error should be, the mean, whose noise the classifiers share, is shrunk towards 0 with a
     prior standard deviation of a quarter. Its error is taken as ``1 / k``: near 1 DeLong's error is
-    also too small on average (median ratio .64 for 15 of 300 positive and an AUC of .97). Of other
-    scores the law has the error of the best, which says nothing of the others'.
+    also too small on average (median ratio .64 for 15 of 300 positive and an AUC of .97). For other
+    scores the law has the error of the best, which says nothing about the others'.
     """
     scores, of_score = data.scores, carrying(data.average.influence)
     if isinstance(law, AucScoreLaw):
@@ -162,7 +162,7 @@ def _design_effect(data: Outcomes, leaders: IntArray) -> float:
 
 
 def reasons_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
-    """Why a posterior from items cannot be trusted."""
+    """Reasons not to trust a posterior from items."""
     leaders = evidence.loadings.leaders
     if not data.is_answers:
         if data.n_clusters is not None and data.n_clusters < _LEAST_CLUSTERS:

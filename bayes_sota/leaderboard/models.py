@@ -157,7 +157,7 @@ def start_values(fit: FieldFit) -> dict[str, Any]:
     Parameters
     ----------
     fit : FieldFit
-        Of ``fit_shape``, for the same board, priors and family as the model.
+        From ``fit_shape``, for the same board, priors and family as the model.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def field_log_density(fit: FieldFit, location: Any, log_spread: Any, *shape: Any
     Parameters
     ----------
     fit : FieldFit
-        Of ``fit_shape``.
+        From ``fit_shape``.
     location, log_spread, *shape : tensor, shape () or (n,)
         ``fit.parameters``, one for all entries or one for each of the modelled part.
 
@@ -228,9 +228,9 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     Parameters
     ----------
     fit : FieldFit
-        Of ``fit_shape``, for its grid, tables and spikes.
+        From ``fit_shape``, for its grid, tables and spikes.
     log_density : tensor, shape (G,) or (n, G)
-        Of ``field_log_density``: of the field, or of the field of each entry.
+        From ``field_log_density``: of the field, or of the field of each entry.
     rho : tensor, shape ()
 
     Examples
@@ -317,7 +317,7 @@ def observe_scores(
     fit, log_density, rho
         As in ``score_log_probability``.
     name : str
-        Of the variable.
+        Name of the variable.
     dims : str
         Its dimension; a second board has one of its own, which the model knows by ``add_coord``.
 

@@ -88,7 +88,7 @@ class Pairs:
     numbers : ndarray, shape (L, t)
         Equally likely numbers of submissions of each kind of team; ``kind`` (k,) is that of a team.
     law : ScoreLaw
-        Of the mean of both scores, for the place of u on the grid ``y`` (G,): log odds, or
+        Law of the mean of both scores, for the position of u on the grid ``y`` (G,): log odds, or
         standardised scores; None before ``on_grid``.
     """
 
@@ -207,7 +207,7 @@ class Pairs:
 
     @property
     def winner(self) -> int:
-        """Place of the public winner, or of the team with its scores, among the kept ones."""
+        """Index of the public winner, or of the team with its scores, among the kept teams."""
         own = both_scores(self.boards)[self.boards.public_winner]
         return int(np.argmax(np.all(self.scores == own, axis=1)))
 
@@ -266,7 +266,7 @@ class Pairs:
     def parts(self, noise: Noise, kind: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Probability of each part of the mixture, and both variances of the residuals in it.
 
-        Of one node or draw, shapes (6,), (6, k) and (6, 1); usual residuals come first.
+        For one node or draw, shapes (6,), (6, k) and (6, 1); usual residuals come first.
         """
         far = (np.maximum(np.ptp(self.observed, axis=0), 6 * self.base_sd) / 2) ** 2
         wide, known = np.asarray(noise.outliers), 1 - 2 * FLAT
@@ -340,7 +340,7 @@ def draw_alone(
 ) -> tuple[FloatArray, FloatArray]:
     """Psi of each pair by its own scores alone, flat a priori, and the chance of unusual residuals.
 
-    Of one draw of the noise, (k,) both.
+    For one draw of the noise, (k,) both.
     """
     public, private = pairs.expected(noise, pairs.kind)
     x, y = pairs.observed[:, 0] - public, pairs.observed[:, 1] - private

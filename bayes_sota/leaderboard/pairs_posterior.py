@@ -82,7 +82,7 @@ def shift_prior(
     """Rho, the sd of delta, and log prior weight times density of delta, (N, K) each.
 
     By each of its equally likely sources: the sizes of the offset and, where rho is not learnt,
-    quantiles of its prior. Of noise and shifts (N,), or one noise and shifts (N,).
+    quantiles of its prior. For noise and shifts (N,), or one noise and shifts (N,).
     """
     rho, offsets = np.asarray(noise.rho)[..., None], pairs.priors.offsets
     if pairs.errors is None:
@@ -115,7 +115,7 @@ def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray
 
 @dataclass(frozen=True, eq=False)
 class NoiseNodes:
-    """Where the noise is tabulated: a lattice around what the differences say.
+    """Where the noise is tabulated: a lattice around the values that the differences support.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ def draw_psi(
     -------
     noise : Noise
     log_prior : ndarray, shape (D,)
-        Of the noise.
+        Log prior of the noise.
     psi, unusual : ndarray, shape (D, k)
         In the coordinate, on the items of the private board; probability that the residuals of a
         pair are not usual ones.

@@ -29,7 +29,7 @@ def plot_skills(
     of : str
         What the means are of, for the label of the axis.
     **where
-        As of ``bayes_sota.core.plots.plot_forest``.
+        As in ``bayes_sota.core.plots.plot_forest``.
 
     Examples
     --------

@@ -222,7 +222,7 @@ def _checks(
 ) -> dict[str, xr.Dataset]:
     """Replicated scores, boards from the prior, log likelihood and log prior.
 
-    Of large boards groups of scores keep one of several draws.
+    On large boards, groups of scores keep one of several draws.
     """
     evidence, sign, size = fit.evidence, fit.evidence.board.sign, parameters.node.size
     lay_out = partial(lay_out_board, fit, chains)
@@ -251,7 +251,7 @@ def _checks(
 
 
 def _prior(fit: FieldFit, size: int, rng: np.random.Generator) -> dict[str, Any]:
-    """So many prior draws of the model's parameters, of the best and of the winner's skill."""
+    """Prior draws of the model's parameters, of the best and of the winner's skill."""
     rho = fit.priors.correlation.quantile(rng.random(size))
     shift = rng.standard_normal(size) * fit.evidence.wider((size,), rng)
     luck = fit.priors.submission_luck.quantile(rng.random(size)) if fit.evidence.has_luck else None

@@ -89,7 +89,7 @@ def estimate_paired(
         noise. ``prior``: the same of fields from the prior. ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive``: ``score`` (classifier, board); replicates
         are of each team given its skill, on the same items, and selected as the teams were.
-        ``log_likelihood``: ``score`` (classifier,), 0 of teams that do not count.
+        ``log_likelihood``: ``score`` (classifier,), 0 for ignored teams.
         ``predictions``: new scores, and per classifier ``public_gain`` (public score beyond what
         the private one lets expect) and ``unusual`` (probability that this is more than luck and
         selection explain). With submissions ``submission_luck`` (lambda) and ``submission_slope``,

@@ -48,7 +48,7 @@ def complete(
     Parameters
     ----------
     trace : DataTree
-        Of ``pm.sample``, with the variables of the model.
+        From ``pm.sample``, with the variables of the model.
     board : Leaderboard or PairedBoards
         Whose model it is; of ``build_paired`` the prior groups are of the model as it was built.
     model : pm.Model, optional
@@ -61,7 +61,7 @@ def complete(
     Returns
     -------
     xarray.DataTree
-        Groups as of ``estimate_sota``, with the variables of the model: ``posterior`` (with
+        Groups as in ``estimate_sota``, with the variables of the model: ``posterior`` (with
         theta_sota, winner_skill, expected_sota, n_above_sota, multiplicity_bias), ``predictions``,
         ``predictive_check``, ``observed_data``, and of the model ``prior``, ``prior_predictive``,
         ``posterior_predictive``, ``log_likelihood`` and ``log_prior``.

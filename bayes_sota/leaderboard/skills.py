@@ -273,7 +273,7 @@ def draw_skills(
     ----------
     fit : FieldFit
     parameters : Parameters
-        Of D draws.
+        Parameters of D draws.
     rng : Generator
     every : bool
         Whether all modelled classifiers are drawn, not only the leaders and the best of the others.
@@ -363,8 +363,8 @@ def _levels(
 ) -> FloatArray:
     """Uniform numbers of classifiers, (size, columns), with what relatives share.
 
-    ``entry`` (C,) is one of the entries of each. Of independent ones those of four draws in a row
-    lie in different quarters.
+    ``entry`` (C,) is one of the entries of each. For independent classifiers, four draws in a
+    row lie in different quarters.
     """
     if evidence.shares_scores:
         begin = rng.integers(REPEATS, size=(-(-size // REPEATS), columns))
@@ -376,7 +376,7 @@ def _levels(
 
 
 def _log_cdf_of_best(cdf: FloatArray, copies: FloatArray) -> FloatArray:
-    """Log cdf of the best of so many classifiers of each row, (N, G), from cdfs (N, K, G)."""
+    """Log cdf of the best of the classifiers of each row, (N, G), from cdfs (N, K, G)."""
     kept = cdf[:, copies > 0]
     log_cdf = np.log(np.maximum(kept / np.maximum(kept[:, :, -1:], _TINY), _TINY))
     return copies[copies > 0] @ log_cdf
@@ -400,7 +400,7 @@ def _from_above(mass: FloatArray) -> FloatArray:
 
 
 def expected_best(mass: FloatArray, count: float, psi: FloatArray) -> FloatArray:
-    """Expected best psi of fields of so many draws, (N,), an equal part from each of k masses.
+    """Expected best psi of fields of several draws, (N,), an equal part from each of k masses.
 
     Masses are on a grid, (N, k, G).
     """
@@ -470,7 +470,7 @@ def prior_boards(
     fit : FieldFit
         For the priors, and for the design that was observed: sizes, cut, correlation.
     parameters : Parameters
-        Of D draws from the prior (``Parameters.from_prior``).
+        Parameters of D draws from the prior (``Parameters.from_prior``).
     rho, shift : ndarray, shape (D,)
         Prior draws of rho, in the cells of the nodes, and of the shift.
     rng : Generator

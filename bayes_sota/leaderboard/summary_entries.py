@@ -1,7 +1,7 @@
 """Skill, ranks, P(best) and tier of every entry of a leaderboard, as a table.
 
 An entry may be the best, is tied with the best and belongs to tier 1 where its set of ranks holds
-rank 1. Names come from files that nobody checked: every format shows them as plain text
+rank 1. Names come from unchecked files: every format shows them as plain text
 (``tests/leaderboard/test_summary_entries.py``).
 """
 

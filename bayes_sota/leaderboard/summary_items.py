@@ -51,7 +51,7 @@ def describe_skills(
     new : {"items", "runs", "tasks"}
         What the skills refer to.
     average : {"items", "tasks", "weights"}
-        What counts equally in a score.
+        Which units have equal weight in a score.
     ci_prob : float
         Probability of the intervals.
     notes : sequence of str

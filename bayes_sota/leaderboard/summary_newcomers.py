@@ -64,7 +64,7 @@ def newcomer(
     Parameters
     ----------
     found : BoardPosterior or DataTree
-        Of ``board_posterior``, for a board or answers; where the best score alone is known, the
+        From ``board_posterior``, for a board or answers; where the best score alone is known, the
         result of ``estimate_sota``.
     score : float, optional
         Observed score of the newcomer, in the units of the board: how probably is its skill above
@@ -107,7 +107,7 @@ class Newcomer:
     Attributes
     ----------
     law : ScoreLaw
-        Of a score on the items of the board.
+        Law of a score on the items of the board.
     best : ndarray, shape (chain, draw)
         Draws of theta_sota.
     moved : ndarray
@@ -119,7 +119,7 @@ class Newcomer:
     cells : callable
         Where its psi comes from, given its score.
     error : callable
-        Of the result, as of ``weighted_chance``.
+        Error of the result, as in ``weighted_chance``.
     sign : int
         -1 where lower scores are better.
     luck : float
@@ -138,7 +138,7 @@ class Newcomer:
 
     @one_thread()
     def truly_better(self, score: float) -> dict[str, Any]:
-        """As of ``newcomer``."""
+        """As in ``newcomer``."""
         (NUMBER if isinstance(self.law, NormalLaw) else SHARE).check(score, "new_score")
         value = np.array([self._value(self.sign * score - self.luck)])
         best = self.law.add_shift(self.best, self.moved).ravel()
@@ -157,7 +157,7 @@ class Newcomer:
         return {"score": float(score)} | summary.weighted_chance(given, self.error, log_weights)
 
     def shown(self, gap: float) -> dict[str, Any]:
-        """As of ``newcomer``."""
+        """As in ``newcomer``."""
         limits, ends = (POSITIVE, (-np.inf, np.inf))
         if not isinstance(self.law, NormalLaw):
             limits, ends = (OPEN_SHARE, (0.0, _NEARLY_ONE))

@@ -127,7 +127,7 @@ def _content(tree: xr.DataTree, boards: PairedBoards, ci_prob: float) -> dict[st
 def _teams(tree: xr.DataTree, draws: float) -> list[dict[str, Any]]:
     """All modelled teams, first those whose gain on the public board is most surely beyond luck.
 
-    Their scores, skill, P(best), of so many independent draws, and gain beyond luck.
+    Their scores, skill, P(best), of independent draws, and gain beyond luck.
     """
     found = xr.merge([dataset_of(tree, name) for name in ("posterior", "predictions")])
     of_team = found[["skill", "expected_private", "unusual", "public_gain"]]

@@ -66,7 +66,7 @@ def report_sota(
     ci_prob : float
         Probability of the intervals.
     **settings
-        Of ``estimate_sota``.
+        Options of ``estimate_sota``.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def sota_sensitivity(
     -------
     pandas.DataFrame
         Columns assumption, value, mean, lower, upper, mcse (of the mean); the first row is the
-        result itself, as of ``estimate_sota`` with as many draws and the same seed. With several
+        result itself, as in ``estimate_sota`` with as many draws and the same seed. With several
         boards, theta_sota is the first board's.
     """
     if isinstance(board, Outcomes):

@@ -88,7 +88,7 @@ def items_of(data: Leaderboard | Outcomes) -> dict[str, Any]:
 
 
 def groups_in_words(n_tasks: int, averaging: Averaged, clusters: int | None, runs: str) -> str:
-    """Tasks, clusters and runs of items, those that there are.
+    """Tasks, clusters and runs of the items, if any.
 
     Examples
     --------

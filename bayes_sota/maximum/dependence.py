@@ -186,7 +186,7 @@ def log_characteristic_function(
 ) -> NDArray[np.complex128]:
     r"""Centred log characteristic function of one indicator, :math:`\log(1 - p + p e^{it}) - ipt`.
 
-    Of the rarer outcome: what rounding loses is multiplied by its number, 1e-10 for half a million.
+    For the rarer outcome: its number multiplies the rounding error, 1e-10 for half a million.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def survival(
     edges : ndarray of int64, shape (E,), optional
         The x; default every count of the window that carries the mass.
     weights : ndarray, shape (N,), optional
-        Of the skills, whose sum is given.
+        Weights of the skills, whose sum is given.
 
     Returns
     -------

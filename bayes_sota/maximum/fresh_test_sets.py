@@ -2,7 +2,7 @@ r"""Fields of classifiers on fresh test sets: the best score, and who has it.
 
 Scores increase stochastically in skill, so that a bound on the
 chance to take the lead decreases down the order statistics of skill. ``walk_down`` jumps to the
-next classifier that could take the lead, and stops where the bound says that nobody else will: by a
+next classifier that could take the lead, and stops where the bound says that no other will: by a
 Chernoff bound where scores are counts (Sec. 4.3 of Møllersen & Holsbø, arXiv 2303.07272), by the
 exact probability where normal scores share one factor,
 
@@ -67,7 +67,7 @@ def walk_down(
     best : ndarray, shape (D,)
         Best value so far.
     holder : ndarray, shape (D,), optional
-        Skill of the classifier with the best value so far, changed in place. Of tied
+        Skill of the classifier with the best value so far, changed in place. Among tied
         classifiers one is drawn: the t-th takes over with probability 1/t.
     """
     upper, remaining, leading = upper.copy(), remaining.copy(), best.copy()
@@ -133,7 +133,7 @@ class NormalTestSet:
     shift, correlation : ndarray, shape (D,)
         z and rho.
     noise : SubmissionNoise
-        Of the best of several submissions, or of one.
+        Noise of the best of several submissions, or of one.
     kind : ndarray, shape (D,)
         Kind of the noise of each draw.
     step : float
@@ -267,7 +267,7 @@ class ChosenTestSet(NormalTestSet):
     Attributes
     ----------
     scores : CountedTestSet
-        Of one submission.
+        Scores of one submission.
     """
 
     def parts(self, rows: IntArray, skill: FloatArray) -> Parts:

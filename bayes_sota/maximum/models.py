@@ -111,8 +111,8 @@ def observe_maximum(
         Numbers: median and standard deviation of the skills (log odds), and the correlation with
         the reference classifier. Their priors are those of the model around.
     priors : Priors, optional
-        Of logit-normal skills. Their prior of rho gives its range: beyond its quantiles at 0.0002
-        and 0.9998 the likelihood stays constant.
+        Priors of logit-normal skills. Their prior of rho gives its range: beyond its quantiles at
+        0.0002 and 0.9998 the likelihood stays constant.
     reference_skill : float, optional
         theta0; default the board's observed maximum.
 
@@ -270,7 +270,7 @@ def build_simulated_maximum(
     Parameters
     ----------
     boards, priors, reference_skill
-        As of ``build_model``.
+        As in ``build_model``.
     epsilon : float or one per board
         Standard deviation of the kernel, on the scale of scores.
 

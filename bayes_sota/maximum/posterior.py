@@ -137,7 +137,7 @@ class Maxima:
         return {**values, "expected_sota": expected}
 
     def draw_fields(self, values: Values, rng: Generator) -> dict[str, FloatArray]:
-        """Exact draws of the latent variables of every board, as of ``collect``.
+        """Exact draws of the latent variables of every board, as in ``collect``.
 
         rho enters through the nearest of nodes at equally spaced quantiles. Classifiers submit
         once.
@@ -267,7 +267,7 @@ def sota_posterior(
     beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
     reasons = fit.doubts
     if beyond > _TOLERATED:
-        far = f"{beyond:.2g} of the posterior lies beyond six standard deviations"
+        far = f"{beyond:.2g} of the posterior mass lies beyond six SDs, where the tables end"
         reasons.append(f"the observed maximum contradicts the priors: {far}")
     return SotaPosterior(values, fit, parameters, tuple(reasons))
 

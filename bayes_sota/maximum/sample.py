@@ -67,7 +67,7 @@ class Request(Maxima):
         attributes: Mapping[str, Any],
         stats: xr.Dataset | None = None,
     ) -> xr.DataTree:
-        """Result of draws as of ``Maxima.collect``, whose chains lie one after another."""
+        """Result of draws as in ``Maxima.collect``, whose chains lie one after another."""
         (rng, seed), names = self.seeded, [name for name in values if name not in _ELSEWHERE]
         if all(isinstance(board.n_classifiers, int) for board in self.boards):
             names.remove("n_classifiers")
@@ -100,7 +100,7 @@ class Request(Maxima):
         facts = describe_provenance(self.boards, self.priors, method=method, seed=seed, **named)
         if self.has_submissions:
             facts["notes"] = (
-                "the score is the best of several submissions: their luck is subtracted"
+                "the score is the best of several submissions: the selection bias is subtracted"
             )
         return result_tree(groups, {**facts, **attributes, "metric": self.boards[0].metric})
 

@@ -84,7 +84,7 @@ class AccuracyLaw(ScoreLaw):
         return values[:, None] * log_right + wrong[:, None] * log_wrong - highest[:, None]
 
     def log_mass(self, values: FloatArray, dispersion: Dispersion) -> FloatArray:
-        """Log normalisation of the double binomial, times what prints alike."""
+        """Log normalisation of the double binomial, times the counts that print alike."""
         error = self.errors_at(self.inside(values / self.n_test)) * self.n_test
         return np.log(self.alike) - 0.5 * np.log(2 * np.pi * dispersion * error**2)
 
@@ -134,7 +134,7 @@ class AucScoreLaw(ScoreLaw):
     n_positive : int
         Positive items.
     spread_ratio : float
-        Of the scores behind the AUCs.
+        Spread ratio of the scores behind the AUCs.
     width : float
         Distance of two scores that print differently; 0 for scores in full precision.
     floors : bool
@@ -172,7 +172,7 @@ class AucScoreLaw(ScoreLaw):
         return self.normal_scores.stabilized(self.best) - self.normal_scores.stabilized(scores)
 
     def prepared(self, values: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Normal scores at both ends of what prints as each value."""
+        """Normal scores at both ends of the interval that prints as each value."""
         width, psi = max(self.width, 2 * self.normal_scores.lattice), self.skill_at(y)
         low = values[:, None] if self.floors else values[:, None] - width / 2
         score = self.normal_scores.normal_score
@@ -181,7 +181,7 @@ class AucScoreLaw(ScoreLaw):
     def log_kernel(
         self, prepared: tuple[FloatArray, FloatArray], dispersion: Dispersion
     ) -> FloatArray:
-        """Log probability of what prints as each value."""
+        """Log probability of the interval that prints as each value."""
         low, high = (side / np.sqrt(dispersion) for side in prepared)
         flip = low > 0  # the smaller tail loses no digits
         low, high = np.where(flip, -high, low), np.where(flip, -low, high)
@@ -193,7 +193,7 @@ class AucScoreLaw(ScoreLaw):
     def residual(
         self, prepared: Any, values: FloatArray, y: FloatArray, dispersion: Dispersion
     ) -> FloatArray:
-        """Normal score in the middle of what prints as each value."""
+        """Normal score in the middle of the interval that prints as each value."""
         low, high = prepared
         return (low + high) / (2 * np.sqrt(dispersion))
 
@@ -250,7 +250,7 @@ class NormalLaw(ScoreLaw):
         return np.asarray(skill) / self.error
 
     def from_stabilized(self, t: ArrayLike) -> FloatArray:
-        """Skill at so many standard errors."""
+        """Skill at a number of standard errors."""
         return np.asarray(t) * self.error
 
     def errors_at(self, psi: FloatArray) -> FloatArray:
@@ -321,7 +321,7 @@ def _written_step(scores: FloatArray) -> float:
 def entry_values(board: Leaderboard) -> FloatArray:
     """Scores times the unit of the law, (m,): of counts the middle of those that print alike.
 
-    Of counts of own items as many of the law's as are the same share.
+    Counts out of an entry's own items become counts of the law's items with the same share.
     """
     if not isinstance(board, Leaderboard):
         raise InputError("only the maximum of this leaderboard is known; all scores are needed")

@@ -227,9 +227,9 @@ def shrink_aucs(
     aucs : array_like, shape (m,)
         Observed AUCs; those of 1/2 or less are left out.
     n_positive, n_negative, correlation, spread_ratio
-        As of ``bayes_sota.auc.auc_maximum_law``.
+        As in ``bayes_sota.auc.auc_maximum_law``.
     criterion, ci_prob
-        As of ``shrink_scores``.
+        As in ``shrink_scores``.
 
     Returns
     -------

@@ -136,7 +136,7 @@ def _sum_from(values: FloatArray) -> FloatArray:
 
 
 def expected_maximum(numbers: FloatArray) -> FloatArray:
-    """Expected largest of so many standard normals, ``e_T``, of any shape.
+    """Expected largest of T standard normals, ``e_T``, of any shape.
 
     Examples
     --------

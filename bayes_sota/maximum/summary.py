@@ -45,7 +45,7 @@ def describe_maximum(
     >>> facts = {"n_test": 300, "n_classifiers": 10, "correlation": 0.0, "skills": [0.9]}
     >>> law = maximum_law(n_test=300, n_classifiers=10, skill=0.9)
     >>> describe_maximum(law, facts).sentences[1]
-    'That is 0.0258 above the skill of the best classifier, 0.9000, by luck alone.'
+    'That is 0.0258 above the skill of the best classifier, 0.9000, by chance alone.'
     """
     content: dict[str, Any] = {
         "expected_maximum": law.mean(),
@@ -88,7 +88,7 @@ def _sentences(content: dict[str, Any], count: str) -> list[str]:
     said = [
         f"The best of {count} with {of} on {items} is expected to score {best} "
         f"({content['prob']:.0%} interval {span(content['interval'], digits)}).",
-        f"That is {bias} above the skill of the best classifier, {sota}, by luck alone.",
+        f"That is {bias} above the skill of the best classifier, {sota}, by chance alone.",
     ]
     if auc and content["spread_ratio"] != 1:
         said.append(f"The spread ratio of the scores is {content['spread_ratio']:g}.")

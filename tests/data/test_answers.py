@@ -56,4 +56,4 @@ def test_runs_that_share_an_error_are_noted() -> None:
         places = np.indices(right.shape).reshape(3, -1)
         frame = pd.DataFrame(dict(zip(("model", "seed", "item"), places.astype(str), strict=True)))
         found = read_outcomes(frame.assign(correct=right.ravel().astype(int)))
-        assert sum("they share an error over all items" in note for note in found.notes) == noted
+        assert sum("an error common to all items" in note for note in found.notes) == noted

@@ -94,7 +94,7 @@ def test_tasks_without_an_error_of_their_own_are_named():
         (np.eye(3), {"tasks": "xyz", "new": "tasks"}, "about new items of every task"),
         (np.eye(3), {}, "--by task needs answers with several tasks"),
         ([[0.5, 0.1], [0.5, 0.2], [0.4, 0.3], [0.4, 0.1]], {"tasks": "xxyy", "metric": "mean"},
-         "the same number for all items of each task"),
+         "is constant within every task"),
         (np.eye(3), {"tasks": "xxx"}, "--by task needs answers with several tasks"),
         (np.eye(3), {"tasks": "xyz"}, "every task has one item, which"),
         (np.eye(4), {"tasks": "xxyy", "clusters": "aabb"},
