@@ -47,7 +47,7 @@ def answer_of(content: dict[str, Any]) -> Iterator[str]:
     yield from _of_one(pairs[0], content) if content["ranks"] is None else _of_many(content)
     if len(pairs) > 1:
         kept = sum(pair["order_kept"] >= KEPT for pair in pairs)
-        often = f"at least {KEPT:.0%} of comparisons with other partitions"
+        often = f"at least {KEPT:.0%} of such comparisons"
         yield f"{kept:,} of {len(pairs):,} pairs of learners keep their order in {often}."
     if truth is not None:
         mean = float(np.mean([*truth["steady"]["bias"].values()]))
@@ -59,12 +59,12 @@ def answer_of(content: dict[str, Any]) -> Iterator[str]:
 def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
     """The answer for one data set: the best learner and the next."""
     order, found = f"{pair['first']} ranks above {pair['second']}", pair["posterior"]
+    where = "the mean of these iterations"
     if np.isfinite(pair["order_kept"]):
-        often = f"{100 * pair['order_kept']:.0f} of 100 comparisons of runs"
-        yield f"With other partitions {order} in {often} stopped by {content['rule']['name']}."
-    else:
-        again = f"another run would reverse that with probability {chance(found['p_other_seed'])}"
-        yield f"{order} in the mean of these iterations; {again}."
+        kept = f"{100 * pair['order_kept']:.0f} of 100 comparisons of runs"
+        where = f"{kept} drawn from these iterations and stopped by {content['rule']['name']}"
+    again = f"a new run would reverse that with probability {chance(found['p_other_seed'])}"
+    yield f"{order} in {where}; {again}."
     p, tests = {test["name"]: test["p_value"] for test in pair["tests"]}, ""
     if p and p["corrected"] is None:
         tests = "; no test is possible, as the difference is the same in every fold"

@@ -106,7 +106,7 @@ def student_law(data: Outcomes) -> StudentLaw:
     kish = data.average.kish if data.is_answers and tasks else float(n)
     codes, weights = data.task_codes
     if data.is_answers and tasks and alone:
-        centre = (kish * means + 0.5) / (kish + 1)
+        centre = (kish * means + prior / 2) / (kish + prior)
         covariance = smoothed_covariance(data.values, codes, weights)
         part = _Part(covariance, max(float(n - weights.size), 1.0))
         return StudentLaw(means, centre, [part], n)
@@ -144,8 +144,8 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     """Covariance of averages over tasks without clusters, (m, m), of which no difference is 0.
 
     Every product of two entries is treated as the square of one in ``data.averages.averaged``, with
-    a quarter of variance of their own for the answers that are added; the variance of a difference
-    is then that of the answers' differences, smoothed in the same way.
+    the four items of the flat prior in place of one, a quarter of variance each; the variance of a
+    difference is then that of the answers' differences, smoothed in the same way.
 
     Examples
     --------
@@ -156,15 +156,16 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     """
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
-    share = kish / (kish + 1)
+    share = kish / (kish + PRIOR_ITEMS)
     rows = np.vstack(
         [
             np.sqrt(of_spread * share / sizes)[tasks] * (values - means[tasks]),
-            np.sqrt(of_spread / kish) * share * (means - 0.5),
+            np.sqrt(of_spread / kish * PRIOR_ITEMS) * share * (means - 0.5),
             np.sqrt(of_distance) * share * (means - weights @ means),
         ]
     )
-    return rows.T @ rows + np.eye(len(rows.T)) * of_spread.sum() / (kish + 1) / 4
+    own = of_spread.sum() * PRIOR_ITEMS / (kish + PRIOR_ITEMS) / 4
+    return rows.T @ rows + np.eye(len(rows.T)) * own
 
 
 def _of_class(influence: FloatArray, members: NDArray[np.bool_]) -> _Part:

@@ -8,6 +8,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items import comparison as method_comparison
 from bayes_sota.items.comparison import compare_methods, probability_not_better
+from bayes_sota.items.student import student_law
 
 
 @pytest.mark.parametrize(("n", "m"), [(40, 2), (300, 3), (200, 7)])
@@ -165,3 +166,12 @@ def test_a_pair_is_no_surer_on_new_tasks_than_on_new_items():
     sds = [np.std(of.draws[:, 0] - of.draws[:, 1]) for of in (items, tasks)]
     assert sds[1] > sds[0]
     assert tasks.p_false > items.p_false > 0.01
+
+
+def test_tasks_leave_the_prior_of_answers_as_it_is():
+    """Equal answers say as much of a difference of 1 point in two tasks as in one."""
+    right = (np.random.default_rng(1).random(150) < 0.7)[:, None].repeat(2, axis=1)
+    flat = 4 / 2 / 154**2  # four items of the flat prior, each 1/2 of variance of the difference
+    for tasks in (["a"] * 150, ["a", "b"] * 75):
+        ((variance, _),) = student_law(Outcomes(right, tasks=tasks)).gap(0, 1)[1]
+        assert variance == pytest.approx(flat, rel=0.06)
