@@ -37,7 +37,7 @@ from bayes_sota.auc.estimate import (
 )
 from bayes_sota.core.arguments import CORRELATION
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import condensed, surely_drawn
+from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
 
@@ -81,7 +81,8 @@ class AucLaw(BestLaw):
         """Standard deviation of the best estimate."""
         away = self.levels - self.mean()
         cells = (away[1] - away[0]) ** 2 / 6  # Euler and Maclaurin: the integrand ends with slope 1
-        return float(np.sqrt(away[-1] ** 2 - 2 * np.trapezoid(away * self.below, away) + cells))
+        variance = away[-1] ** 2 - 2 * np.trapezoid(away * self.below, away) + cells
+        return float(np.sqrt(max(variance, 0.0)))  # a jump, as at 1, is within a cell
 
     def _quantile(self, q: FloatArray) -> FloatArray:
         rising = np.diff(self.below, prepend=-1.0) > 0
@@ -166,7 +167,8 @@ def auc_maximum_law(
     if isinstance(auc, SkillDistribution):
         m = number_of_classifiers(n_classifiers, None)
         highest = min(float(auc.skill(auc.isf(1e-17))), 1 - 1e-9)
-        scores = scores_below(highest, *sizes, spread_ratio)
+        sure = float(auc.skill(auc.isf(min(CERTAIN / m, 1 - 1e-9))))  # below the best skill
+        scores = scores_below(highest, *sizes, spread_ratio, min(sure, highest))
 
         def inside(skill: FloatArray) -> FloatArray:
             return np.clip(skill, 1e-9, highest)
@@ -183,9 +185,12 @@ def auc_maximum_law(
     return best_estimate(scores, correlation, aucs, copies * (m / copies.sum()))
 
 
-def scores_below(best: float, n_positive: int, n_negative: int, spread_ratio: float) -> AucScores:
-    """Normal scores for fields whose best AUC is at most ``best``."""
-    lowest = best - _BELOW * float(auc_std(best, n_positive, n_negative, spread_ratio))
+def scores_below(
+    best: float, n_positive: int, n_negative: int, spread_ratio: float, sure: float | None = None
+) -> AucScores:
+    """Normal scores for fields whose best AUC is at most ``best``, and at least ``sure``."""
+    least = best if sure is None else sure
+    lowest = least - _BELOW * float(auc_std(least, n_positive, n_negative, spread_ratio))
     return auc_scores(n_positive, n_negative, max(lowest, 0.1), best, spread_ratio)
 
 
@@ -212,7 +217,7 @@ def best_estimate(
     # one that all but surely takes part; those far below it never become the best
     sure = best if n_drawn is None else surely_drawn(aucs, counts, m)
     error = float(scores.standard_error(best))
-    near = aucs >= sure - _FAR * error
+    near = scores.stabilized(aucs) >= scores.stabilized(sure) - _FAR
     most = 9 + int(np.ceil(3 * np.ptp(aucs[near]) / error))
     nodes, weights = condensed(aucs[near], counts[near], most)
     reach = np.array([-_REACH, _REACH])

@@ -217,11 +217,11 @@ def correlations(
     unit = every / _size(every)
     answers = _trust(unit)
     distance = np.sqrt(1 - answers**2)
-    skills = np.concatenate([scores, anchors.skill])
+    skills, here = np.concatenate([scores, anchors.skill]), np.flatnonzero(anchors.entry >= 0)
+    skills[anchors.entry[here]] = anchors.skill[here]  # one classifier has one row
     lead = np.concatenate([leaders[:10], np.arange(m, every.shape[1])])
     by_distance = np.exp(-_FALL_OF_ANSWERS * distances(law, skills[:, None], skills[m:]))
     apart = np.arange(every.shape[1])[:, None] != np.arange(m, every.shape[1])
-    here = np.flatnonzero(anchors.entry >= 0)
     apart[anchors.entry[here], here] = False
     corr = unit.T @ unit[:, m:]
     usual = min(corr[lead][apart[lead]].mean() / by_distance[lead][apart[lead]].mean(), 1.0)

@@ -345,7 +345,8 @@ def draw_alone(
     public, private = pairs.expected(noise, pairs.kind)
     x, y = pairs.observed[:, 0] - public, pairs.observed[:, 1] - private
     weight, first, second = pairs.parts(noise, pairs.kind)
-    weight = weight[:, None] * normal_density(y - x, first + second)
+    fall = 0.5 * (y - x) ** 2 / (first + second)  # relative: far away all densities are 0
+    weight = weight[:, None] * np.exp(fall.min(axis=0) - fall) / np.sqrt(first + second)
     v1, v2 = _one_part(weight, first, second, rng)
     own_sd = np.sqrt(v1 * v2 / (v1 + v2))
     u = (v2 * x + v1 * y) / (v1 + v2) + own_sd * rng.standard_normal(x.size)

@@ -59,6 +59,7 @@ _SOUGHT = [
 ]
 _RATIO = 2
 _LEAST_SPACING = 0.03
+_TINY = 1e-300
 type Draws = dict[str, NDArray[Any]]
 
 
@@ -110,7 +111,7 @@ def _log_differences(pairs: Pairs, noise: Noise, away: FloatArray) -> FloatArray
     """Log density of differences that lie ``away`` (S, k) from delta, (E, S)."""
     weight, first, second = pairs.parts(noise, pairs.kind[: pairs.n_counted])
     density = np.tensordot(weight.T, normal_density(away, (first + second)[:, None]), 1)
-    return np.log(density).sum(axis=-1)
+    return np.log(np.maximum(density, _TINY)).sum(axis=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,14 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, SEED, check_choice, generator_of, refuse_unused
+from bayes_sota.core.arguments import (
+    COUNT,
+    DEFAULT_SEED,
+    SEED,
+    check_choice,
+    generator_of,
+    refuse_unused,
+)
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each
 from bayes_sota.core.priors import FixedCorrelation, MaximumPriors, PairedPriors, Priors, TriesPrior
@@ -264,8 +271,10 @@ def rows_of(
         priors, times = given.priors, () if board.has_own_errors else _TIMES[-1:]
     if board.anchors is not None:
         yield "known skills", "unknown", anew((board.copy_with(anchors=None),), priors)
+    most = max(one.typical_tries for one in boards)
     for k in times:
-        yield "n_classifiers", k, anew(_with_tries(boards, k), priors)
+        if k * most <= COUNT.high:
+            yield "n_classifiers", k, anew(_with_tries(boards, k), priors)
     if found is None:
         yield from _rows_of_maxima(boards, priors, theta0, anew)
     for luck in _LUCKS if any(board.has_submissions for board in boards) else ():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from bayes_sota.auc.estimate import auc_covariance, auc_scores, auc_std
+from bayes_sota.auc.estimate import auc_covariance, auc_scores, auc_std, estimate_cdf
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import Uniform
+from bayes_sota.core.skills import LogitNormal, Uniform
 
 
 def estimates(
@@ -156,3 +156,22 @@ def test_skills_may_be_drawn_up_to_one() -> None:
     )
     assert law.mean() == pytest.approx(best.mean(), abs=4 * best.std() / 30)
     assert law.std() == pytest.approx(best.std(), rel=0.1)
+
+
+@pytest.mark.parametrize(("a", "b"), [(150, 150), (50, 2950)])
+def test_best_of_drawn_aucs_far_below_the_largest_possible(a: int, b: int) -> None:
+    field, m = LogitNormal(1.0, 1.0), 1000
+    law = auc_maximum_law(field, n_positive=a, n_negative=b, n_classifiers=m)
+    edges = np.linspace(0.0, 25.0, 251)  # minus log of the share of better ones
+    shares = np.exp(-edges[:-1]) - np.exp(-edges[1:])
+    aucs = field.skill(field.isf(np.exp(-(edges[1:] + edges[:-1]) / 2)))
+    x = np.linspace(0.96, 0.999, 14)
+    each = [estimate_cdf(x, auc, a, b, 1.0) if auc > 0.5 else np.ones(14) for auc in aucs.tolist()]
+    exact = (shares @ np.array(each) / shares.sum()) ** m
+    np.testing.assert_allclose(law.cdf(x), exact, atol=0.003)
+
+
+def test_law_within_one_cell_has_a_standard_deviation() -> None:
+    field = {"n_positive": 50, "n_negative": 50, "n_classifiers": 10**9, "correlation": 0.9}
+    law = auc_maximum_law(0.99999, **field)
+    assert 0 <= law.std() < 1e-3

@@ -406,3 +406,11 @@ def test_anchors_that_disagree_may_widen_what_is_left():
     known = dict(zip(data.names[:2], data.scores[:2] + far, strict=True))
     posterior = board_posterior(with_known(data, known), draws=200, random_seed=0)
     assert all(np.isfinite(draws).all() for draws in posterior.draws.values())
+
+
+def test_an_anchor_that_competes_has_the_correlations_of_its_anchor() -> None:
+    right = np.random.default_rng(3).random((40, 6)) < [0.95, 0.9, 0.6, 0.7, 0.8, 0.5]
+    known = {"1": Known(0.6, se=0.01), "2": Known(0.97, se=0.01), "3": Known(0.9, se=0.01)}
+    data = with_known(bs.Outcomes(right), known, only=["3"])
+    found = room.correlations(*room._of_items(data))
+    assert_allclose(found[:2], found[5:7], atol=1e-12)

@@ -127,3 +127,9 @@ def test_models_and_reference_skills_reach_the_result() -> None:
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         bs.estimate_sota(board, **options)
+
+
+def test_no_row_has_more_classifiers_than_a_board_can_have() -> None:
+    board = bs.BestScore(0.9, n_test=100, n_classifiers=10**9)
+    rows = bs.sota_sensitivity(board, draws=200)
+    assert rows.value[rows.assumption == "n_classifiers"].tolist() == [0.5]

@@ -74,3 +74,13 @@ def test_monte_carlo_errors_are_what_other_seeds_give() -> None:
     ratio = np.mean(found, axis=0)[:, 1] / np.std(found, axis=0, ddof=1)[:, 0]
     low, high = np.sqrt(chi2.ppf([0.001, 0.999], 11) / 11)
     assert np.all((ratio > 0.8 / high) & (ratio < 1.5 / low)), ratio
+
+
+def test_scores_far_from_all_others_on_few_items() -> None:
+    public, private = np.ones((2, 60))
+    public[18], private[[24, 30, 34, 44, 45]] = 0.9, 0.9
+    numbers = np.random.default_rng(0).integers(1, 30, 60).tolist()
+    boards = bs.PairedBoards(public, private, n_test=10, submissions=numbers)
+    found = bs.estimate_paired(boards, draws=50, chains=2, random_seed=1)
+    for values in found["posterior"].data_vars.values():
+        assert np.isfinite(values).all()
