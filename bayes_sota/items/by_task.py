@@ -48,6 +48,7 @@ from bayes_sota.items.student import student_law
 
 _NODES = 80  # of the grid of tau
 _BORROWED = 2.0  # items or clusters of a task's variance
+_PRIOR_ITEMS = 1.0  # of a task: there are many, and the same prior in each would add up
 _TINY = 1e-12  # of the largest variance of a contrast
 
 
@@ -239,7 +240,7 @@ def errors_by_task(data: Outcomes) -> TaskErrors:
         raise InputError(f"every task has one {one}, which shows no variance within a task")
     covariance, freedom = np.zeros((weights.size, m, m)), np.zeros(weights.size)
     for t in known:
-        law = student_law(data.subset(items=task == t))
+        law = student_law(data.subset(items=task == t), _PRIOR_ITEMS)
         covariance[t] = sum(part.covariance for part in law.parts)
         freedom[t] = law.parts[0].freedom
     unit = covariance * (freedom + 1)[:, None, None]

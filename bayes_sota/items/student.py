@@ -28,7 +28,7 @@ from bayes_sota.data.outcomes import Outcomes
 
 _BORROWED = 2.0  # degrees of freedom of a variance between tasks that it borrows from all
 _FEW = 10  # clusters, or items of one class
-PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair
+PRIOR_ITEMS = 4.0  # of answers: one for each cell of a pair, all patterns equally probable
 _NODES = 64  # of the scale of each of two parts
 
 
@@ -92,8 +92,8 @@ def student_below(away: float, parts: Sequence[tuple[float, float]]) -> float:
     return float(weights @ chances @ weights) / 4
 
 
-def student_law(data: Outcomes) -> StudentLaw:
-    """Law of the methods' scores, no answer missing."""
+def student_law(data: Outcomes, prior: float = PRIOR_ITEMS) -> StudentLaw:
+    """Law of the methods' scores, no answer missing; answers have so many items of the prior."""
     means, n = data.scores, data.n_items
     tasks, alone = data.tasks is not None, data.clusters is None
     if data.new != "items" if data.is_answers else tasks and alone:
@@ -102,12 +102,12 @@ def student_law(data: Outcomes) -> StudentLaw:
     if data.labels is not None and alone:
         parts = [_of_class(data.influence, data.labels == kind) for kind in (True, False)]
         return StudentLaw(means, means, parts, n)
-    prior = PRIOR_ITEMS if data.is_answers else 0.0  # all patterns of answers equally probable
+    prior = prior if data.is_answers else 0.0
     kish = data.average.kish if data.is_answers and tasks else float(n)
     codes, weights = data.task_codes
     if data.is_answers and tasks and alone:
         centre = (kish * means + prior / 2) / (kish + prior)
-        covariance = smoothed_covariance(data.values, codes, weights)
+        covariance = smoothed_covariance(data.values, codes, weights, prior)
         part = _Part(covariance, max(float(n - weights.size), 1.0))
         return StudentLaw(means, centre, [part], n)
     items = kish + prior
@@ -140,11 +140,13 @@ def _known_covariance(data: Outcomes) -> FloatArray:
     return covariance + np.eye(2) * max(float(lacking), 0.0) / 2
 
 
-def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray) -> FloatArray:
+def smoothed_covariance(
+    values: FloatArray, tasks: IntArray, weights: FloatArray, prior: float = PRIOR_ITEMS
+) -> FloatArray:
     """Covariance of averages over tasks without clusters, (m, m), of which no difference is 0.
 
     Every product of two entries is treated as the square of one in ``data.averages.averaged``, with
-    the four items of the flat prior in place of one, a quarter of variance each; the variance of a
+    the items of the flat prior in place of one, a quarter of variance each; the variance of a
     difference is then that of the answers' differences, smoothed in the same way.
 
     Examples
@@ -156,15 +158,15 @@ def smoothed_covariance(values: FloatArray, tasks: IntArray, weights: FloatArray
     """
     means, sizes = group_means(values, tasks), np.bincount(tasks).astype(float)[:, None]
     of_spread, of_distance, kish = shrinkage(sizes, weights[:, None])
-    share = kish / (kish + PRIOR_ITEMS)
+    share = kish / (kish + prior)
     rows = np.vstack(
         [
             np.sqrt(of_spread * share / sizes)[tasks] * (values - means[tasks]),
-            np.sqrt(of_spread / kish * PRIOR_ITEMS) * share * (means - 0.5),
+            np.sqrt(of_spread / kish * prior) * share * (means - 0.5),
             np.sqrt(of_distance) * share * (means - weights @ means),
         ]
     )
-    own = of_spread.sum() * PRIOR_ITEMS / (kish + PRIOR_ITEMS) / 4
+    own = of_spread.sum() * prior / (kish + prior) / 4
     return rows.T @ rows + np.eye(len(rows.T)) * own
 
 
