@@ -28,7 +28,7 @@ from scipy.special import ndtri
 
 from bayes_sota.claims.accuracies import at_most
 from bayes_sota.core.arguments import ASSURANCE, LEVEL
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.errors import InputError, listed
 from bayes_sota.core.numerics import more_items
 from bayes_sota.core.text import nearest
 from bayes_sota.data.outcomes import Outcomes
@@ -96,7 +96,8 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
     """The columns of two methods."""
     for name in pair:
         if name not in outcomes.names:
-            raise InputError(f"there is no method {name!r}{nearest(name, outcomes.names)}")
+            known = nearest(name, outcomes.names) or f"; there are {listed(outcomes.names)}"
+            raise InputError(f"there is no method {name!r}{known}")
     if pair[0] == pair[1]:
         raise InputError(f"a pair is two methods, got {pair[0]!r} twice")
     return outcomes.subset([j for j, name in enumerate(outcomes.names) if name in pair])

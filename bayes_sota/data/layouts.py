@@ -83,7 +83,7 @@ class Header:
 
     def scores(self) -> list[str]:
         """Free numeric columns that no name rules out; yes and no only beside 0 and 1."""
-        ends = [*SETS["spreads"], *words.ROLES["n"]]
+        ends = [*SETS["spreads"], *SETS["bounds"], *words.ROLES["n"]]
         beside = {key(name) + end for name in self.table.columns for end in ends}
         found = [
             name

@@ -29,7 +29,8 @@ from bayes_sota.data.words import is_loss
 _SAMPLES = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\d(T\d\d[-:]\d\d[-:]\d\d(\.\d+)?)?)\.jsonl?(\.gz|\.zip)?"
 )
-_PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", "*.eval"), ("*.json", "*.json.gz")
+_INSPECT = "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json"
+_PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", *_INSPECT), ("*.json", "*.json.gz")
 _ABOUT_SAMPLES = frozenset(("doc_hash", "resps", "doc", "filter"))
 _NO_METRICS = frozenset(("doc_id", "target", "doc_hash", "prompt_hash", "target_hash"))
 _USUAL = ("acc", "exact_match", "acc_norm", "quasi_exact_match", "accuracy", "score")
@@ -206,9 +207,15 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
-    others = [name for name in dict.fromkeys(table.columns["metric"]) if name not in ("", *used)]
+    asked = (metric or "").replace(",none", "")
+    own = {task for task, name in chosen.items() if name not in (asked, *asked.split("+"))}
+    others = dict.fromkeys(
+        name
+        for task, name in zip(tasks, table.columns["metric"], strict=True)
+        if task in own and name not in ("", chosen[task])
+    )
     note = f"scores are {listed(used)}; there are also {listed(others)}"
-    found = table.take(kept, *[note] * (not metric and len(others) > 0))
+    found = table.take(kept, *[note] * bool(others))
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}

@@ -121,6 +121,8 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))
         summaries = {name for name in set(names) if is_summary_row(name, role == "entry")}
+        if summaries:  # alone, "n" may be an item
+            summaries |= {name for name in set(names) if key(name) in ("n", "count")}
         dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped:
         return table

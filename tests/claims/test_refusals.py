@@ -66,6 +66,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (cases([0.1, 0.1, 0.1]), "not all the same"),
     (lambda: Pilot.of(one_run).variance(2), "does not show what more would add"),
     (lambda: Pilot.of(of_runs.about("runs")), "no --new"),
+    (lambda: Pilot.of(one_run, ("1", "candidate")), 'no method .candidate.; there are "1", "2"$'),
     (lambda: bs.claims.plan_from_pilot(one_run, 0.0), "gap must be"),
     (lambda: bs.claims.plan_from_pilot(one_run, 1.0), f"gap{BELOW_ONE}"),
     (lambda: bs.claims.report_gate(one_run, ("1", "2"), margin=1.0), f"margin{BELOW_ONE}"),

@@ -144,6 +144,9 @@ def test_one_of_several_metrics_and_filters_counts(tmp_path: Path) -> None:
         samples(tmp_path / "m", "x", task, *(sample(i, 0.0, **more) for i in range(3)))
     both = read_outcomes(tmp_path / "m", metric="acc_norm+f1")
     assert scores_of(both) == {"x": [1] * 6}
+    assert not any("also" in note for note in both.notes)
+    left = read_outcomes(tmp_path / "m", metric="f1").notes  # arc has none
+    assert 'scores are "acc", "f1"; there are also "acc_norm"' in left
     refused('no metric "em"', read_outcomes, tmp_path / "m", metric="acc_norm+em")
     numbers = read_outcomes(path, metric="perplexity", direction="lower")
     assert (numbers.metric, numbers.scores.tolist()) == ("mean", [-4])
@@ -231,6 +234,13 @@ def archive_of(path: Path, log: dict[str, Any]) -> Path:
     members = {f"samples/{n}_epoch_1.json": row for n, row in enumerate(log["samples"], start=1)}
     members["header.json"] = {key: value for key, value in log.items() if key != "samples"}
     return archived(path, {"_journal/start.json": {}, **members})
+
+
+def test_a_folder_may_have_both_kinds_of_logs(tmp_path: Path) -> None:
+    archive_of(tmp_path / "a.eval", log_of("a", "C", "I"))
+    written(tmp_path, log_of("b", "I", "C"), "2024-10-15T12-53-13-04-00_quiz_x1.json")
+    written(tmp_path, {"a.eval": {}}, "logs.json")  # a list that the tool may write beside them
+    assert scores_of(read_outcomes(tmp_path)) == {"a": [1, 0], "b": [0, 1]}
 
 
 def test_grades_of_logs_and_archives(tmp_path: Path) -> None:
