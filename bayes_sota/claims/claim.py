@@ -169,11 +169,14 @@ class Claim(ABC):
         unknown = np.linspace(*self.ends, points)
         return np.column_stack([unknown, self.at(unknown)])
 
-    def needed(self, level: float) -> float | None:
-        """Least value of the unknown at which P(false) is ``level`` at most; None at no value."""
-        low, high = self.ends
+    def needed(self, level: float, at: Callable[[Any], Any] | None = None) -> float | None:
+        """Least value of the unknown at which P(false) is ``level`` at most; None at no value.
+
+        P(false) is ``at`` of the value; default ``self.at``.
+        """
+        (low, high), at = self.ends, at or self.at
         place = partial(np.interp, xp=[0, _CELLS], fp=[low, high])
-        cell = bisect_left(range(_CELLS + 1), True, key=lambda k: bool(self.at(place(k)) <= level))
+        cell = bisect_left(range(_CELLS + 1), True, key=lambda k: bool(at(place(k)) <= level))
         return float(place(cell)) if cell <= _CELLS else None
 
     def rope(self, half_width: float) -> dict[str, float]:

@@ -101,8 +101,8 @@ def reported_claim(
     Parameters
     ----------
     accuracy_a, accuracy_b : str or float
-        As printed; text keeps its digits ("0.90" has two). Each is rounded on its own. A has at
-        least as many right as B, also where both print alike.
+        As printed; text keeps its digits ("0.90" has two). Both have the digits of the longer one,
+        whose zeros may be lost. A has at least as many right as B, also where both print alike.
     n_test : int
         Number of items.
     congruence : float, optional
@@ -121,12 +121,11 @@ def reported_claim(
     >>> claim.counts_a, claim.counts_b, round(claim.p_false, 3)
     ((448, 452), (438, 442), 0.1)
     """
-    typed = {"A": accuracy_a, "B": accuracy_b}
-    printed = [parse_scores([x], percent=False, subjects=[who]) for who, x in typed.items()]
-    a, b = (float(one.values[0]) for one in printed)
+    printed = parse_scores([accuracy_a, accuracy_b], percent=False, subjects=["A", "B"])
+    a, b = printed.values.tolist()
     n = Accuracies(a=a, b=b, n=n_test).n
-    ends = [count_bounds(one.scaled, np.array([n]), one.unit, "nearest") for one in printed]
-    counts_a, counts_b = ((int(fewest[0]), int(most[0])) for fewest, most in ends)
+    ends = count_bounds(printed.scaled, np.array([n]), printed.unit, "nearest")
+    counts_a, counts_b = np.transpose(ends).tolist()
     for value, (fewest, most) in ((a, counts_a), (b, counts_b)):
         if fewest > most:
             near = (int(value * n) / n, min(int(value * n) + 1, n) / n)
@@ -149,7 +148,7 @@ def reported_claim(
         shared = np.clip(congruence, np.maximum(0, x_a + x_b - n) / n, x_b / n)
     p = false_claim_probability(x_a / n, x_b / n, n, shared)
     mean, low, high = (float(x) for x in (weights @ p / weights.sum(), p.min(), p.max()))
-    return PrintedClaim(mean, low, high, counts_a, counts_b)
+    return PrintedClaim(mean, low, high, tuple(counts_a), tuple(counts_b))
 
 
 def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:

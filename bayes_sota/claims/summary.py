@@ -123,7 +123,7 @@ def report_claim(
     content |= {
         "names": [*names],
         "n_test": claim.n,
-        f"{claim.unknown}_needed": claim.needed(level),
+        f"{claim.unknown}_needed": _needed(claim, level, found, printed),
         "sensitivity": claim.curve(_COARSE).tolist() if claim.ends[0] < claim.ends[1] else [],
         "by_n_test": [[n, claim.p_false(n)] for n in _round_sizes(claim.n, needed)],
         "n_test_needed": needed,
@@ -173,7 +173,7 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
                 ends = at(claim.plausible[1]).p_false, at(claim.plausible[0]).p_false
             found["rounding"] = {**vars(rounded), "exact": p}
             p = rounded.p_false
-            if any(len(text.partition(".")[2]) == 1 for text in printed):
+            if max(len(text.partition(".")[2]) for text in printed) == 1:
                 notes.append(_ONE_DIGIT)
         except ImpossibleAccuracyError as error:
             found["rounding"] = None
@@ -182,6 +182,16 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
     if ends[0] <= level < ends[1]:
         verdict = f"depends on the {claim.unknown}"
     return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
+
+
+def _needed(
+    claim: Claim, level: float, found: Mapping[str, Any], printed: tuple[str, str] | None
+) -> float | None:
+    """``needed``, with what printed digits of accuracies leave open."""
+    if printed is None or not found.get("rounding"):
+        return claim.needed(level)
+    at = partial(reported_claim, *printed, claim.n)
+    return claim.needed(level, lambda unknown: at(unknown).p_false)
 
 
 def sizes_as_printed(claim: Accuracies, rounded: Mapping[str, Any], level: float) -> Sizes:
@@ -274,8 +284,6 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         if claim.assumption.startswith("typical"):
             always = f" at every typical {claim.unknown}"
         yield f"It is {verdict} at {level:g}{always}."
-    elif needed is None or needed <= claim.ends[0]:
-        yield f"Whether it is supported at {level:g} {verdict} and on the rounding."
     else:
         only = f"both got at least {rounded_up(100 * needed, 1)} % of the items right"
         if claim.unknown == "correlation":

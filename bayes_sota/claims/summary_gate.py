@@ -39,7 +39,7 @@ from bayes_sota.core.types import Seed
 from bayes_sota.data.answers import RUNS_DIFFER
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
-from bayes_sota.items.comparison import MethodComparison, compare_methods
+from bayes_sota.items.comparison import MethodComparison, compare_methods, without_error
 from bayes_sota.leaderboard.anchors import notes_of_anchors
 
 Required = Literal["better", "not-worse"]
@@ -75,8 +75,9 @@ def report_gate(
     -------
     Report
         ``content`` has ``verdict`` ("better", "not-worse", "worse" or "undecided"), ``passed``
-        (None without ``require``), ``p`` and ``p_needed`` of what is ``claimed``, ``n_more`` items
-        that would decide if the difference stays, and the pair as the only row of ``pairs``.
+        (None without ``require``; False if there are ``reasons`` for doubt), ``p`` and ``p_needed``
+        of what is ``claimed``, ``n_more`` items that would decide if the difference stays, and the
+        pair as the only row of ``pairs``.
 
     Raises
     ------
@@ -115,7 +116,10 @@ def report_gate(
         size, unit = len(set(both.tasks)), "task"
     of_known, doubts = notes_of_anchors(outcomes)
     doubts += [RUNS_DIFFER] * (RUNS_DIFFER in outcomes.notes)  # so no gate passes
+    doubts += without_error(both, *pair)
     content = _judged(law, require, margin, ci_prob, size) | {"notes": of_known}
+    if doubts and require:
+        content["passed"] = False
     content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
@@ -164,7 +168,8 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
         items = about(content["n_more"]).capitalize()
         yield f"{items} more {more}s would decide if the difference stays."
     if content["passed"] is not None:
-        yield "PASSED." if content["passed"] else "FAILED."
+        doubtful = ": the result is not to be trusted" * (p > needed)
+        yield "PASSED." if content["passed"] else f"FAILED{doubtful}."
     if rope := row.get("rope"):
         yield said_of_rope(rope, of.are_shares)
 

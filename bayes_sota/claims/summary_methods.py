@@ -30,7 +30,7 @@ from bayes_sota.core.text import counted, decimals_for, decimals_of, listed, spa
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison
-from bayes_sota.items.comparison import MethodComparison, compare_methods
+from bayes_sota.items.comparison import MethodComparison, compare_methods, without_error
 
 _DRAWS = 4000  # of the joint posterior
 _MOST_PAIRS = 20_000
@@ -62,6 +62,7 @@ def answers_report(
     tree = partial(comparison_tree, of, outcomes, seed=seed, **of_tree)
     if isinstance(of, MethodComparison):
         content |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
+    content["diagnostics"] = {"ok": not reasons, "reasons": [*reasons]}
     return claim_report(
         content,
         list(said),
@@ -290,6 +291,11 @@ def report_pairs(
             | {"p_adjusted": float(p), "told_apart": bool(p < 1 - ci_prob), "p_false": p_false}
             | {"p_false_mcse": 0.0 if a == of.winner else share_mcse(p_false, draws)}
         )
+    reasons = list[str]()
+    for row in rows:
+        if doubts := without_error(outcomes, row["a"], row["b"]):
+            row |= {"p_adjusted": 1.0, "told_apart": False}
+            reasons += doubts
     apart = sum(row["told_apart"] for row in rows)
     content = {"pairs": rows, "n_pairs": len(rows), "n_told_apart": apart, "prob": ci_prob}
     columns: Row = {
@@ -312,7 +318,16 @@ def report_pairs(
         f"{1 - ci_prob:.3g} can be distinguished."
     )
     return answers_report(
-        outcomes, of, seed, content, rows, columns, said=said, how=how, legend=legend
+        outcomes,
+        of,
+        seed,
+        content,
+        rows,
+        columns,
+        said=said,
+        how=how,
+        legend=legend,
+        reasons=reasons,
     )
 
 

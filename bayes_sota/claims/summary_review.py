@@ -7,7 +7,6 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 """
 
 from collections.abc import Mapping
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -206,8 +205,7 @@ def _judged(
             continue
         percent |= in_percent
         digits = max(len(text.partition(".")[2]) for text in printed)
-        a, b = (f"{Decimal(text):.{digits}f}" for text in printed)  # with zeros that cells lost
-        found = judged(claim, level, (a, b) if digits > 1 else None)
+        found = judged(claim, level, printed if digits > 1 else None)
         averages += [table.lines[row]] * bool(found["notes"])
         assumption = f"{claim.unknown} {claim.assumption}"
         if isinstance(claim, Means) and claim.imputed:

@@ -42,6 +42,7 @@ from bayes_sota.items.student import PRIOR_ITEMS, remarks_on, student_below, stu
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
 _BLOCK = 500  # draws at a time
 _TIE = 1e-12  # of the largest score
+_ROUND_OFF = 1e-9  # of a difference
 _MOST_WEIGHTS = 1e7  # draws times patterns: half a second; more patterns make normal skills
 
 
@@ -197,6 +198,14 @@ def compare_methods(
         best = right[:, first]
         p_not_below = probability_not_better(best @ (1 - right), (1 - best) @ right)
         drawn, again = exact or (drawn, again)
+    if len(order) == 2 and np.ptp(right, axis=1).max() == 0:
+        gave = (
+            "gave the same answer to"
+            if data.is_answers and not data.runs_in_words
+            else "have the same score on"
+        )
+        size = counted(data.n_items, data.unit)
+        notes.append(f"both {gave} all {size}: are these different models?")
     place, bounds = np.argsort(order), bounds_of(data)
     return MethodComparison(
         methods=outcomes.names,
@@ -219,6 +228,21 @@ def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
     lost = outcomes.n_items - kept.n_items
     notes = [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
     return kept, [*notes, *notes_on_average(kept)]
+
+
+def without_error(data: Outcomes, first: str, second: str) -> list[str]:
+    """Why the difference of two methods cannot be trusted: numbers that differ all by the same.
+
+    Round-off is no spread. Equal numbers are no difference.
+    """
+    if data.is_answers:
+        return []
+    of = [data.names.index(first), data.names.index(second)]
+    away, gap = np.diff(data.influence[:, of]), np.diff(data.scores[of])
+    if np.abs(away).max() >= _ROUND_OFF * np.abs(gap).max():
+        return []
+    where = f"on every {data.unit}" + " of a task" * (data.tasks is not None)
+    return [f"{first} and {second} differ by the same amount {where}: its error is not known"]
 
 
 def bounds_of(data: Outcomes) -> tuple[float, float]:

@@ -74,8 +74,22 @@ def test_as_many_more_items_decide() -> None:
 def test_a_gate_has_doubts_where_runs_share_an_error_or_an_anchor_contradicts() -> None:
     data = answers(0.05)
     for doubtful in (data.copy_with(notes=[RUNS_DIFFER]), with_known(data, {"old": "0.3/9000"})):
-        assert report_gate(doubtful, ("new", "old"), require="better").reasons
-    assert not report_gate(data, ("new", "old"), require="better").reasons
+        found = report_gate(doubtful, ("new", "old"), require="better", draws=100)
+        assert found.content["verdict"] == "better"
+        assert (found.content["passed"], "PASSED" in found.text) == (False, False)
+        assert "FAILED: the result is not to be trusted." in found.text
+        assert found.content["diagnostics"] == {"ok": False, "reasons": list(found.reasons)}
+        assert found.reasons
+        assert report_gate(doubtful, ("new", "old"), draws=100).content["passed"] is None
+    trusted = report_gate(data, ("new", "old"), require="better", draws=100).content
+    assert (trusted["passed"], trusted["diagnostics"]) == (True, {"ok": True, "reasons": []})
+
+
+def test_methods_that_always_answer_alike_are_pointed_out() -> None:
+    data, asked = answers(0.0, 60), "oth gave the same answer to all 60 items: are these different"
+    twice = Outcomes(data.values[:, [0, 0]], names=data.names)
+    assert asked in report_gate(twice, ("new", "old"), draws=100).text
+    assert asked not in report_gate(data, ("new", "old"), draws=100).text
 
 
 def test_no_seed_decides_a_gate() -> None:

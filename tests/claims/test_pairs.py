@@ -29,6 +29,19 @@ def test_all_pairs_have_what_each_has_by_itself() -> None:
     assert found["n_told_apart"] == sum(row["told_apart"] for row in found["pairs"]) >= 3
 
 
+def test_a_difference_without_spread_but_round_off_is_not_trusted() -> None:
+    values = np.array([[0.80, 0.83, 0.4], [0.70, 0.73, 0.9], [0.61, 0.64, 0.6]])
+    data = Outcomes(values, names=["a", "b", "c"], metric="mean")
+    found = report_pairs(data, draws=200)
+    (reason,) = found.reasons
+    assert reason.startswith("b and a differ by the same amount on every item")
+    assert not next(row for row in found.content["pairs"] if row["b"] == "a")["told_apart"]
+    assert report_gate(data, ("b", "a"), require="better", draws=200).content["passed"] is False
+    values[0, 0] += 1e-6
+    others = Outcomes(values, names=["a", "b", "c"], metric="mean")
+    assert not report_pairs(others, draws=200).reasons
+
+
 @pytest.mark.slow
 def test_equal_methods_are_seldom_distinguished() -> None:
     """Of 300 tables of six equal methods .05 are expected to have a pair distinguished."""

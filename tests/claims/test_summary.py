@@ -23,7 +23,7 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options: Any
         (("0.90", "0.88", 500), {"names": ("ours", "theirs")},
          ("The claim that ours (0.90) outperforms theirs (0.88) on 500 items is false with "
           "probability 0.10 (< 0.01 to 0.17, depending on the congruence).",
-          "supported at 0.05 only if both got at least 85.4 % of the items right.",
+          "supported at 0.05 only if both got at least 85.8 % of the items right.",
           "P(false) falls to 0.05 at 826 items (167 to 1,492, depending on the congruence; 436 to "
           "2,222, depending on the rounding).",
           "which allow 0.04 to 0.19; exact numbers would give 0.09", "Please report")),
@@ -33,7 +33,7 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options: Any
         (("0.80", "0.79", 100), {}, ("not supported at 0.05, whatever the congruence",)),
         (("0.95", "0.85", 500), {}, ("supported at 0.05, whatever the congruence",)),
         (("0.913", "0.9", 100), {}, ("No whole number of 100 items gives the accuracy 0.913",)),
-        (("0.9", "0.90", 500), {}, ("One digit after the point is taken as printed",)),
+        (("0.9", "0.9", 500), {}, ("One digit after the point is taken as printed",)),
         (("0.90", "0.88", 500), {"domain": "language-models"},
          ("an odds ratio of 5.5 (1.6 to 26) of 122 pairs",)),
     ],
@@ -42,6 +42,20 @@ def test_the_paragraph_of_accuracies(claim, options, parts) -> None:
     text = report_of(*claim, **options).text
     assert [part for part in parts if part not in text] == []
     assert ("Please report" in text) == ("known" not in options)
+
+
+def test_the_congruence_needed_is_the_one_that_supports_the_claim() -> None:
+    needed = report_of("0.90", "0.88", 500).content["congruence_needed"]
+    assert needed > Accuracies(a=0.90, b=0.88, n=500).needed(0.05)
+    assert report_of("0.90", "0.88", 500, needed).content["p_false"] == pytest.approx(0.05)
+    exact = report_of("0.913", "0.9", 100).content["congruence_needed"]  # no counts print so
+    assert exact == Accuracies(a=0.913, b=0.9, n=100).needed(0.05)
+
+
+def test_both_have_the_digits_of_the_longer_number() -> None:
+    found, same = (report_of("0.902", b, 500).content for b in ("0.9", "0.900"))
+    assert (found["p_false"], found["notes"]) == (same["p_false"], [])
+    assert found["rounding"]["counts_b"] == (450, 450)
 
 
 @pytest.mark.parametrize("known", [None, 0.86])

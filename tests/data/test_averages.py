@@ -78,10 +78,10 @@ def test_the_covariance_has_the_variances_of_each_entry():
     found = averaged(values, task, None, weights)
     middle = (found.scores * found.kish + 0.5) / (found.kish + 1)
     variance = middle * (1 - middle) / (found.effective - 1)
-    covariance = smoothed_covariance(values, task, weights)
+    covariance = smoothed_covariance(values, task, weights, 1.0)
     np.testing.assert_allclose(np.diagonal(covariance), variance)
     assert np.linalg.eigvalsh(covariance).min() > 0
-    alike = smoothed_covariance(values[:, [0, 0]], task, weights)
+    alike = smoothed_covariance(values[:, [0, 0]], task, weights, 1.0)
     assert 0.8 < alike[0, 1] / alike[0, 0] < 1
 
 
