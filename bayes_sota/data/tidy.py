@@ -4,6 +4,7 @@ A score belongs to an *entry* (model, method, team) and, except on a leaderboard
 round, fold); it may have a *task*, a *cluster* and a *run*. Containers are pivots of this.
 """
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -273,10 +274,16 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
         groups = list(zip(*map(labels.get, known), strict=True)) or [()] * len(table)
         if not known or 2 * len(set(groups)) <= len(table):  # else rows are tasks
             labels["unit"] = np.array(list(map(str, numbered(groups))), object)
+    if "cluster" in labels and is_role_word(layout.roles["cluster"], "unit"):
+        labels.setdefault("unit", labels["cluster"])
     for role in ("task", "cluster"):  # where units are numbered anew in each
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
             labels["unit"] = labels[role] + "/" + labels["unit"]
+            if "unit" in layout.roles and not table.origin and "cluster" not in labels:
+                fix = f"--column cluster={shlex.quote(layout.roles['unit'])}"
+                same = "items of the same name in several tasks count as different items"
+                notes.append(f"{same}; if each is one case, say so with {fix}")
     if "entry" not in labels and layout.across != "entry":
         labels["entry"] = np.array([f"entry {i}" for i in range(1, len(table) + 1)], object)
     return labels, notes

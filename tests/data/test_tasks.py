@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.averages import korn_graubard
 from bayes_sota.data.boards import average_tasks
 from bayes_sota.data.outcomes import Outcomes
@@ -86,3 +87,16 @@ def test_ways_to_say_the_items_agree():
     assert listed == named == average_tasks(scores, n_test=np.tile(SIZES, (2, 1)))
     assert (listed.tasks, listed.names, listed.n_items) == (TASKS, ("x", "y"), 305)
     assert average_tasks(scores, n_test=50).n_items == 150
+
+
+def test_a_case_in_several_tasks_may_be_one_cluster():
+    """Two organs of each case: the case is its cluster if a user says so, and else a note asks."""
+    rows = [
+        (f"c{i}", o, m, (i + len(o)) % 7 / 7) for i in range(9) for o in ("a", "bc") for m in "xy"
+    ]
+    frame = pd.DataFrame(rows, columns=["case", "organ", "method", "dice"])
+    known = read_outcomes(frame, task="organ", cluster="case")
+    assert (known.n_items, known.n_clusters) == (18, 9)
+    plain = read_outcomes(frame, task="organ")
+    assert plain.clusters is None
+    assert any(note.endswith("say so with --column cluster=case") for note in plain.notes)
