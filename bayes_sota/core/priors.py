@@ -518,6 +518,8 @@ class Priors:
 
     def __post_init__(self) -> None:
         """Check kinds."""
+        wanted = "a prior of skills is LogitNormalSkill((0.3, 0.9), (0.1, 0.8)) or the like"
+        _require(isinstance(self.skill, SkillPrior | None), f"{wanted}, got {self.skill!r}")
         for given in (self.correlation, self.submission_luck):
             wanted = "a prior of a correlation is FixedCorrelation(0.8), BetaCorrelation(16, 4) or "
             _require(isinstance(given, CorrelationPrior | None), f"{wanted}the like, got {given!r}")
