@@ -38,8 +38,19 @@ def _prepare_process() -> None:
         import warnings
 
         warnings.simplefilter("ignore")
-        # Files that are left half open by Ctrl-C complain when they are collected.
-        sys.unraisablehook = lambda _: None
+        sys.unraisablehook = _interrupt_again
+
+
+def _interrupt_again(told: Any) -> None:
+    """Interrupt the program where Ctrl-C came while an object was collected, which swallows it.
+
+    Other complaints are not told: files that an interrupt leaves half open make them.
+    """
+    if told.exc_type is KeyboardInterrupt:
+        import _thread
+        import threading
+
+        threading.Timer(0.02, _thread.interrupt_main).start()
 
 
 def _run(arguments: Sequence[str] | None) -> Any:

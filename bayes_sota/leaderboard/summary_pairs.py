@@ -161,7 +161,7 @@ def _legend(content: dict[str, Any]) -> list[str]:
 def _sentences(content: dict[str, Any]) -> list[str]:
     """The best team, the public winner, and who gained beyond luck."""
     winner, prob, names = (content[k] for k in ("public_winner", "prob", "gained_beyond_luck"))
-    modelled = f"None of the {text.counted(content['n_modelled'], 'modelled team')}"
+    modelled = f"No team (of {content['n_modelled']:,} modelled)"
     gained = f"{modelled} gained more on the public board than luck, selection and shift explain."
     if names:
         teams = text.listed([text.plain_text(name, 60) for name in names])

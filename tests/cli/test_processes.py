@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+import time
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import pytest
+
+from bayes_sota.cli.main import _interrupt_again
 
 ODD = """
 import sys
@@ -72,3 +76,9 @@ def test_output_that_nobody_reads_any_more():
     command = f'"{sys.executable}" -c "$0" odd 20000 | true; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(["bash", "-c", command, ODD], capture_output=True, timeout=30)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_interrupt_that_a_destructor_swallows_comes_again():
+    with pytest.raises(KeyboardInterrupt):
+        _interrupt_again(SimpleNamespace(exc_type=KeyboardInterrupt))
+        time.sleep(5)
