@@ -79,6 +79,6 @@ def test_output_that_nobody_reads_any_more():
 
 
 def test_an_interrupt_that_a_destructor_swallows_comes_again():
+    _interrupt_again(SimpleNamespace(exc_type=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        _interrupt_again(SimpleNamespace(exc_type=KeyboardInterrupt))
         time.sleep(5)
