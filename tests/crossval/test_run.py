@@ -35,6 +35,8 @@ def test_scores_and_probabilities_are_those_of_scikit_learn(n_classes: int, scor
     codes = np.unique(y, return_inverse=True)[1]  # some scores take no words
     logistic = make_pipeline(StandardScaler(), LogisticRegression())
     learners = {"nb": GaussianNB(), "5nn": KNeighborsClassifier(), "logistic": logistic}
+    if scoring == "average_precision":
+        del learners["logistic"]  # whose words it takes from scikit-learn 1.9 on
     runs = run(learners, X=rows, y=y, scoring=scoring)
     for (j, learner), (i, seed) in product(
         enumerate(learners.values()), enumerate(runs.partition_seeds)
