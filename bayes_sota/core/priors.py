@@ -23,7 +23,7 @@ from bayes_sota.core.arguments import (
     refuse_unused,
 )
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, expit, logit
+from bayes_sota.core.skills import Beta, LogitNormal, SkillDistribution, Uniform, logit
 from bayes_sota.core.types import FloatArray
 
 type Ends = tuple[float, float]
@@ -113,20 +113,6 @@ class SkillPrior(FieldPriors):
 
     family: ClassVar[str] = ""
     law: ClassVar[type[SkillDistribution]]
-
-    @classmethod
-    def from_range(cls, low: float, high: float) -> "SkillPrior":
-        """Prior from the accuracies between which 95 % of the classifiers are believed to lie.
-
-        The median classifier lies within the middle half of that range (on the log-odds scale)
-        with probability 95 %, and the spread within a factor of two of what the range implies.
-        """
-        check_range("range", (low, high), 0.0, 1.0, "accuracies in (0, 1)")
-        a, b = float(logit(low)), float(logit(high))
-        centre, width = (a + b) / 2, b - a
-        spread = width / (2 * NORMAL_975)
-        typical = (float(expit(centre - width / 4)), float(expit(centre + width / 4)))
-        return cls(typical=typical, spread=(spread / 2, min(spread * 2, 4.999)))
 
     def distribution(self, location: ArrayLike, spread: ArrayLike) -> SkillDistribution:
         """P(theta) for given hyperparameters, which may be arrays."""

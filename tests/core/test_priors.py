@@ -13,12 +13,11 @@ from bayes_sota.core.priors import (
     LogitNormalSkill,
     MaximumPriors,
     Priors,
-    UniformSkill,
     UniformTries,
     board_priors,
     maximum_priors,
 )
-from bayes_sota.core.skills import expit, logit
+from bayes_sota.core.skills import expit
 
 
 def test_typical_and_spread_are_central_95_percent_intervals():
@@ -26,17 +25,6 @@ def test_typical_and_spread_are_central_95_percent_intervals():
     location, spread = prior.draw(np.random.default_rng(0), 200_000)
     np.testing.assert_allclose(np.quantile(expit(location), [0.025, 0.975]), [0.8, 0.95], atol=2e-3)
     np.testing.assert_allclose(np.quantile(spread, [0.025, 0.975]), [0.1, 0.4], rtol=0.02)
-
-
-def test_from_range_puts_95_percent_of_the_classifiers_there():
-    prior = LogitNormalSkill.from_range(0.7, 0.95)
-    field = prior.distribution(prior.location[0], np.exp(prior.log_spread[0]))
-    ends = field.skill(field.isf(np.array([0.975, 0.025])))
-    np.testing.assert_allclose(ends, [0.7, 0.95], atol=1e-12)
-    low, high = logit(np.array([0.7, 0.95]))
-    quarter = np.array([-1, 1]) * (high - low) / 4
-    np.testing.assert_allclose(logit(np.array(prior.typical)), (low + high) / 2 + quarter)
-    assert prior.spread[1] / prior.spread[0] == pytest.approx(4)
 
 
 NAN = float("nan")
@@ -50,7 +38,6 @@ IMPOSSIBLE = [
     (LogitNormalSkill, (NAN,), TYPICAL),
     (LogitNormalSkill, (0.9, -0.1), SPREAD),
     (LogitNormalSkill, (0.9, (0.1, 9.0)), SPREAD),
-    (UniformSkill.from_range, (0.9, 0.7), "range must be an increasing pair"),
     *((FixedCorrelation, (x,), r"correlation must lie in \[0, 1\)") for x in (-0.1, 1.0, NAN)),
     *(
         (BetaCorrelation, x, "must be a number above 0")
