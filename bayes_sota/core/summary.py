@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, Range
+from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.sample import seed_number, share_of_draws
@@ -255,7 +255,7 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     tree : DataTree
         A result with draws of theta_sota.
     threshold : float
-        The skill t, in the units of theta_sota.
+        The skill t, in the units of theta_sota; an accuracy or AUC is a share, not in percent.
     board : int
         Which board's theta_sota, where there are several.
 
@@ -272,7 +272,8 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     >>> 0.8 < chance["probability"] < 1
     True
     """
-    NUMBER.check(threshold, "above")
+    shares = tree.attrs.get("metric") in ("accuracy", "auc")
+    (SHARE if shares else NUMBER).check(threshold, "threshold")
     above = draws_of(tree, "theta_sota", checked_board(tree, board)) > threshold
     chance = weighted_chance(above.astype(np.float64), mcse_of(tree))
     return {"threshold": float(threshold)} | chance

@@ -56,6 +56,8 @@ def test_share_of_draws_above_a_skill(tree):
         found = bs.core.probability_above(tree, threshold)
         assert found["probability"] == share
         assert found["mcse"] == pytest.approx(share_mcse(0.0, draws.size))
+    with pytest.raises(InputError, match=r"threshold must be .*; in percent\? then write 0.97"):
+        bs.core.probability_above(tree, 97)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
