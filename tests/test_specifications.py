@@ -204,7 +204,7 @@ spread = 0.2 | spraed = 0.2 | unexpected keyword argument 'spraed'
 spread = 0.2 | spread = -0.2 | spread must be a standard deviation
 "observed_maximum" | "os.system" | builder must be one of
 "logit-normal" | "normal" | unknown or missing 'normal'
-draws = 500 | draws = 0 | draws must be a whole number of at least 1
+draws = 500 | draws = 0 | draws must be a whole number from 1 to 2,000,000
 [skill] | [skill | Expected
 """
 

@@ -101,24 +101,20 @@ def seed_number(seed: str) -> int | str:
 
 
 def describe_provenance(
-    data: Sequence[Observed] | str,
-    priors: object,
-    *,
-    method: str,
-    seed: str,
-    model_name: str | None = None,
-    model_hash: str | None = None,
+    data: Sequence[Observed] | str, priors: object, *, method: str, seed: str, **model: str | None
 ) -> dict[str, str]:
     """Attributes of a result, all of them strings that netCDF can hold.
 
-    ``data`` are what was observed, or its digest; ``priors`` a dataclass, or text in its place.
+    ``data`` are what was observed, or its digest; ``priors`` a dataclass, or text in its place;
+    ``model`` is ``model_name`` and ``model_hash``, as far as they are known.
     """
     text = str(priors)
     return {
         "schema_version": SCHEMA_VERSION,
         "method": method,
-        "model_name": model_name or "unnamed",
-        "model_hash": model_hash or digest_of(text),
+        "model_name": "unnamed",
+        "model_hash": digest_of(text),
+        **{name: known for name, known in model.items() if known},
         "priors": text,
         "skill_family": priors.skill.family if isinstance(priors, MaximumPriors) else "none",
         "data_hash": data if isinstance(data, str) else digest_of(*(x.data_hash() for x in data)),

@@ -152,12 +152,8 @@ class LogitNormal(SkillDistribution):
 
         z = (c - self.location) / self.spread
         above = ndtr(-z)
-        excess = np.exp(-0.5 * z**2)
-        excess /= np.sqrt(2 * np.pi)
-        z *= above
-        excess -= z
-        excess *= self.spread
-        return above, excess
+        density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+        return above, self.spread * (density - z * above)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,11 +185,6 @@ class Uniform(SkillDistribution):
         width = self.high - self.low
         above = np.clip(self.high - c, 0, width)
         return above / width, above**2 / (2 * width) + np.maximum(self.low - c, 0)
-
-    def expected_maximum(self, n_classifiers: ArrayLike) -> FloatArray:
-        """``(m * high + low) / (m + 1)``, Sec. 4 of Møllersen & Holsbø."""
-        m = np.asarray(n_classifiers, dtype=np.float64)
-        return (m * self.high + self.low) / (m + 1)
 
 
 @dataclass(frozen=True, eq=False)

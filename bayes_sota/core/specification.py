@@ -5,7 +5,6 @@ priors. Models of kinds of fields, which differ in their prior of rho alone, sha
 ``tests/test_specifications.py`` builds every model of ``models/``.
 """
 
-import math
 import os
 import tomllib
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.arguments import DRAWS, OPEN_SHARE, Range, check_choice
+from bayes_sota.core.arguments import COUNT_OR_NONE, DRAWS, OPEN_SHARE, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import check_file
 from bayes_sota.core.priors import (
@@ -53,8 +52,8 @@ class SamplerSettings:
     def __post_init__(self) -> None:
         """Check names and ranges once."""
         check_choice("method", self.method, ("auto", "exact", "abc", "nuts"))
-        for name, least in (("draws", 1), ("chains", 1), ("tune", 0)):
-            Range(least, math.inf, whole=True).check(getattr(self, name), name)
+        for name, allowed in (("draws", DRAWS), ("chains", DRAWS), ("tune", COUNT_OR_NONE)):
+            allowed.check(getattr(self, name), name)
         OPEN_SHARE.check(self.target_accept, "target_accept")
 
 
