@@ -225,7 +225,7 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
     result: dict[str, Any] = {}
     name = next((n for n in ("theta_sota", "difference") if n in drawn), "epp")
-    if not np.isfinite(draws_of(tree, name)).all():
+    if not np.isfinite(group_of(tree, name)[name]).all():
         reasons.append(f"{name} has draws that are not finite")
     elif not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
@@ -274,7 +274,7 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
     """
     shares = tree.attrs.get("metric") in ("accuracy", "auc")
     (SHARE if shares else NUMBER).check(threshold, "threshold")
-    above = draws_of(tree, "theta_sota", checked_board(tree, board)) > threshold
+    above = draws_of(tree, "theta_sota", board) > threshold
     chance = weighted_chance(above.astype(np.float64), mcse_of(tree))
     return {"threshold": float(threshold)} | chance
 
@@ -322,17 +322,10 @@ def weighted_chance(
     return answer if log_weights is None else answer | {"effective_draws": draws}
 
 
-def checked_board(tree: "xr.DataTree", board: int) -> int:
-    """Number of a board that the result has."""
-    shape = group_of(tree, "theta_sota")["theta_sota"].shape
-    Range(0, (shape[2] if len(shape) == 3 else 1) - 1, whole=True).check(board, "board")
-    return board
-
-
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
-    """Draws of a variable, shape (chain, draw)."""
-    values = np.asarray(group_of(tree, name)[name].values, dtype=np.float64)
-    return values[..., board] if values.ndim == 3 else values
+    """Draws of a variable, shape (chain, draw); of several boards those of one."""
+    values = np.atleast_3d(np.asarray(group_of(tree, name)[name].values, dtype=np.float64))
+    return values[..., Range(0, values.shape[2] - 1, whole=True).check(board, "board")]
 
 
 def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":

@@ -200,7 +200,7 @@ def of_maximum(tree: xr.DataTree, board: int = 0) -> Newcomer:
     """One more beside a best score, from a result of ``estimate_sota`` by any method."""
     if str(tree.attrs.get("skill_family", "")) not in SKILL_FAMILIES:
         raise InputError("newcomer to a whole board takes what board_posterior gives")
-    best = summary.draws_of(tree, "theta_sota", summary.checked_board(tree, board))
+    best = summary.draws_of(tree, "theta_sota", board)
     constants = tree["constant_data"].to_dataset().isel(board=board, missing_dims="ignore")
     maximum = float(summary.observed_maximum_of(tree).values.ravel()[board])
     names = {"auc": ("n_test", "n_positive", "spread_ratio"), "score": ("standard_error",)}

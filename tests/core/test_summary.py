@@ -44,6 +44,9 @@ def test_diagnostics_find_chains_that_disagree(tree):
     broken["posterior"]["theta_sota"].values[0] -= 0.05
     found = bs.diagnose(broken)
     assert (found["ok"], "r_hat" in found["reasons"][0]) == (False, True)
+    lost, _ = drawn("epp", "player", ["a", "b"])
+    lost["posterior"]["epp"].values[0, 0, 1] = np.nan  # of the second player alone
+    assert bs.diagnose(lost)["reasons"] == ["epp has draws that are not finite"]
 
 
 def test_share_of_draws_above_a_skill(tree):
