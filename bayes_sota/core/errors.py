@@ -31,7 +31,6 @@ _SPELLINGS = {
         "--column iteration=NAME and --column fold=NAME, or --folds K where rows are in order",
     ),
     "penalty": ("penalty=0.5", "--penalty 0.5"),
-    "players": ('players="rows" or players="columns"', "--players rows or --players columns"),
 }
 # Options that are not called as their parameters are.
 _OPTIONS = {"n_classifiers": "--classifiers", "random_seed": "--seed", "ci_prob": "--prob"}

@@ -24,7 +24,6 @@ type Ticks = tuple[list[float], list[str]]
 COLORS: Mapping[str, str] = {
     "theta_sota": "#0072B2",
     "winner_skill": "#D55E00",
-    "expected_sota": "#009E73",
     "prior": "#7F7F7F",
     "observed_maximum": "#000000",
     "dark": "#4D4D4D",
