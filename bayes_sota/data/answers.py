@@ -128,7 +128,7 @@ def outcomes_of(
             fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} that some entries lack"
             notes.append(f"left out {lost}; {fewest} has the fewest")
-            if 2 * len(items) < there.sum(axis=0).max() or len(set(of["task"])) < len(tasks):
+            if len(items) < 2 or len(set(of["task"])) < len(tasks):
                 fix = "leave entries or tasks out with {option}"
                 raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()

@@ -290,10 +290,11 @@ class Leaderboard(BestScore):
         """Number of items of accuracies, with their counts of correct answers or own errors."""
         n_test, names = self.n_test, self.names
         if self.standard_error is not None:
-            unit = 0.01 if printed.in_percent else 1.0
-            worth = sizes_by_errors(self.scores, self.standard_error, n_test, names, unit)
+            errors, unit = self.standard_error, 0.01 if printed.in_percent else 1.0
+            worth, remarks = sizes_by_errors(self.scores, errors, n_test, names, unit)
             source = "by the standard errors, typical of the best"
-            self._set(standard_error=None, **of_sizes(worth, self.scores, source))
+            self._set(standard_error=None, notes=(*self.notes, *remarks))
+            self._set(**of_sizes(worth, self.scores, source))
             return
         if isinstance(n_test, str) and n_test == "infer":
             fit = infer_n_test(printed)

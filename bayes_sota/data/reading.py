@@ -20,7 +20,15 @@ from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_all
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.tidy import Tidy, compare_classes, joined, melt
-from bayes_sota.data.words import BATTLES, COLUMNS, ROLES, is_loss, is_summary_row, key
+from bayes_sota.data.words import (
+    BATTLES,
+    COLUMNS,
+    ROLES,
+    is_loss,
+    is_role_word,
+    is_summary_row,
+    key,
+)
 
 type Direction = Literal["lower", "higher"] | None
 
@@ -121,6 +129,9 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))
         summaries = {name for name in set(names) if is_summary_row(name, role == "entry")}
+        if role == "unit":  # the score of all items
+            scores = {name for name in set(names) if is_role_word(name, "score")}
+            summaries |= scores if scores < set(names) else set()
         if summaries:  # alone, "n" may be an item
             summaries |= {name for name in set(names) if key(name) in ("n", "count")}
         dropped |= {row: name for row, name in enumerate(names) if name in summaries}

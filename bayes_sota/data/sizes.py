@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, located, quoted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
 from bayes_sota.data.printed_scores import PrintedScores, Rounding, checked_numbers, count_bounds
@@ -30,6 +30,7 @@ _BELIEVABLE = 0.05  # largest probability of another size with which a size coun
 _LARGEST_TEST = 1e9  # items: the end of the prior
 _LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
 _LEAST_ITEMS = 1.5  # two, and errors are rounded
+_LEAVE_OUT = "or leave the entry out (--leave-out NAME)"
 
 
 class LatticeFit(NamedTuple):
@@ -177,7 +178,8 @@ def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str
     """Fields of a board whose scores have one standard error, one for each, (m,), or none known."""
     if errors is None:
         return {}
-    each = checked_numbers(errors, names, "standard_error", POSITIVE)
+    with located("", f"fill it in, {_LEAVE_OUT}"):
+        each = checked_numbers(errors, names, "standard_error", POSITIVE)
     typical = float(np.median(each[leaders(scores)]))
     ratios = {"error_ratios": each / typical} if np.ndim(errors) else {}
     return {"standard_error": typical} | ratios
@@ -197,8 +199,8 @@ def leaders(scores: FloatArray) -> IntArray:
 
 def sizes_by_errors(
     scores: FloatArray, standard_error: Any, n_test: Any, names: Sequence[str], unit: float = 1.0
-) -> FloatArray:
-    """Items that accuracies are worth by their standard errors, (m,).
+) -> tuple[FloatArray, list[str]]:
+    """Items that accuracies are worth by their standard errors, (m,), and a note on missing ones.
 
     Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; ``unit``
     is that of the errors, such as a hundredth.
@@ -210,10 +212,11 @@ def sizes_by_errors(
 
     Examples
     --------
-    >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
+    >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"])[0].round(1)
     array([101., 101.])
     """
     given = np.atleast_1d(standard_error)
+    missing = [name for name, of in zip(names, given, strict=False) if printed_scores.is_blank(of)]
     errors = [0 if printed_scores.is_blank(error) else error for error in given]
     errors = unit * checked_numbers(errors, names, "standard_error", NOT_NEGATIVE)
     known = (errors > 0) & (scores > 0) & (scores < 1)
@@ -224,9 +227,13 @@ def sizes_by_errors(
         row = int(too_few.argmax())
         problem = f"{quoted(names[row])}, {scores[row]:g}, has the standard error {errors[row]:g}"
         problem += ", which gives no number of items"
-        fix = "use the same units as the scores, and give {option} for errors of 0 or none"
+        fix = "use the same units as the scores, and give {option} for errors of 0"
+        if names[row] in missing:
+            problem = f"the standard error of {listed(missing)} is missing"
+            fix = f"give {{option}} for a binomial error, {_LEAVE_OUT}"
         raise InputError(problem, parameter="n_test", fix=fix)
-    return sizes
+    note = f"the number of items gives the standard error of {listed(missing)}, which is missing"
+    return sizes, [note] * bool(missing)
 
 
 def find_rounding(

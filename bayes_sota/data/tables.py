@@ -16,16 +16,17 @@ from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, MISSING
-from bayes_sota.data.words import key
+from bayes_sota.data.words import is_role_word, key
 
-_ANSWERS = dict.fromkeys(("true", "right", "correct", "yes"), "1")
-_ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no"), "0")
+_ANSWERS = dict.fromkeys(("true", "right", "correct", "yes", "✓", "✔"), "1")
+_ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no", "✗", "✘"), "0")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")  # of Markdown, also in cells of other files
 _MARKS = " *†‡§$_"  # bold, footnotes
 _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?"
 _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
+_THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
 MOST_CELLS = 10_000_000  # of a table, which take some seconds and a gigabyte
 
@@ -165,7 +166,10 @@ class Table(Source):
     def parsed(self, column: str) -> Numbers:
         """Numbers of a column, parsed once."""
         if column not in self._parsed:
-            self._parsed[column] = parse_numbers(self.columns[column])
+            cells = self.columns[column]
+            if is_role_word(column, "n", "runs", "submissions", "count"):  # whole numbers
+                cells = [_THOUSANDS.sub("", of) if isinstance(of, str) else of for of in cells]
+            self._parsed[column] = parse_numbers(cells)
         return self._parsed[column]
 
     def printed(self, column: str) -> Numbers:
