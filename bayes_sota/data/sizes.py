@@ -199,7 +199,7 @@ def leaders(scores: FloatArray) -> IntArray:
 
 def sizes_by_errors(
     scores: FloatArray, standard_error: Any, n_test: Any, names: Sequence[str], unit: float = 1.0
-) -> tuple[FloatArray, list[str]]:
+) -> tuple[FloatArray, tuple[str, ...]]:
     """Items that accuracies are worth by their standard errors, (m,), and a note on missing ones.
 
     Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; ``unit``
@@ -233,7 +233,7 @@ def sizes_by_errors(
             fix = f"give {{option}} for a binomial error, {_LEAVE_OUT}"
         raise InputError(problem, parameter="n_test", fix=fix)
     note = f"the number of items gives the standard error of {listed(missing)}, which is missing"
-    return sizes, [note] * bool(missing)
+    return sizes, (note,) * bool(missing)
 
 
 def find_rounding(
