@@ -141,6 +141,8 @@ def outcomes_of(
         known["metric"] = metric if metric in _METRICS else "auc" if label else "mean"
         if tidy.unit == "task" or (task and len(set(task)) == len(task)):  # they are the sample
             known |= {"items": task or items, "tasks": None, "new": "tasks", "unit": "data set"}
+        elif tidy.unit == "run":
+            known["unit"] = "run"
         if label and known["metric"] == "auc":
             known["labels"] = parse_numbers(label).value
         found = Outcomes(values, **known)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
-from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, located, quoted
+from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
 from bayes_sota.data.printed_scores import PrintedScores, Rounding, checked_numbers, count_bounds
@@ -30,7 +30,6 @@ _BELIEVABLE = 0.05  # largest probability of another size with which a size coun
 _LARGEST_TEST = 1e9  # items: the end of the prior
 _LEADERS, _PER_ROOT = 5, 2.0  # how many entries say what is typical
 _LEAST_ITEMS = 1.5  # two, and errors are rounded
-_LEAVE_OUT = "or leave the entry out (--leave-out NAME)"
 
 
 class LatticeFit(NamedTuple):
@@ -178,8 +177,7 @@ def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str
     """Fields of a board whose scores have one standard error, one for each, (m,), or none known."""
     if errors is None:
         return {}
-    with located("", f"fill it in, {_LEAVE_OUT}"):
-        each = checked_numbers(errors, names, "standard_error", POSITIVE)
+    each = checked_numbers(errors, names, "standard_error", POSITIVE)
     typical = float(np.median(each[leaders(scores)]))
     ratios = {"error_ratios": each / typical} if np.ndim(errors) else {}
     return {"standard_error": typical} | ratios
@@ -230,7 +228,7 @@ def sizes_by_errors(
         fix = "use the same units as the scores, and give {option} for errors of 0"
         if names[row] in missing:
             problem = f"the standard error of {listed(missing)} is missing"
-            fix = f"give {{option}} for a binomial error, {_LEAVE_OUT}"
+            fix = "give {option} for a binomial error, or leave the entry out (--leave-out NAME)"
         raise InputError(problem, parameter="n_test", fix=fix)
     note = f"the number of items gives the standard error of {listed(missing)}, which is missing"
     return sizes, (note,) * bool(missing)

@@ -18,8 +18,8 @@ from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, MISSING
 from bayes_sota.data.words import is_role_word, key
 
-_ANSWERS = dict.fromkeys(("true", "right", "correct", "yes", "✓", "✔"), "1")
-_ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no", "✗", "✘"), "0")
+_ANSWERS = dict.fromkeys(("true", "right", "correct", "yes", "pass", "✓", "✔"), "1")
+_ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no", "fail", "✗", "✘"), "0")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")  # of Markdown, also in cells of other files
 _MARKS = " *†‡§$_"  # bold, footnotes
 _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?"
@@ -61,8 +61,10 @@ def parse_cell(cell: Any) -> Printed | None:
     if not found:
         return None
     parts = [part.replace(",", "") for part in found.groups("")]
-    number, percent, error = parts[0], parts[1] or parts[3], parts[2] or parts[4] or "nan"
-    if percent:
+    number, error = parts[0], parts[2] or parts[4] or "nan"
+    if parts[3] and not parts[1] and float(number) <= 1:
+        return None  # 0.86 ± 2% is 86 % or 0.86 %
+    if parts[1] or parts[3]:
         number, error = (str(Decimal(of) / 100) for of in (number, error))
     printed = Printed(float(number), float(error), number)
     return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
