@@ -193,8 +193,8 @@ class Leaderboard(BestScore):
         "accuracy" is a number of correct answers divided by ``n_test``, "auc" an area under the ROC
         curve; "score" anything else.
     standard_error : float or (m,) sequence of float, optional
-        Standard error of one score, in its units, for the metric "score"; or one for each entry,
-        for accuracies too. Accuracies whose error is 0, as at 100 %, or missing need ``n_test``.
+        Standard error of one score, in its units, or one for each entry, for the metric "score"
+        and accuracies. Accuracies whose error is 0, as at 100 %, or missing need ``n_test``.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}

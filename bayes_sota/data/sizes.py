@@ -213,7 +213,7 @@ def sizes_by_errors(
     >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"])[0].round(1)
     array([101., 101.])
     """
-    given = np.atleast_1d(standard_error)
+    given = standard_error if np.ndim(standard_error) else [standard_error] * len(names)
     missing = [name for name, of in zip(names, given, strict=False) if printed_scores.is_blank(of)]
     errors = [0 if printed_scores.is_blank(error) else error for error in given]
     errors = unit * checked_numbers(errors, names, "standard_error", NOT_NEGATIVE)
