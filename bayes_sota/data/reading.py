@@ -26,6 +26,7 @@ from bayes_sota.data.words import (
     ROLES,
     is_loss,
     is_role_word,
+    is_statistic,
     is_summary_row,
     key,
 )
@@ -132,8 +133,8 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
         if role == "unit":  # the score of all items
             scores = {name for name in set(names) if is_role_word(name, "score")}
             summaries |= scores if scores < set(names) else set()
-        if summaries:  # alone, "n" may be an item
-            summaries |= {name for name in set(names) if key(name) in ("n", "count")}
+        if summaries:  # alone, "n" may be an item, and "SD" an entry
+            summaries |= {of for of in names if key(of) in ("n", "count") or is_statistic(of)}
         dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped:
         return table
