@@ -128,7 +128,7 @@ def outcomes_of(
             fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} that some entries lack"
             notes.append(f"left out {lost}; {fewest} has the fewest")
-            if 2 * len(items) < there.sum(axis=0).max() or len(set(of["task"])) < len(tasks):
+            if len(items) < 2 or len(set(of["task"])) < len(tasks):
                 fix = "leave entries or tasks out with {option}"
                 raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()
@@ -141,6 +141,8 @@ def outcomes_of(
         known["metric"] = metric if metric in _METRICS else "auc" if label else "mean"
         if tidy.unit == "task" or (task and len(set(task)) == len(task)):  # they are the sample
             known |= {"items": task or items, "tasks": None, "new": "tasks", "unit": "data set"}
+        elif tidy.unit == "run":
+            known["unit"] = "run"
         if label and known["metric"] == "auc":
             known["labels"] = parse_numbers(label).value
         found = Outcomes(values, **known)

@@ -65,13 +65,13 @@ def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str)
 def rows_of_text(text: str) -> list[Row]:
     """Rows of delimited text or Markdown, with the line on which each begins.
 
-    The separator is the tab, the semicolon or the comma, whichever the header has, in this order.
+    The separator is the first of the tab, the semicolon, the comma and "|" that the header has.
     """
     if _MARKDOWN_RULE.search(text[:10_000]):
         return _markdown_rows(text)
     head = _QUOTED.sub("x", text[:10_000]).splitlines()
-    header = next((line for line in head if re.search("[\t;,]", line)), "")
-    separator = next((sign for sign in "\t;" if sign in header), ",")
+    header = next((line for line in head if re.search("[\t;,|]", line)), "")
+    separator = next((sign for sign in "\t;,|" if sign in header), ",")
     if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
         raise InputError(f"has more than {MOST_CELLS:,} cells")
     lines = io.StringIO(text.rstrip("\r\n"), newline="")

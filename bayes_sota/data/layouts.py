@@ -84,7 +84,9 @@ class Header:
     def scores(self) -> list[str]:
         """Free numeric columns that no name rules out; yes and no only beside 0 and 1."""
         ends = [*SETS["spreads"], *SETS["bounds"], *words.ROLES["n"]]
-        beside = {key(name) + end for name in self.table.columns for end in ends}
+        averages = "", *SETS["averages"]  # the SD of net_mean may be called net_sd
+        stems = {key(name).removesuffix(of) for name in self.table.columns for of in averages}
+        beside = {stem + end for stem in stems for end in ends}
         found = [
             name
             for name in self.free(numeric=True)
@@ -177,7 +179,7 @@ def _rows_of_entries(header: Header) -> Layout:
     beside = {role: names for role, names in beside.items() if names}
     if len(columns) > 1:
         kept = {role: roles[role] for role in roles if role not in ("unit", "task", "metric")}
-        return Layout("tasks", kept, columns, "task", beside)
+        return Layout("tasks", kept, columns, _numbered(columns) or "task", beside)
     roles["score"] = columns[0]
     if header.n_names(roles["entry"]) < len(table):
         problem = "names in {} repeat, so every row needs a unit (an item, round or seed)"
@@ -213,13 +215,19 @@ def _rows_of_units(header: Header) -> Layout:
     header.refuse([] if columns else list(header.table.columns), _NO_SCORES, "score")
     problem = "the first of {} looks like a metric, the others like entries or metrics"
     header.refuse([score, *others] if score and others else [], problem, "use")
-    stems = {column.rstrip("0123456789") for column in columns}
-    numbered = len(stems) == 1 < len(columns) and words.is_role_word(*stems, *UNITS)
     problem = "columns {} look like numbered units, and no column names the entries"
-    header.refuse(columns if numbered and not header.use else [], problem, "entry")
+    header.refuse(columns if _numbered(columns) and not header.use else [], problem, "entry")
     steps = [name for name in header.table.columns if key(name) in SETS["steps"]]
     runs = [roles["run"]] if units == {"run"} and len(columns) == 1 else []
     problem = "rows may be entries or units; the name of column {} does not show which"
     unclear = runs if units else (texts or steps)[:1]
     header.refuse(unclear, problem + " (its NAME is empty)" * (unclear == [""]), "rows")
     return Layout("wide", roles, columns, "entry")
+
+
+def _numbered(columns: Sequence[str]) -> str:
+    """Role of columns that differ in a number only, such as seed1 and seed2; else ""."""
+    stems = {column.rstrip("0123456789") for column in columns}
+    if len(stems) > 1 or len(columns) < 2:
+        return ""
+    return next((role for role in UNITS if words.is_role_word(*stems, role)), "")

@@ -193,8 +193,8 @@ class Leaderboard(BestScore):
         "accuracy" is a number of correct answers divided by ``n_test``, "auc" an area under the ROC
         curve; "score" anything else.
     standard_error : float or (m,) sequence of float, optional
-        Standard error of one score, in its units, for the metric "score"; or one for each entry,
-        for accuracies too. Accuracies whose error is 0, as at 100 %, or missing need ``n_test``.
+        Standard error of one score, in its units, or one for each entry, for the metric "score"
+        and accuracies. Accuracies whose error is 0, as at 100 %, or missing need ``n_test``.
     lower_is_better : bool
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
@@ -290,10 +290,11 @@ class Leaderboard(BestScore):
         """Number of items of accuracies, with their counts of correct answers or own errors."""
         n_test, names = self.n_test, self.names
         if self.standard_error is not None:
-            unit = 0.01 if printed.in_percent else 1.0
-            worth = sizes_by_errors(self.scores, self.standard_error, n_test, names, unit)
+            errors, unit = self.standard_error, 0.01 if printed.in_percent else 1.0
+            worth, remarks = sizes_by_errors(self.scores, errors, n_test, names, unit)
             source = "by the standard errors, typical of the best"
-            self._set(standard_error=None, **of_sizes(worth, self.scores, source))
+            self._set(standard_error=None, notes=(*self.notes, *remarks))
+            self._set(**of_sizes(worth, self.scores, source))
             return
         if isinstance(n_test, str) and n_test == "infer":
             fit = infer_n_test(printed)

@@ -194,7 +194,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     """
     tasks = _tasks_of(table)
     _check_documents(table, tasks)
-    chosen = dict[str, str]()
+    chosen: dict[str, str] = {}
     for task, names in metrics_of_tasks(table, metric).items():
         chosen[task] = names[0]
         if len(names) > 1:
@@ -207,15 +207,11 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
+    others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
     asked = (metric or "").replace(",none", "")
-    own = {task for task, name in chosen.items() if name not in (asked, *asked.split("+"))}
-    others = dict.fromkeys(
-        name
-        for task, name in zip(tasks, table.columns["metric"], strict=True)
-        if task in own and name not in ("", chosen[task])
-    )
+    are_asked = used.keys() <= {asked, *asked.split("+")}
     note = f"scores are {listed(used)}; there are also {listed(others)}"
-    found = table.take(kept, *[note] * bool(others))
+    found = table.take(kept, *[note] * bool(others and not are_asked))
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}

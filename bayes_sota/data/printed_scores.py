@@ -107,7 +107,8 @@ def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range
     if len(values) != len(names):
         raise InputError(f"there are {len(values):,} values of {what} for {len(names):,} scores")
     pairs = zip(values, (f"{what} of {quoted(name)}" for name in names), strict=True)
-    return np.array([checked_number(value, of, allowed) for value, of in pairs])
+    with located("", "correct it, or leave the entry out (--leave-out NAME)"):
+        return np.array([checked_number(value, of, allowed) for value, of in pairs])
 
 
 def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: int = 1) -> None:

@@ -15,12 +15,12 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data import logs
+from bayes_sota.data import logs, words
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_all
 from bayes_sota.data.tables import Table, describe_parts
 from bayes_sota.data.tidy import Tidy, compare_classes, joined, melt
-from bayes_sota.data.words import BATTLES, COLUMNS, ROLES, is_loss, is_summary_row, key
+from bayes_sota.data.words import BATTLES, COLUMNS, ROLES, key
 
 type Direction = Literal["lower", "higher"] | None
 
@@ -120,9 +120,12 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
     dropped: dict[int, str] = {}
     for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))
-        summaries = {name for name in set(names) if is_summary_row(name, role == "entry")}
-        if summaries:  # alone, "n" may be an item
-            summaries |= {name for name in set(names) if key(name) in ("n", "count")}
+        summaries = {name for name in set(names) if words.is_summary_row(name, role == "entry")}
+        if role == "unit":  # the score of all items
+            scores = {name for name in set(names) if words.is_role_word(name, "score")}
+            summaries |= scores if scores < set(names) else set()
+        if summaries:  # alone, "n" may be an item, and "SD" an entry
+            summaries |= {of for of in names if key(of) in ("n", "count") or words.is_statistic(of)}
         dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped:
         return table
@@ -171,7 +174,7 @@ def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
         known = tidy.names(role)[0] if role in tidy.labels else []
         names += known if len(known) <= _MOST_METRICS else []
     names += [note for note in tidy.notes if note.startswith("dropped line")]  # a title, in words
-    losses = list(dict.fromkeys(name for name in names if is_loss(name)))
+    losses = list(dict.fromkeys(name for name in names if words.is_loss(name)))
     if losses:
         problem = f"{listed(losses)} look{'s' * (len(losses) == 1)} like losses (lower is better)"
         others = "; it then holds for all, or leave them out" * (len(losses) < len(names))

@@ -197,8 +197,8 @@ def leaders(scores: FloatArray) -> IntArray:
 
 def sizes_by_errors(
     scores: FloatArray, standard_error: Any, n_test: Any, names: Sequence[str], unit: float = 1.0
-) -> FloatArray:
-    """Items that accuracies are worth by their standard errors, (m,).
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Items that accuracies are worth by their standard errors, (m,), and a note on missing ones.
 
     Entries whose error is 0 or missing, or whose score is 0 or 1, have ``n_test`` items; ``unit``
     is that of the errors, such as a hundredth.
@@ -210,10 +210,11 @@ def sizes_by_errors(
 
     Examples
     --------
-    >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"]).round(1)
+    >>> sizes_by_errors(np.array([0.9, 1.0]), [0.03, 0.0], 101, ["a", "b"])[0].round(1)
     array([101., 101.])
     """
-    given = np.atleast_1d(standard_error)
+    given = standard_error if np.ndim(standard_error) else [standard_error] * len(names)
+    missing = [name for name, of in zip(names, given, strict=False) if printed_scores.is_blank(of)]
     errors = [0 if printed_scores.is_blank(error) else error for error in given]
     errors = unit * checked_numbers(errors, names, "standard_error", NOT_NEGATIVE)
     known = (errors > 0) & (scores > 0) & (scores < 1)
@@ -224,9 +225,13 @@ def sizes_by_errors(
         row = int(too_few.argmax())
         problem = f"{quoted(names[row])}, {scores[row]:g}, has the standard error {errors[row]:g}"
         problem += ", which gives no number of items"
-        fix = "use the same units as the scores, and give {option} for errors of 0 or none"
+        fix = "use the same units as the scores, and give {option} for errors of 0"
+        if names[row] in missing:
+            problem = f"the standard error of {listed(missing)} is missing"
+            fix = "give {option} for a binomial error, or leave the entry out (--leave-out NAME)"
         raise InputError(problem, parameter="n_test", fix=fix)
-    return sizes
+    note = f"the number of items gives the standard error of {listed(missing)}, which is missing"
+    return sizes, (note,) * bool(missing)
 
 
 def find_rounding(

@@ -16,16 +16,17 @@ from bayes_sota.core.errors import MOST_LISTED, InputError, listed, quoted
 from bayes_sota.core.text import nearest
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import LARGEST_NUMBER, MISSING
-from bayes_sota.data.words import key
+from bayes_sota.data.words import is_role_word, key
 
-_ANSWERS = dict.fromkeys(("true", "right", "correct", "yes"), "1")
-_ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no"), "0")
+_ANSWERS = dict.fromkeys(("true", "right", "correct", "yes", "pass", "✓", "✔"), "1")
+_ANSWERS |= dict.fromkeys(("false", "wrong", "incorrect", "no", "fail", "✗", "✘"), "0")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")  # of Markdown, also in cells of other files
 _MARKS = " *†‡§$_"  # bold, footnotes
 _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?"
 _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
+_THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
 MOST_CELLS = 10_000_000  # of a table, which take some seconds and a gigabyte
 
@@ -60,8 +61,10 @@ def parse_cell(cell: Any) -> Printed | None:
     if not found:
         return None
     parts = [part.replace(",", "") for part in found.groups("")]
-    number, percent, error = parts[0], parts[1] or parts[3], parts[2] or parts[4] or "nan"
-    if percent:
+    number, error = parts[0], parts[2] or parts[4] or "nan"
+    if parts[3] and not parts[1] and float(number) <= 1:
+        return None  # 0.86 ± 2% is 86 % or 0.86 %
+    if parts[1] or parts[3]:
         number, error = (str(Decimal(of) / 100) for of in (number, error))
     printed = Printed(float(number), float(error), number)
     return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
@@ -165,7 +168,10 @@ class Table(Source):
     def parsed(self, column: str) -> Numbers:
         """Numbers of a column, parsed once."""
         if column not in self._parsed:
-            self._parsed[column] = parse_numbers(self.columns[column])
+            cells = self.columns[column]
+            if is_role_word(column, "n", "runs", "submissions", "count"):  # whole numbers
+                cells = [_THOUSANDS.sub("", of) if isinstance(of, str) else of for of in cells]
+            self._parsed[column] = parse_numbers(cells)
         return self._parsed[column]
 
     def printed(self, column: str) -> Numbers:
