@@ -52,7 +52,7 @@ def test_each_file_has_its_own_result_and_a_bad_one_does_not_stop_the_others(tmp
     assert alone["theta_sota"]["mean"] == best_skills(other)["b1"]
     written(tmp_path, BOARD.format(5), "b1.csv")
     edited = run_json(capsys, "batch", *more, *rest)
-    assert edited["notes"] == [KEPT.format("b3, b2")]
+    assert edited["notes"] == [KEPT.format("b3 and b2")]
     assert edited["boards"][2]["observed_maximum"] == 0.95
     assert run_json(capsys, "batch", *more, *rest, "--domain", "tabular")["notes"] == []
     code, _, error = run(capsys, "batch", bad, bad, "--n-test", 9, "--output-dir", tmp_path / "q")
