@@ -37,12 +37,13 @@ _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "t
 @click.argument("files", type=InputFile(), nargs=-1, required=True)
 @option("--n-test", type=Count(), help="Number of test items of each.")
 @option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
-@option("--cores", limits=PROCESSES, default=1, help="Processes.")
+@option("--cores", limits=PROCESSES, default=1, help="Processes; results do not depend on them.")
 def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any) -> Answer:
     """State of the art of many boards, one result file for each.
 
-    FILES are what sota reads. A result in the folder is kept if it was made from the same data with
-    the same options and version, and else replaced. A file that fails does not stop the others.
+    FILES are read as by sota. A result in the folder is kept if it was made from the same data with
+    the same options and version; otherwise it is replaced. A file that fails does not stop the
+    others.
     """
     checked_labels([file.stem for file in files], len(files), "board")
     make_directory(output_dir)

@@ -174,9 +174,10 @@ def _trials(
     except InputError as error:
         if error.parameter == "metric":  # a slip among answers, which are no scores of rounds
             raise
-        others = [*_of_others(table, tidy, reading)] * (error.parameter == "leave_out")
+        is_apart = error.parameter == "leave_out"
+        others = [*_of_others(table, tidy, reading)] if is_apart else []
         return ("answers", others) if table.origin else ("rounds", [*others, rounds])
-    trials = [(outcomes.check_several, _ITEMS)]
+    trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
     if outcomes.n_classifiers > 1:
         trials.append(_gate(outcomes))
     trials += [(partial(items.skills_alone, outcomes), _ALONE)]

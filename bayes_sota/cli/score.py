@@ -23,8 +23,8 @@ def score(
 
     FILES have answers, as for claim responses: a row per item and a column per classifier, or a row
     for each model, item and run with tasks and clusters, or evaluation logs and folders of logs; or
-    results of lm-evaluation-harness. The interval holds at 0 of n and n of n, for few items,
-    clusters, tasks and runs. Several classifiers are estimated one by one.
+    results of lm-evaluation-harness. The interval is valid at 0 of n and n of n, and
+    with few items, clusters, tasks or runs. Several classifiers are estimated one by one.
     """
     from bayes_sota.items.score import skill_of_counts
     from bayes_sota.leaderboard.summary_items import describe_skills
@@ -48,7 +48,7 @@ def _of_files(
     files: tuple[Path, ...], new: Any, metric: Any, average: Any, known: Any, reading: Any
 ) -> tuple[list[Any], dict[str, Any]]:
     """Skills, and what is said of them."""
-    from bayes_sota.cli.reading import METRICS, with_anchors
+    from bayes_sota.cli.reading import with_anchors
     from bayes_sota.data.answers import outcomes_of
     from bayes_sota.data.item_values import parse_passes
     from bayes_sota.data.reading import read_tidy
@@ -56,15 +56,13 @@ def _of_files(
     from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
 
     passes = parse_passes(metric)
-    of_log = {} if passes or metric in (None, *METRICS) else {"score": metric}
+    of_log = {} if passes or metric in (None, "auc", "mean", "rmse") else {"score": metric}
     tidy = read_tidy(files, **reading | of_log)
     if new in (None, "items") and has_counts(tidy):
         note_unused("scores and their numbers of items", *KNOWN)
-        how = "weights" if isinstance(average, dict) else average or "tasks"
-        return skills_of_shares(tidy, average), {
-            "average": how,
-            "notes": [tidy.sentence, *tidy.notes],
-        }
+        described: Any = {"notes": [tidy.sentence, *tidy.notes]}
+        described["average"] = "weights" if isinstance(average, dict) else average or "tasks"
+        return skills_of_shares(tidy, average), described
     outcomes: Any = outcomes_of(tidy, metric=None if passes else metric, average=average)
     asked: Any = new or "items"
     answers = outcomes.is_answers

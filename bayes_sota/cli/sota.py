@@ -36,7 +36,7 @@ from bayes_sota.maximum.summary import comparison_table
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @option("--n-test", multiple=True, type=Count(), help="Number of test items, per board.")
 @option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
-@option("--method", choices=["exact", "abc", "nuts"], help="How it is computed.")
+@option("--method", choices=["exact", "abc", "nuts"], help="Exact (default), simulation or NUTS.")
 @option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
 @option("--compare", is_flag=True, rare=True, help="Add the paper's shrinking and cropping.")
 @option("--n-classes", limits=CLASSES, rare=True, help="Classes of the task, for --compare.")

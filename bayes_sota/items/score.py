@@ -129,7 +129,9 @@ def has_counts(tidy: Tidy) -> bool:
     if "n" not in tidy.numbers or tidy.lower_is_better or set(map(measure, titles)) != {"accuracy"}:
         return False
     known = np.all(tidy.numbers["n"] >= 1) and np.all((tidy.value >= 0) & (tidy.value <= 1))
-    return bool(known) and (tidy.layout == "board" or tidy.unit == "task")
+    if "task" not in tidy.labels or tidy.layout == "board":
+        return bool(known) and tidy.layout == "board"
+    return bool(known) and tidy.layout != "pair" and tidy.unit == "task"
 
 
 def skills_of_shares(tidy: Tidy, average: Averaging | None = None) -> list[Skill]:
