@@ -37,7 +37,7 @@ _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "t
 @click.argument("files", type=InputFile(), nargs=-1, required=True)
 @option("--n-test", type=Count(), help="Number of test items of each.")
 @option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
-@option("--cores", limits=PROCESSES, default=1, help="Processes; results do not depend on them.")
+@option("--cores", limits=PROCESSES, default=1, help="Processes; results are the same.")
 def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any) -> Answer:
     """State of the art of many boards, one result file for each.
 

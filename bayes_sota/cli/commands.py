@@ -129,7 +129,7 @@ def unknown_option(error: click.NoSuchOption) -> str:
 
 
 def _new_form(old: str) -> str:
-    """What replaces an option or a command of version 0.5, if anything does."""
+    """New form of an option or a command of version 0.5; empty for other names."""
     found = next((new for new, names in _INSTEAD.items() if old in names.split()), "")
     if not found and old.endswith("-column"):
         found = f"write --column {old.removesuffix('-column')}=NAME"
