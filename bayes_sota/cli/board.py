@@ -28,9 +28,8 @@ def board(
     """Skill, rank and probability of being the best of every entry of a leaderboard.
 
     FILE is a leaderboard (one row per entry), answers (one row per item, one column per classifier;
-    or a row for each model, item and run), or an evaluation log or a folder of logs, which are
-    recognised. The ranks of all entries hold at once; those that may be the best have rank 1 among
-    them.
+    or a row for each model, item and run), an evaluation log or a folder of logs. The sets of ranks
+    of all entries hold at once; an entry that may be the best has rank 1 in its set.
     """
     data = with_anchors(read_board(file, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}

@@ -32,7 +32,7 @@ from bayes_sota.core.arguments import (
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
 
-claim = Group("claim", help='Is "A outperforms B" false.')
+claim = Group("claim", help='Is "A outperforms B" false?')
 _level = option("--level", limits=LEVEL, default=0.05, help="P(false) that is accepted.")
 _tries = option("--best-of", limits=TRIES, rare=True, help="Tries of which A is the best.")
 _names = option("--names", nargs=2, default=("A", "B"), metavar="A B", help="Names of A and B.")
@@ -119,17 +119,7 @@ def segmentation(
 @option("--pairs", is_flag=True, help="Compare all pairs, adjusted for their number.")
 @option("--by", choices=["task"], help="Compare in every task, shrunk towards all tasks.")
 def responses(
-    files: tuple[Path, ...],
-    pair: Any,
-    margin: float | None,
-    require: Any,
-    pairs: bool,
-    by: str | None,
-    prob: float,
-    seed: int,
-    known: dict[str, Any],
-    reading: dict[str, Any],
-    **asked: Any,
+    files: tuple[Path, ...], pair: Any, margin: float | None, require: Any, known: Any, **asked: Any
 ) -> Answer:
     """From per-item outcomes; with --pair and --require, a gate.
 
@@ -139,6 +129,8 @@ def responses(
     of inspect_ai. Files are joined on the item. If the scores are of methods on data sets, the data
     sets are the items.
     """
+    pairs, by, reading = map(asked.pop, ("pairs", "by", "reading"))
+    settings: Any = {"ci_prob": asked.pop("prob"), "random_seed": asked.pop("seed")}
     if pairs and (pair or by):
         raise InputError("--pairs compares all methods on all items: leave out --pair and --by")
     if pair is None and (margin or require):
@@ -148,7 +140,6 @@ def responses(
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
     outcomes = data.read_outcomes(*files, **asked, **reading)
-    settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if by or not pair:
         note_unused("claims but those of a --pair", *KNOWN)
     draw: Any = claims.plot_pairs

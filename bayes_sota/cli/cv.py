@@ -60,7 +60,7 @@ _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others 
 @option("--threshold", limits=_THRESHOLD, rare=True, help=_OF_RULE)
 @option("--scoring", default="roc_auc", metavar="NAME", help=_SCORING)
 @option("--checkpoint", type=FOLDER, rare=True, help=_CHECKPOINT)
-@option("--cores", limits=PROCESSES, default=1, rare=True, help="Processes; the same results.")
+@option("--cores", limits=PROCESSES, default=1, rare=True, help="Processes; results are the same.")
 def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: Any) -> Answer:
     """Fit and score learners on many random partitions.
 

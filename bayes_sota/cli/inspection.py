@@ -5,7 +5,9 @@ process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,21 +18,24 @@ import click
 from bayes_sota import claims, crossval, data, epp, items
 from bayes_sota.cli.options import InputFile, command
 from bayes_sota.cli.output import Answer
-from bayes_sota.core.errors import InputError, listed
+from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.summary import list_report
 from bayes_sota.core.tables import SOFTWARE
 from bayes_sota.core.text import counted
 from bayes_sota.data.logs import metrics_of_tasks
 from bayes_sota.data.opening import open_all, read_table
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.reading import read_tidy
 from bayes_sota.data.tables import Table
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.words import PLURALS, key, measure, place_in
+from bayes_sota.items.score import has_counts, skills_of_shares
 
 type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions by their commands
 
 # What a user has to fill in for scores, and for accuracies, with a value to try.
 _UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
+_MARGIN = 0.02
 _COUNTED = ("model", "entry", "task", "run", "metric")
 _CLAIMS = {"claim batch {}": "How many claims are doubtful?"}
 _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
@@ -58,14 +63,11 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
     path, typed = shlex.quote(str(file)), _typed(reading)
     names = _different(table.columns) if table.origin else {}
     kind, commands = "scores by several metrics", list[dict[str, str]]()
-    for name in _choices(metrics_of_tasks(table, asked), asked) if table.origin else ():
-        line = f"bayes-sota inspect {path} --metric {shlex.quote(name)} {typed}".rstrip()
-        commands.append({"question": f"What do scores by {name} say?", "command": line})
-    trials = list[Trial]()
-    if not commands:
+    trials = _of_metrics(table, asked)
+    if not trials:
         table = read_table(table, asked)
         kind, trials = _trials(table, reading, notes, names)
-    typed += f" --metric {shlex.quote(metric)}" if metric else ""
+        typed += f" --metric {shlex.quote(metric)}" if metric else ""
     for read, questions in trials:
         try:
             read()
@@ -74,7 +76,7 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
             notes.append(f"Not from this file alone: {question} {error.render(())}")
             continue
         for words, question in questions.items():
-            line = f"bayes-sota {words.format(path)} {typed.strip()}".rstrip()
+            line = f"bayes-sota {words.replace('{}', path)} {typed.strip()}".rstrip()
             commands.append({"question": question, "command": line})
     counts = [
         f"{counted(len(of), role, PLURALS.get(role))}: {listed(of)}." for role, of in names.items()
@@ -120,12 +122,18 @@ def _different(labels: Mapping[str, Any]) -> dict[str, list[str]]:
     return {role: [str(name) for name in dict.fromkeys(of) if name] for role, of in there.items()}
 
 
-def _choices(metrics: Mapping[str, list[str]], asked: str | None) -> Iterator[str]:
+def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
     """Metrics of which each decides for tasks that have several, besides what was asked for."""
-    several = [names for names in metrics.values() if len(names) > 1]
+    metrics = metrics_of_tasks(table, asked) if table.origin else {}
+    several, found = [names for names in metrics.values() if len(names) > 1], list[Trial]()
     for name in dict.fromkeys(chain.from_iterable(several)):
         joined = (name if name in names else names[0] for names in several)
-        yield "+".join(dict.fromkeys([*filter(None, [asked]), *joined]))
+        whole = "+".join(dict.fromkeys([*filter(None, [asked]), *joined]))
+        words = f"inspect {{}} --metric {shlex.quote(whole)}"
+        found.append(
+            (partial(read_table, table, whole), {words: f"What do scores by {whole} say?"})
+        )
+    return found
 
 
 def _trials(
@@ -144,11 +152,12 @@ def _trials(
     if tidy.layout == "long" and not names:
         names |= _different(tidy.labels)
     rounds: Trial = partial(_fit, table, reading), _ROUNDS
+    alone: list[Trial] = [(partial(skills_of_shares, tidy), _ALONE)] * has_counts(tidy)
     if tidy.layout == "board":
         are_known = key(tidy.titles[0]) == "skill"
         fix = "sota, board and score take known skills by --known FILE, beside scores of them"
         notes += [fix] * are_known
-        return "known skills" if are_known else "leaderboard", [_of_board(tidy)]
+        return "known skills" if are_known else "leaderboard", [_of_board(tidy), *alone]
     if tidy.layout == "pair":
         read = partial(data.read_paired_boards, table, n_test=(10**6, 10**6), **reading)
         return "two boards", [(read, _PAIR)]
@@ -159,14 +168,18 @@ def _trials(
     if tidy.unit == "task":
         new: Trial = partial(data.read_leaderboard, tidy, new="tasks"), _NEW_TASKS
         pairs: Trial = lambda: data.read_outcomes(table, **reading).check_several(), _PAIRS
-        return "rounds", [new, pairs, rounds]
+        return "rounds", [*[_of_board(tidy)] * bool(alone), *alone, new, pairs, rounds]
     try:
         outcomes = data.read_outcomes(table, **reading)
     except InputError as error:
         if error.parameter == "metric":  # a slip among answers, which are no scores of rounds
             raise
-        return "rounds", [rounds]
+        is_apart = error.parameter == "leave_out"
+        others = [*_of_others(table, tidy, reading)] if is_apart else []
+        return ("answers", others) if table.origin else ("rounds", [*others, rounds])
     trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
+    if outcomes.n_classifiers > 1:
+        trials.append(_gate(outcomes))
     trials += [(partial(items.skills_alone, outcomes), _ALONE)]
     if "task" in tidy.labels:
         trials += [(lambda: outcomes.about("tasks").check_several(), _NEW_TASKS)]
@@ -179,6 +192,28 @@ def _fit(table: Table, reading: dict[str, Any]) -> None:
     scores = data.read_scores(table, **reading)
     for one in scores.values() if isinstance(scores, dict) else [scores]:
         epp.fit_epp(one)
+
+
+def _of_others(table: Table, tidy: Tidy, reading: dict[str, Any]) -> Iterator[Trial]:
+    """Questions about entries that share their items, without those that have the fewest."""
+    yield partial(data.read_outcomes, table, **reading), _BOARD  # why not about all
+    fewest = [name for name, _ in reversed(Counter(tidy.labels["entry"].tolist()).most_common())]
+    for k in range(1, len(fewest)):
+        left_out = [*reading.get("leave_out", ()), *fewest[:k]]
+        with suppress(InputError):
+            read = partial(data.read_outcomes, table, **reading | {"leave_out": left_out})
+            read()
+            words = f"inspect {{}} {_typed({'leave_out': fewest[:k]})}"
+            yield read, {words: f"What do answers say without {listed(fewest[:k])}?"}
+            return
+
+
+def _gate(outcomes: Outcomes) -> Trial:
+    """The gate, with the first two names and a margin."""
+    a, b = outcomes.names[:2]
+    words = f"claim responses {{}} --pair {shlex.join((a, b))} --margin {_MARGIN}"
+    question = f"Is {quoted(a)} worse than {quoted(b)}, by more than {_MARGIN}?"
+    return partial(claims.report_gate, outcomes, (a, b), margin=_MARGIN), {words: question}
 
 
 def _of_board(tidy: Tidy) -> Trial:

@@ -190,8 +190,8 @@ SHARED: dict[str, Option] = {
         Option(["--metric"], _METRIC, metavar="NAME"),
         Option(["--standard-error"], "Standard error of one score.", limits=POSITIVE, rare=True),
         Option(["--n-positive"], "Positive test items, for auc.", limits=COUNT, rare=True),
-        Option(["--new"], "What skill refers to: new ...", choices=["items", "runs", "tasks"]),
-        Option(["--average"], "Units of equal weight.", metavar=_AVERAGES, callback=_average),
+        Option(["--new"], "New units that skill refers to.", choices=["items", "runs", "tasks"]),
+        Option(["--average"], "What has equal weight.", metavar=_AVERAGES, callback=_average),
         Option(["--domain"], "Kind of classifiers, for the prior of rho.", choices=DOMAINS),
         Option(["--field"], "Kind of entries, for the prior of rho.", choices=KINDS_OF_FIELD),
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),
@@ -205,8 +205,8 @@ SHARED: dict[str, Option] = {
         Option(["--seed"], "Random seed.", limits=_SEEDS, default=DEFAULT_SEED),
         Option(["--top"], "Rows shown of a table.", limits=COUNT, default=15, rare=True),
         Option(["--save"], "", multiple=True, metavar="FILE", type=_PATH),
-        Option(["--json", "as_json"], "One JSON object, nothing else.", is_flag=True),
-        Option(["--quiet"], "No progress, notes, sensitivity.", is_flag=True, rare=True),
+        Option(["--json", "as_json"], "Print one JSON object and nothing else.", is_flag=True),
+        Option(["--quiet"], "No progress bar, notes or sensitivity.", is_flag=True, rare=True),
     )
 }
 

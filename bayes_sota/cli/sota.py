@@ -22,10 +22,9 @@ from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import read_board, with_anchors
 from bayes_sota.core.arguments import CLASSES, NUMBER
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.tables import Report, rows_of
+from bayes_sota.core.tables import rows_of
 from bayes_sota.data.leaderboard import BestScore
-
-_OF_SCORES = ("metric", "standard_error", "n_positive")
+from bayes_sota.maximum.summary import comparison_table
 
 
 @command(
@@ -37,11 +36,13 @@ _OF_SCORES = ("metric", "standard_error", "n_positive")
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @option("--n-test", multiple=True, type=Count(), help="Number of test items, per board.")
 @option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
-@option("--method", choices=["exact", "abc", "nuts"], help="How it is computed.")
+@option("--method", choices=["exact", "abc", "nuts"], help="Exact (default), simulation or NUTS.")
 @option("--new-score", limits=NUMBER, help="Is our new score truly better than the best?")
 @option("--compare", is_flag=True, rare=True, help="Add the paper's shrinking and cropping.")
 @option("--n-classes", limits=CLASSES, rare=True, help="Classes of the task, for --compare.")
-def sota(file: Path | None, **options: Any) -> Answer:
+def sota(
+    file: Path | None, compare: bool, n_classes: int | None, prob: float, seed: int, **asked: Any
+) -> Answer:
     """How good is the best, and how good is the winner?
 
     FILE is a leaderboard (one row per entry; --n-test N or infer), also with a column for each
@@ -51,79 +52,56 @@ def sota(file: Path | None, **options: Any) -> Answer:
     --n-test and --classifiers for several boards of one task; they then share the distribution of
     skill and the correlation.
     """
-    quiet, prob = click.get_current_context().params["quiet"], options["prob"]
-    shown: dict[str, Any] = {"sensitivity": not quiet, "progressbar": shows_progress()}
-    report = estimate(file, groups="all" if saves(".nc") else "estimands", **shown, **options)
+    how = {name: asked.pop(name) for name in ("method", "new_score", "domain", "field")}
+    how |= {"ci_prob": prob, "random_seed": seed, "progressbar": shows_progress()}
+    how["sensitivity"] = not click.get_current_context().params["quiet"]
+    how["groups"] = "all" if saves(".nc") else "estimands"
+    data = _read(file, **asked)
+    if not compare:
+        note_unused("an answer without --compare", "n_classes")
+    elif file is None:
+        raise InputError("--compare takes the scores of a leaderboard FILE")
+    elif n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
+        raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
+    report = leaderboard.report_sota(data, **how)
     tree = report.about
+    if compare:
+        frame = maximum.compare_estimates(data, tree, n_classes=n_classes, ci_prob=prob)
+        rows = rows_of(frame)
+        tables = [*report.tables, comparison_table(rows, len(data.names), prob)]
+        report = replace(report, content=report.content | {"comparison": rows}, tables=tables)
     return Answer(report, lambda: maximum.plot_sota(tree, ci_prob=prob), lambda: tree)
 
 
-def estimate(
-    file: Path | None,
-    *,
-    reading: dict[str, Any],
-    n_test: Sequence[Any] = (),
-    classifiers: Sequence[Any] = (),
-    maximum: Sequence[str] = (),
-    known: dict[str, Any] | None = None,
-    compare: bool = False,
-    n_classes: int | None = None,
-    prob: float,
-    seed: int,
-    **settings: Any,
-) -> Report:
-    """Report of ``sota``, given its options; ``settings`` are of the scores and the estimate."""
-    scores = {name: settings.pop(name) for name in _OF_SCORES if name in settings}
-    if (file is None) == (not maximum):
+def _read(file: Path | None, reading: Any, known: Any, **scores: Any) -> Any:
+    """Board of a file, or boards of which the best score is known."""
+    best, sizes, tries = (scores.pop(name) for name in ("maximum", "n_test", "classifiers"))
+    if (file is None) == (not best):
         raise InputError("give FILE, or --maximum S, such as 0.9116, but not both")
     if file is None:
-        if compare:
-            raise InputError("--compare takes the scores of a leaderboard FILE")
         if reading.get("direction") == "lower":
             raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
         note_unused("--maximum", "column", "use", "leave_out", *KNOWN)
-        data: Any = _boards(maximum, n_test, classifiers, **scores)
-    else:
-        if len(n_test) > 1 or len(classifiers) > 1:
-            raise InputError("one FILE takes one --n-test and one --classifiers")
-        (size,), (tries,) = n_test or (None,), classifiers or (None,)
-        data = read_board(file, reading, n_test=size, n_classifiers=tries, **scores)
-        data = with_anchors(data, known or {"known": {}})
-        if compare and n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
-            raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
-    report = leaderboard.report_sota(data, ci_prob=prob, random_seed=seed, **settings)
-    if compare:
-        return _with_comparison(report, data, n_classes, prob)
-    note_unused("an answer without --compare", "n_classes")
-    return report
-
-
-def _with_comparison(report: Report, data: Any, n_classes: int | None, prob: float) -> Report:
-    """The answer, and the paper's estimates beside it."""
-    from bayes_sota.maximum.summary import comparison_table
-
-    frame = maximum.compare_estimates(data, report.about, n_classes=n_classes, ci_prob=prob)
-    rows = rows_of(frame)
-    tables = [*report.tables, comparison_table(rows, len(data.names), prob)]
-    return replace(report, content=report.content | {"comparison": rows}, tables=tables)
+        return _boards(best, sizes, tries, scores)
+    if len(sizes) > 1 or len(tries) > 1:
+        raise InputError("one FILE takes one --n-test and one --classifiers")
+    (size,), (number,) = sizes or (None,), tries or (None,)
+    data = read_board(file, reading, n_test=size, n_classifiers=number, **scores)
+    return with_anchors(data, known)
 
 
 def _boards(
-    maxima: Sequence[str],
-    sizes: Sequence[Any],
-    tries: Sequence[Any],
-    metric: str | None = None,
-    **scores: Any,
+    maxima: Sequence[str], sizes: Sequence[Any], tries: Sequence[Any], scores: dict[str, Any]
 ) -> tuple[BestScore, ...]:
     """Boards of which the maximum alone is known."""
-    if metric == "score" and not sizes:
+    if scores["metric"] == "score" and not sizes:
         sizes = (None,) * len(maxima)
     if not len(maxima) == len(sizes) == len(tries):
         raise InputError(
             f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
             f"{len(sizes)} and {len(tries)} of them"
         )
-    scores["metric"] = metric or "accuracy"
+    scores = {name: value for name, value in scores.items() if value is not None}
     names = [f"board {k}" for k in range(1, 1 + len(maxima))] if len(maxima) > 1 else ["board"]
     return tuple(
         BestScore(score, n_test=n, n_classifiers=m, name=name, **scores)

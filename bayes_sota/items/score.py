@@ -19,7 +19,11 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit
 
 from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.data.averages import worth_of_means
+from bayes_sota.data.item_values import Averaging, task_weights
 from bayes_sota.data.outcomes import New, Outcomes
+from bayes_sota.data.tidy import Tidy
+from bayes_sota.data.words import measure
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,41 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
     if n_test < 1 or not 0 <= right <= n_test:
         raise InputError(f"correct answers are 0 to the number of items, got {right} of {n_test}")
     return Skill(name, right / n_test, n_test, n_test, 1, 1, float(n_test))
+
+
+def has_counts(tidy: Tidy) -> bool:
+    """Whether scores are shares of known numbers of items, at most one for each entry and task."""
+    titles = {tidy.titles[0], *tidy.labels.get("metric", ())} if tidy.titles else {""}
+    if "n" not in tidy.numbers or tidy.lower_is_better or set(map(measure, titles)) != {"accuracy"}:
+        return False
+    known = np.all(tidy.numbers["n"] >= 1) and np.all((tidy.value >= 0) & (tidy.value <= 1))
+    if "task" not in tidy.labels or tidy.layout == "board":
+        return bool(known) and tidy.layout == "board"
+    return bool(known) and tidy.layout != "pair" and tidy.unit == "task"
+
+
+def skills_of_shares(tidy: Tidy, average: Averaging | None = None) -> list[Skill]:
+    """Skill of every entry on new items, each from its own shares of correct answers in tasks.
+
+    Raises
+    ------
+    InputError
+        Entries with scores in different tasks.
+    """
+    names, places = tidy.names("entry")
+    tasks, found = tidy.labels.get("task", np.full(len(tidy), "")), list[Skill]()
+    for k, name in enumerate(names):
+        of = places == k
+        x, n = (values[of][:, None] for values in (tidy.value, tidy.numbers["n"]))
+        if set(tasks[of]) != set(tasks):
+            problem, fix = "entries have scores in different tasks", "leave some out with {option}"
+            raise tidy.error(problem, "leave_out", fix)
+        weights = task_weights(average, tasks[of].tolist(), n[:, 0])[:, None]
+        score, worth, _ = worth_of_means(x, x * (1 - x), n, weights)
+        size = int(n.sum())
+        effective = float(size if len(x) == 1 else worth[0])
+        found.append(Skill(name, float(score[0]), size, size, len(x), 1, effective))
+    return found
 
 
 def skills_alone(

@@ -15,6 +15,7 @@ from data.files import run, run_json, written
 import bayes_sota as bs
 
 pytestmark = pytest.mark.slow
+KEPT = "kept, as data, options and version are the same: {}"
 BOARD = "name,score\na,0.9{0}\nb,0.8{0}\nc,0.7\n"
 
 
@@ -38,7 +39,7 @@ def test_each_file_has_its_own_result_and_a_bad_one_does_not_stop_the_others(tmp
     before = (out / "b1.nc").stat().st_mtime_ns
     (out / "b2.nc").unlink()
     again = json.loads(run(capsys, *given)[1])
-    assert again["notes"] == ["left alone, as there was a result: b1"]
+    assert again["notes"] == [KEPT.format("b1")]
     assert again["boards"][1:] == found["boards"][1:]
     assert (out / "b1.nc").stat().st_mtime_ns == before
     more = [written(tmp_path, BOARD.format(3), "b3.csv"), *boards[::-1]]
@@ -49,6 +50,11 @@ def test_each_file_has_its_own_result_and_a_bad_one_does_not_stop_the_others(tmp
     seed = found["boards"][1]["seed"]
     alone = run_json(capsys, "sota", boards[0], "--n-test", 100, "--seed", seed)
     assert alone["theta_sota"]["mean"] == best_skills(other)["b1"]
+    written(tmp_path, BOARD.format(5), "b1.csv")
+    edited = run_json(capsys, "batch", *more, *rest)
+    assert edited["notes"] == [KEPT.format("b3 and b2")]
+    assert edited["boards"][2]["observed_maximum"] == 0.95
+    assert run_json(capsys, "batch", *more, *rest, "--domain", "tabular")["notes"] == []
     code, _, error = run(capsys, "batch", bad, bad, "--n-test", 9, "--output-dir", tmp_path / "q")
     assert (code, "'bad' occurs more than once" in error) == (2, True)
     assert not (tmp_path / "q").exists()

@@ -90,9 +90,39 @@ def test_a_folder_of_answers_has_the_questions_of_boards(capsys, tmp_path, monke
         write_log(tmp_path / model, "arc", rows)
     monkeypatch.chdir(tmp_path)
     found = run_json(capsys, "inspect", ".")
-    assert {"bayes-sota board .", "bayes-sota sota ."} <= set(proposed(found))
+    gate = "bayes-sota claim responses . --pair one two --margin 0.02"
+    assert {"bayes-sota board .", "bayes-sota sota .", gate} <= set(proposed(found))
     assert found["names"]["task"] == ["arc"]
     assert run(capsys, "inspect", ".")[1].startswith(f"{tmp_path.name} holds 60 rows (answers).")
+
+
+@pytest.mark.parametrize("shared", [0, 5])
+def test_models_with_few_items_in_common(capsys, tmp_path, shared):
+    for k, model in enumerate(("one", "two")):
+        rows = [{"doc_id": i, "doc": {}, "acc": float(i % 3 > 0)} for i in range(30)]
+        write_log(tmp_path / model, "arc", rows[(30 - shared) * k :] if shared else rows[k::2])
+    found = run_json(capsys, "inspect", tmp_path)
+    assert found["kind"] == "answers"
+    assert not any(" epp " in words for words in proposed(found))
+    assert "that some entries lack" in "".join(found["notes"])
+    try_all(capsys, found)
+
+
+def test_results_have_the_questions_of_their_answers(capsys, tmp_path):
+    n, right = {"arc": 30, "law": 50}, {"arc": 21, "law": 30}
+    part = {task: {"acc,none": right[task] / n[task], "acc_stderr,none": 0.1} for task in n}
+    log = {"results": part, "n-samples": {task: {"effective": n[task]} for task in n}}
+    results = written(tmp_path, json.dumps({"model_name": "one", **log}), "results_1.json")
+    for task in n:
+        rows = [{"doc_id": i, "doc": {}, "acc": float(i < right[task])} for i in range(n[task])]
+        write_log(tmp_path / "one", task, rows)
+    assert f"bayes-sota score {results}" in proposed(run_json(capsys, "inspect", results))
+    found, expected = (run_json(capsys, "score", of) for of in (results, tmp_path / "one"))
+    for key in ("new", "average", "metric"):
+        assert found[key] == expected[key]
+    (one,), (other,) = found["classifiers"], expected["classifiers"]
+    assert one["skill"]["interval"] == pytest.approx(other["skill"]["interval"])
+    assert one["n_items"] == other["n_items"] == 80
 
 
 METRICS = ["acc", "acc_norm", "exact_match,strict-match", "exact_match,flexible-extract"]

@@ -42,11 +42,9 @@ sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test 200 --classifiers 50:10 | low < high
 sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
 sota --maximum 0.98 --n-test 200 | --classifiers
-sota --maximum 0.98 --report x.html | No such option '--report'; write --save FILE.html
+board x.csv --name-column acc | write --column entry=NAME
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
-epp x.csv --known a=1 | No such option
 sota x.csv --rho .6 | write bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python
-sota x.csv --epsilon .01 | write epsilon= in Python
 board x.csv --model own.toml | No such option '--model'; write model= in Python
 sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above 0 and below 1, got
 {MAXIMUM} --prob 95 | 0.95
@@ -103,6 +101,19 @@ inspect losses.csv | --lower-is-better
 inspect shapes.csv | no column name looks like scores
 epp rounds.csv battles.csv | files of one kind can be joined, got
 """
+OPTIONS_OF_0_5 = """
+above alpha any-accuracy anytime assurance at-least average badge best-of chains cluster-column
+cores correlation correlation-range criterion dask decimals draws drop-above figure figure-kind
+fixed-field fold-column format gap group-by group-column groups independent item-column
+item-metric item-scores iteration-column label-column learn-rho learner-column level local-rope
+lower-is-better-in max min missing model n-test-column name-column new new-n-test new-score
+no-selection no-sensitivity odds-ratio orderings other-folds output p-rank pairing
+pairwise-correlation percent player-column player-covariates private-column public-column ranks
+reference-skill repetitions report responses resume rope round-column round-covariates rounding
+run-column run-separator score-column scorer scores sd-coefficients sds similarity
+skip-problems stderr-column submissions table target task task-column task-columns text ties
+together tournament-column unbounded unpaired-folds winner
+"""
 PYTHON_NAMES = re.compile("n_test|n_classifiers|standard_error|n_positive")
 
 
@@ -123,6 +134,16 @@ def test_bad_input_is_one_line_about_options_and_exit_code_2(capsys, folder, mon
     assert expected in error
     assert not PYTHON_NAMES.search(error)
     assert {path.name: path.read_text() for path in folder.iterdir()} == FILES
+
+
+@pytest.mark.parametrize(
+    "old", [*(f"examples --{name}" for name in OPTIONS_OF_0_5.split()),
+            "app", "doctor", "infer-n", "models"],
+)  # fmt: skip
+def test_an_option_of_0_5_is_refused_with_its_new_form(capsys, old):
+    code, out, error = run(capsys, *old.split())
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert re.search("^error: No such (option|command) .*; (write|leave) ", error)
 
 
 @pytest.mark.parametrize("text", ["", "model,acc\n", "\0\1\2"])
