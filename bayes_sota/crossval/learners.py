@@ -134,7 +134,7 @@ def read_task(
     if target is None and len(named) != 1:
         problem = f"{listed(named) if named else 'no column'} may hold the classes"
         raise table.error(problem, "target", "say which with {option}")
-    target = table.find(target or named[0], "target")
+    target = table.find(named[0] if target is None else str(target), "target")
     left = {table.find(name, "leave_out") for name in leave_out} | {target}
     chosen = [table.find(name, "use") for name in use or table.columns]
     chosen = [name for name in chosen if name not in left]
