@@ -265,7 +265,8 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
     ----------
     scores : FoldScores
     truth : array-like, shape (n_tasks, n_learners)
-        Score of each learner, trained on all items, on the test set.
+        Score of each learner, trained on all items, on the test set; a data frame with the names
+        of the data sets and the learners in any order.
 
     Returns
     -------
@@ -282,7 +283,10 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
     [-0.075, -0.075]
     """
     need = f"the truth is one score of every learner on every data set, {scores.scores.shape[:2]}"
-    true = labelled_matrix(truth, need)[0]
+    true, columns, rows = labelled_matrix(truth, need)
+    for axis, own, names in ((0, scores.tasks, rows), (1, scores.learners, columns)):
+        if names and set(names) == set(own):
+            true = true.take([names.index(name) for name in own], axis)
     if true.shape != scores.scores.shape[:2] or not np.isfinite(true).all():
         raise InputError(f"{need}; got the shape {true.shape}")
     compared, state = dict[str, dict[str, Any]](), steady_state(scores)
