@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import describe_parts
@@ -53,8 +54,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     """
     made = dict[str, Any]()
     for name in names:
-        if name not in LEARNERS:
-            raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {quoted(name)}")
+        check_choice("learners", name, LEARNERS)
         module, kind, settings = LEARNERS[name]
         learner = getattr(import_module(f"sklearn.{module}"), kind)
         made[name] = prepared(learner(**settings), list(categories))

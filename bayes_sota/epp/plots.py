@@ -125,8 +125,7 @@ def plot_critical_differences(
     names, apart = [fit.players[k] for k in drawn], better[np.ix_(drawn, drawn)]
     panel = plot_differences(names, fit.epp[drawn], apart, "EPP", **pc_kwargs)
     title = f"{better.sum():,} of {m * (m - 1) // 2:,} pairs of players can be distinguished"
-    title += (
-        f"\nplayers on one bar cannot be distinguished ({100 * ci_prob:.3g}%, all pairs at once)"
-    )
-    title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (m > most))
+    joined = f"players on one bar cannot be distinguished ({100 * ci_prob:.3g}%, all pairs at once)"
+    cut = f"\nthe first {most:,} are drawn" * (m > most)
+    title_figure(panel.collection, f"{title}\n{joined}{cut}")
     return panel.collection
