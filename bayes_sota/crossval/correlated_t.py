@@ -32,14 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
 
-from bayes_sota.core.arguments import (
-    ASSURANCE,
-    CORRELATION,
-    FOLDS,
-    NOT_NEGATIVE,
-    OPEN_SHARE,
-    check_kind,
-)
+from bayes_sota.core.arguments import ASSURANCE, CORRELATION, NOT_NEGATIVE, OPEN_SHARE, check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores, place_of
@@ -191,7 +184,6 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
     >>> [round(test["p_value"], 3) for test in tests]
     [0.092, 0.353]
     """
-    FOLDS.check(folds, "folds")
     tests = list[dict[str, Any]]()
     for name, rho in (("naive", 0.0), ("corrected", 1 / folds)):
         found = _posterior(np.subtract(a, b, dtype=np.float64), 1, rho)

@@ -85,6 +85,7 @@ class Study:
 
     def __post_init__(self) -> None:
         """Check everything once."""
+        import pandas as pd
         from sklearn.metrics import get_scorer_names
 
         if not isinstance(self.learners, Mapping) or not self.learners:
@@ -106,8 +107,8 @@ class Study:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             near = nearest(self.scoring, get_scorer_names(), 1)
             raise InputError(f"there is no score {quoted(self.scoring)}{near}")
-        missing = [i for i, label in enumerate(self.labels) if label is None or label != label]
-        if missing:
+        missing = np.flatnonzero(pd.isna(self.labels))
+        if missing.size:
             problem = f"the label of item {missing[0] + 1:,} is missing"
             raise InputError(f"{problem}: leave such items out")
         try:

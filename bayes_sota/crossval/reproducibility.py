@@ -121,8 +121,6 @@ def judge_rules(
     >>> float(judged.reproducibility()[0, 0, 1]), judged.saved.round(2).tolist()
     (1.0, [[0.83, 0.83]])
     """
-    for rule in rules:
-        check_kind(rule, Rule, "bs.crossval.spearman")
     check_kind(scores, FoldScores, "read_fold_scores")
     Range(2, 10_000, whole=True).check(orderings, "orderings")
     rng = generator_of(random_seed)
