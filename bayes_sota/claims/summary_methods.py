@@ -192,7 +192,7 @@ def report_methods(
         content,
         rows,
         columns,
-        said=_answer(of, content, size, outcomes.unit),
+        said=_answer(of, content, size, outcomes),
         how=f"Paired posterior, {counted(draws, 'draw')}",
         legend=f"tied with best: {tied}",
         joint=entries,
@@ -224,7 +224,7 @@ def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
     ]
 
 
-def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterator[str]:
+def _answer(of: MethodComparison, content: Row, size: str, outcomes: Outcomes) -> Iterator[str]:
     """Who has the best score, whether that is false, and who may be as good."""
     winner, picking = content["winner"], content["selection"]
     first = [of.methods[j] for j in np.flatnonzero(of.scores == of.scores[of.winner])]
@@ -243,9 +243,10 @@ def _answer(of: MethodComparison, content: Row, size: str, unit: str) -> Iterato
         yield f"Some other method is better than {winner} with probability {beaten}."
     else:
         p = chance_of_draws(picking["p_not_best"], picking["p_not_best_mcse"])
+        cautious = " (cautious: in real tables half as often)" * (outcomes.new == "tasks")
         yield (
-            f"The winner was picked by its score on these {unit}s; allowing for that, another "
-            f"method is the best with probability {p}."
+            f"The winner was picked by its score on these {outcomes.unit}s; allowing for that, "
+            f"another method is the best with probability {p}{cautious}."
         )
 
 

@@ -113,12 +113,19 @@ def check_choice(name: str, value: object, choices: Any) -> None:
         raise InputError(f"{{name}} must be one of {allowed}", parameter=name)
 
 
+def check_kind(value: object, kind: type, source: str) -> None:
+    """Raise ``InputError`` for an object of another class, with what makes the right one."""
+    if not isinstance(value, kind):
+        problem = f"a {kind.__name__} is needed, got {type(value).__name__}"
+        raise InputError(problem, fix=f"{source} makes one")
+
+
 def generator_of(random_seed: Any) -> np.random.Generator:
     """Generator for a seed, a seed sequence or a generator; ``InputError`` for a bad seed.
 
     None gives a fresh one, as in NumPy.
     """
-    if isinstance(random_seed, int | float):
+    if isinstance(random_seed, int | float | str):
         SEED.check(random_seed, "random_seed")
     return np.random.default_rng(random_seed)
 

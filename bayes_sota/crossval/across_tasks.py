@@ -23,8 +23,9 @@ from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
-from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores, place_of
 from bayes_sota.crossval.shape import steady_state
+from bayes_sota.data.tables import labelled_matrix
 
 _studentized = cache(studentized_range.ppf)
 _FEWEST = 6  # data sets from which on Wilcoxon's test can be significant at 5 %
@@ -67,8 +68,8 @@ def average_ranks(
     (0.741, 0.7088)
     """
     LEVEL.check(level, "level")
-    numbers = np.asarray(values, np.float64)
-    if numbers.ndim != 2 or min(numbers.shape) < 2 or not np.isfinite(numbers).all():
+    numbers, names = _alternatives(values, names)
+    if min(numbers.shape) < 2 or not np.isfinite(numbers).all():
         need = "complete values of at least 2 data sets and 2 alternatives"
         raise InputError(f"ranks over data sets need {need}, got the shape {numbers.shape}")
     n, k = numbers.shape
@@ -85,7 +86,7 @@ def average_ranks(
         f_p_value = float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
         tests = dict(zip(tests, (chi_squared, p_value, f_statistic, f_p_value), strict=True))
     return SimpleNamespace(
-        names=checked_labels(names, k, "alternative"),
+        names=names,
         ranks=mean,
         n_tasks=n,
         nemenyi=float(_studentized(1 - level, k, np.inf) / np.sqrt(2)) * unit,
@@ -123,10 +124,9 @@ def signed_rank_tests(
     >>> signed_rank_tests(values)[0]["p_value"], signed_rank_tests(values[:5])[0]["p_value"]
     (0.0078125, None)
     """
-    numbers = np.asarray(values, np.float64)
-    tests, k = list[dict[str, Any]](), numbers.shape[1]
-    labels = checked_labels(names, k, "alternative")
-    for a, b in combinations(range(k), 2):
+    numbers, labels = _alternatives(values, names)
+    tests = list[dict[str, Any]]()
+    for a, b in combinations(range(len(labels)), 2):
         gaps = numbers[:, a] - numbers[:, b]
         known = np.round(gaps[np.isfinite(gaps)], 12)
         tests.append(
@@ -143,7 +143,15 @@ def signed_rank_tests(
     return tests
 
 
-def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
+def _alternatives(values: Any, names: Sequence[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
+    """Numbers of alternatives, those of a frame by its columns, and their names."""
+    meaning = "values are a matrix of numbers, data sets x alternatives"
+    numbers, columns, _ = labelled_matrix(values, meaning)
+    names = columns if names is None else names
+    return numbers, checked_labels(names, numbers.shape[1], "alternative")
+
+
+def seed_verdicts(scores: FoldScores, a: int | str, b: int | str) -> dict[str, Any]:
     """Test across data sets with one iteration of each, for every iteration.
 
     An iteration stands for a seed that all data sets share. A share
@@ -152,8 +160,8 @@ def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     Parameters
     ----------
     scores : FoldScores
-    a, b : int
-        Places of the learners.
+    a, b : int or str
+        Learners.
 
     Returns
     -------
@@ -179,19 +187,20 @@ def seed_verdicts(scores: FoldScores, a: int, b: int) -> dict[str, Any]:
     if len(scores.tasks) < _FEWEST:
         raise InputError(f"Wilcoxon's test needs 6 data sets, got {len(scores.tasks)}")
     means = scores.iteration_means()
-    d = np.round(means[:, a] - means[:, b], 12)
+    first, second = (place_of(name, scores.learners, "learner") for name in (a, b))
+    d = np.round(means[:, first] - means[:, second], 12)
     d = d[:, np.isfinite(d).all(axis=0)]
     n = d.shape[1]
     if n < 2:
         raise InputError("fewer than 2 iterations are complete on all data sets")
     tests = [signed_ranks(one) for one in d.T]
     p_values, signs = np.array([(1.0 if p is None else p, sign) for p, sign in tests]).T
-    first, second = (int(np.sum((p_values <= 0.05) & (signs == sign))) for sign in (1, -1))
+    of_a, of_b = (int(np.sum((p_values <= 0.05) & (signs == sign))) for sign in (1, -1))
     return {
         "p_values": p_values,
-        "a_wins": first / n,
-        "b_wins": second / n,
-        "contradiction": 2 * first * second / (n * (n - 1)),
+        "a_wins": of_a / n,
+        "b_wins": of_b / n,
+        "contradiction": 2 * of_a * of_b / (n * (n - 1)),
     }
 
 
@@ -256,7 +265,8 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
     ----------
     scores : FoldScores
     truth : array-like, shape (n_tasks, n_learners)
-        Score of each learner, trained on all items, on the test set.
+        Score of each learner, trained on all items, on the test set; a data frame with the names
+        of the data sets and the learners in any order.
 
     Returns
     -------
@@ -272,10 +282,13 @@ def against_truth(scores: FoldScores, truth: ArrayLike) -> dict[str, dict[str, A
     >>> against_truth(scores, [[0.9, 0.8]])["steady"]["bias"].round(3).tolist()
     [-0.075, -0.075]
     """
-    true = np.asarray(truth, np.float64)
+    need = f"the truth is one score of every learner on every data set, {scores.scores.shape[:2]}"
+    true, columns, rows = labelled_matrix(truth, need)
+    for axis, own, names in ((0, scores.tasks, rows), (1, scores.learners, columns)):
+        if names and set(names) == set(own):
+            true = true.take([names.index(name) for name in own], axis)
     if true.shape != scores.scores.shape[:2] or not np.isfinite(true).all():
-        need = f"one score of every learner on every data set, {scores.scores.shape[:2]}"
-        raise InputError(f"the truth is {need}, got the shape {true.shape}")
+        raise InputError(f"{need}; got the shape {true.shape}")
     compared, state = dict[str, dict[str, Any]](), steady_state(scores)
     for kind, estimates in (("canonical", state.canonical), ("steady", state.mean)):
         errors = estimates - true

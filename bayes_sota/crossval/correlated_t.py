@@ -24,7 +24,6 @@ simulation; ``tests/calibration/fold_tests_size.py`` measures how often each tes
 learners.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -33,10 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
 
-from bayes_sota.core.arguments import ASSURANCE, CORRELATION, NOT_NEGATIVE, OPEN_SHARE
+from bayes_sota.core.arguments import ASSURANCE, CORRELATION, NOT_NEGATIVE, OPEN_SHARE, check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores, place_of
 
 KEPT = 0.95
 """An order that other partitions keep so often is reproducible; so sure, it is decided."""
@@ -145,9 +144,10 @@ def correlated_t(
     >>> round(test.mean, 3), round(test.scale, 4), test.df, round(test.p_better(), 3)
     (0.1, 0.0913, 3, 0.823)
     """
+    check_kind(fold_scores, FoldScores, "read_fold_scores")
     folds, columns = fold_scores.folds, fold_scores.scores.shape[3]
-    scores = fold_scores.scores[_place_of(task, fold_scores.tasks, "data set")]
-    first, second = (scores[_place_of(name, fold_scores.learners, "learner")] for name in (a, b))
+    scores = fold_scores.scores[place_of(task, fold_scores.tasks, "data set")]
+    first, second = (scores[place_of(name, fold_scores.learners, "learner")] for name in (a, b))
     rho = 1 / folds if correlation is None else CORRELATION.check(correlation, "correlation")
     return _posterior(first - second, folds if columns == 1 else 1, rho)
 
@@ -218,6 +218,7 @@ def sensitivity_to_overlap(
     >>> sensitivity_to_overlap(runs)[[0, 2]].round(3).tolist()
     [[0.0, 0.954], [0.5, 0.823]]
     """
+    check_kind(fold_scores, FoldScores, "read_fold_scores")
     odds = [multiple / (fold_scores.folds - 1) for multiple in (0, 0.5, 1, 1.5, 2)]
     rho = [one / (1 + one) for one in odds]
     found = [correlated_t(fold_scores, a, b, correlation=one).p_better(rope) for one in rho]
@@ -356,10 +357,3 @@ def other_seed_probability(
     if not spread:
         return 0.0 if difference else 0.5
     return float(stdtr(iterations - 1, -abs(difference) / spread))
-
-
-def _place_of(name: int | str, names: Sequence[str], what: str) -> int:
-    """Position of a learner or a data set that was given by its name or its position."""
-    if name not in (*names, *range(len(names))):
-        raise InputError(f"there is no {what} {name!r}; there are {', '.join(names)}")
-    return names.index(name) if isinstance(name, str) else int(name)

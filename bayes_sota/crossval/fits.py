@@ -24,6 +24,7 @@ from bayes_sota.data.tables import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
+_MISSING = ("None", "nan", "<NA>", "NaT")  # labels as Python writes them: a word has quotes
 _LONGEST = 200  # characters of an error
 
 
@@ -87,7 +88,14 @@ class Study:
         """Check everything once."""
         from sklearn.metrics import get_scorer_names
 
+        if not isinstance(self.learners, Mapping) or not self.learners:
+            problem = f"learners are a dict of their names, got {plain_text(self.learners, 40)}"
+            raise InputError(problem, fix='such as {"nb": GaussianNB()}')
         self.learners = {str(name): learner for name, learner in self.learners.items()}
+        for name, learner in self.learners.items():
+            if isinstance(learner, type) or not hasattr(learner, "get_params"):
+                problem = f"learner {quoted(name)} is no estimator of scikit-learn"
+                raise InputError(f"{problem}, got {plain_text(learner, 40)}")
         self.labels = np.asarray(self.labels)
         if hasattr(self.rows, "tocsr"):
             self.rows = self.rows.tocsr()
@@ -99,11 +107,14 @@ class Study:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             near = nearest(self.scoring, get_scorer_names(), 1)
             raise InputError(f"there is no score {quoted(self.scoring)}{near}")
-        missing = np.flatnonzero(self.labels != self.labels)
-        if missing.size:
+        missing = [i for i, x in enumerate(self.labels.tolist()) if repr(x) in _MISSING]
+        if missing:
             problem = f"the label of item {missing[0] + 1:,} is missing"
             raise InputError(f"{problem}: leave such items out")
-        known, places, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
+        try:
+            known, places, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
+        except TypeError:
+            raise InputError("labels are all numbers or all words, got both") from None
         if len(known) < 2 or counts.min() < self.folds:
             classes = zip(known.tolist(), counts, strict=True)
             got = listed([f"{n:,} of {quoted(name)}" for name, n in classes])

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bayes_sota.core.arguments import FOLDS, check_kind
 from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.text import checked_labels, counted
 from bayes_sota.core.types import BoolArray, FloatArray
@@ -71,13 +72,16 @@ class FoldScores(Observed):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        scores = np.array(self.scores, np.float64)
-        scores = scores[None] if scores.ndim == 3 else scores
-        if scores.ndim != 4 or 0 in scores.shape:
-            problem = "scores have the shape (data sets, learners, iterations, folds)"
-            raise InputError(f"{problem}, got {np.shape(self.scores)}")
+        meaning = "scores are numbers of the shape (data sets, learners, iterations, folds)"
+        try:
+            scores = np.array(self.scores, np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"{meaning}, got text, or rows of several lengths") from None
+        if scores.ndim not in (3, 4) or not scores.size:
+            raise InputError(f"{meaning}, got {scores.shape}")
+        scores = scores.reshape(-1, *scores.shape[-3:])
         n_tasks, n_learners, n_iterations, columns = scores.shape
-        folds = self.folds or columns
+        folds = FOLDS.check(self.folds, "folds") if self.folds else columns
         if folds < 2 or columns not in (1, folds):
             got = f"got {columns} for {folds} folds"
             problem = f"an iteration has one score, or one for each of at least 2 folds; {got}"
@@ -251,6 +255,13 @@ def read_test_scores(source: Any, like: FoldScores, **reading: Any) -> FloatArra
     return found
 
 
+def place_of(name: int | str, names: Sequence[str], what: str) -> int:
+    """Position of a learner or a data set that was given by its name or its position."""
+    if name not in (*names, *range(len(names))):
+        raise InputError(f"there is no {what} {name!r}; there are {', '.join(names)}")
+    return names.index(name) if isinstance(name, str) else int(name)
+
+
 def pair_names(learners: Sequence[str]) -> list[str]:
     """Names of the pairs A - B, in the order of ``np.triu_indices``."""
     return [f"{a} - {b}" for a, b in combinations(learners, 2)]
@@ -286,6 +297,7 @@ def relative_scores(fold_scores: FoldScores) -> SimpleNamespace:
     >>> present.values[0].round(2).tolist(), present.labels
     ([[0.05, -0.05], [0.05, -0.05]], ['1: 0', '1: 1'])
     """
+    check_kind(fold_scores, FoldScores, "read_fold_scores")
     n_learners = len(fold_scores.learners)
     if n_learners < 2:
         raise InputError("a comparison needs at least 2 learners, got 1")

@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bayes_sota.core.errors import InputError, listed, quoted
+from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.errors import listed, quoted
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import describe_parts
@@ -53,8 +54,7 @@ def named_learners(names: Iterable[str], categories: Iterable[int] = ()) -> dict
     """
     made = dict[str, Any]()
     for name in names:
-        if name not in LEARNERS:
-            raise InputError(f"learners are some of {', '.join(LEARNERS)}, got {quoted(name)}")
+        check_choice("learners", name, LEARNERS)
         module, kind, settings = LEARNERS[name]
         learner = getattr(import_module(f"sklearn.{module}"), kind)
         made[name] = prepared(learner(**settings), list(categories))
@@ -134,7 +134,7 @@ def read_task(
     if target is None and len(named) != 1:
         problem = f"{listed(named) if named else 'no column'} may hold the classes"
         raise table.error(problem, "target", "say which with {option}")
-    target = table.find(target or named[0], "target")
+    target = table.find(named[0] if target is None else str(target), "target")
     left = {table.find(name, "leave_out") for name in leave_out} | {target}
     chosen = [table.find(name, "use") for name in use or table.columns]
     chosen = [name for name in chosen if name not in left]

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 from arviz_plots import PlotCollection
 
+from bayes_sota.core.arguments import check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import plot_lines, title_figure
 from bayes_sota.core.plots_differences import plot_differences
 from bayes_sota.core.text import shown_name
-from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores, place_of
 from bayes_sota.crossval.shape import running_means
 from bayes_sota.crossval.summary_words import score_name
 
 
 def plot_running_means(
-    scores: FoldScores, task: int = 0, *, ci_prob: float = 0.95, **pc_kwargs: Any
+    scores: FoldScores, task: int | str = 0, *, ci_prob: float = 0.95, **pc_kwargs: Any
 ) -> PlotCollection:
     """Draw the mean score of every learner after each iteration.
 
@@ -30,8 +31,8 @@ def plot_running_means(
     Parameters
     ----------
     scores : FoldScores
-    task : int
-        Place of the data set.
+    task : int or str
+        Data set.
     ci_prob : float
         Probability of the bands.
     **pc_kwargs
@@ -55,6 +56,7 @@ def plot_running_means(
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     'Mean of 1 to 20 iterations of 10-fold cross-validation'
     """
+    check_kind(scores, FoldScores, "read_fold_scores")
     found = {x: running_means(scores, j, task, ci_prob) for j, x in enumerate(scores.learners)}
     count = max(means.size for means, _ in found.values())
     if count < 2:
@@ -68,7 +70,8 @@ def plot_running_means(
         holds=np.concatenate(late),
         **pc_kwargs,
     )
-    on = f" on {scores.tasks[task]}" if len(scores.tasks) > 1 else ""
+    name = scores.tasks[place_of(task, scores.tasks, "data set")]
+    on = f" on {name}" if len(scores.tasks) > 1 else ""
     title = f"Mean of 1 to {count} iterations of {scores.folds}-fold cross-validation{on}"
     bands = f"{score_name(scores.scorer)}; bands: where {ci_prob:.0%} of other partitions are"
     title_figure(panel.collection, f"{title}\n{bands}")
@@ -100,6 +103,7 @@ def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotC
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     'c has the best average rank of 3 over 20 data sets'
     """
+    check_kind(ranks, SimpleNamespace, "average_ranks")
     apart = np.abs(ranks.ranks[:, None] - ranks.ranks) > ranks.nemenyi
     panel = plot_differences(ranks.names, ranks.ranks, apart, "average rank", **pc_kwargs)
     best = shown_name(ranks.names[int(np.argmin(ranks.ranks))], 24)

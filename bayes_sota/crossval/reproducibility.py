@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, check_kind, generator_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
@@ -121,6 +121,7 @@ def judge_rules(
     >>> float(judged.reproducibility()[0, 0, 1]), judged.saved.round(2).tolist()
     (1.0, [[0.83, 0.83]])
     """
+    check_kind(scores, FoldScores, "read_fold_scores")
     Range(2, 10_000, whole=True).check(orderings, "orderings")
     rng = generator_of(random_seed)
     orders = [rng.permutation(scores.scores.shape[2]) for _ in range(orderings)]

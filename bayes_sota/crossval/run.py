@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import DEFAULT_SEED, FOLDS, ITERATIONS, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, FOLDS, ITERATIONS, check_choice, generator_of
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.parallel import run_each, shown_progress
 from bayes_sota.core.schema import dataset_of
@@ -235,8 +235,8 @@ def repeated_cross_validation(
     """
     FOLDS.check(folds, "folds")
     ITERATIONS.check(iterations, "iterations")
-    if not callable(rule) and rule not in RULES:
-        raise InputError(f"rule is one of {', '.join(RULES)}, or a function, got {quoted(rule)}")
+    if not callable(rule):
+        check_choice("rule", rule, RULES)
     chosen = rule if callable(rule) else fixed(iterations) if rule == "fixed" else RULES[rule]()
     rng = generator_of(random_seed)
     seed = random_seed if isinstance(random_seed, int) else int(rng.integers(2**63))
@@ -254,7 +254,7 @@ def repeated_cross_validation(
             n = i + 1
             scores[:, i], probabilities[:, i], said = done
             if not i:
-                _check_first(scores[:, 0], said, names)
+                _check_first(study, scores[:, 0], said)
             messages += said
             result = CrossValidation(
                 FoldScores(scores[:, :n], learners=names, tasks=[task], scorer=scorer),
@@ -275,10 +275,11 @@ def repeated_cross_validation(
     return result
 
 
-def _check_first(scores: FloatArray, messages: list[Message], names: list[str]) -> None:
+def _check_first(study: Study, scores: FloatArray, messages: list[Message]) -> None:
     """Refuse a learner that cannot learn from these data."""
-    for name, failed in zip(names, np.isnan(scores).all(axis=1), strict=True):
+    for name, failed in zip(study.learners, np.isnan(scores).all(axis=1), strict=True):
         if failed:
             said = next(m.text for m in messages if (m.kind, m.learner) == ("error", name))
-            hint = "of more than two classes take a score such as roc_auc_ovr or accuracy"
-            raise InputError(f"learner {quoted(name)} failed in every fold: {said} ({hint})")
+            hint = " (of more than two classes take a score such as roc_auc_ovr or accuracy)"
+            hint *= study.truth.dtype != bool
+            raise InputError(f"learner {quoted(name)} failed in every fold: {said}{hint}")

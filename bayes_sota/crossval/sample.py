@@ -89,30 +89,30 @@ def draw_differences(
     names, folds, tasks = scores.learners, scores.folds, scores.tasks
     a, b = pairs = np.triu_indices(len(names), 1)
     found = [[correlated_t(scores, *pair, task=t) for pair in np.transpose(pairs)] for t in tasks]
-    each = [[(x.mean, x.fold_sd, x.df, x.n_scores) for x in row] for row in found]
-    mean, sd, df, n = np.moveaxis(np.array(each), -1, 0)
-    size, data = (_CHAINS, draws, *mean.shape), 1 / (folds - 1)
-    variance = sd**2 * df / rng.chisquare(df, size)
-    true = mean + np.sqrt(variance * (1 / n + data)) * rng.standard_normal(size)
+    each = [[(x.mean, x.scale, x.fold_sd, x.df) for x in row] for row in found]
+    mean, scale, sd, df = np.moveaxis(np.array(each), -1, 0)
+    size = (_CHAINS, draws, *mean.shape)
+    factor = np.sqrt(df / rng.chisquare(df, size))
+    true = mean + factor * scale * rng.standard_normal(size)
     observed = scores.scores[:, a] - scores.scores[:, b]
     every = max(1, -(-8 * observed.size * _CHAINS * draws // results.LARGEST_GROUP))
-    shared = true + np.sqrt(variance * data) * rng.standard_normal(size)
-    of_a_value = np.sqrt(variance / (folds if observed.shape[3] == 1 else 1))[:, ::every]
+    shared = true + factor * sd / np.sqrt(folds - 1) * rng.standard_normal(size)
+    of_a_value = (factor * sd / np.sqrt(folds / observed.shape[3]))[:, ::every]
     again = rng.standard_normal((*of_a_value.shape, *observed.shape[2:]))
     again = shared[:, ::every, ..., None, None] + again * of_a_value[..., None, None]
     cell, fits, drawn = ("task", "pair"), ("iteration", "fold"), ("chain", "draw", "task", "pair")
     groups: dict[str, dict[str, Any]] = {
-        "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, variance**0.5)},
+        "posterior": {"difference": (drawn, true), "fold_difference_sd": (drawn, factor * sd)},
         "posterior_predictive": {"fold_difference": ((*drawn, *fits), again)},
         "observed_data": {"fold_difference": ((*cell, *fits), observed)},
         "constant_data": {"fold_score": (("task", "learner", *fits), scores.scores)},
     }
-    labels = {"task": tasks, "learner": names, "pair": pair_names(names)}
+    labels: dict[Any, Any] = {"task": tasks, "learner": names, "pair": pair_names(names)}
     datasets = {name: xr.Dataset(group) for name, group in groups.items()}
-    for name, dataset in datasets.items():
-        coords = {dim: list(labels.get(str(dim), range(n))) for dim, n in dataset.sizes.items()}
-        datasets[name] = dataset.assign_coords(coords)
-    return datasets
+    return {
+        name: data.assign_coords({x: list(labels.get(x, range(n))) for x, n in data.sizes.items()})
+        for name, data in datasets.items()
+    }
 
 
 def complete(

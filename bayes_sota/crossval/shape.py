@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import rankdata, shapiro, skew, skewtest
 
-from bayes_sota.core.arguments import OPEN_SHARE
+from bayes_sota.core.arguments import OPEN_SHARE, check_kind
 from bayes_sota.core.types import FloatArray
-from bayes_sota.crossval.fold_scores import FoldScores
+from bayes_sota.crossval.fold_scores import FoldScores, place_of
 
 _FEWEST = 8  # iterations of D'Agostino's test
 _DRAWS = 4000  # random canonical runs of several iterations
@@ -62,6 +62,7 @@ def steady_state(scores: FoldScores) -> SimpleNamespace:
     >>> state.mean.round(4).tolist(), state.p_canonical_above.tolist()
     ([[0.8997]], [[0.54]])
     """
+    check_kind(scores, FoldScores, "read_fold_scores")
     means, size = scores.iteration_means(), canonical_iterations(scores.folds)
     rows = [_described(one[np.isfinite(one)], size) for one in means.reshape(-1, means.shape[2])]
     return SimpleNamespace(
@@ -110,15 +111,14 @@ def _described(values: FloatArray, size: int) -> dict[str, Any]:
 
 
 def running_means(
-    scores: FoldScores, learner: int, task: int = 0, ci_prob: float = 0.95
+    scores: FoldScores, learner: int | str, task: int | str = 0, ci_prob: float = 0.95
 ) -> tuple[FloatArray, FloatArray]:
     r"""Mean score after every iteration, in the order in which they ran, with its spread.
 
     Parameters
     ----------
     scores : FoldScores
-    learner, task : int
-        Their places.
+    learner, task : int or str
     ci_prob : float
         Probability of the interval.
 
@@ -135,7 +135,8 @@ def running_means(
     [0.85, 0.825, 0.8]
     """
     OPEN_SHARE.check(ci_prob, "ci_prob")
-    values = scores.iteration_means()[task, learner]
+    row = place_of(task, scores.tasks, "data set"), place_of(learner, scores.learners, "learner")
+    values = scores.iteration_means()[row]
     values = values[np.isfinite(values)]
     numbers = np.arange(1, len(values) + 1)
     half = ndtri((1 + ci_prob) / 2) * sample_sd(values) / np.sqrt(numbers)

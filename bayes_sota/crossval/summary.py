@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from bayes_sota import crossval as cv
 from bayes_sota.core import sample as results
-from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.arguments import DEFAULT_SEED, check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
@@ -154,6 +154,9 @@ def judge_runs(
     >>> print(report.sentences[0].partition(" drawn")[0])
     b ranks above a in 100 of 100 comparisons of runs
     """
+    check_kind(scores, cv.FoldScores, "read_fold_scores")
+    if rule is not None:
+        check_kind(rule, cv.Rule, "bs.crossval.spearman")
     if len(scores.learners) < 2:
         raise InputError("an order needs at least 2 learners, got 1")
     rng, seed = results.resolve_seed(random_seed)
@@ -226,9 +229,7 @@ def _rule_row(judged: cv.JudgedRule) -> dict[str, Any]:
     chance = [cv.expected_by_chance(len(judged.estimates), share) for share in used.ravel()]
     return {
         "rule": judged.rule.name,
-        "least_iterations": judged.rule.least,
         "iterations": float(judged.iterations.mean()),
-        "iterations_by_learner": judged.iterations.mean(axis=(0, 1)).tolist(),
         "saved": float(judged.saved.mean()),
         "ran_out": float(1 - judged.stopped.mean()),
         "reproducibility": float((2 * kept - 1).mean()),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayes_sota.core import summary
+from bayes_sota.core.errors import InputError
+from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import chance, counted, listed
 from bayes_sota.crossval.correlated_t import KEPT, outlook
@@ -47,7 +49,9 @@ def report_comparison(
         ``partition_share``, ``decided``, ``iterations_needed``. Its ``frame`` has a row per pair
         and data set, those over all data sets first.
     """
-    posterior, attributes = tree["posterior"].to_dataset(), tree.attrs
+    posterior, attributes = dataset_of(tree, "posterior"), tree.attrs
+    if "task_difference" not in posterior:
+        raise InputError("this is no comparison of learners", fix="sample_comparison makes one")
     names, tasks = (posterior[dim].values.astype(str).tolist() for dim in ("learner", "task"))
     pairs = list(_pairs(tree, ci_prob))
     effect, best = compared_effects(posterior), tree["point_estimate"].to_dataset()

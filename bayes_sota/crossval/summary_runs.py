@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayes_sota.core.arguments import check_kind
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, listed
@@ -52,6 +53,7 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     >>> describe_runs(runs).sentences[0]
     'On tumours, nb has the highest mean AUROC of 1 learner, 0.9875, over 2 random partitions.'
     """
+    check_kind(runs, CrossValidation, "repeated_cross_validation")
     data = runs.fold_scores
     means = np.nan_to_num(data.iteration_means()[0], nan=-np.inf)
     best = (means == means.max(axis=0)) & np.isfinite(means)

@@ -298,7 +298,7 @@ def fit_epp(
     if not isinstance(data, (ScoreTable, Matches)):
         data = ScoreTable(data)
     kind: MatchKind = "listed" if isinstance(data, Matches) else matches
-    if penalty:
+    if penalty != 0:
         PENALTY.check(penalty, "penalty")
     if test_fraction is not None:
         OPEN_SHARE.check(test_fraction, "test_fraction")
@@ -344,12 +344,21 @@ def fit_tournaments(
     >>> [(fit.tournament, fit.epp.round(1).tolist()) for fit in fit_tournaments(tables)]
     [('iris', [0.0, -0.1, 0.1]), ('wine', [-0.3, -0.3, 0.6])]
     """
-    tables = list(tables)
-    checked_labels([table.tournament for table in tables], len(tables), "tournament")
-    for table in tables:
+    for table in checked_tables(tables):
         with located(f"tournament {table.tournament!r}"):
             fit = fit_epp(table, matches, **options)
         yield fit
+
+
+def checked_tables(data: Any) -> list[Any]:
+    """Tournaments of data: ScoreTables or Matches under different names."""
+    tables = list(data) if isinstance(data, Iterable) else [data]
+    kinds = {type(table) for table in tables}
+    if kinds not in ({ScoreTable}, {Matches}):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
+        raise InputError(f"data are ScoreTables or Matches, one per tournament; got {names}")
+    checked_labels([table.tournament for table in tables], len(tables), "tournament")
+    return tables
 
 
 def tournaments_tree(fits: Iterable[BradleyTerryFit]) -> "xr.DataTree":

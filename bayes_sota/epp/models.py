@@ -16,7 +16,7 @@ likelihood: Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison 2012); that
 groups of rounds multiply them by. ``tests/epp/test_models.py`` compares with densities by hand.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -28,11 +28,10 @@ from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import EppPriors, own_priors
-from bayes_sota.core.text import checked_labels
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import ABSENT, ranks_of_rounds
-from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.fit import BradleyTerryFit, checked_tables, fit_epp
 from bayes_sota.epp.rankings import RoundOrders, order_rounds, ranking_log_likelihood
 
 RankingLikelihood = Literal["auto", "matches"]
@@ -107,17 +106,6 @@ def build_model(
     return model
 
 
-def checked_tables(data: Any) -> list[Any]:
-    """Tournaments of data: ScoreTables or Matches under different names."""
-    tables = list(data) if isinstance(data, Iterable) else [data]
-    kinds = {type(table) for table in tables}
-    if kinds not in ({ScoreTable}, {Matches}):
-        names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-        raise InputError(f"data are ScoreTables or Matches, one per tournament; got {names}")
-    checked_labels([table.tournament for table in tables], len(tables), "tournament")
-    return tables
-
-
 def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, list[str]]:
     """Columns of covariates of players, mean zero, and their labels.
 
@@ -139,12 +127,14 @@ def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, lis
     """
     import pandas as pd
 
+    if not hasattr(covariates, "items"):
+        raise InputError("covariates are a data frame, or a mapping of names to values")
     if hasattr(covariates, "columns"):
         frame = covariates.set_axis(covariates.index.astype(str))
         frame = frame[~frame.index.duplicated()].reindex(list(names))
     else:
         columns = {name: np.asarray(values) for name, values in covariates.items()}
-        if any(values.size != len(names) for values in columns.values()):
+        if any(values.shape != (len(names),) for values in columns.values()):
             raise InputError("each covariate needs one value for each player")
         frame = pd.DataFrame(columns, index=list(names))
     for name, values in frame.items():

@@ -11,7 +11,7 @@ import xarray as xr
 from arviz_plots import PlotCollection
 from scipy.special import expit
 
-from bayes_sota.core.arguments import COUNT
+from bayes_sota.core.arguments import COUNT, check_kind
 from bayes_sota.core.plots import make_ticks, plot_forest, title_figure
 from bayes_sota.core.plots_differences import plot_differences
 from bayes_sota.core.text import shown_name
@@ -118,14 +118,14 @@ def plot_critical_differences(
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     '5 of 6 pairs of players can be distinguished'
     """
+    check_kind(fit, BradleyTerryFit, "fit_epp")
     COUNT.check(most, "most")
     better, m = fit.certainly_better(ci_prob), len(fit.players)
     drawn = np.argsort(-fit.epp, kind="stable")[:most]
     names, apart = [fit.players[k] for k in drawn], better[np.ix_(drawn, drawn)]
     panel = plot_differences(names, fit.epp[drawn], apart, "EPP", **pc_kwargs)
     title = f"{better.sum():,} of {m * (m - 1) // 2:,} pairs of players can be distinguished"
-    title += (
-        f"\nplayers on one bar cannot be distinguished ({100 * ci_prob:.3g}%, all pairs at once)"
-    )
-    title_figure(panel.collection, title + f"\nthe first {most:,} are drawn" * (m > most))
+    joined = f"players on one bar cannot be distinguished ({100 * ci_prob:.3g}%, all pairs at once)"
+    cut = f"\nthe first {most:,} are drawn" * (m > most)
+    title_figure(panel.collection, f"{title}\n{joined}{cut}")
     return panel.collection

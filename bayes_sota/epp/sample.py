@@ -10,7 +10,7 @@ import numpy as np
 import pymc as pm
 import xarray as xr
 
-from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.arguments import DEFAULT_SEED, check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed, result_tree, with_attributes
 from bayes_sota.core.sample_trace import (
@@ -23,7 +23,8 @@ from bayes_sota.core.sample_trace import (
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp import solver
 from bayes_sota.epp.counts import MatchCounts, count_scores
-from bayes_sota.epp.models import build_model, checked_tables
+from bayes_sota.epp.fit import checked_tables
+from bayes_sota.epp.models import build_model
 from bayes_sota.epp.sample_estimate import ranks_of
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
@@ -159,6 +160,7 @@ def complete(
 
 
 def _check_model(model: pm.Model) -> None:
+    check_kind(model, pm.Model, "bs.epp.build_model")
     if not ("epp" in model.named_vars and {"round_rank", "match_counts"} & {*model.named_vars}):
         held = ", ".join(map(str, model.named_vars)) or "no variables"
         raise InputError(f"the model needs skills 'epp' and outcomes of build_model; it has {held}")

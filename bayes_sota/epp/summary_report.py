@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from bayes_sota.core.arguments import DEFAULT_SEED
+from bayes_sota.core.arguments import DEFAULT_SEED, check_kind
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose, frame_of, how_drawn, seed_of, summarize_difference
@@ -71,6 +71,7 @@ def report_fit(
     >>> report.tables[0].title, report.content["deviance_p_value"] > 0.05
     ('tournament: 3 players, 30 rounds', True)
     """
+    check_kind(fit, BradleyTerryFit, "fit_epp")
     reason = not_comparable(fit.data)
     rng, seed = resolve_seed(random_seed)
     quality = {} if reason else vars(leaderboard_quality(fit, random_seed=rng))

@@ -237,9 +237,9 @@ def without_error(data: Outcomes, first: str, second: str) -> list[str]:
     """
     if data.is_answers:
         return []
-    of = [data.names.index(first), data.names.index(second)]
-    away, gap = np.diff(data.influence[:, of]), np.diff(data.scores[of])
-    if np.abs(away).max() >= _ROUND_OFF * np.abs(gap).max():
+    a, b = data.names.index(first), data.names.index(second)
+    away, gap = data.influence[:, a] - data.influence[:, b], data.scores[a] - data.scores[b]
+    if np.abs(away).max() >= _ROUND_OFF * abs(gap):
         return []
     where = f"on every {data.unit}" + " of a task" * (data.tasks is not None)
     return [f"{first} and {second} differ by the same amount {where}: its error is not known"]

@@ -54,7 +54,9 @@ def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, flo
     truth, sample = table[methods].mean(axis=1), _sample_of(scores)
     raw, chosen = sample.scores.max(), truth[np.argmax(sample.scores)]
     settings = {"draws": 2000, "random_seed": number}
-    found = {"compared": {"pairs": held(compare_methods(sample, **settings).draws, truth)[1]}}
+    compared = compare_methods(sample, **settings)
+    found = {"compared": {"pairs": held(compared.draws, truth)[1], "P(false)": compared.p_false}}
+    found["compared"]["runner-up not worse"] = float(truth[compared.runner_up] >= chosen)
     for name, data in (("sample", sample), ("averages", averages)):
         posterior = board_posterior(data, **settings)
         row = dict(zip(("skills", "pairs"), held(posterior.entries.skill, truth), strict=True))
@@ -64,6 +66,8 @@ def judged(table: np.ndarray, seen: int, number: int) -> dict[str, dict[str, flo
             row[best] = float(low <= true <= high)
             row[f"square {best}"] = float((draws.mean() - true) ** 2)
             row[f"raw square {best}"] = float((raw - true) ** 2)
+        row["1 - P(best)"] = float(1 - posterior.entries.p_best[compared.winner])
+        row["not the best"] = float(chosen < truth.max())
         found[name] = row
     return found
 

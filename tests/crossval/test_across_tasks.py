@@ -3,6 +3,7 @@
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 
@@ -86,7 +87,11 @@ def test_errors_against_the_truth() -> None:
     gap = found["canonical"]["mse"] - found["steady"]["mse"]
     assert gap.mean() == pytest.approx(0.01**2, rel=0.5)
     assert 0 < found["steady"]["same_best"] < 1
-    with pytest.raises(InputError, match=r"on every data set, \(20, 2\), got the shape \(2,\)"):
+    named = pd.DataFrame(truth[:, ::-1], columns=[*"21"])
+    assert against_truth(runs(10, -0.01, 3), named)["steady"]["bias"] == pytest.approx(
+        found["steady"]["bias"]
+    )
+    with pytest.raises(InputError, match=r"on every data set, \(20, 2\); got 1 dim"):
         against_truth(runs(10, 0, 0), [0.9, 0.8])
 
 

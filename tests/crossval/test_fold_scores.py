@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from data.files import refused
 
+from bayes_sota import crossval as cv
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, read_test_scores
 
 
@@ -27,7 +28,9 @@ def test_means_of_iterations_need_every_fold() -> None:
 @pytest.mark.parametrize(
     ("change", "settings", "message"),
     [
-        (lambda s: s[0, 0], {}, "have the shape"),
+        (lambda s: s[0, 0], {}, "of the shape .* got"),
+        (lambda s: [["a", "b"]], {}, "of the shape .* got text"),
+        (lambda s: s[..., :1], {"folds": 2.5}, "folds must be a whole number"),
         (lambda s: s[..., :1], {}, "got 1 for 1 folds; give their number with folds="),
         (lambda s: s, {"folds": 4}, "got 5 for 4 folds"),
         (lambda s: np.where(s == s[1, 2, 3, 4], np.inf, s), {}, "learner '3', iteration 3, fold 4"),
@@ -40,6 +43,17 @@ def test_means_of_iterations_need_every_fold() -> None:
 )
 def test_what_is_refused(change, settings, message: str) -> None:
     refused(message, FoldScores, change(some_scores()), **settings)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [cv.correlated_t, cv.sensitivity_to_overlap, cv.judge_runs, cv.steady_state, cv.build_model,
+     cv.plot_running_means, cv.describe_runs, cv.plot_critical_differences,
+     lambda x: cv.judge_rules([], x), lambda x: cv.stopping_iterations(cv.fixed(), x),
+     lambda _: cv.judge_runs(FoldScores(some_scores()), rule="ks")],
+)  # fmt: skip
+def test_an_array_is_no_fold_scores(ask) -> None:
+    refused("is needed, got (ndarray|str); .* makes one", ask, some_scores())
 
 
 FOLDS = np.random.default_rng(0).random((2, 3, 12, 2)).round(6)

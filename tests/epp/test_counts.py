@@ -29,6 +29,16 @@ def drawn(*, levels: int, missing: float, lower: bool | list[bool], seed: int) -
     return ScoreTable(scores, lower_is_better=lower)
 
 
+@pytest.mark.parametrize(
+    ("kind", "each", "added"), [("same-round", 3, 0.5), ("all-rounds", 9, 1.5)]
+)
+def test_a_penalty_adds_a_share_of_a_round_of_ties(kind: str, each: int, added: float) -> None:
+    counts = count_scores(np.random.default_rng(0).normal(size=(3, 4)), kind)
+    totals, matches = counts.with_ties(kind, 0.5)
+    np.testing.assert_array_equal(matches, (each + added) * (1 - np.eye(4)))
+    np.testing.assert_allclose(totals, counts.totals + 3 * added / 2)
+
+
 def by_hand(table: ScoreTable, kind: str) -> tuple[np.ndarray, np.ndarray]:
     """Twice the wins and the matches of each pair, match by match."""
     m, rounds = table.n_players, range(table.n_rounds)

@@ -55,6 +55,15 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("is the same for all players", lambda: design({"family": ["x"] * 4}, PLAYERS)),
     ("player 'vit': a value is missing", lambda: design(
         {"f": np.array(["x", None, "y", "y"], object)}, PLAYERS)),
+    ("a mapping of names to values", lambda: design([1, 2, 3, 4], PLAYERS)),
+    # a table in place of a fit
+    *((f"a {name} is needed, got ScoreTable", lambda ask=ask: ask(TABLE)) for name, ask in [
+        *(("BradleyTerryFit", one) for one in [
+            bs.epp.leaderboard_quality, bs.epp.reliability, bs.epp.infer_skills,
+            bs.epp.report_fit, bs.epp.plot_critical_differences,
+            lambda x: bs.epp.plan_rounds(x, 0.1), lambda x: bs.epp.multiscale_test(x, [])]),
+        ("Model", bs.epp.sample_epp)]),
+    ("data are ScoreTables .* got ndarray", lambda: [*bs.epp.fit_tournaments([np.eye(2)])]),
     # draws and figures
     ("no finite estimate without a penalty", lambda: bs.epp.infer_skills(
         fit_epp([[3, 2, 1], [3, 1, 2]], penalty=0.5))),
