@@ -5,9 +5,7 @@ process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
 """
 
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -174,9 +172,9 @@ def _trials(
     except InputError as error:
         if error.parameter == "metric":  # a slip among answers, which are no scores of rounds
             raise
-        is_apart = error.parameter == "leave_out"
-        others = [*_of_others(table, tidy, reading)] if is_apart else []
-        return ("answers", others) if table.origin else ("rounds", [*others, rounds])
+        if table.origin:  # answers of models that share no items are no scores of rounds
+            return "answers", [(partial(data.read_outcomes, table, **reading), _BOARD)]
+        return "rounds", [rounds]
     trials: list[Trial] = [(outcomes.check_several, _ITEMS)]
     if outcomes.n_classifiers > 1:
         trials.append(_gate(outcomes))
@@ -192,20 +190,6 @@ def _fit(table: Table, reading: dict[str, Any]) -> None:
     scores = data.read_scores(table, **reading)
     for one in scores.values() if isinstance(scores, dict) else [scores]:
         epp.fit_epp(one)
-
-
-def _of_others(table: Table, tidy: Tidy, reading: dict[str, Any]) -> Iterator[Trial]:
-    """Questions about entries that share their items, without those that have the fewest."""
-    yield partial(data.read_outcomes, table, **reading), _BOARD  # why not about all
-    fewest = [name for name, _ in reversed(Counter(tidy.labels["entry"].tolist()).most_common())]
-    for k in range(1, len(fewest)):
-        left_out = [*reading.get("leave_out", ()), *fewest[:k]]
-        with suppress(InputError):
-            read = partial(data.read_outcomes, table, **reading | {"leave_out": left_out})
-            read()
-            words = f"inspect {{}} {_typed({'leave_out': fewest[:k]})}"
-            yield read, {words: f"What do answers say without {listed(fewest[:k])}?"}
-            return
 
 
 def _gate(outcomes: Outcomes) -> Trial:
