@@ -1,8 +1,10 @@
 """All commands; only the one that runs is imported."""
 
 import platform
+import tomllib
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 
@@ -23,57 +25,6 @@ _ABOUT = {
     "demo": "The main job on a real challenge.",
 }
 _MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
-
-_INSTEAD = {  # of the commands and options of version 0.5, with the options that it replaces
-    "write --save FILE.html": "report app port no-browser worker",
-    "write --save FILE.png": "figure figure-kind badge",
-    "write --save FILE.csv": "table",
-    "write --save FILE.nc": "output scores responses item-scores",
-    "write --save FILE.txt": "text",
-    "write --version": "doctor",
-    "write --quiet": "no-sensitivity",
-    "write --prob P": "level",
-    "write --n-test infer": "infer-n",
-    "write --use A,B,C": "task-columns",
-    "write --leave-out A,B": "drop-above task",
-    "write --column {name}=NAME": "submissions target",
-    "write --column entry=NAME": "name-column learner-column player-column",
-    "write --column unit=NAME": "item-column round-column",
-    "write --column n=NAME": "n-test-column",
-    "write --column se=NAME": "stderr-column",
-    "write --column group=NAME": "group-by",
-    "write --column run=NAME, with a row for each run": "run-separator",
-    "write --metric NAME": "item-metric scorer",
-    "write --gap G --sd A B": "mean",
-    "write --accuracy A B": "winner",
-    "write --sd A B": "sd-coefficients",
-    "write --congruence C, which is A times B if mistakes are independent": "independent",
-    "write claim responses --pair A B --margin D": "rope",
-    "write --pair A B, and fix the number of items beforehand": "anytime",
-    "write sota --new-score X": "new-score new-n-test",
-    "write --compare --n-classes K": "criterion fixed-field",
-    "write bs.load_model(NAME) in Python": "models",
-    "write bs.core.probability_above(tree, S) in Python": "above",
-    "write bs.Priors(correlation=bs.FixedCorrelation(RHO)) in Python": "rho correlation "
-    "pairwise-correlation similarity learn-rho",
-    "write bs.maximum_law(...).sf in Python": "at-least",
-    "write bs.Accuracies(...).assured_size() in Python": "assurance",
-    "write bs.Means(..., bounds=None) in Python": "unbounded",
-    "write bs.claims.build_model(...) in Python, and sample it": "alpha bayes",
-    "write bs.claims.report_methods(..., selection=False) in Python": "no-selection",
-    "write joblib.parallel_config('dask') in Python": "dask",
-    "write {name}= in Python": "model ranks epsilon draws chains rounding percent orderings groups "
-    "reference-skill average new cores gap repetitions player-covariates",
-    "leave it out: rows without a score are dropped, with a note": "missing",
-    "leave it out: formats, digits and roundings are recognised": "format decimals any-accuracy",
-    "leave it out: the direction is a column higher_is_better": "lower-is-better-in",
-    "leave it out: finished results are kept": "resume",
-    "leave it out: the range of P(false) is always printed": "min max odds-ratio correlation-range",
-    "leave it out: equal scores are half a win": "ties local-rope sds unpaired-folds",
-    "leave it out: version 1.0 does not have it": "best-of skip-problems pairing together "
-    "other-folds round-covariates p-rank",
-}
-
 
 class Commands(click.Group):
     """Commands in their order, with their questions; the one that runs is imported."""
@@ -130,7 +81,8 @@ def unknown_option(error: click.NoSuchOption) -> str:
 
 def _new_form(old: str) -> str:
     """New form of an option or a command of version 0.5; empty for other names."""
-    found = next((new for new, names in _INSTEAD.items() if old in names.split()), "")
+    table = tomllib.loads(Path(__file__).with_name("renamed.toml").read_text("utf-8"))
+    found = next((new for new, names in table.items() if old in names.split()), "")
     if not found and old.endswith("-column"):
         found = f"write --column {old.removesuffix('-column')}=NAME"
     return found.format(name=old.replace("-", "_"))
