@@ -109,7 +109,7 @@ class Anchors(Observed):
     scores, ratio : ndarray, shape (q,)
         Scores on the board; their standard errors over that of the typical entry.
     influence : ndarray, shape (C, q), or None
-        Influence of every item, cluster or task on these scores.
+        Influence of every item, cluster or task on these scores; None where only scores are known.
     """
 
     names: tuple[str, ...]
@@ -210,13 +210,12 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     each = [k if isinstance(k, Known) else Known.parse(str(k)) for k in skills.values()]
     where = np.array([names.index(name) for name in skills])
     kept = np.array([j for j, name in enumerate(names) if name not in only])
-    ratio = np.ones(len(names))
+    influence, ratio = None, np.ones(len(names))
     if isinstance(data, Outcomes):
-        influence, sizes = data.average.influence, data.n_items * ratio
+        influence, sizes = data.average.influence[:, where], data.n_items * ratio
         if np.isnan(data.values[:, where]).any():
             raise InputError("answers of an entry whose skill is known are missing")
     else:
-        influence = data.task_influence
         ratio = ratio if data.error_ratios is None else data.error_ratios
         sizes = np.full(len(names), data.n_items or data.n_test or 0)
         if data.metric == "accuracy" and not data.tasks:
@@ -238,7 +237,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
         float(offset),
         data.scores[where],
         ratio[where],
-        None if influence is None else influence[:, where],
+        influence,
     )
     return board.copy_with(anchors=anchors)
 
