@@ -123,10 +123,6 @@ class Anchors(Observed):
     ratio: FloatArray
     influence: Any
 
-    def __repr__(self) -> str:
-        """Names and digest."""
-        return f"<Anchors {', '.join(map(quoted, self.names))}: {self.data_hash()}>"
-
     def among(self, kept: IntArray) -> "Anchors":
         """Anchors of a board with only these entries; others no longer compete."""
         place = {old: new for new, old in enumerate(kept.tolist())}
@@ -192,8 +188,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     if data.anchors is not None:
         raise InputError("this board has anchors already; give all known skills at once")
     if isinstance(data, PairedBoards):
-        given: Any = {"only": only, "contains": contains, "offset": offset}
-        board = with_known(private_board(data), skills, **given)
+        board = with_known(private_board(data), skills, only=only, contains=contains, offset=offset)
         return data.subset(board.names).copy_with(anchors=board.anchors)
     names = list(data.names)
     for name in [*skills, *only]:
@@ -226,10 +221,9 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
             raise InputError("fewer than two entries compete: let more of them compete")
     of = zip(skills, each, sizes[where].tolist(), strict=True)
     share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
-    board = data.subset(kept)
     anchors = Anchors(
         tuple(skills),
-        np.array([board.names.index(name) if name in board.names else -1 for name in skills]),
+        where,
         data.sign * np.array([k.skill for k in each], float),
         np.array([k.se or 0.0 for k in each]),
         np.where([k.se is not None for k in each], 0.0, share),
@@ -239,7 +233,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
         ratio[where],
         influence,
     )
-    return board.copy_with(anchors=anchors)
+    return data.copy_with(anchors=anchors).subset(kept)
 
 
 def _share_of(

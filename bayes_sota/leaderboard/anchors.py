@@ -80,8 +80,7 @@ def explain(
     anchors : Anchors
     law : ScoreLaw
     cross : ndarray, shape (..., k, q)
-        Correlations of errors on the items of the board with those of the anchors; 1 of an entry
-        with its own anchor, whose skill it has even if that is no guide to the others.
+        Correlations of errors on the items of the board with those of the anchors.
     corr : ndarray, shape (..., q, q)
         Correlations of the anchors, whatever their diagonal.
 
@@ -89,22 +88,20 @@ def explain(
     -------
     mean, explained : ndarray, shape (..., k)
     weight : ndarray, shape (..., k, q)
-        The mean is their product with the residuals, but for entries with an anchor of their own.
+        The mean is their product with the residuals.
     """
     residual, error = residuals(law, anchors)
     strays, log_prior = stray_sets(residual.size)
-    own_strays = np.moveaxis((cross == 1) @ strays.T, -1, 0)
     cross, within = as_known(anchors, error, cross, corr)
     each = np.stack([within + np.diag(more) for more in strays])
     inverse = np.linalg.inv(each)
     fit = inverse @ residual @ residual + np.linalg.slogdet(each)[1]
-    log_weight = log_prior.reshape(-1, *[1] * (corr.ndim - 1)) - fit[..., None] / 2
-    share = softmax(np.where(own_strays > 0, -np.inf, log_weight), axis=0)
-    gain = cross @ inverse
+    log_weight = log_prior.reshape(-1, *[1] * (corr.ndim - 2)) - fit / 2
+    share, gain = softmax(log_weight, axis=0)[..., None], cross @ inverse
     means = gain @ residual
     mean = np.sum(share * means, axis=0)
     explained = np.sum(share * (np.sum(gain * cross, axis=-1) - (means - mean) ** 2), axis=0)
-    return mean, explained, np.sum(softmax(log_weight, axis=0)[..., None] * gain, axis=0)
+    return mean, explained, np.sum(share[..., None] * gain, axis=0)
 
 
 def as_known(anchors: Anchors, error: FloatArray, cross: Any, corr: Any) -> tuple[Any, Any]:
@@ -274,8 +271,8 @@ def known_skills(
     which : ndarray of int, shape (k,)
         Numbers of the entries among the anchors.
     skill : ndarray, shape (D, k)
-        Draws given the shift, but not what is known of them; from items that has moved the scores,
-        and only what is known nearly without error remains to be used.
+        Draws given the shift, but not what is known of them. From items that has moved the scores,
+        and may be a stray's; the smaller its error, the more of the draws take it as it is.
     variance : ndarray, shape (k,)
         Variance of these draws given the shift: they move towards noisy copies of what is known (a
         perturbed observation of the ensemble Kalman filter).
@@ -288,7 +285,7 @@ def known_skills(
     square = error**2 + anchors.offset**2
     gain = np.where(square == 0, 1.0, variance / np.maximum(variance + square, 1e-300))
     if anchors.influence is not None:
-        gain = (square <= _LEAST_LEFT * sd**2).astype(float)
+        gain = rng.random(skill.shape) < _LEAST_LEFT * sd**2 / np.maximum(square, 1e-300)
     known = (1 - gain) * skill + gain * (anchors.skill[which] + noise)
     return known if law.prior_scale is not None else np.clip(known, 0.0, 1.0)
 

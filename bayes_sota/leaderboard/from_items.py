@@ -80,8 +80,7 @@ def _given_anchors(
         others.setdefault("new_ratio", ratio)
         scores, ratio = law.remove_shift(scores, moved * ratio), ratio * left
         board, others["adjusted"] = board.copy_with(anchors=data.anchors), scores
-        unknown = np.setdiff1d(correlation.leaders, data.anchors.entry)
-        explained = 1 - float(np.mean(left[unknown] ** 2)) if unknown.size else 0.0
+        explained = 1 - float(np.mean(left[correlation.leaders] ** 2))
         others["explained"] = max(0.0, explained)  # anchors that disagree may leave more than was
     return own_evidence(board, law, scores * law.unit, correlation, ratio, **others)
 
