@@ -290,8 +290,6 @@ def test_lucky_anchors_lower_the_best_and_narrow_it(data):
 
 
 def test_the_prior_of_rho_that_anchors_leave():
-    prior = room.left_correlation(BetaCorrelation(1e6 * 0.72, 1e6 * 0.28), 0.36)
-    assert_allclose(prior.quantile(0.5), np.sqrt((0.72**2 - 0.36) / 0.64), atol=1e-3)
     rho = BetaCorrelation(3, 2).quantile([0.01, 0.3, 0.5, 0.9])
     wide = room.left_correlation(BetaCorrelation(3, 2), 0.1)
     left = np.sqrt(np.maximum(rho**2 - 0.1, 0) / 0.9)
