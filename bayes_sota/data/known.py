@@ -109,7 +109,7 @@ class Anchors(Observed):
     scores, ratio : ndarray, shape (q,)
         Scores on the board; their standard errors over that of the typical entry.
     influence : ndarray, shape (C, q), or None
-        Influence of every item, cluster or task on these scores.
+        Influence of every item, cluster or task on these scores; None where only scores are known.
     """
 
     names: tuple[str, ...]
@@ -122,10 +122,6 @@ class Anchors(Observed):
     scores: FloatArray
     ratio: FloatArray
     influence: Any
-
-    def __repr__(self) -> str:
-        """Names and digest."""
-        return f"<Anchors {', '.join(map(quoted, self.names))}: {self.data_hash()}>"
 
     def among(self, kept: IntArray) -> "Anchors":
         """Anchors of a board with only these entries; others no longer compete."""
@@ -192,8 +188,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     if data.anchors is not None:
         raise InputError("this board has anchors already; give all known skills at once")
     if isinstance(data, PairedBoards):
-        given: Any = {"only": only, "contains": contains, "offset": offset}
-        board = with_known(private_board(data), skills, **given)
+        board = with_known(private_board(data), skills, only=only, contains=contains, offset=offset)
         return data.subset(board.names).copy_with(anchors=board.anchors)
     names = list(data.names)
     for name in [*skills, *only]:
@@ -210,13 +205,12 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     each = [k if isinstance(k, Known) else Known.parse(str(k)) for k in skills.values()]
     where = np.array([names.index(name) for name in skills])
     kept = np.array([j for j, name in enumerate(names) if name not in only])
-    ratio = np.ones(len(names))
+    influence, ratio = None, np.ones(len(names))
     if isinstance(data, Outcomes):
-        influence, sizes = data.average.influence, data.n_items * ratio
+        influence, sizes = data.average.influence[:, where], data.n_items * ratio
         if np.isnan(data.values[:, where]).any():
             raise InputError("answers of an entry whose skill is known are missing")
     else:
-        influence = data.task_influence
         ratio = ratio if data.error_ratios is None else data.error_ratios
         sizes = np.full(len(names), data.n_items or data.n_test or 0)
         if data.metric == "accuracy" and not data.tasks:
@@ -227,10 +221,9 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
             raise InputError("fewer than two entries compete: let more of them compete")
     of = zip(skills, each, sizes[where].tolist(), strict=True)
     share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
-    board = data.subset(kept)
     anchors = Anchors(
         tuple(skills),
-        np.array([board.names.index(name) if name in board.names else -1 for name in skills]),
+        where,
         data.sign * np.array([k.skill for k in each], float),
         np.array([k.se or 0.0 for k in each]),
         np.where([k.se is not None for k in each], 0.0, share),
@@ -238,9 +231,9 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
         float(offset),
         data.scores[where],
         ratio[where],
-        None if influence is None else influence[:, where],
+        influence,
     )
-    return board.copy_with(anchors=anchors)
+    return data.copy_with(anchors=anchors).subset(kept)
 
 
 def _share_of(

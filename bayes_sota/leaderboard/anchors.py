@@ -19,12 +19,12 @@ more. Sums over who that may be are kept as their mean and variance.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, logsumexp
+from scipy.special import chdtrc, logsumexp, softmax
 
 from bayes_sota.core.errors import quoted
 from bayes_sota.core.priors import CorrelationPrior
@@ -49,25 +49,15 @@ _UNLIKELY, _IMPOSSIBLE = 0.02, 1e-5  # p-values: a note, and no trust
 _USUAL_RHO = 0.69
 
 
-@dataclass(frozen=True, eq=False)
-class Shift:
-    """Mean and standard deviation of the shift at values of rho, (R,) each."""
-
-    rho: FloatArray
-    mean: FloatArray
-    sd: FloatArray
-
-    def at(self, rho: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation at other values of rho."""
-        return np.interp(rho, self.rho, self.mean), np.interp(rho, self.rho, self.sd)
-
-
 def residuals(law: ScoreLaw, anchors: Anchors) -> tuple[FloatArray, FloatArray]:
     """Standardised residuals of anchors, and standard errors of their scores, (q,) each."""
-    skill = law.inside(anchors.skill)
-    error = law.errors_at(skill) * anchors.ratio
+    skill, ratio = law.inside(anchors.skill), anchors.ratio
+    if anchors.influence is not None:  # the errors that items show
+        shown = np.linalg.norm(anchors.influence, axis=0)
+        ratio = np.where(shown > 0, shown / law.errors_at(law.inside(anchors.scores)), 1.0)
+    error = law.errors_at(skill) * ratio
     if isinstance(law, AucScoreLaw):
-        found = law.normal_scores.normal_score(anchors.scores, skill) / anchors.ratio
+        found = law.normal_scores.normal_score(anchors.scores, skill) / ratio
     else:
         found = (anchors.scores - skill) / error
     return np.clip(found, -_FARTHEST, _FARTHEST), error
@@ -81,19 +71,18 @@ def distances(law: ScoreLaw, skills: FloatArray, others: Any) -> FloatArray:
 
 
 def explain(
-    anchors: Anchors, residual: FloatArray, error: FloatArray, cross: FloatArray, corr: FloatArray
+    anchors: Anchors, law: ScoreLaw, cross: FloatArray, corr: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Errors that anchors predict, the variance that they explain, and weights of the anchors.
 
     Parameters
     ----------
     anchors : Anchors
-    residual, error : ndarray, shape (q,)
-        From ``residuals``.
+    law : ScoreLaw
     cross : ndarray, shape (..., k, q)
         Correlations of errors on the items of the board with those of the anchors.
     corr : ndarray, shape (..., q, q)
-        Correlations of the anchors.
+        Correlations of the anchors, whatever their diagonal.
 
     Returns
     -------
@@ -101,49 +90,43 @@ def explain(
     weight : ndarray, shape (..., k, q)
         The mean is their product with the residuals.
     """
-    kept, (times, more) = parts_of(anchors, error)
-    within, cross = corr * times + more, cross * kept
-    variances, log_prior = stray_variances(residual.size)
-    each = np.stack([within + more for more in variances])
+    residual, error = residuals(law, anchors)
+    strays, log_prior = stray_sets(residual.size)
+    cross, within = as_known(anchors, error, cross, corr)
+    each = np.stack([within + np.diag(more) for more in strays])
     inverse = np.linalg.inv(each)
     fit = inverse @ residual @ residual + np.linalg.slogdet(each)[1]
     log_weight = log_prior.reshape(-1, *[1] * (corr.ndim - 2)) - fit / 2
-    share = np.exp(log_weight - log_weight.max(axis=0))
-    share = (share / share.sum(axis=0))[..., None]
-    gain = cross @ inverse
+    share, gain = softmax(log_weight, axis=0)[..., None], cross @ inverse
     means = gain @ residual
     mean = np.sum(share * means, axis=0)
     explained = np.sum(share * (np.sum(gain * cross, axis=-1) - (means - mean) ** 2), axis=0)
     return mean, explained, np.sum(share[..., None] * gain, axis=0)
 
 
-def parts_of(
-    anchors: Anchors, error: FloatArray
-) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
-    """How the error of known skills changes covariances of residuals.
+def as_known(anchors: Anchors, error: FloatArray, cross: Any, corr: Any) -> tuple[Any, Any]:
+    """Covariances of residuals with scores, and of residuals, whose skills are known with errors.
 
-    Returns
-    -------
-    kept : ndarray, shape (q,)
-        Factor of covariances with scores on the board.
-    times, more : ndarray, shape (q, q)
-        Factor of covariances of residuals, and what is added to them.
+    From correlations of scores (..., q) and, whatever their diagonal, (..., q, q), for standard
+    errors (q,) of scores.
     """
+    alone = np.eye(error.size)
     part = np.where(anchors.contains, anchors.share, 0.0)  # of the luck that both have
     both = anchors.contains[:, None] == anchors.contains
     known = np.where(both, np.minimum(anchors.share[:, None], anchors.share), 0.0)
     offset = anchors.offset / error
     more = np.diag((anchors.error / error) ** 2 + _LEAST_OWN) + np.outer(offset, offset)
-    return 1 - part, (1 - part[:, None] - part + known, more)
+    corr = corr * (1 - alone) + alone
+    return cross * (1 - part), corr * (1 - part[:, None] - part + known) + more
 
 
-def loadings_at(rho: Any, law: ScoreLaw, anchors: Anchors, best: float) -> FloatArray:
+def loadings_at(rho: Any, law: ScoreLaw, board: Leaderboard) -> Any:
     """Loadings of anchors at rho, less the further they are from the best score, (..., q)."""
-    return rho * np.exp(-_FALL * distances(law, anchors.skill, best))
+    return rho * np.exp(-_FALL * distances(law, board.anchors.skill, board.maximum))
 
 
-def stray_variances(count: int) -> tuple[FloatArray, FloatArray]:
-    """Variances that strays add to residuals, (S, q, q), and log priors of who they are, (S,).
+def stray_sets(count: int) -> tuple[FloatArray, FloatArray]:
+    """Variances that sets of strays add to residuals, (S, q), and log priors of the sets, (S,).
 
     Only few strays at a time where there are many anchors.
     """
@@ -155,21 +138,19 @@ def stray_variances(count: int) -> tuple[FloatArray, FloatArray]:
         sets += more
     stray = np.array([np.isin(np.arange(count), one) for one in sets])
     log_prior = np.where(stray, np.log(_STRAY), np.log(1 - _STRAY)).sum(axis=1)
-    return _STRAYS_BY * stray[:, None] * np.eye(count), log_prior - logsumexp(log_prior)
+    return _STRAYS_BY * stray, log_prior - logsumexp(log_prior)
 
 
-def shift_of_scores(board: Leaderboard, law: ScoreLaw) -> Shift | None:
-    """The shift given the anchors of a board of scores; None without any."""
-    anchors = board.anchors
-    if anchors is None:
-        return None
-    residual, error = residuals(law, anchors)
-    rho = np.linspace(0.0, LARGEST_LOADING, 34)
-    loading = loadings_at(rho[:, None], law, anchors, board.maximum)
+def shift_given(
+    board: Leaderboard, law: ScoreLaw, rho: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of the shift at values of rho, given anchors, (D,) each."""
+    nodes = np.linspace(0.0, LARGEST_LOADING, 34)
+    loading = loadings_at(nodes[:, None], law, board)
     corr = loading[:, :, None] * loading[:, None]
-    corr[:, np.arange(residual.size), np.arange(residual.size)] = 1.0
-    mean, explained, _ = explain(anchors, residual, error, loading[:, None], corr)
-    return Shift(rho, mean[:, 0], np.sqrt(np.maximum(1 - explained[:, 0], _LEAST_LEFT)))
+    mean, explained, _ = explain(board.anchors, law, loading[:, None], corr)
+    sd = np.sqrt(np.maximum(1 - explained[:, 0], _LEAST_LEFT))
+    return np.interp(rho, nodes, mean[:, 0]), np.interp(rho, nodes, sd)
 
 
 def left_correlation(prior: CorrelationPrior, explained: float) -> CorrelationPrior:
@@ -185,9 +166,9 @@ def left_correlation(prior: CorrelationPrior, explained: float) -> CorrelationPr
 
 
 def pull_of_items(
-    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
+    data: Outcomes, law: ScoreLaw, leaders: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Errors of scores (m,) given anchors, from the influence of items, (C, m).
+    """Errors of the scores of answers (m,) given their anchors.
 
     Returns
     -------
@@ -198,30 +179,29 @@ def pull_of_items(
     influence : ndarray, shape (C, m)
         Influence of the items that anchors leave unexplained.
     """
-    corr, m = correlations(anchors, law, scores, influence, leaders), scores.size
-    mean, explained, weight = explain(anchors, *residuals(law, anchors), corr[:m], corr[m:])
-    left = influence - (anchors.influence / _size(anchors.influence)) @ weight.T * _size(influence)
+    corr, m, influence = correlations(data, law, leaders), data.scores.size, data.average.influence
+    mean, explained, weight = explain(data.anchors, law, corr[:m], corr[m:])
+    left = influence - _units(data.anchors.influence) @ weight.T * _size(influence)
     return mean, np.sqrt(np.maximum(1 - explained, _LEAST_LEFT)), left
 
 
-def correlations(
-    anchors: Anchors, law: ScoreLaw, scores: FloatArray, influence: FloatArray, leaders: IntArray
-) -> FloatArray:
+def correlations(data: Outcomes, law: ScoreLaw, leaders: IntArray) -> FloatArray:
     """Correlations of entries and of anchors with the anchors, (m + q, q).
 
     They are shrunk towards what the distance of two skills says, the more, the fewer mistakes tell
     them, with weights that are products, so that the matrix of an entry and all anchors stays one
     of correlations.
     """
-    m, every = scores.size, np.concatenate([influence, anchors.influence], axis=1)
-    unit = every / _size(every)
+    anchors, m = data.anchors, data.scores.size
+    unit = _units(np.concatenate([data.average.influence, anchors.influence], axis=1))
     answers = _trust(unit)
     distance = np.sqrt(1 - answers**2)
-    skills, here = np.concatenate([scores, anchors.skill]), np.flatnonzero(anchors.entry >= 0)
+    skills, here = np.concatenate([data.scores, anchors.skill]), np.flatnonzero(anchors.entry >= 0)
     skills[anchors.entry[here]] = anchors.skill[here]  # one classifier has one row
-    lead = np.concatenate([leaders[:10], np.arange(m, every.shape[1])])
+    rows = np.arange(skills.size)
+    lead = np.concatenate([leaders[:10], rows[m:]])
     by_distance = np.exp(-_FALL_OF_ANSWERS * distances(law, skills[:, None], skills[m:]))
-    apart = np.arange(every.shape[1])[:, None] != np.arange(m, every.shape[1])
+    apart = rows[:, None] != rows[m:]
     apart[anchors.entry[here], here] = False
     corr = unit.T @ unit[:, m:]
     usual = min(corr[lead][apart[lead]].mean() / by_distance[lead][apart[lead]].mean(), 1.0)
@@ -241,6 +221,11 @@ def _size(influence: FloatArray) -> FloatArray:
     return np.maximum(np.linalg.norm(influence, axis=0), 1e-150)
 
 
+def _units(influence: FloatArray) -> FloatArray:
+    """Influence values in standard errors, (C, m)."""
+    return influence / _size(influence)
+
+
 def explain_difference(
     data: Outcomes, pair: tuple[int, int], covariance: FloatArray
 ) -> tuple[float, float]:
@@ -249,26 +234,24 @@ def explain_difference(
     ``covariance`` is that of the scores of the pair, (2, 2). The correlation of the difference with
     an anchor comes from the influence of items, shrunk towards 0.
     """
-    signs = np.array([1.0, -1.0])
-    anchors, law, scores, influence, _ = of = _of_items(data)
-    every = np.column_stack([influence[:, list(pair)] @ signs, anchors.influence])
-    unit = every / _size(every)
+    signs, anchors, of = np.array([1.0, -1.0]), data.anchors, _of_items(data)
+    gap = data.average.influence[:, list(pair)] @ signs
+    unit = _units(np.column_stack([gap, anchors.influence]))
     answers = _trust(unit)
     cross = answers[0] * answers[1:] * (unit[:, 0] @ unit[:, 1:])
-    corr = correlations(*of)[scores.size :]
-    mean, explained, _ = explain(anchors, *residuals(law, anchors), cross[None], corr)
+    corr = correlations(data, *of)[data.scores.size :]
+    mean, explained, _ = explain(anchors, of[0], cross[None], corr)
     variance = signs @ covariance @ signs
     return float(np.sqrt(variance) * mean[0]), float(variance * explained[0])
 
 
-def _of_items(data: Outcomes) -> tuple[Anchors, ScoreLaw, FloatArray, FloatArray, IntArray]:
-    """Arguments of ``correlations``, with the law of the typical score."""
+def _of_items(data: Outcomes) -> tuple[ScoreLaw, IntArray]:
+    """Law of the typical score, and classifiers, best first."""
     score = float(np.median(data.scores))
     law: ScoreLaw = AccuracyLaw(score, data.n_items)
     if not data.is_answers:
         law = NormalLaw(score, data.n_items, float(np.median(data.standard_errors)))
-    leaders, influence = np.argsort(-data.scores, kind="stable"), data.average.influence
-    return with_shown_errors(data.anchors, law), law, data.scores, influence, leaders
+    return law, np.argsort(-data.scores, kind="stable")
 
 
 def known_skills(
@@ -276,8 +259,8 @@ def known_skills(
     law: ScoreLaw,
     which: IntArray,
     skill: FloatArray,
-    variance: FloatArray | None,
-    rng: Any,
+    variance: FloatArray,
+    rng: np.random.Generator,
 ) -> FloatArray:
     """Draws of the skills of some entries, (D, k), with what is known of them.
 
@@ -288,11 +271,11 @@ def known_skills(
     which : ndarray of int, shape (k,)
         Numbers of the entries among the anchors.
     skill : ndarray, shape (D, k)
-        Draws given the shift, but not what is known of them.
-    variance : ndarray, shape (k,), or None
+        Draws given the shift, but not what is known of them. From items that has moved the scores,
+        and may be a stray's; the smaller its error, the more of the draws take it as it is.
+    variance : ndarray, shape (k,)
         Variance of these draws given the shift: they move towards noisy copies of what is known (a
-        perturbed observation of the ensemble Kalman filter). None where what is known has moved the
-        scores; then only what is known nearly without error remains to be used.
+        perturbed observation of the ensemble Kalman filter).
     rng : Generator
     """
     sd = law.errors_at(law.inside(anchors.skill[which]))
@@ -300,10 +283,9 @@ def known_skills(
     noise = error * rng.standard_normal(skill.shape)
     noise += anchors.offset * rng.standard_normal((len(skill), 1))
     square = error**2 + anchors.offset**2
-    if variance is None:
-        gain = (square <= _LEAST_LEFT * sd**2).astype(float)
-    else:
-        gain = np.where(square == 0, 1.0, variance / np.maximum(variance + square, 1e-300))
+    gain = np.where(square == 0, 1.0, variance / np.maximum(variance + square, 1e-300))
+    if anchors.influence is not None:
+        gain = rng.random(skill.shape) < _LEAST_LEFT * sd**2 / np.maximum(square, 1e-300)
     known = (1 - gain) * skill + gain * (anchors.skill[which] + noise)
     return known if law.prior_scale is not None else np.clip(known, 0.0, 1.0)
 
@@ -315,7 +297,7 @@ def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
     """
     if data.anchors is None:
         return list(skills)
-    found, (errors, shares, _) = [], pull_of_items(*_of_items(data))
+    found, (errors, shares, _) = [], pull_of_items(data, *_of_items(data))
     for skill, moved, left in zip(skills, errors, shares, strict=True):
         if data.is_answers:
             own = AccuracyLaw(skill.score, max(1, round(skill.n_effective)))
@@ -326,12 +308,6 @@ def without_luck(skills: Sequence[Skill], data: Outcomes) -> list[Skill]:
             change = {"error": skill.error * left}
         found.append(replace(skill, luck=luck, **change))
     return found
-
-
-def with_shown_errors(anchors: Anchors, law: ScoreLaw) -> Anchors:
-    """Anchors with the standard errors that items show, over those of the law."""
-    ratio = np.linalg.norm(anchors.influence, axis=0) / law.errors_at(law.inside(anchors.scores))
-    return anchors.copy_with(ratio=np.where(ratio > 0, ratio, 1.0))
 
 
 def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]]:
@@ -351,18 +327,17 @@ def disagreement(data: Leaderboard | Outcomes) -> tuple[float, str]:
 
     A chi-square of the residuals of the anchors, given their correlations.
     """
-    anchors: Any = data.anchors
+    anchors = data.anchors
     if isinstance(data, Outcomes):
-        anchors, law, scores, *_ = of = _of_items(data)
-        corr = correlations(*of)[scores.size :]
+        law, leaders = _of_items(data)
+        corr = correlations(data, law, leaders)[data.scores.size :]
     else:
         law = score_law(data)
-        loading = loadings_at(_USUAL_RHO, law, anchors, data.maximum)
+        loading = loadings_at(_USUAL_RHO, law, data)
         corr = np.outer(loading, loading)
-        np.fill_diagonal(corr, 1.0)
     residual, error = residuals(law, anchors)
-    times, more = parts_of(anchors, error)[1]
-    p = float(chdtrc(residual.size, residual @ np.linalg.solve(corr * times + more, residual)))
+    within = as_known(anchors, error, 0.0, corr)[1]
+    p = float(chdtrc(residual.size, residual @ np.linalg.solve(within, residual)))
     names = listed([quoted(name) for name in anchors.names])
     what = f"known skills are far from the scores of {names}"
     return p, f"{what} (p = {p:.2g}): a slip, or another population"

@@ -40,7 +40,7 @@ from bayes_sota.items.correlation import (
     learn_correlation,
     no_correlation,
 )
-from bayes_sota.leaderboard.anchors import Shift, left_correlation, shift_of_scores
+from bayes_sota.leaderboard.anchors import left_correlation
 from bayes_sota.maximum.score_laws import ScoreLaw, entry_values, score_law
 from bayes_sota.maximum.submissions import SubmissionNoise, expected_maximum, noise_of
 
@@ -118,8 +118,6 @@ class Evidence:
         Scores without the error that anchors show, where items are known; default ``scores``.
     explained : float
         Share of the leaders' variance that anchors explain.
-    shift : Shift, optional
-        The shift given anchors, where scores alone are known; default N(0, 1).
     """
 
     board: Leaderboard
@@ -139,7 +137,6 @@ class Evidence:
     answers: FloatArray | None = None
     adjusted: FloatArray | None = None
     explained: float = 0.0
-    shift: Shift | None = None
 
     @property
     def scores(self) -> FloatArray:
@@ -336,7 +333,6 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
     if board.has_own_errors:
         new_ratio = None if board.metric == "score" else np.ones(values.size)
         own: dict[str, Any] = {"freedom": board.freedom, "new_ratio": new_ratio}
-        own |= {"shift": shift_of_scores(board, law)}
         loadings = _loadings_of(board, values, priors)
         return own_evidence(board, law, values, loadings, board.error_ratios, **own)
     entries = np.flatnonzero(modelled_entries(law, board))
@@ -362,7 +358,6 @@ def board_evidence(board: Leaderboard, priors: BoardPriors) -> Evidence:
         kinds=kinds,
         y=skill_grid(law, np.sort(distinct), 1.0, complete=complete, luck=lowest),
         numbers=numbers,
-        shift=shift_of_scores(board, law),
     )
 
 

@@ -30,7 +30,7 @@ from bayes_sota.items.correlation import (
     no_correlation,
     response_correlation,
 )
-from bayes_sota.leaderboard.anchors import pull_of_items, with_shown_errors
+from bayes_sota.leaderboard.anchors import pull_of_items
 from bayes_sota.leaderboard.evidence import MOST_CLASSIFIERS, Evidence, own_evidence
 from bayes_sota.maximum.score_laws import AucScoreLaw, ScoreLaw, score_law
 
@@ -73,15 +73,13 @@ def _given_anchors(
     **others: Any,
 ) -> Evidence:
     """Evidence of scores, without the errors that anchors show, if there are any."""
-    law, scores, anchors = score_law(board), data.scores, data.anchors
-    if anchors is not None:
-        influence = data.average.influence
-        anchors = with_shown_errors(anchors, law)
-        moved, left, influence = pull_of_items(anchors, law, scores, influence, correlation.leaders)
+    law, scores = score_law(board), data.scores
+    if data.anchors is not None:
+        moved, left, influence = pull_of_items(data, law, correlation.leaders)
         correlation = correlation_of(data, influence)
         others.setdefault("new_ratio", ratio)
         scores, ratio = law.remove_shift(scores, moved * ratio), ratio * left
-        board, others["adjusted"] = board.copy_with(anchors=anchors), scores
+        board, others["adjusted"] = board.copy_with(anchors=data.anchors), scores
         explained = 1 - float(np.mean(left[correlation.leaders] ** 2))
         others["explained"] = max(0.0, explained)  # anchors that disagree may leave more than was
     return own_evidence(board, law, scores * law.unit, correlation, ratio, **others)

@@ -21,7 +21,7 @@ from bayes_sota.core.models import add_digest
 from bayes_sota.core.priors import BoardPriors, Priors
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.anchors import loadings_at, parts_of, residuals, stray_variances
+from bayes_sota.leaderboard.anchors import as_known, loadings_at, residuals, stray_sets
 from bayes_sota.leaderboard.fit import FieldFit, fit_shape, log_count_probability
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily, operations_of
 from bayes_sota.leaderboard.skills import draw_fresh
@@ -127,21 +127,18 @@ def build_model(
 
 def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
     """Observe the residuals of anchors, which show the shift; rho keeps its prior."""
-    anchors, law = fit.evidence.board.anchors, fit.evidence.law
-    residual, error = residuals(law, anchors)
-    fall = loadings_at(1.0, law, anchors, fit.evidence.board.maximum)
-    alone, rho = np.eye(residual.size), pt.as_tensor_variable(rho)
-    kept, within = parts_of(anchors, error)
-    every = (rho**2 * np.outer(fall, fall) * (1 - alone) + alone) * within[0] + within[1]
-    loading = rho * fall * kept
-    given = every - loading[:, None] * loading
-    variances, log_prior = stray_variances(residual.size)
+    board, law = fit.evidence.board, fit.evidence.law
+    residual, error = residuals(law, board.anchors)
+    loading = loadings_at(pt.as_tensor_variable(rho), law, board)
+    loading, every = as_known(board.anchors, error, loading, loading[:, None] * loading)
+    strays, log_prior = stray_sets(residual.size)
 
     def mixed(mean: Any, covariance: Any) -> tuple[FloatArray, Any]:
-        return np.exp(log_prior), pm.MvNormal.dist(mean, covariance + variances)
+        each = covariance + strays[:, None] * np.eye(residual.size)
+        return np.exp(log_prior), pm.MvNormal.dist(mean, each)
 
-    pm.modelcontext(None).add_coord("anchor", list(anchors.names))
-    law_given_shift = mixed(loading * shift, given)
+    pm.modelcontext(None).add_coord("anchor", list(board.anchors.names))
+    law_given_shift = mixed(loading * shift, every - loading[:, None] * loading)
     pm.Mixture("anchor_residual", *law_given_shift, observed=residual, dims="anchor")
     if not fit.priors.correlation.is_fixed:
         alone_likely = pm.logp(pm.Mixture.dist(*mixed(np.zeros(residual.size), every)), residual)

@@ -23,7 +23,7 @@ from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.leaderboard.anchors import known_skills, shift_of_scores
+from bayes_sota.leaderboard.anchors import known_skills, shift_given
 from bayes_sota.leaderboard.evidence import Tables
 from bayes_sota.leaderboard.fit import FieldFit, infer_enough
 from bayes_sota.leaderboard.pairs import (
@@ -313,9 +313,7 @@ def estimands_of(
     z, variance = shared / sd**2 * noise.shift, np.maximum(1 - (shared / sd) ** 2, 0)  # given delta
     if board is not None:
         law = score_law(board)
-        told = shift_of_scores(board, law)
-        assert told is not None
-        mean, left = told.at(rho)
+        mean, left = shift_given(board, law, rho)
         total = left**2 + variance * (1 - left**2)  # both tell z, N(0, 1) before
         z, variance = (left**2 * z + variance * mean) / total, variance * left**2 / total
     z += np.sqrt(variance) * rng.standard_normal(rho.size)

@@ -35,7 +35,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import Fit, Parameters
 from bayes_sota.core.numerics import invert_rows, one_thread
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.leaderboard.anchors import known_skills
+from bayes_sota.leaderboard.anchors import known_skills, shift_given
 from bayes_sota.leaderboard.evidence import Evidence, Tables
 from bayes_sota.leaderboard.fit import FieldFit, place_within
 from bayes_sota.maximum.fresh_test_sets import fresh_test_set
@@ -125,14 +125,11 @@ class Skills:
     def with_known(self, rng: np.random.Generator) -> "Skills":
         """The same with known skills, of modelled entries that share no column with others."""
         evidence, anchors = self.fit.evidence, self.fit.evidence.board.anchors
-        column = np.full(evidence.scores.size + 1, -1)  # the last of anchors that do not compete
-        column[evidence.entries] = self.classifier
-        column = column[anchors.entry]
-        alone = np.bincount(self.classifier + 1)[column + 1] == 1
-        which = np.flatnonzero((column >= 0) & alone)
-        columns, psi = column[which], self.psi.copy()
-        variance = None if evidence.shift is None else psi[:, columns].var(axis=0)
-        known = known_skills(anchors, evidence.law, which, self.theta[:, columns], variance, rng)
+        which, row = np.nonzero(anchors.entry[:, None] == evidence.entries)
+        alone = np.bincount(self.classifier)[self.classifier[row]] == 1
+        which, columns, psi = which[alone], self.classifier[row[alone]], self.psi.copy()
+        of = self.theta[:, columns], psi[:, columns].var(axis=0)
+        known = known_skills(anchors, evidence.law, which, *of, rng)
         moved = evidence.moved(self.rho, self.shift, self.entry_of[columns])
         psi[:, columns] = evidence.law.add_shift(known, moved)
         return replace(self, psi=psi, known=(columns, known))
@@ -344,8 +341,9 @@ def draw_shared(
     quarter = (place_within(point) + begin) % REPEATS
     shift = ndtri((quarter + rng.random(size)) / REPEATS)
     rho, shift = fit.nodes.draw_rho(parameters.node, rng), shift * fit.evidence.wider((size,), rng)
-    if fit.evidence.shift is not None:
-        mean, sd = fit.evidence.shift.at(rho)
+    board = fit.evidence.board
+    if board.anchors is not None and fit.evidence.adjusted is None:
+        mean, sd = shift_given(board, fit.evidence.law, rho)
         shift = mean + sd * shift
     return rho, shift
 

@@ -32,12 +32,12 @@ def answers(n=400, m=8, seed=0, shared=1.0):
 
 
 def law_of(scores, known, *, n=500, **how):
-    """Anchors and their law on a board."""
+    """A board with anchors, and its law."""
     names = [f"m{j}" for j in range(len(scores) + 2)]
     board = bs.Leaderboard([0.9] * len(names), n_test=n, names=names)
     board = board.copy_with(scores=np.append(scores, [0.9, 0.88]))
     board = with_known(board, dict(zip(names, known, strict=False)), **how)
-    return board.anchors, score_law(board)
+    return board, score_law(board)
 
 
 @pytest.fixture
@@ -126,12 +126,11 @@ def test_some_entries_keep_what_is_known(data):
     ],
 )
 def test_the_shift_has_the_law_of_simulated_luck(known, how, no_strays):
-    anchors, law = law_of([0.92, 0.90, 0.88], known, **how)
+    of_known, law = law_of([0.92, 0.90, 0.88], known, **how)
+    anchors, loading = of_known.anchors, room.loadings_at(RHO, law, of_known)
     residual, error = room.residuals(law, anchors)
-    loading = room.loadings_at(RHO, law, anchors, 0.92)
     corr = np.outer(loading, loading)
-    np.fill_diagonal(corr, 1.0)
-    mean, explained, weight = room.explain(anchors, residual, error, loading[None], corr)
+    mean, explained, weight = room.explain(anchors, law, loading[None], corr)
 
     # luck of items of the board; of those that a skill was measured on, which may contain them
     rng, size = np.random.default_rng(1), 400_000
@@ -161,18 +160,16 @@ def test_the_shift_has_the_law_of_simulated_luck(known, how, no_strays):
 
 
 def test_a_stray_anchor_counts_less_by_the_sum_over_who_it_may_be():
-    anchors, law = law_of([0.92, 0.90, 0.88], [0.90, 0.89, 0.94])
-    residual, error = room.residuals(law, anchors)
-    loading = room.loadings_at(RHO, law, anchors, 0.92)
-    corr = np.outer(loading, loading)
-    np.fill_diagonal(corr, 1.0)
+    board, law = law_of([0.92, 0.90, 0.88], [0.90, 0.89, 0.94])
+    anchors, loading = board.anchors, room.loadings_at(RHO, law, board)
+    residual, corr = room.residuals(law, anchors)[0], np.outer(loading, loading)
     z = np.linspace(-9, 9, 6001)  # given the shift, residuals are independent mixtures
     density = stats.norm.pdf(z)
     for e, a in zip(residual, loading, strict=True):
         sd = np.sqrt([1 - a**2, 10 - a**2])
         density = density * ([0.9, 0.1] @ stats.norm.pdf(e, a * z, sd[:, None]))
     density /= density.sum()
-    mean, explained, _ = room.explain(anchors, residual, error, loading[None], corr)
+    mean, explained, _ = room.explain(anchors, law, loading[None], corr)
     assert_allclose(mean[0], density @ z, atol=1e-6)
     assert_allclose(1 - explained[0], density @ (z - density @ z) ** 2, atol=1e-6)
 
@@ -184,7 +181,7 @@ def test_residuals_are_standard_scores_of_every_law():
         n = with_known(n, {"a": 1.25})
         assert_allclose(room.residuals(score_law(n), n.anchors)[0], [expected], atol=1e-4)
     known, law = law_of([0.92], [0.90])
-    assert_allclose(room.residuals(law, known)[0], 0.02 / np.sqrt(0.09 / 500), atol=1e-4)
+    assert_allclose(room.residuals(law, known.anchors)[0], 0.02 / np.sqrt(0.09 / 500), atol=1e-4)
     auc = bs.Leaderboard([0.9, 0.88], metric="auc", n_test=1000, n_positive=60, names=list("ab"))
     auc = with_known(auc, {"a": 0.87})
     law = score_law(auc)
@@ -261,6 +258,14 @@ def test_an_entry_of_the_board_has_the_skill_that_is_known(data):
     assert_allclose(found.entries.p_best[data.names.index(best)], share, atol=1e-9)
 
 
+def test_a_skill_changes_smoothly_with_the_error_of_what_is_known():
+    """The score is far from it, so that it may be a stray."""
+    data, sd = answers(), np.sqrt(0.85 * 0.15 / 400)
+    close = [with_known(data, {"m3": Known(0.85, se=se * sd)}) for se in (0.14, 0.15)]
+    skills = [board_posterior(d, draws=400, random_seed=3).entries.skill[:, 3] for d in close]
+    assert abs(np.diff(np.mean(skills, axis=1))) < 0.5 * sd
+
+
 def test_boards_of_an_anchor_near_1_are_replicated():
     board = bs.Leaderboard([1.0, 0.97, 0.93, 1.0], n_test=30, names=list("abcd"))
     tree = bs.estimate_sota(with_known(board, {"d": Known(0.999, se=0.001)}), random_seed=1)
@@ -285,8 +290,6 @@ def test_lucky_anchors_lower_the_best_and_narrow_it(data):
 
 
 def test_the_prior_of_rho_that_anchors_leave():
-    prior = room.left_correlation(BetaCorrelation(1e6 * 0.72, 1e6 * 0.28), 0.36)
-    assert_allclose(prior.quantile(0.5), np.sqrt((0.72**2 - 0.36) / 0.64), atol=1e-3)
     rho = BetaCorrelation(3, 2).quantile([0.01, 0.3, 0.5, 0.9])
     wide = room.left_correlation(BetaCorrelation(3, 2), 0.1)
     left = np.sqrt(np.maximum(rho**2 - 0.1, 0) / 0.9)
@@ -299,7 +302,7 @@ def test_disagreement_is_noted_as_rarely_as_it_says():
     error = np.sqrt(truth * (1 - truth) / n)
     for _ in range(size):
         e = RHO * rng.standard_normal() + np.sqrt(1 - RHO**2) * rng.standard_normal(3)
-        anchors, _ = law_of(truth + e * error, [truth] * 3, n=n)
+        anchors = law_of(truth + e * error, [truth] * 3, n=n)[0].anchors
         board = bs.Leaderboard([truth, truth], n_test=n).copy_with(anchors=anchors)
         noted += room.disagreement(board)[0] < 0.02
     assert stats.binomtest(noted, size, 0.02).pvalue > 0.01
@@ -356,13 +359,13 @@ def test_near_twins_among_anchors_leave_a_matrix_of_correlations(seed):
     data = bs.Outcomes(~(hard ^ own), names=list("abcdefgh"))
     known = dict(zip("abgh", [0.9, 0.96, 0.97, 0.995], strict=True))
     board = with_known(data, known, only=list(known))
-    anchors, law, scores, *_ = of = room._of_items(board)
-    corr = room.correlations(*of)
-    for cross in corr[: scores.size]:
-        whole = np.block([[np.ones((1, 1)), cross[None]], [cross[:, None], corr[scores.size :]]])
+    of, m = room._of_items(board), board.scores.size
+    corr = room.correlations(board, *of)
+    for cross in corr[:m]:
+        whole = np.block([[np.ones((1, 1)), cross[None]], [cross[:, None], corr[m:]]])
         assert np.linalg.eigvalsh(whole).min() > 0
-    moved, left, _ = room.pull_of_items(anchors, law, scores, *of[3:])
-    assert np.all(np.abs(moved) < np.abs(room.residuals(law, anchors)[0]).max())
+    moved, left, _ = room.pull_of_items(board, *of)
+    assert np.all(np.abs(moved) < np.abs(room.residuals(of[0], board.anchors)[0]).max())
     assert np.all(left <= 1.05)
 
 
@@ -412,5 +415,5 @@ def test_an_anchor_that_competes_has_the_correlations_of_its_anchor() -> None:
     right = np.random.default_rng(3).random((40, 6)) < [0.95, 0.9, 0.6, 0.7, 0.8, 0.5]
     known = {"1": Known(0.6, se=0.01), "2": Known(0.97, se=0.01), "3": Known(0.9, se=0.01)}
     data = with_known(bs.Outcomes(right), known, only=["3"])
-    found = room.correlations(*room._of_items(data))
+    found = room.correlations(data, *room._of_items(data))
     assert_allclose(found[:2], found[5:7], atol=1e-12)
