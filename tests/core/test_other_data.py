@@ -7,9 +7,9 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from data.files import refused
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.fold_scores import FoldScores
 
 SCORES = [0.90, 0.91, 0.915, 0.88, 0.93]
@@ -71,5 +71,4 @@ def test_a_trace_of_other_data_is_refused(name):
     for other in others:
         models = [{}, {"model": made(room, data)}, {"model": made(room, other)}]
         for options in models if other is others[0] else models[:1]:
-            with pytest.raises(InputError, match=r"other data|another board"):
-                room.complete(trace, other, **options)
+            refused(r"other data|another board", room.complete, trace, other, **options)

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from crossval_runs import LEARNERS, Countdown, Odd, X, Y, run, same
+from data.files import refused
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -19,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.summary_runs import describe_runs
 
 
@@ -146,5 +146,4 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
     ],
 )
 def test_input_that_cannot_be_meant_is_refused(settings: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        run(**settings)
+    refused(message, run, **settings)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from data.files import refused
 from scipy.stats import skewtest
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import p_value
 from bayes_sota.crossval.correlated_t import correlated_t
@@ -104,5 +104,4 @@ def test_skewed_scores_ask_for_medians() -> None:
     ],
 )
 def test_what_cannot_be_judged_is_refused(settings: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        judge_runs(**{"scores": simulated()[0], **settings})
+    refused(message, judge_runs, **{"scores": simulated()[0], **settings})

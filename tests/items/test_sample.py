@@ -4,10 +4,10 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from data.files import refused
 from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 
 pytestmark = pytest.mark.slow
 RIGHT = np.random.default_rng(0).integers(0, 4, (30, 3))
@@ -63,9 +63,6 @@ def test_what_is_refused():
     trace = trace_of(model)
     lacking = trace.copy()
     lacking["posterior"] = lacking["posterior"].to_dataset().drop_vars("skill")
-    with pytest.raises(InputError, match="lacks the deterministic 'skill'"):
-        bs.items.complete(lacking, exam(), model)
-    with pytest.raises(InputError, match="the trace lacks cluster_sd"):
-        bs.items.complete(trace, exam(clusters=CLUSTERS))
-    with pytest.raises(InputError, match="those on new items, not on new runs"):
-        bs.items.complete(trace, exam("runs"), model)
+    refused("lacks the deterministic 'skill'", bs.items.complete, lacking, exam(), model)
+    refused("the trace lacks cluster_sd", bs.items.complete, trace, exam(clusters=CLUSTERS))
+    refused("those on new items, not on new runs", bs.items.complete, trace, exam("runs"), model)

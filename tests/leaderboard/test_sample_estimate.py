@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 from boards import evidence_of
+from data.files import refused
 from schema_names import ATTRIBUTES, GROUPS
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.importance import WeightedPoints
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation, MaximumPriors
 from bayes_sota.core.summary import observed_maximum_of
@@ -125,8 +125,7 @@ def test_models_and_reference_skills_reach_the_result() -> None:
     ],
 )
 def test_contradictions_are_refused(board, options: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        bs.estimate_sota(board, **options)
+    refused(message, bs.estimate_sota, board, **options)
 
 
 def test_no_row_has_more_classifiers_than_a_board_can_have() -> None:

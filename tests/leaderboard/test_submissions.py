@@ -124,25 +124,6 @@ def test_agrees_with_likelihood_weighting(luck):
         assert skill[:, j].mean() == pytest.approx(mean, abs=0.1 * sd)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("luck", [0.3, 0.9])
-@pytest.mark.parametrize("equal", [False, True])
-def test_skills_never_rise_when_all_have_more_submissions(luck, equal):
-    """The same seed; different numbers, and equal classifiers, whose scores are luck alone."""
-    priors = BoardPriors(families=("normal",), submission_luck=FixedCorrelation(luck))
-    equals = np.random.default_rng(2).binomial(2000, 0.8, 300) / 2000
-    boards = [
-        board(equals, submissions=factor) if equal else board(submissions=factor * numbers())
-        for factor in (1, 3, 10, 100)
-    ]
-    found = [board_posterior(one, priors, draws=2000, random_seed=7).draws for one in boards]
-    for name in ("theta_sota", "winner_skill"):
-        means = np.array([draws[name].mean() for draws in found])
-        error = np.array([draws[name].std() for draws in found]).max() / np.sqrt(2000)
-        assert np.all(np.diff(means) <= 2 * error), (name, means)
-        assert means[-1] < means[0] - 4 * error
-
-
 def test_replicated_scores_have_the_luck_of_their_submissions():
     evidence = evidence_of(gaussian(np.linspace(0.87, 0.9, 10), submissions=[1, 50] * 5))
     drawn = evidence.draw_scores(np.full((4000, 10), 0.8), 0.6, 0.7, np.random.default_rng(0))
