@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pytest
 from data.files import refused
 
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, read_test_scores
@@ -22,24 +21,6 @@ def test_means_of_iterations_need_every_fold() -> None:
     scores[1, 2, 3, 4] = np.nan
     means = FoldScores(scores).iteration_means()
     assert np.argwhere(np.isnan(means)).tolist() == [[1, 2, 3]]
-
-
-@pytest.mark.parametrize(
-    ("change", "settings", "message"),
-    [
-        (lambda s: s[0, 0], {}, "have the shape"),
-        (lambda s: s[..., :1], {}, "got 1 for 1 folds; give their number with folds="),
-        (lambda s: s, {"folds": 4}, "got 5 for 4 folds"),
-        (lambda s: np.where(s == s[1, 2, 3, 4], np.inf, s), {}, "learner '3', iteration 3, fold 4"),
-        (
-            lambda s: np.where(np.arange(3)[:, None, None] == 1, np.nan, s),
-            {},
-            "'2': a score is needed",
-        ),
-    ],
-)
-def test_what_is_refused(change, settings, message: str) -> None:
-    refused(message, FoldScores, change(some_scores()), **settings)
 
 
 FOLDS = np.random.default_rng(0).random((2, 3, 12, 2)).round(6)

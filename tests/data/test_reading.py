@@ -22,8 +22,10 @@ import pyarrow as pa
 import pytest
 from data.files import refused, written
 
+from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.cli.options import SHARED
 from bayes_sota.crossval.fold_scores import read_fold_scores
+from bayes_sota.crossval.learners import read_task
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights
 from bayes_sota.data.boards import read_leaderboard, read_paired_boards
@@ -140,7 +142,7 @@ def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> No
 READERS = {
     "tidy": read_tidy, "answers": read_outcomes, "board": read_leaderboard, "rounds": read_scores,
     "folds": read_fold_scores, "weights": read_weights, "paired": read_paired_boards,
-    "table": read_table,
+    "table": read_table, "claims": claims_table, "attributes": read_task,
 }  # fmt: skip
 CASES = {
     kind: json.loads(Path(__file__).with_name(f"{kind}.json").read_text("utf-8"))
