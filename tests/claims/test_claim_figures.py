@@ -5,19 +5,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from cli.test_figures import artist, title_of
 
 from bayes_sota.claims import Accuracies, Means, plots, report_claim, report_gate
 from bayes_sota.claims.summary_methods import report_methods, report_pairs
 from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.data.outcomes import Outcomes
-
-
-def title_of(figure: Any) -> str:
-    return str(figure.viz["figure_title"].item()["string"]).replace("\n", " ")
-
-
-def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
-    return figure.viz[label][variable].item()
 
 
 @pytest.mark.parametrize(

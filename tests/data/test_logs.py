@@ -79,21 +79,10 @@ def test_tasks_and_times_in_names_of_files(tmp_path: Path) -> None:
     refused('"copy" has the fewest', read_outcomes, *paths, copy)  # another model, as it seems
 
 
-@pytest.mark.parametrize("inner", [("org__m",), ("seed1", "seed2")])
-def test_folders_of_one_name_in_several_places_are_runs_of_these(tmp_path, inner) -> None:
-    for model, right in (("candidate", 1), ("baseline", 0)):
-        for run in inner:
-            samples(tmp_path, f"{model}/{run}", "arc", *(sample(i, right) for i in range(3)))
-    found = read_outcomes(tmp_path)
-    assert scores_of(found) == {"baseline": [0, 0, 0], "candidate": [1, 1, 1]}
-    assert found.n_runs == len(inner)
-    each = read_outcomes(tmp_path / "candidate", tmp_path / "baseline")
-    assert scores_of(each) == scores_of(found)
-
-
 @pytest.mark.parametrize(
     ("layout", "models"),
     [
+        ("{m}/seed{k}", "candidate baseline"),
         ("{m}/seed{k}/org__{m}", "candidate baseline"),
         ("{m}/seed{k}/org__base-{m}-s{k}", "candidate baseline"),
         ("2026-11-0{k}/{m}", "candidate baseline"),
@@ -288,11 +277,15 @@ def test_broken_archives_and_bombs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     content = bytearray(path.read_bytes())
     content[content.index(b"samples/1_epoch_1.json") + 30] ^= 255
     head, first = log_of("a"), "samples/1_epoch_1.json"
+    twice = head | {"samples": 2 * log_of("a", "C")["samples"]}
     for file, message in (
         (written(tmp_path, bytes(content), "broken.eval"), "broken.eval: cannot be read"),
         (archived(tmp_path / "a.eval", {"_journal/start.json": {}}), "is not finished"),
         (archived(tmp_path / "b.eval", {"header.json": [], first: {"id": 1}}), "eval"),
         (archived(tmp_path / "c.eval", {"header.json": head, first: '{"id": 1, '}), "is not JSON"),
+        (archive_of(tmp_path / "d.eval", head), "d.* has no "),
+        (archive_of(tmp_path / "e.eval", head | {"samples": [{"scores": {}}]}), 'needs "id"'),
+        (archive_of(tmp_path / "g.eval", twice), "has a score already on"),
     ):
         refused(message, read_outcomes, file)
     monkeypatch.setattr(opening, "MOST_BYTES", 600)
@@ -332,42 +325,7 @@ def test_evaluations_are_tasks_and_repeats_are_runs(tmp_path: Path) -> None:
     assert read_outcomes(records(tmp_path, *epochs[0], *epochs[1])).values.tolist() == [[1], [0.5]]
 
 
-# --- all of them
-
-GOOD = {"a.jsonl": lines(sample(0, 1), sample(1, 0)), "a.json": log_of("b", "C", "I")}
-
-
-def log(**change: Any) -> dict[str, Any]:
-    return log_of("a", "C", "I") | change
-
-
-def changed(**change: Any) -> str:
-    first, second, *others = quiz({"a": [1, 0], "b": [0, 1]})
-    return lines(first, second | change, *others)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.jsonl", lines(sample(0, 1)) + "{oops\n", "a.jsonl: line 2: is not JSON"),
-        ("a.jsonl", lines(sample(0, 1)) + "[1]\n", 'a.jsonl: line 2: .*needs "doc_id"'),
-        ("a.jsonl", lines(sample(0, 1), sample(0, 1)), 'line 2: .*"0".* has a score already on'),
-        ("a.jsonl", lines(sample(0, 1), sample(1, "?")), 'a number is needed, got "\\?"'),
-        ("a.jsonl", lines(sample(0, 1, doc_hash="x"), sample(1, 1)), 'column "doc_hash"'),
-        ("a.jsonl", lines(*(sample(i, 1, doc_hash=None) for i in range(7, 20))), "15 of 15 items"),
-        ("a.json", log(samples=[]), "a.* has no "),
-        ("a.json", log(samples=[{"scores": {}}]), 'needs "id"'),
-        ("a.json", log(samples=log_of("a", "C", "C")["samples"] * 2), "has a score already on"),
-        ("x_samples.jsonl", changed(evaluation={"score": "x"}), 'line 2, column "score": a number'),
-        ("x_samples.jsonl", changed(sample_id=""), 'line 2, column "item": a name is needed'),
-    ],
-)  # fmt: skip
-def test_logs_that_are_refused(tmp_path: Path, name: str, content: Any, message: str) -> None:
-    good = [written(tmp_path, GOOD[name], name.replace("a", "b"))] if name in GOOD else []
-    paths = [written(tmp_path, content, name)]
-    paths += [archive_of(tmp_path / "a.eval", content)] if name == "a.json" else []
-    for path in paths:
-        refused(message, read_outcomes, path, *good)
+# --- all of them (what is refused: ``wrong.json``)
 
 
 def test_folders_of_logs(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli.test_figures import faults_of
+from cli.test_figures import artist, faults_of, title_of
 from simulated_tournaments import simulate_tournament
 
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
@@ -24,15 +24,6 @@ def fit_of(count: int, name: str = "player {}", rounds: int = 25) -> BradleyTerr
 @pytest.fixture(scope="module")
 def fit() -> BradleyTerryFit:
     return fit_of(6)
-
-
-def title_of(figure: Any) -> str:
-    title = figure.viz["figure_title"].item()
-    return title["string"] if isinstance(title, dict) else title.get_text()
-
-
-def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
-    return figure.viz[label][variable].item()
 
 
 def bars(figure: Any, label: str, variable: str) -> np.ndarray:
@@ -80,7 +71,7 @@ def test_a_single_winner_and_players_left_out() -> None:
     fit = fit_epp(simulate_tournament([4, 0, 0, 0.0], 60, players=list("abcd"), random_seed=0))
     assert title_of(plot_epp(fit, backend="none")) == "a is the best of 4 players"
     figure = plot_epp(fit, most=3, backend="none")
-    assert title_of(figure) == "a is the best of 4 players\nthe first 3 are drawn"
+    assert title_of(figure) == "a is the best of 4 players the first 3 are drawn"
     assert len(artist(figure, "mean_weak", "epp")["x"]) == 2
 
 

@@ -5,7 +5,7 @@ import pymc as pm
 import pytest
 import xarray as xr
 from data.files import refused
-from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
+from schema_names import check_names
 
 import bayes_sota as bs
 
@@ -38,10 +38,7 @@ def test_the_result_has_the_names_of_the_schema(answers):
     with bs.items.build_model(answers) as model:
         trace = trace_of(model)
         tree = bs.items.complete(trace, answers, random_seed=0)
-    assert set(tree.children) <= set(GROUPS)
-    assert set(ATTRIBUTES) <= set(tree.attrs)
-    for group in tree.children.values():
-        assert set(map(str, group.dims)) <= set(DIMENSIONS)
+    check_names(tree)
     posterior, best = tree["posterior"], tree["point_estimate"]["p_best"]
     assert set(posterior.data_vars) == set(tree["prior"].data_vars)
     np.testing.assert_allclose(posterior["theta_sota"], posterior["skill"].max("classifier"))

@@ -1,4 +1,4 @@
-"""``score`` and ``board --by task``: the same numbers everywhere, words, files and refusals."""
+"""``score`` and ``board --by task``: the same numbers everywhere, words and files."""
 
 import json
 from pathlib import Path
@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from data.files import run, written
+from data.files import EXAM, run, written
 from scipy.stats import ttest_rel
 
-import bayes_sota.data
 from bayes_sota.claims.summary_gate import report_tasks
 from bayes_sota.data.answers import read_outcomes
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard import board_by_task
 
-EXAMPLES = Path(bayes_sota.data.__file__ or "").with_name("example_files")
-EXAM, BOARD = str(EXAMPLES / "exam.csv"), str(EXAMPLES / "leaderboard.csv")
 RUNS = "model,task,item,seed,correct\n" + "\n".join(
     f"tree,{task},{item},{seed},{int((item * 7 + seed) % 5 > 0)}"
     for task in ("law", "art", "physics")
@@ -105,25 +102,3 @@ def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
         rows = json.loads(run(capsys, *command)[1])["entries"]
         assert [row["p_best"] > 0.99 for row in rows] == [best, not best] * 2
         assert all(0.6 < x < 0.9 for row in rows for x in (row["score"], row["skill"]["mean"]))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("score --right 5", "give FILES with answers, or --right K --n-test N"),
-        ("score --right 5 --n-test 4", "0 to the number of items, got 5"),
-        ("score {one} --right 5", "give FILES or --right, not both"),
-        ("score {one} --metric pass@0", 'no column "pass@0"'),
-        (f"score {BOARD}", "is a leaderboard, which bayes-sota board reads"),
-        ("sota {one}", "bayes-sota score says how good it is"),
-        (
-            f"board {BOARD} --n-test 1247 --metric pass@2",
-            "--metric must be one of accuracy, auc, score, got 'pass@2'",
-        ),
-        (f"board {BOARD} --n-test 250 --by task", "not scores"),
-    ],
-)
-def test_refusals(capsys: Any, one: str, line: str, message: str) -> None:
-    code, out, error = run(capsys, *line.format(one=one).split())
-    assert (code, out, error.count("\n")) == (2, "", 1)
-    assert message in error
