@@ -21,13 +21,6 @@ from bayes_sota.leaderboard.models import (
 )
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore:{message}:DeprecationWarning")
-    for message in (
-        "RandomVariable Ops will stop hiding the rng output",
-        "Calling a RandomVariable without an explicit rng",
-    )
-]
 UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 BOARDS = ("complete", "cut", "score", "auc")
 PRIOR = BoardPriors().correlation

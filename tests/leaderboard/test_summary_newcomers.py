@@ -104,18 +104,6 @@ def test_better_scores_and_wider_gaps_are_surer(found) -> None:
 
 
 @pytest.mark.slow
-def test_better_errors_are_better(board) -> None:
-    """Minus a score is an error: the same answers, with the sign of the units."""
-    facts = {"metric": "score", "standard_error": 0.008}
-    scores = bs.Leaderboard(board.scores, **facts)
-    errors = bs.Leaderboard(1 - np.array(board.scores), lower_is_better=True, **facts)
-    up, down = (board_posterior(b, random_seed=0, draws=1000) for b in (scores, errors))
-    p, q = (newcomer(t, score=x) for t, x in ((up, 0.953), (down, 0.047)))
-    assert p["probability"] == pytest.approx(q["probability"], abs=0.03)
-    assert newcomer(down, gap=0.01)["best_score"] == pytest.approx(1 - board.maximum)
-
-
-@pytest.mark.slow
 def test_every_kind_of_result_answers() -> None:
     rng = np.random.default_rng(1)
     common = rng.random((300, 1)) < 0.7
