@@ -11,14 +11,8 @@ import pytest
 from data.files import refused
 
 import bayes_sota as bs
-from bayes_sota.claims import (
-    Accuracies,
-    Means,
-    Pilot,
-    build_case_differences,
-    build_model,
-    report_claim,
-)
+from bayes_sota import Accuracies, Means
+from bayes_sota.claims import Pilot, build_case_differences, build_model, report_claim
 from bayes_sota.claims.claim import smallest
 
 p, SD = bs.false_claim_probability, (0.1, 0.1)

@@ -1,7 +1,5 @@
 """Scores of repeated cross-validation: what is kept, read and refused."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from data.files import refused
@@ -26,7 +24,7 @@ def test_means_of_iterations_need_every_fold() -> None:
 FOLDS = np.random.default_rng(0).random((2, 3, 12, 2)).round(6)
 
 
-def long_of(scores: Any = FOLDS) -> pd.DataFrame:
+def long_of(scores=FOLDS) -> pd.DataFrame:
     """Rows in random order, iterations by seeds."""
     names = ["model", "dataset", "seed", "fold", "auc"]
     rows = [(f"m{j}", f"d{t}", 100 + i, f + 1, scores[t, j, i, f])

@@ -7,7 +7,6 @@ import sys
 import time
 from pathlib import Path
 from pickle import PicklingError
-from typing import Any
 
 import pytest
 from crossval_runs import LEARNERS, Countdown, Odd, X, Y, run, same
@@ -40,7 +39,7 @@ def test_finished_iterations_are_not_run_again(how: str, tmp_path: Path) -> None
         {"estimators": {"NB": LEARNERS["nb"], "tree": LEARNERS["tree"]}},
     ],
 )  # fmt: skip
-def test_no_iteration_of_another_run_is_taken(other: dict[str, Any], tmp_path: Path) -> None:
+def test_no_iteration_of_another_run_is_taken(other, tmp_path: Path) -> None:
     run(iterations=2, checkpoint=tmp_path)
     assert same(run(iterations=2, checkpoint=tmp_path, **other), run(iterations=2, **other))
     assert len(finished(tmp_path)) == 4

@@ -1,7 +1,6 @@
 """Repeated cross-validation is scikit-learn's, and says what failed."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -145,5 +144,5 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
         ({"estimators": {"odd": Odd(at=-1.0)}}, ".odd. failed .* RuntimeError: no convergence"),
     ],
 )
-def test_input_that_cannot_be_meant_is_refused(settings: Any, message: str) -> None:
+def test_input_that_cannot_be_meant_is_refused(settings, message: str) -> None:
     refused(message, run, **settings)

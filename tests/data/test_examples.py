@@ -3,7 +3,6 @@
 import csv
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,18 +10,15 @@ from benchmarks import make_digits_benchmark as maker
 from data.files import EXAMPLES, run
 
 import bayes_sota as bs
+from bayes_sota import load_example
 from bayes_sota.cli.demo import CASSAVA_SECOND
-from bayes_sota.data.examples import (
-    ResponsesExample,
-    load_example,
-    load_responses_example,
-    write_examples,
-)
+from bayes_sota.data import write_examples
+from bayes_sota.data.examples import load_responses_example
 
 COMMANDS = re.findall(r"bayes-sota (.+)", (EXAMPLES / "README.txt").read_text())[1:]
 
 
-def test_examples_are_files_to_run_and_none_is_written_over(capsys: Any, tmp_path: Path) -> None:
+def test_examples_are_files_to_run_and_none_is_written_over(capsys, tmp_path: Path) -> None:
     folder = tmp_path / "some" / "where"
     code, out, _ = run(capsys, "examples", "--output-dir", str(folder))
     names = sorted(path.name for path in folder.iterdir())
@@ -44,7 +40,7 @@ def test_the_readme_of_the_examples_names_each_file() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_readme_of_the_examples_says_what_works(
-    command: str, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_examples(tmp_path / "examples")
     monkeypatch.chdir(tmp_path / "examples")
@@ -72,11 +68,11 @@ def test_example_agrees_with_the_leaderboard(name: str, slug: str, data_director
 
 
 @pytest.fixture(scope="module")
-def digits() -> ResponsesExample:
+def digits():
     return load_responses_example("digits")
 
 
-def test_example_files_are_of_the_bundled_benchmark(digits: ResponsesExample) -> None:
+def test_example_files_are_of_the_bundled_benchmark(digits) -> None:
     board = bs.read_leaderboard(EXAMPLES / "leaderboard.csv", n_test=250)
     scores = dict(zip(digits.test.names, digits.test.scores, strict=True))
     assert dict(zip(board.names, board.scores, strict=True)) == pytest.approx(scores)
@@ -90,7 +86,7 @@ def test_example_files_are_of_the_bundled_benchmark(digits: ResponsesExample) ->
 
 
 @pytest.mark.parametrize("name", ["lda/svd", "few-items/trees rows=50", "failed/transposed svm"])
-def test_classifier_answers_as_stored(name: str, digits: Any) -> None:
+def test_classifier_answers_as_stored(name: str, digits) -> None:
     entries = {f"{entry.family}/{entry.name}": entry for entry in maker.field_entries()}
     assert (*entries,) == digits.test.names
     assert tuple(entry.family for entry in entries.values()) == digits.families

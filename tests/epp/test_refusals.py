@@ -11,7 +11,7 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import count_matches
-from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.models import build_design, build_model
 
 NAN = float("nan")
@@ -24,7 +24,7 @@ EVEN = [[2, 1], [1, 2]]
 
 
 @cache
-def fit() -> BradleyTerryFit:
+def fit():
     return fit_epp(TABLE)
 
 

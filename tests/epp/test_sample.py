@@ -2,7 +2,6 @@
 
 import warnings
 from functools import cache
-from pathlib import Path
 
 import arviz as az
 import numpy as np
@@ -13,13 +12,10 @@ from schema_names import check_names
 from scipy import stats
 
 import bayes_sota as bs
-from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota import ScoreTable, epp_table, read_result, sample_epp, save_result
+from bayes_sota.data import Matches
+from bayes_sota.epp import build_model, complete, order_rounds, ranking_log_likelihood
 from bayes_sota.epp.counts import ranks_of_rounds
-from bayes_sota.epp.models import build_model
-from bayes_sota.epp.rankings import order_rounds, ranking_log_likelihood
-from bayes_sota.epp.sample import complete, sample_epp
-from bayes_sota.epp.summary import epp_table
 
 TABLE = ScoreTable(
     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [3, 2, 2], [1, 2, 3], [3, 2, 1]], players=["a", "b", "c"]
@@ -85,7 +81,7 @@ def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
 
 
 @pytest.mark.slow
-def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
+def test_exact_draws_become_a_whole_result(tmp_path) -> None:
     """Groups and names of the schema, and a file."""
     found = tree()
     check_names(found)

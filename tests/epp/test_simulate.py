@@ -1,26 +1,20 @@
 """Simulated tournaments follow their models; deviances, predicted and observed shares."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from simulated_tournaments import simulate_tournament
 
+from bayes_sota import ScoreTable, fit_epp, read_scores
 from bayes_sota.core.errors import InfiniteEstimateError
-from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
-from bayes_sota.epp import simulate
-from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import (
-    compare_leaderboards,
-    leaderboard_quality,
-    reliability,
-)
+from bayes_sota.data import Matches
+from bayes_sota.epp import compare_leaderboards, leaderboard_quality, reliability, simulate
 
 CYCLE = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]] * 6)
 
 
-def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
+def test_published_deviance_and_its_replicates(data_directory) -> None:
     # Gosiewska et al. 2022: D doubled 129.385 with 224 df; replicates without ties have mean 59.6
     # and P = .29 (reference value of a Plackett-Luce bootstrap).
     fit = fit_epp(read_scores(data_directory / "vtab" / "vtab_scores_16x19.csv", entry=""))

@@ -1,7 +1,6 @@
 """Promises of tuning: against plain loops, exchangeable draws, known laws; refusals."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ LAWS = {
 }
 
 
-def by_loops(families: dict[str, Any], more: int) -> dict[str, float]:
+def by_loops(families, more: int) -> dict[str, float]:
     """The formula of the module with SciPy's laws, every law of shapes and scales by itself."""
     tails = {name: np.sort(x)[::-1] for name, x in families.items()}
     best = max(x.max() for x in families.values())
@@ -52,7 +51,7 @@ def by_loops(families: dict[str, Any], more: int) -> dict[str, float]:
     return {name: total[name] / weight[name] for name in families}
 
 
-def joined(families: dict[str, Any]) -> tuple[Any, list[str]]:
+def joined(families):
     return np.concatenate([*families.values()]), [
         name for name, x in families.items() for _ in range(x.size)
     ]

@@ -7,13 +7,12 @@ import pytest
 from calibration.judged_boards import draw_real_board
 from scipy import special, stats
 
+from bayes_sota import Outcomes
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.data.examples import load_responses_example
-from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.correlation import response_correlation
-from bayes_sota.leaderboard import from_items
-from bayes_sota.leaderboard.posterior import board_posterior
+from bayes_sota.leaderboard import board_posterior, from_items
 from bayes_sota.leaderboard.skills import draw_skills
 
 WIDE = BoardPriors(typical=(0.001, 0.999), spread=(0.9, 4.0))

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import xarray as xr
 from boards import evidence_of
 from data.files import refused
 from schema_names import check_names
@@ -24,12 +23,12 @@ ONE = BoardPriors(correlation=FixedCorrelation(0.7), families=("normal",))
 
 
 @pytest.fixture(scope="module", params=["maximum", "board"])
-def tree(request: pytest.FixtureRequest) -> xr.DataTree:
+def tree(request: pytest.FixtureRequest):
     board = MAXIMUM if request.param == "maximum" else BOARD
     return bs.estimate_sota(board, draws=50, random_seed=7)
 
 
-def test_results_have_the_groups_and_attributes_of_the_schema(tree: xr.DataTree) -> None:
+def test_results_have_the_groups_and_attributes_of_the_schema(tree) -> None:
     assert tree.attrs["method"] == "exact"
     check_names(tree)
     assert bs.diagnose(tree)["ok"]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.core.priors import BOARD_FAMILIES, FixedCorrelation, PairedPriors
@@ -20,7 +19,7 @@ def some_boards() -> bs.PairedBoards:
 
 
 @pytest.fixture(scope="module")
-def tree() -> xr.DataTree:
+def tree():
     return bs.estimate_paired(some_boards(), draws=200, chains=2, random_seed=0)
 
 
@@ -31,7 +30,7 @@ def test_estimate_sota_passes_two_boards_on() -> None:
     assert both[0]["posterior"].to_dataset().equals(both[1]["posterior"].to_dataset())
 
 
-def test_copies_are_one_team_with_a_note(tree: xr.DataTree) -> None:
+def test_copies_are_one_team_with_a_note(tree) -> None:
     boards = some_boards()
     assert tree.attrs["n_copies"] == 6
     assert tree["posterior"].sizes["classifier"] + 6 <= boards.n_entries
@@ -41,7 +40,7 @@ def test_copies_are_one_team_with_a_note(tree: xr.DataTree) -> None:
     assert report.content["public_winner"]["p_best"] == report.content["best"][0]["p_best"]
 
 
-def test_replicates_scatter_around_the_skills_that_they_are_of(tree: xr.DataTree) -> None:
+def test_replicates_scatter_around_the_skills_that_they_are_of(tree) -> None:
     """Far above the thresholds the mean is the expected score, the variance that of residuals."""
     boards = some_boards()
     best = boards.names[boards.public_winner]
@@ -52,7 +51,7 @@ def test_replicates_scatter_around_the_skills_that_they_are_of(tree: xr.DataTree
     assert np.median(np.abs(gap)) == pytest.approx(0.6745 * usual.mean(), rel=0.25)
 
 
-def test_the_prior_is_wider_and_has_its_own_winner(tree: xr.DataTree) -> None:
+def test_the_prior_is_wider_and_has_its_own_winner(tree) -> None:
     prior, found = tree["prior"], tree["posterior"]
     assert set(prior.data_vars) == set(found.data_vars)
     for name in ("theta_sota", "winner_skill", "location", "score_shift"):

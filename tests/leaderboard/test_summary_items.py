@@ -1,8 +1,6 @@
 """``score`` and ``board --by task``: the same numbers everywhere, words and files."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,9 +8,8 @@ import pytest
 from data.files import EXAM, run, written
 from scipy.stats import ttest_rel
 
-from bayes_sota.claims.summary_gate import report_tasks
-from bayes_sota.data.answers import read_outcomes
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota import Outcomes, read_outcomes
+from bayes_sota.claims import report_tasks
 from bayes_sota.leaderboard import board_by_task
 
 RUNS = "model,task,item,seed,correct\n" + "\n".join(
@@ -24,11 +21,11 @@ RUNS = "model,task,item,seed,correct\n" + "\n".join(
 
 
 @pytest.fixture
-def one(tmp_path: Path) -> str:
+def one(tmp_path) -> str:
     return str(written(tmp_path, RUNS))
 
 
-def test_a_count_in_words(capsys: Any) -> None:
+def test_a_count_in_words(capsys) -> None:
     code, out, error = run(capsys, "score", "--right", "50", "--n-test", "50")
     assert (code, error) == (0, "")
     assert out.splitlines()[:2] == [
@@ -38,7 +35,7 @@ def test_a_count_in_words(capsys: Any) -> None:
     ]
 
 
-def test_one_classifier_of_a_file(capsys: Any, one: str) -> None:
+def test_one_classifier_of_a_file(capsys, one: str) -> None:
     code, out, _ = run(capsys, "score", one, "--json")
     found = json.loads(out)
     (tree,) = found["classifiers"]
@@ -52,7 +49,7 @@ def test_one_classifier_of_a_file(capsys: Any, one: str) -> None:
 
 
 @pytest.mark.slow
-def test_boards_are_about_runs_tasks_and_passes(capsys: Any) -> None:
+def test_boards_are_about_runs_tasks_and_passes(capsys) -> None:
     widths = {}
     for new in ("runs", "items", "tasks"):
         found = json.loads(run(capsys, "board", EXAM, "--new", new, "--json")[1])
@@ -64,7 +61,7 @@ def test_boards_are_about_runs_tasks_and_passes(capsys: Any) -> None:
         assert "to have a pass@2 of" in run(capsys, command, EXAM, "--metric", "pass@2")[1]
 
 
-def test_pairs_about_new_tasks_have_the_t_law_of_their_means(capsys: Any) -> None:
+def test_pairs_about_new_tasks_have_the_t_law_of_their_means(capsys) -> None:
     arguments = ["--new", "tasks", "--pair", "forest", "tree", "--json"]
     (pair,) = json.loads(run(capsys, "claim", "responses", EXAM, *arguments)[1])["pairs"]
     data = read_outcomes(EXAM, new="tasks")
@@ -93,7 +90,7 @@ def test_tasks_have_the_draws_skills_and_the_best_of_claim_responses() -> None:
         assert (row["name"] == theirs["best"]) == (row["p_best"] == max(theirs["p_best"].values()))
 
 
-def test_numbers_have_skills_in_tasks_too(capsys: Any, tmp_path: Path) -> None:
+def test_numbers_have_skills_in_tasks_too(capsys, tmp_path) -> None:
     rng = np.random.default_rng(0)
     dice = pd.DataFrame(rng.normal([0.8, 0.7], 0.05, (30, 2)), columns=["net", "tree"])
     path = written(tmp_path, dice.assign(task=["liver", "lung"] * 15).to_csv(index=False))

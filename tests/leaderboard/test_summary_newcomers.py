@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 from data.files import refused
 from published.comparisons import load_published
 
 import bayes_sota as bs
 from bayes_sota.core.skills import expit
 from bayes_sota.leaderboard import newcomer
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.summary_newcomers import reasons_of_answer, sentence_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
 
@@ -17,7 +16,7 @@ PUBLISHED = load_published()
 
 
 @pytest.fixture(scope="module")
-def maximum() -> xr.DataTree:
+def maximum():
     board = bs.BestScore("0.94", n_test=200, n_classifiers=50)
     return bs.estimate_sota(board, random_seed=3)
 
@@ -30,11 +29,11 @@ def board() -> bs.Leaderboard:
 
 
 @pytest.fixture(scope="module")
-def found(board: bs.Leaderboard) -> BoardPosterior:
+def found(board: bs.Leaderboard):
     return board_posterior(board, random_seed=0, draws=2000)
 
 
-def draws_of(tree: xr.DataTree, *names: str) -> list[np.ndarray]:
+def draws_of(tree, *names: str) -> list[np.ndarray]:
     return [tree["posterior"][name].values.ravel()[:, None] for name in names]
 
 

@@ -5,14 +5,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayes_sota.core.priors import (
-    FixedCorrelation,
-    LogitNormalSkill,
-    MaximumPriors,
-    Priors,
-)
-from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
+from bayes_sota import BestScore, FixedCorrelation, LogitNormalSkill, Priors, estimate_sota
+from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_exact
 from bayes_sota.maximum.sample_smc import sample_abc
