@@ -1,6 +1,5 @@
 """Sampled skills agree with quadrature and with maximum likelihood, in the one schema."""
 
-import warnings
 from functools import cache
 
 import arviz as az
@@ -8,6 +7,8 @@ import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
+from data.files import refused
+from prior_draws import prior_trace
 from schema_names import check_names
 from scipy import stats
 
@@ -70,14 +71,8 @@ def tree() -> xr.DataTree:
     return complete(exact_draws(), TABLE, model(), random_seed=1)
 
 
-def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
-    """Draws of everything, as a sampler would give them."""
-    quick = {"mode": "FAST_COMPILE"}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The effect of Potentials")
-        prior = pm.sample_prior_predictive(draws, of, random_seed=3, compile_kwargs=quick)
-    groups = {name: prior[name].to_dataset() for name in ("observed_data", "constant_data")}
-    return xr.DataTree.from_dict({"posterior": prior["prior"].to_dataset()} | groups)
+def drawn_of(of: pm.Model, draws: int):
+    return prior_trace(of, np.random.default_rng(3), draws=draws, chains=1)
 
 
 @pytest.mark.slow
@@ -122,7 +117,7 @@ def test_battles_are_checked_by_pairs() -> None:
         Matches(list("dab"), list("adc"), [1, 0, 0], tournament="two"),
     ]
     model = build_model(data)
-    found = complete(prior_of(model, 10), data, model, random_seed=0)
+    found = complete(drawn_of(model, 10), data, model, random_seed=0)
     likelihood, posterior = found["log_likelihood"]["match_counts"], found["posterior"]
     skills = posterior["epp_tournament"].values[0, 2, 0]
     own = dict(zip(posterior["player"].values, skills, strict=True))
@@ -151,7 +146,7 @@ def extended() -> pm.Model:
 @pytest.mark.slow
 def test_an_extended_model_gives_likelihood_predictions_and_checks() -> None:
     model = extended()
-    trace = prior_of(model, 50)
+    trace = drawn_of(model, 50)
     found = complete(trace, TABLE, model=model, random_seed=0)
     posterior = found["posterior"]
     mean = posterior["slope"] * posterior["epp"]
@@ -171,14 +166,14 @@ def test_an_extended_model_gives_likelihood_predictions_and_checks() -> None:
 @pytest.mark.slow
 def test_a_trace_of_something_else_is_refused() -> None:
     other = ScoreTable(TABLE.scores[::-1], players=list("abc"))
-    refused = [
-        ("slope.* extended model", (prior_of(extended(), 5), TABLE)),
+    wrong = [
+        ("slope.* extended model", (drawn_of(extended(), 5), TABLE)),
         ("of other data than those given", (exact_draws(draws=20), other, model())),
-        ("of other data than those given", (prior_of(model(), 5), None, build_model(other))),
+        ("of other data than those given", (drawn_of(model(), 5), None, build_model(other))),
         ("data are ScoreTables or Matches", (exact_draws(draws=20), None)),
         ("needs skills 'epp'", (exact_draws(draws=20), None, pm.Model())),
     ]
-    for message, given in refused:
+    for message, given in wrong:
         refused(message, complete, *given)
 
 

@@ -221,15 +221,6 @@ def challenge(name: str) -> bs.PairedBoards:
     return bs.read_paired_boards(real(f"paired_leaderboards/2021-{name}__paired.csv"))
 
 
-def as_read():
-    """What the two real boards hold."""
-    boards = {name: challenge(name) for name in ("prostate", "siim-covid19")}
-    return flat({
-        name: [one.n_entries, one.public.max(), one.private.max(), one.private.mean()]
-        for name, one in boards.items()
-    })  # fmt: skip
-
-
 DIGITS = "public_private.csv"
 add_all("paired", paired, {
     "sizes": lambda: two_boards((300, 600)),
@@ -238,7 +229,6 @@ add_all("paired", paired, {
     "mteb": mteb,
     "prostate": {"data": lambda: challenge("prostate"), "top": 0.05, "draws": 300},
 })  # fmt: skip
-add("paired/as-read", as_read)
 
 MODELS = {
     "board": lambda: bs.leaderboard.build_model(BOARDS["accuracies"]()),

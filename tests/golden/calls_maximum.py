@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from golden.registry import add, add_all, real
 from golden.results import (
+    each,
     field_estimate,
     flat,
-    frame_numbers,
     law,
     log_densities,
     sota,
@@ -87,7 +87,8 @@ for _name in ("obesity-risk", "obesity-risk-paper", "cassava"):
 
 
 def sensitivity(seed: int):
-    return frame_numbers(bs.sota_sensitivity(TWO[0], draws=1000, random_seed=seed), top=40)
+    rows = bs.sota_sensitivity(TWO[0], draws=1000, random_seed=seed)
+    return each(rows.reset_index().to_dict("records"), *map(str, rows.columns), top=40)
 
 
 def newcomers(seed: int):
