@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota import Outcomes, with_known
-from bayes_sota.claims import report_gate
 from bayes_sota.claims.pair import PairLaw, law_of_pair
+from bayes_sota.claims.summary_gate import report_gate
 from bayes_sota.data.answers import RUNS_DIFFER
+from bayes_sota.data.known import with_known
+from bayes_sota.data.outcomes import Outcomes
 
 
 def answers(gap: float, n: int = 2000, seed: int = 0) -> Outcomes:

@@ -2,6 +2,8 @@
 
 import csv
 import io
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,9 +11,15 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from bayes_sota import Accuracies, Means, claims_table
-from bayes_sota.claims import reported_claim
-from bayes_sota.claims.summary_review import PROBABILITIES, RESULTS, share_interval
+from bayes_sota.claims.accuracies import Accuracies
+from bayes_sota.claims.means import Means
+from bayes_sota.claims.printed import reported_claim
+from bayes_sota.claims.summary_review import (
+    PROBABILITIES,
+    RESULTS,
+    claims_table,
+    share_interval,
+)
 
 REVIEW = """\
 paper,field,metric,accuracy_a,accuracy_b,mean_a,mean_b,sd_a,sd_b,sd_difference,pairwise_correlation,n_test,congruence,note
@@ -27,21 +35,21 @@ Ode 2017,heart,,,,81,80,,,,,100,,
 
 
 @pytest.fixture
-def review(tmp_path):
+def review(tmp_path: Path) -> Path:
     path = tmp_path / "review.csv"
     path.write_text(REVIEW, encoding="utf-8")
     return path
 
 
-def frame_of(rows, columns: str = "accuracy_a accuracy_b n_test"):
+def frame_of(rows: list[tuple[Any, ...]], columns: str = "accuracy_a accuracy_b n_test") -> Any:
     return pd.DataFrame(rows, columns=columns.split())
 
 
-def test_every_row_is_the_claim_alone(review) -> None:
+def test_every_row_is_the_claim_alone(review: Path) -> None:
     table = claims_table(review)
     found = table.frame
 
-    def means(a: float, b: float, n: int, **known) -> float:
+    def means(a: float, b: float, n: int, **known: Any) -> float:
         return Means(a=a, b=b, n=n, **known).p_false()
 
     def of_accuracies(a: str, b: str, *known: float) -> list[float]:
@@ -96,7 +104,7 @@ def test_numbers_as_people_write_them(columns, row, plain) -> None:
 # Shares
 
 
-def test_shares_by_group(review) -> None:
+def test_shares_by_group(review: Path) -> None:
     table = claims_table(pd.read_csv(review).rename(columns={"field": "group"}))
     found, every = table.frame, [table.content["all"], *table.content["groups"]]
     assert [one["group"] for one in every] == [None, "skin", "heart", "(none)"]
@@ -140,7 +148,7 @@ def test_columns_have_other_names(names: str, columns: dict[str, str]) -> None:
     assert [row[-1] for row in found.tables[1].rows] == ["281", ""]
 
 
-def test_the_same_table_comes_out(review, tmp_path) -> None:
+def test_the_same_table_comes_out(review: Path, tmp_path: Path) -> None:
     table = claims_table(review)
     table.save(tmp_path / "out.csv")
     rows = list(csv.reader((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()))

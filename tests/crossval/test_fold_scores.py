@@ -1,7 +1,10 @@
 """Scores of repeated cross-validation: what is kept, read and refused."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
+import pytest
 from data.files import refused
 
 from bayes_sota.crossval.fold_scores import FoldScores, read_fold_scores, read_test_scores
@@ -21,10 +24,28 @@ def test_means_of_iterations_need_every_fold() -> None:
     assert np.argwhere(np.isnan(means)).tolist() == [[1, 2, 3]]
 
 
+@pytest.mark.parametrize(
+    ("change", "settings", "message"),
+    [
+        (lambda s: s[0, 0], {}, "have the shape"),
+        (lambda s: s[..., :1], {}, "got 1 for 1 folds; give their number with folds="),
+        (lambda s: s, {"folds": 4}, "got 5 for 4 folds"),
+        (lambda s: np.where(s == s[1, 2, 3, 4], np.inf, s), {}, "learner '3', iteration 3, fold 4"),
+        (
+            lambda s: np.where(np.arange(3)[:, None, None] == 1, np.nan, s),
+            {},
+            "'2': a score is needed",
+        ),
+    ],
+)
+def test_what_is_refused(change, settings, message: str) -> None:
+    refused(message, FoldScores, change(some_scores()), **settings)
+
+
 FOLDS = np.random.default_rng(0).random((2, 3, 12, 2)).round(6)
 
 
-def long_of(scores=FOLDS) -> pd.DataFrame:
+def long_of(scores: Any = FOLDS) -> pd.DataFrame:
     """Rows in random order, iterations by seeds."""
     names = ["model", "dataset", "seed", "fold", "auc"]
     rows = [(f"m{j}", f"d{t}", 100 + i, f + 1, scores[t, j, i, f])
