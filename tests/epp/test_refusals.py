@@ -11,10 +11,10 @@ import bayes_sota as bs
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import count_matches
-from bayes_sota.epp.fit import fit_epp
+from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.models import build_design, build_model
 
-NAN = float("nan")
+NAN, INF = float("nan"), float("inf")
 PLAYERS = ["resnet", "vit", "mlp", "svm"]
 TABLE = simulate_tournament([1, 0.3, 0, -1], 15, players=PLAYERS, random_seed=5)
 BATTLES = Matches("aba", "bab", [1, 1, 0.5])
@@ -24,9 +24,11 @@ EVEN = [[2, 1], [1, 2]]
 
 
 @cache
-def fit():
+def fit() -> BradleyTerryFit:
     return fit_epp(TABLE)
 
+
+design = build_design
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # fits
@@ -48,10 +50,10 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("matches of one cluster", lambda: bs.epp.leaderboard_quality(fit_epp(CLUSTERED, penalty=1))),
     # the Bayesian model
     ("Matches, ScoreTable", lambda: build_model([TABLE, BATTLES])),
-    ("needs one value for each player", lambda: build_design({"size": [1, 2]}, PLAYERS)),
-    ("'mlp': a value is missing", lambda: build_design({"s": [1, 2, NAN, 4]}, PLAYERS)),
-    ("is the same for all players", lambda: build_design({"family": ["x"] * 4}, PLAYERS)),
-    ("player 'vit': a value is missing", lambda: build_design(
+    ("needs one value for each player", lambda: design({"size": [1, 2]}, PLAYERS)),
+    ("'mlp': a value is missing", lambda: design({"s": [1, 2, NAN, 4]}, PLAYERS)),
+    ("is the same for all players", lambda: design({"family": ["x"] * 4}, PLAYERS)),
+    ("player 'vit': a value is missing", lambda: design(
         {"f": np.array(["x", None, "y", "y"], object)}, PLAYERS)),
     # draws and figures
     ("no finite estimate without a penalty", lambda: bs.epp.infer_skills(
