@@ -76,10 +76,7 @@ def simulated(luck: float, rho: float, size: int, seed: int):
     given, tries = np.array([0.90, 0.885, 0.87]), np.array([40, 1, 5])
     law = score_law(gaussian(given)).fitted_to(np.sort(given))
     rng = np.random.default_rng(seed)
-    place, log_spread = (
-        0.0 + 1.5 * rng.standard_normal(size),
-        np.log(0.5) + 0.9 * rng.standard_normal(size),
-    )
+    place, log_spread = rng.standard_normal((2, size)) * [[1.5], [0.9]] + [[0.0], [np.log(0.5)]]
     y = place + np.exp(log_spread) * rng.standard_normal((3, size))
     stranger = rng.random((3, size)) < 0.5 / 3
     y = np.where(stranger, 1.5 * rng.standard_normal((3, size)), y)

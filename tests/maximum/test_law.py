@@ -1,7 +1,7 @@
 """The law of the best observed score against routes that share no code with it.
 
 Direct summation in extended precision (tests/benchmarks/independent_table1.py, itself held against
-40-digit arithmetic), the incomplete beta function, and simulation item by item.
+40-digit arithmetic), and the incomplete beta function.
 """
 
 import numpy as np
@@ -114,30 +114,6 @@ def test_a_large_dependent_field_near_one(independent, rho):
     x = np.unique(np.round(law.quantile([0.02, 0.5, 0.98]) * n)).astype(np.int64)
     exact = independent.maximum_cdf(x, n, np.array([0.9994]), np.ones(1), m, rho, theta0)
     np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
-
-
-def simulate_items(rng, skills, n, rho, theta0, repetitions):
-    """Best counts of dependent classifiers, drawn item by item (Sec. 4.2, Fig. 7)."""
-    odds = theta0 / (1 - theta0)
-    sd = np.sqrt(skills * (1 - skills))
-    right, wrong = skills + rho * sd / np.sqrt(odds), skills - rho * sd * np.sqrt(odds)
-    reference = rng.random((repetitions, n, 1)) < theta0
-    answers = rng.random((repetitions, n, skills.size)) < np.where(reference, right, wrong)
-    return answers.sum(axis=1).max(axis=1)
-
-
-def test_dependent_and_different_classifiers_against_simulation_item_by_item():
-    skills, n, repetitions = np.array([0.80, 0.85, 0.88, 0.90, 0.90]), 50, 40_000
-    rng = np.random.default_rng(20230307)
-    best = simulate_items(rng, skills, n, 0.5, 0.9, repetitions)
-    law = maximum_law(n_test=n, skill=skills, correlation=0.5, reference_skill=0.9)
-    x = np.arange(38, 51)
-    simulated = (best[:, None] <= x).mean(axis=0)
-    error = np.sqrt(law.cdf(x) * law.sf(x) / repetitions)
-    assert np.all(np.abs(simulated - law.cdf(x)) <= 4.5 * error + 1e-12)
-    # the same simulation excludes independence, so that it could have failed
-    independence = maximum_law(n_test=n, skill=skills).cdf(x)
-    assert np.max(np.abs(simulated - independence) / np.maximum(error, 1e-6)) > 10
 
 
 def test_a_known_reference_count_is_one_term_of_the_sum(independent):
