@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.priors import Priors, board_priors
+from bayes_sota import Leaderboard, Outcomes, Priors
+from bayes_sota.core.priors import board_priors
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.entries import EntryDraws, entries_of
 from bayes_sota.leaderboard.evidence import Evidence, board_evidence
 from bayes_sota.leaderboard.fit import FieldFit, Likelihood

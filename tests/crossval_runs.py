@@ -13,8 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bayes_sota as bs
 from bayes_sota.core.text import marked_cell
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.run import CrossValidation
+from bayes_sota.crossval import CrossValidation, FoldScores
 
 X, Y = (part[:240] for part in load_breast_cancer(return_X_y=True))
 LEARNERS = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_features=3)}

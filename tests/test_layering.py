@@ -12,16 +12,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "bayes_sota"
 
 # A room imports from itself and from rooms before it; rooms of one line know nothing of each other.
-ROOMS = (
-    {"core"},
-    {"data"},
-    {"auc"},
-    {"items"},
-    {"maximum"},
-    {"leaderboard"},
-    {"claims", "epp", "crossval"},
-    {"cli"},
-)
+ROOMS = ({"core"}, {"data"}, {"auc"}, {"items"}, {"maximum"}, {"leaderboard"},
+         {"claims", "epp", "crossval"}, {"cli"})  # fmt: skip
 RANK = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms}
 
 # The first word of a file's name is its role; every other file is mathematics or data. A role
@@ -35,24 +27,15 @@ OWNERS = {
     "nutpie": {"sample"},
     **dict.fromkeys(("arviz", "arviz_base", "arviz_plots", "arviz_stats"), _ARVIZ),
     "matplotlib": {"plots"},
-    "pandas": {
-        "sample",
-        "summary",
-        "plots",
-        "cli",
-        "core.tables",
-        "data.opening",
-        "data.examples",
-        "crossval.fold_scores",
-        "epp.models",
-    },
+    "pandas": {"sample", "summary", "plots", "cli", "core.tables", "data.opening",
+               "data.examples", "crossval.fold_scores", "epp.models"},
     "click": {"cli"},
     "rich": {"cli", "core.parallel"},
     "sklearn": {"crossval.fits", "crossval.learners"},
     "numba": set(),
     "pyarrow": {"data.opening"},
     "openpyxl": set(),
-}
+}  # fmt: skip
 HEAVY = ("scipy", "pandas", "xarray", "pymc", "pytensor", "arviz", "matplotlib", "numba",
          "pyarrow", "openpyxl", "polars", "joblib", "sklearn", "distributed")  # fmt: skip
 

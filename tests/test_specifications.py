@@ -11,18 +11,14 @@ from calibration.sampled_boards import sample_answers
 from scipy import stats
 
 import bayes_sota as bs
+from bayes_sota import load_example, load_model
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BUILDERS
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.data.examples import load_example
-from bayes_sota.leaderboard.specification import (
-    chosen_model,
-    load_model,
-    model_names,
-    of_other_field,
-)
+from bayes_sota.crossval import FoldScores
+from bayes_sota.leaderboard import model_names
+from bayes_sota.leaderboard.specification import chosen_model, of_other_field
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 FILES = sorted(path for path in MODELS.glob("*.toml") if path.stem != "fields")

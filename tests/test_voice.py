@@ -6,7 +6,6 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +21,7 @@ PHRASES = re.compile(
 FRAGMENT = re.compile(r"\A\s*(What|That|So many) |^ +Of ", re.M)
 
 
-def prose() -> Iterator[tuple[str, str]]:
+def prose():
     """Pages and cells of notebooks, without code and output."""
     pages = [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/[gm]*/*.md")]
     for page in sorted(page for page in pages if page.stem != "published"):
@@ -34,7 +33,7 @@ def prose() -> Iterator[tuple[str, str]]:
                 yield path.name, "".join(cell["source"])
 
 
-def strings() -> Iterator[tuple[str, str]]:
+def strings():
     """String literals of the package: messages, options and docstrings."""
     for path in sorted((ROOT / "bayes_sota").rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -18,14 +18,6 @@ CLOSE = MaximumPriors(LogitNormalSkill(typical=(0.7, 0.95), spread=(0.02, 0.08))
 
 
 @pytest.mark.slow
-def test_ranks_of_the_right_posterior_are_uniform() -> None:
-    """On the boards on which a wrong number of classifiers shows, below."""
-    tree = run_sbc(CalibrationSetting(priors=CLOSE), replicates=20, draws=200, random_seed=SEED)
-    assert tree["prior_sbc"].sizes["sample"] == 20
-    assert all(inside(tree).values())
-
-
-@pytest.mark.slow
 def test_a_wrong_number_of_classifiers_is_found_out() -> None:
     wrong = CalibrationSetting(priors=CLOSE, assumed_classifiers=1)
     judged = inside(run_sbc(wrong, replicates=40, draws=200, random_seed=SEED))

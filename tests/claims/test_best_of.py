@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logit, ndtr, ndtri
 
-from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.means import Means
+from bayes_sota import Accuracies, Means
 
 CLAIMS = ((0.9, 0.88, 500), (1.0, 0.98, 200), (0.95, 0.85, 60), (0.5, 0.5, 40), (0.9137, 0.88, 77))
 

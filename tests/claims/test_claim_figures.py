@@ -1,23 +1,12 @@
 """The figures of claims draw their numbers."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from cli.test_figures import artist, title_of
 
-from bayes_sota.claims import Accuracies, Means, plots, report_claim, report_gate
-from bayes_sota.claims.summary_methods import report_methods, report_pairs
-from bayes_sota.claims.summary_review import claims_table
-from bayes_sota.data.outcomes import Outcomes
-
-
-def title_of(figure: Any) -> str:
-    return str(figure.viz["figure_title"].item()["string"]).replace("\n", " ")
-
-
-def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
-    return figure.viz[label][variable].item()
+from bayes_sota import Accuracies, Means, Outcomes, claims_table
+from bayes_sota.claims import plots, report_claim, report_gate, report_methods, report_pairs
 
 
 @pytest.mark.parametrize(
@@ -25,7 +14,7 @@ def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
     [Accuracies(a=0.9, b=0.88, n=500), Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7)],
     ids=["unknown", "known"],
 )
-def test_the_curve_its_lines_and_its_title(claim: Any) -> None:
+def test_the_curve_its_lines_and_its_title(claim) -> None:
     report = report_claim(claim)
     figure = plots.plot_claim(report, backend="none")
     drawn = artist(figure, "line_0", "p_false")

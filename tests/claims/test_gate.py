@@ -1,10 +1,7 @@
 """The gate: its law against draws and closed forms, its verdicts, words and exit codes."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-from data.files import EXAM, run
 from scipy import stats
 
 from bayes_sota.claims.pair import PairLaw, law_of_pair
@@ -111,14 +108,3 @@ def test_a_pair_has_mcnemar_s_mid_p_and_lower_may_be_better() -> None:
     found = report_gate(errors, ("new", "old"), margin=0.01)
     assert found.content["pairs"][0]["difference"]["mean"] < 0
     assert found.content["p"] > 0.5
-
-
-def test_the_words_of_a_gate(capsys: Any) -> None:
-    command = ("claim", "responses", EXAM, "--pair", "tree", "forest", "--margin", "0.01")
-    code, out, err = run(capsys, *command, "--require", "not-worse")
-    assert code == 3
-    assert out.startswith(
-        "tree is not worse than forest by more than 1.0 points: not shown (P < 0.01; 0.975 needed)."
-    )
-    assert "\nFAILED.\nP(better by more than 1.0 points) < 0.01, P(within) " in out
-    assert "not met: not-worse is required, and the verdict is worse" in err

@@ -6,9 +6,8 @@ import pytest
 from schema_names import DIMENSIONS
 from scipy import special, stats
 
-from bayes_sota.claims.accuracies import false_claim_probability
-from bayes_sota.claims.means import Means
-from bayes_sota.claims.models import build_case_differences, build_model
+from bayes_sota import Means, false_claim_probability
+from bayes_sota.claims import build_case_differences, build_model
 
 CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.nan])
 

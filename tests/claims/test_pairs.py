@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from bayes_sota.claims.summary_gate import report_gate
-from bayes_sota.claims.summary_methods import report_pairs
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota import Outcomes
+from bayes_sota.claims import report_gate, report_pairs
 
 
 def answers(n: int, chances: list[float], seed: int = 0) -> Outcomes:

@@ -1,14 +1,11 @@
 """Plans from answers at hand: variances by hand and by simulation, power, costs, refusals."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.stats import t as t_law
 
-from bayes_sota.claims.pair import Pilot
-from bayes_sota.claims.summary_plans import plan_from_pilot
-from bayes_sota.data.outcomes import Outcomes
+from bayes_sota import Outcomes
+from bayes_sota.claims import Pilot, plan_from_pilot
 
 
 def chances(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -16,7 +13,7 @@ def chances(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(1 / (1 + np.exp(-rng.normal(1, 1.5, (n, 1)) - rng.normal(0, 1, (n, 2)))))
 
 
-def answers(n: int, runs: int, seed: int, **groups: Any) -> Outcomes:
+def answers(n: int, runs: int, seed: int, **groups) -> Outcomes:
     rng = np.random.default_rng(seed)
     right = rng.random((runs, n, 2)) < chances(n, rng)
     return Outcomes(np.moveaxis(right, 0, -1), names=["a", "b"], **groups)

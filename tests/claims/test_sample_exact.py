@@ -1,17 +1,11 @@
 """Exact trees have draws, prior and replicates of one model."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
 
-from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.means import Means
-from bayes_sota.claims.sample_exact import claim_tree, comparison_tree
-from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.items.comparison import compare_methods
+from bayes_sota import Accuracies, Means, Outcomes, compare_methods, read_result, save_result
+from bayes_sota.claims import claim_tree, comparison_tree
 
 
 @pytest.mark.slow
@@ -63,7 +57,7 @@ ANSWERS = np.random.default_rng(0).random((200, 3)) < [0.9, 0.8, 0.6]
 
 
 @pytest.mark.parametrize("lower", [False, True])
-def test_several_methods_and_the_way_to_a_file_and_back(tmp_path: Path, lower: bool) -> None:
+def test_several_methods_and_the_way_to_a_file_and_back(tmp_path, lower: bool) -> None:
     answers = Outcomes(1.0 * ANSWERS, lower_is_better=lower, metric="mean")
     found = compare_methods(answers, draws=4000, random_seed=0)
     path = save_result(comparison_tree(found, answers, seed="0"), tmp_path / "claim.nc")

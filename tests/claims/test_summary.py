@@ -1,18 +1,14 @@
 """Reports of claims: every number that the words say is the one that was computed."""
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from bayes_sota.claims import Accuracies, Means, report_claim, report_methods
-from bayes_sota.core.tables import Report
 from bayes_sota.data.outcomes import Outcomes
 
 
-def report_of(a: str, b: str, n: int, known: float | None = None, **options: Any) -> Report:
+def report_of(a: str, b: str, n: int, known: float | None = None, **options):
     claim = Accuracies(a=float(a), b=float(b), n=n, known=known, domain=options.pop("domain", None))
     return report_claim(claim, printed=(a, b), **options)
 
@@ -74,7 +70,7 @@ def test_few_digits_leave_a_range_of_the_number_of_items(known: float | None) ->
     assert equal[1] is None
 
 
-def test_tables_of_a_report(tmp_path: Path) -> None:
+def test_tables_of_a_report(tmp_path) -> None:
     report = report_of("0.90", "0.88", 500, rope=0.01, level=0.1)
     report.save(tmp_path / "claim.csv")
     np.testing.assert_allclose(pd.read_csv(tmp_path / "claim.csv"), report.about.curve())
@@ -99,7 +95,7 @@ def test_the_paragraph_of_means() -> None:
     assert known.content["p_false"] == pytest.approx(0.1, abs=5e-4)
 
 
-def answers(clusters: int, **options: Any) -> Outcomes:
+def answers(clusters: int, **options) -> Outcomes:
     item = np.arange(240)
     right = np.column_stack([item % k > 0 for k in (10, 8, 3)])
     return Outcomes(right, clusters=item * clusters // 240, **options)

@@ -1,8 +1,6 @@
 """Half-widths and gaps of shares are said and taken in points; other numbers keep their unit."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +10,14 @@ PAIR = ("claim", "responses", EXAM, "--pair", "tree", "forest")
 
 
 @pytest.mark.parametrize("value", ["1pt", "1%", "0.01", "1 point"])
-def test_a_point_may_be_written_in_several_ways(capsys: Any, value: str) -> None:
+def test_a_point_may_be_written_in_several_ways(capsys, value: str) -> None:
     found = json.loads(run(capsys, *PAIR, "--margin", value, "--json")[1])
     assert found["margin"] == found["pairs"][0]["rope"]["half_width"] == 0.01
     code, _, error = run(capsys, *PAIR, "--margin", "150pt")
     assert (code, "--margin must be a difference of shares below 1" in error) == (2, True)
 
 
-def test_other_numbers_keep_their_unit(capsys: Any, tmp_path: Path) -> None:
+def test_other_numbers_keep_their_unit(capsys, tmp_path) -> None:
     """RMSE in metres: the first is worse by about half a metre."""
     path = tmp_path / "errors.csv"
     values = np.random.default_rng(1).normal([40.5, 40.0], 1, (300, 2))

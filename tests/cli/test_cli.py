@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from data.files import run, run_json
-from schema_names import ATTRIBUTES, GROUPS
+from schema_names import check_names
 
 import bayes_sota as bs
 from bayes_sota.core.sample import read_result
@@ -119,8 +119,7 @@ def test_paired(capsys, files, tmp_path):
     assert anchored["n_classifiers"] == result["n_classifiers"] - 1
     said = f"known skills show how easy these items are: {board.names[3]}"
     assert said in anchored["notes"]
-    assert set(tree.children) <= set(GROUPS)
-    assert set(ATTRIBUTES) <= set(tree.attrs)
+    check_names(tree)
     assert tree["predictions"]["public_gain"].shape == tree["posterior"]["skill"].shape
     theta, skill = (tree["posterior"][name].values for name in ("theta_sota", "skill"))
     assert np.all(theta >= skill.max(axis=-1) - 1e-12)

@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from pathlib import Path
 
 import crossval_runs
 import numpy as np
@@ -32,7 +31,7 @@ def scores_of(tasks):
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory) -> Path:
+def table(tmp_path_factory):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(90, 3))
     y = np.where(rows[:, 0] + 0.5 * rows[:, 1] + rng.normal(size=90) > 0, "good", "bad")
@@ -43,7 +42,7 @@ def table(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory) -> Path:
+def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("scores") / "scores.csv"
     crossval_runs.write_scores(scores_of(1), path)
     return path

@@ -93,15 +93,3 @@ def test_bayesian_models(capsys, scores, tmp_path, not_sampled):
     assert shown["title"] == "3 players in 3 tournaments, Bayesian"
     assert [one["tournament"] for one in shown["tournaments"]] == ["d0", "d1", "d2"]
     assert "win_probability_interval" in shown["test"]
-
-
-@pytest.mark.slow
-def test_the_answer_says_whether_one_player_is_the_best(capsys, scores, tmp_path):
-    assert "The results do not tell which player is the best" in run(capsys, scores)[1]
-    rows = ["task,a,b,c", *(f"t{r},{9 if r else 1},{2 + r % 2},{2.5 - r % 2}" for r in range(40))]
-    out = run(capsys, written(tmp_path, "\n".join(rows) + "\n"))[1]
-    assert "a is the best of 3 players, with 95% confidence." in out
-    gaps = "task,a,b,c\nt,.9,.8,\nu,.7,,.8\nv,.9,.8,\nw,.5,.6,.7\nx,.6,.9,.4\n"
-    for matches in ("same-round", "all-rounds"):
-        shown = found(capsys, written(tmp_path, gaps), "--matches", matches)
-        assert any(note.startswith(f"3 {MISSING}") for note in shown["notes"])

@@ -25,6 +25,17 @@ COMMANDS = (
 CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
 
 
+def artist(figure, label, variable):
+    """What was drawn under a label of a collection."""
+    return figure.viz[label][variable].item()
+
+
+def title_of(figure):
+    title = figure.viz["figure_title"].item()
+    text = title["string"] if isinstance(title, dict) else title.get_text()
+    return text.replace("\n", " ")
+
+
 def texts_of(figure):
     """Texts that are seen; of an axis those within its range."""
     hidden = {

@@ -19,6 +19,7 @@ FILES = {
     "blanks.csv": "item,a,b,c\n1,1,0,\n2,1,1,0\n3,0,1,1\n4,1,,1\n",
     "dice.csv": "method,Dice\na,0.87 ± 0.06\nb,0.86 ± 0.07\n",
     "lone.csv": "model,acc\na,0.9\n",
+    "one.csv": "item,a\n1,1\n2,0\n3,1\n",
     "unnamed.csv": ",law,art\nx,0.9,0.8\ny,0.7,0.6\n",
     "losses.csv": "dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n",
     "shapes.csv": "colour,shape\nred,round\nblue,flat\n",
@@ -97,6 +98,14 @@ epp rounds.csv --bayes --plan 0.2 | --plan is for maximum likelihood: leave out 
 epp leader.csv --bayes --matches all-rounds | for one tournament with finite estimat
 epp unnamed.csv | column "" does not show which (its NAME is empty); say which with --column entry=
 epp leader.csv | ; --penalty 0.5 (half a round of ties) gives finite ones
+score --right 5 | give FILES with answers, or --right K --n-test N
+score --right 5 --n-test 4 | 0 to the number of items, got 5
+score exam.csv --right 5 | give FILES or --right, not both
+score exam.csv --metric pass@0 | no column "pass@0"
+score teams.csv | is a leaderboard, which bayes-sota board reads
+sota one.csv | bayes-sota score says how good it is
+board {TEAMS} --metric pass@2 | --metric must be one of accuracy, auc, score, got 'pass@2'
+board {TEAMS} --by task | not scores
 inspect losses.csv | --lower-is-better
 inspect shapes.csv | no column name looks like scores
 epp rounds.csv battles.csv | files of one kind can be joined, got

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 import xarray as xr
+from data.files import refused
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.files import write_text
 from bayes_sota.core.plots_files import save_figure
 from bayes_sota.core.sample import save_result
@@ -17,8 +17,7 @@ from bayes_sota.core.sample import save_result
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "no/where.txt", "."])
 def test_names_that_no_file_can_have(tmp_path, name):
-    with pytest.raises(InputError, match="cannot write"):
-        write_text("done", f"{tmp_path}/{name}")
+    refused("cannot write", write_text, "done", f"{tmp_path}/{name}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -53,8 +52,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, n
     monkeypatch.setattr(os, "fsync", full)
     target = tmp_path / name
     target.write_text("old")
-    with pytest.raises(InputError, match=rf"cannot write .*{name}: No space left on device"):
-        write(target)
+    refused(rf"cannot write .*{name}: No space left on device", write, target)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [(name, "old")]
 
 

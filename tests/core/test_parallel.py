@@ -4,9 +4,9 @@ import os
 import warnings
 
 import pytest
+from data.files import refused
 from parallel_work import fail, solved
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import run_each, shown_progress, watched
 
 
@@ -29,8 +29,7 @@ def test_a_run_can_be_left_early_in_silence():
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_an_error_of_a_piece_is_raised(cores):
-    with pytest.raises(InputError, match="item 3 is bad"):
-        list(run_each(fail, [3], cores=cores))
+    refused("item 3 is bad", list, run_each(fail, [3], cores=cores))
 
 
 def test_only_the_outer_loop_of_what_is_watched_has_a_bar(monkeypatch, capsys):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from data.files import refused
 from scipy import stats
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import (
     BetaCorrelation,
     BetaSkill,
@@ -54,8 +54,7 @@ IMPOSSIBLE = [
 
 @pytest.mark.parametrize(("make", "given", "message"), IMPOSSIBLE)
 def test_impossible_parameters_are_refused(make, given, message):
-    with pytest.raises(InputError, match=message):
-        make(*given)
+    refused(message, make, *given)
 
 
 def test_quantiles_of_correlations_and_tries():
@@ -85,5 +84,4 @@ def test_one_kind_of_priors_serves_a_maximum_and_a_board():
     ],
 )
 def test_numbers_and_names_are_no_priors(given, message) -> None:
-    with pytest.raises(InputError, match=message):
-        Priors(**given)
+    refused(message, Priors, **given)

@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from data.files import refused
 from matplotlib.text import Text
 
 import bayes_sota as bs
 from bayes_sota.core.command_report import report_page
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots_files import svg_address
 from bayes_sota.core.text import plain_text
 
@@ -110,8 +110,7 @@ def test_a_page_has_the_figure_with_the_answer_as_its_words(tmp_path):
     (image,) = [a for tag, a in page.tags if tag == "img"]
     assert image["src"].startswith("data:image/svg+xml;base64,")
     assert report.sentences[0].replace(" %", "\N{NO-BREAK SPACE}%") in image["alt"]
-    with pytest.raises(InputError, match="the ending of a table's name must be one of"):
-        report.save(tmp_path / "page.html")
+    refused("the ending of a table's name must be one of", report.save, tmp_path / "page.html")
 
 
 def answers():

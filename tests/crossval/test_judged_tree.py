@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
-from bayes_sota.crossval.correlated_t import correlated_t
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.rules import fixed
-from bayes_sota.crossval.summary import JudgedRuns, judge_runs
+from bayes_sota.crossval import FoldScores, correlated_t, fixed, judge_runs
 
 NAMES = ("a", "b", "c")
 
 
-def judged(folds: int = 5, columns: int | None = None) -> JudgedRuns:
+def judged(folds: int = 5, columns: int | None = None):
     rng = np.random.default_rng(5)
     skills = np.array([0.8, 0.82, 0.79])[:, None, None]
     values = rng.normal(skills, 0.03, (2, 3, 8, columns or folds))
@@ -21,16 +17,16 @@ def judged(folds: int = 5, columns: int | None = None) -> JudgedRuns:
 
 
 @pytest.fixture(scope="module")
-def report() -> JudgedRuns:
+def report():
     return judged()
 
 
 @pytest.fixture(scope="module")
-def tree(report: JudgedRuns) -> xr.DataTree:
+def tree(report):
     return report.to_datatree(draws=2000)
 
 
-def test_draws_are_of_the_correlated_t(report: JudgedRuns, tree: xr.DataTree) -> None:
+def test_draws_are_of_the_correlated_t(report, tree) -> None:
     drawn = tree["posterior"]["difference"]
     assert drawn.dims == ("chain", "draw", "task", "pair")
     assert drawn["pair"].values.tolist() == ["a - b", "a - c", "b - c"]
@@ -63,7 +59,7 @@ def test_replicates_spread_like_the_differences(columns: int | None) -> None:
     assert means.var() == pytest.approx(variance, rel=0.08)
 
 
-def test_estimates_are_those_of_the_report(report: JudgedRuns, tree: xr.DataTree) -> None:
+def test_estimates_are_those_of_the_report(report, tree) -> None:
     point = tree["point_estimate"].to_dataset()
     for row in report.content["learners"]:
         place = {"task": row["task"], "learner": row["learner"]}

@@ -1,13 +1,10 @@
 """A table of a file becomes attributes and labels; every named learner learns from them."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.learners import LEARNERS, named_learners, read_task
 
 
@@ -46,17 +43,3 @@ def test_every_learner_learns() -> None:
     assert runs.learners == tuple(LEARNERS)
     assert not np.isnan(runs.fold_scores.scores).any()
     assert (runs.pooled_scores > 0.5).all()
-
-
-@pytest.mark.parametrize(
-    ("cells", "target", "message"),
-    [
-        ({"x": [1, 2], "y": [0, 1]}, "z", 'there is no column "z"'),
-        ({"y": [0, 1]}, "y", 'there are no attributes, only "y"'),
-        ({"x": ["1", "two"], "y": [0, 1]}, "y", 'row 2, column "x": the column has numbers'),
-        ({"x": [1, 2], "y": ["a", None]}, "y", 'row 2, column "y": a name is needed'),
-    ],
-)
-def test_tables_that_cannot_be_meant_are_refused(cells: Any, target: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_task(pd.DataFrame(cells), target)

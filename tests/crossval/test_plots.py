@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli.test_figures import faults_of
+from cli.test_figures import artist, faults_of
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.across_tasks import average_ranks
@@ -22,10 +22,6 @@ def simulated(learners: int = 3, tasks: int = 1, name: str = "learner {}") -> Fo
     skill = np.linspace(0.9, 0.88, learners)[:, None, None]
     scores = skill + rng.normal(0, 0.03, (tasks, learners, 24, 10))
     return FoldScores(scores, learners=[name.format(j) for j in range(learners)], scorer="AUROC")
-
-
-def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
-    return figure.viz[label][variable].item()
 
 
 def test_running_means_and_their_bands() -> None:

@@ -11,7 +11,6 @@ from bayes_sota.crossval.correlated_t import correlated_t, running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
     RULES,
-    Progress,
     even_odd_distances,
     fixed,
     kolmogorov_smirnov,
@@ -32,7 +31,7 @@ def runs_of(learners: int = 2, iterations: int = 40, items: int = 60, noise: flo
     return scores, probabilities
 
 
-def progress(values: np.ndarray) -> Progress:
+def progress(values: np.ndarray):
     """Of one learner, whose scores are of whole iterations."""
     return progress_of(FoldScores(values[None, :, None], folds=10))[0]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from calibration.crossval_coverage import Sampler, simulate_learners
-from schema_names import DIMENSIONS, GROUPS
+from schema_names import check_names
 
 import bayes_sota as bs
 from bayes_sota.crossval.correlated_t import correlated_t
@@ -33,9 +33,7 @@ def test_one_data_set_agrees_with_the_correlated_t() -> None:
     assert found["r_hat"] < 1.02
     assert found["ess_bulk"] > 400
     assert found["divergences"] < 20
-    for node in tree.children.values():
-        assert set(map(str, node.dims)) <= set(DIMENSIONS)
-    assert set(tree.children) <= set(GROUPS)
+    check_names(tree)
     again = tree["predictions"]["canonical_difference"]
     assert float(again.std()) == pytest.approx(0.05 * np.sqrt(2 / 10), rel=0.15)
     assert float(again.mean()) == pytest.approx(exact.mean, abs=0.003)

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, shapiro, skew
 
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.crossval.shape import (
-    canonical_iterations,
-    learner_rows,
-    running_means,
-    steady_state,
-)
+from bayes_sota.crossval import FoldScores, canonical_iterations, running_means, steady_state
+from bayes_sota.crossval.shape import learner_rows
 
 
 def iterations(values: np.ndarray, folds: int = 10) -> FoldScores:

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from data.files import refused
 
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.sizes import infer_n_test
+from bayes_sota import Leaderboard, infer_n_test
 
 MODES = {"floor": (ROUND_FLOOR,), "nearest": (ROUND_HALF_UP, ROUND_HALF_DOWN)}
 

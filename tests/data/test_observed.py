@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from data.files import refused
 
-from bayes_sota.crossval.fold_scores import FoldScores
-from bayes_sota.data.boards import average_tasks
-from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.observed import Observed, PairedBoards
-from bayes_sota.data.outcomes import Outcomes
-from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota import Leaderboard, Outcomes, PairedBoards, ScoreTable
+from bayes_sota.crossval import FoldScores
+from bayes_sota.data import Matches, average_tasks
+from bayes_sota.data.observed import Observed
 
 SCORES = np.array([[0.9, 0.8, np.nan], [2.0, 1.0, 3.0], [0.5, 0.5, 0.5]])
 FOLDS = np.random.default_rng(0).uniform(0.7, 0.9, (2, 3, 4, 5))

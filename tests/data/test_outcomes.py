@@ -1,7 +1,5 @@
 """Outcomes: what they hold and refuse; AUCs and errors against pairs of items and the bootstrap."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -27,7 +25,7 @@ ANSWERS = [[1, 0], [1, 1], [0, 1], [0, 0], [1, 1]]
     ],
     ids=str,
 )
-def test_answers_in_every_dress(correct: Any) -> None:
+def test_answers_in_every_dress(correct) -> None:
     answers = Outcomes(correct)
     assert answers.correct.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]]
     assert answers.totals.tolist() == [4, 3, 4]
@@ -87,7 +85,7 @@ OUTCOMES: dict[str, Outcomes] = {
 }
 
 
-def resampled(data: Outcomes, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+def resampled(data: Outcomes, rng: np.random.Generator):
     """Scores on items drawn again from each task or class, or on clusters of them."""
     groups: dict[str, dict[str, list[int]]] = {}
     for i in range(N):

@@ -12,7 +12,6 @@ import zipfile
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import openpyxl
@@ -22,8 +21,10 @@ import pyarrow as pa
 import pytest
 from data.files import refused, written
 
+from bayes_sota.claims.summary_review import claims_table
 from bayes_sota.cli.options import SHARED
 from bayes_sota.crossval.fold_scores import read_fold_scores
+from bayes_sota.crossval.learners import read_task
 from bayes_sota.data import opening
 from bayes_sota.data.answers import read_outcomes, read_weights
 from bayes_sota.data.boards import read_leaderboard, read_paired_boards
@@ -44,7 +45,7 @@ Read = Callable[..., Tidy]
 def read(tmp_path: Path) -> Read:
     """Reader of what a file of some name would hold."""
 
-    def read_file(content: Any, name: str = "board.csv", **options: Any) -> Tidy:
+    def read_file(content, name: str = "board.csv", **options) -> Tidy:
         return read_tidy(written(tmp_path, content, name), **options)
 
     return read_file
@@ -62,7 +63,7 @@ def zipped(members: dict[str, str | bytes], method: int = zipfile.ZIP_DEFLATED) 
     return buffer.getvalue()
 
 
-def workbook(*sheets: list[list[Any]]) -> bytes:
+def workbook(*sheets) -> bytes:
     """Sheets called S1, S2, ..."""
     book, buffer = openpyxl.Workbook(), io.BytesIO()
     book.remove(book.active)
@@ -84,7 +85,7 @@ def is_board(tidy: Tidy) -> bool:
 
 
 @pytest.mark.parametrize("orient", ["records", "columns", "table", "index"])
-def test_json_of_pandas(read: Read, orient: Any) -> None:
+def test_json_of_pandas(read: Read, orient) -> None:
     frame = pd.DataFrame(FRAME)
     frames = [frame, frame.set_index("team")] if orient in ("columns", "index") else [frame]
     assert all(is_board(read(one.to_json(orient=orient), "x.json")) for one in frames)
@@ -110,7 +111,7 @@ def test_frames_agree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_cells_of_a_frame_stay_what_they_are(kind: Any) -> None:
+def test_cells_of_a_frame_stay_what_they_are(kind) -> None:
     days = [datetime(2026, 1, day) for day in (1, 2)]
     table = read_table(kind({"real": [0.5, 0.25], "day": days, "word": ["a", None]}))
     assert list(table.columns.values()) == [[0.5, 0.25], days, ["a", None]]
@@ -140,7 +141,7 @@ def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> No
 READERS = {
     "tidy": read_tidy, "answers": read_outcomes, "board": read_leaderboard, "rounds": read_scores,
     "folds": read_fold_scores, "weights": read_weights, "paired": read_paired_boards,
-    "table": read_table,
+    "table": read_table, "claims": claims_table, "attributes": read_task,
 }  # fmt: skip
 CASES = {
     kind: json.loads(Path(__file__).with_name(f"{kind}.json").read_text("utf-8"))
@@ -149,13 +150,13 @@ CASES = {
 NAMES = {kind: [f"{c['reader']}, {c['about']}" for c in cases] for kind, cases in CASES.items()}
 
 
-def sources(folder: Path, case: dict[str, Any]) -> list[Any]:
+def sources(folder: Path, case):
     """Files of a case, as its reader takes several."""
     paths = [written(folder, text, name) for name, text in case["files"].items()]
     return paths if case["reader"] in ("answers", "paired") or not paths[1:] else [paths]
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """Value as JSON has it: lists, numbers with nine digits, and null where there is none."""
     if isinstance(value, dict):
         return {name: plain(cells) for name, cells in value.items()}
@@ -167,7 +168,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES["right"], ids=NAMES["right"])
-def test_what_a_container_has_from_a_table(tmp_path: Path, case: dict[str, Any]) -> None:
+def test_what_a_container_has_from_a_table(tmp_path: Path, case) -> None:
     found = READERS[case["reader"]](*sources(tmp_path, case), **case["options"])
     found = found[case["part"]] if "part" in case else found
     has = found if isinstance(found, dict) else {name: getattr(found, name) for name in case["has"]}
@@ -176,7 +177,7 @@ def test_what_a_container_has_from_a_table(tmp_path: Path, case: dict[str, Any])
 
 
 @pytest.mark.parametrize("case", CASES["wrong"], ids=NAMES["wrong"])
-def test_a_wrong_table_is_one_line_with_its_place(tmp_path: Path, case: dict[str, Any]) -> None:
+def test_a_wrong_table_is_one_line_with_its_place(tmp_path: Path, case) -> None:
     files = sources(tmp_path, case)
     error = refused(case["says"], READERS[case["reader"]], *files, **case["options"])
     assert error.where == "" or any(
@@ -221,7 +222,7 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("reader", [read_tidy, load_model])
-def test_paths_that_are_no_files(tmp_path: Path, reader: Callable[[Path], Any]) -> None:
+def test_paths_that_are_no_files(tmp_path: Path, reader) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "device").symlink_to("/dev/zero")
     (tmp_path / "folder").mkdir()
@@ -237,7 +238,7 @@ def test_paths_that_are_no_files(tmp_path: Path, reader: Callable[[Path], Any]) 
     pd.DataFrame(), pd.DataFrame([[1, 0, 1]], columns=["a", "b", "a"]),
     pd.DataFrame({"team": ["a", None], "score": [0.5, 0.4]}),
 ], ids=str)  # fmt: skip
-def test_what_is_no_source(source: Any) -> None:
+def test_what_is_no_source(source) -> None:
     refused(".", read_tidy, source)
 
 

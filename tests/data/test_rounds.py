@@ -1,7 +1,5 @@
 """Rounds and battles: many rows against pandas and NumPy; directions, clusters and places."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +8,7 @@ import pytest
 from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
 
 
-def test_many_rows_agree_with_a_pivot(tmp_path: Path) -> None:
+def test_many_rows_agree_with_a_pivot(tmp_path) -> None:
     rng = np.random.default_rng(5)
     rows = [(d, f"m{m}", s) for d in "pqr" for m in range(60) for s in range(20)]
     frame = pd.DataFrame(rows, columns=["data", "model", "split"])

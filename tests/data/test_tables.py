@@ -9,7 +9,6 @@ import json
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,15 +16,12 @@ import pytest
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.reading import read_tidy
-from bayes_sota.data.tidy import Tidy
 
 TABLES = json.loads(Path(__file__).with_name("tables.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("table", TABLES, ids=[f"{t['about']}, {t['file']}" for t in TABLES])
-def test_a_table_is_read_rightly_or_a_choice_is_asked_for(
-    table: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_table_is_read_rightly_or_a_choice_is_asked_for(table, tmp_path: Path) -> None:
     path = write(table, tmp_path)
     if table["kind"] == "R" or table.get("refused"):
         with pytest.raises(InputError) as refused:
@@ -37,7 +33,7 @@ def test_a_table_is_read_rightly_or_a_choice_is_asked_for(
     assert same(table["right"], read_as(table["kind"], found)), str(found)
 
 
-def write(table: dict[str, Any], folder: Path) -> Path:
+def write(table, folder: Path) -> Path:
     """The table as a file of its kind."""
     path = folder / table["file"]
     if "frame" in table:
@@ -50,7 +46,7 @@ def write(table: dict[str, Any], folder: Path) -> Path:
     return path
 
 
-def read_as(kind: str, tidy: Tidy) -> Any:
+def read_as(kind: str, tidy):
     """What was read, in the form of ``tables.json``."""
     layout = {"board": "B", "battles": "M", "pair": "P"}.get(tidy.layout, "G")
     assert layout == kind or not kind
@@ -64,7 +60,7 @@ def read_as(kind: str, tidy: Tidy) -> Any:
     return _of_units(tidy)
 
 
-def _wins(tidy: Tidy) -> list[list[Any]]:
+def _wins(tidy):
     wins: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0])
     columns = (tidy.labels["entry"], tidy.labels["opponent"], tidy.value, tidy.numbers["count"])
     for one, other, value, count in zip(*columns, strict=True):
@@ -74,7 +70,7 @@ def _wins(tidy: Tidy) -> list[list[Any]]:
     return [[*pair, *numbers] for pair, numbers in wins.items()]
 
 
-def _of_units(tidy: Tidy) -> dict[str, dict[str, float]]:
+def _of_units(tidy) -> dict[str, dict[str, float]]:
     runs = ["run"] if "run" in tidy.labels and tidy.unit != "run" else []
     unit = tidy.unit
     for part in ("fold", "iteration"):
@@ -92,7 +88,7 @@ def _of_units(tidy: Tidy) -> dict[str, dict[str, float]]:
     }
 
 
-def same(right: Any, found: Any) -> bool:
+def same(right, found) -> bool:
     """Whether two readings agree; percent may be read as such or as shares."""
     if isinstance(right, list):
         key = lambda row: tuple(map(str, row[:2]))  # noqa: E731
@@ -103,7 +99,7 @@ def same(right: Any, found: Any) -> bool:
     return any(_near(right, found, scale) for scale in (1, 0.01, 100))
 
 
-def _near(right: Any, found: Any, scale: float) -> bool:
+def _near(right, found, scale: float) -> bool:
     if not isinstance(right, dict):
         return bool(np.allclose(np.multiply(right, scale), found, atol=1e-9))
     return right.keys() == found.keys() and all(

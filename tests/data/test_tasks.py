@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayes_sota.data.answers import read_outcomes
+from bayes_sota import Outcomes, read_outcomes
+from bayes_sota.data import average_tasks
 from bayes_sota.data.averages import korn_graubard
-from bayes_sota.data.boards import average_tasks
-from bayes_sota.data.outcomes import Outcomes
 
 TASKS = ("law", "art", "chess")
 SIZES = np.array([30, 200, 75])

@@ -10,7 +10,6 @@ from scipy.stats import rankdata
 from bayes_sota.data.tournaments import ScoreTable
 from bayes_sota.epp import counts
 from bayes_sota.epp.counts import (
-    MatchCounts,
     count_matches,
     count_scores,
     infinite_estimates,
@@ -58,7 +57,7 @@ def by_hand(table: ScoreTable, kind: str) -> tuple[np.ndarray, np.ndarray]:
     return doubled, n_matches
 
 
-def assert_same(counts: MatchCounts, expected: tuple[np.ndarray, np.ndarray]) -> None:
+def assert_same(counts, expected: tuple[np.ndarray, np.ndarray]) -> None:
     doubled, n_matches = expected
     np.testing.assert_array_equal(counts.doubled_wins, doubled)
     np.testing.assert_array_equal(counts.totals, doubled.sum(axis=1) / 2)

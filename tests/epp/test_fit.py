@@ -8,10 +8,9 @@ from scipy.special import expit, xlogy
 from scipy.stats import chi2, norm, t
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota import ScoreTable, epp_table, fit_epp
+from bayes_sota.data import Matches
 from bayes_sota.epp import solver
-from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
-from bayes_sota.epp.summary import epp_table
 
 KINDS = ("same-round", "all-rounds")
 GROUPS = [label for label in "uvwxyz" for _ in range(3)]
@@ -29,7 +28,7 @@ def drawn(missing: float = 0.0, groups: list[str] | None = None, rounds: int = 1
 # Sandwich covariance
 
 
-def weighted_skills(fit: BradleyTerryFit, weights: np.ndarray) -> np.ndarray:
+def weighted_skills(fit, weights: np.ndarray) -> np.ndarray:
     """Estimate with every match counted as often as its rounds' weights say."""
     scores = fit.data.oriented
     each = weights[fit.data.clusters]
@@ -62,7 +61,7 @@ def test_influence_is_what_weighting_a_cluster_moves(kind, missing, groups) -> N
     np.testing.assert_allclose(fit.covariance_model.sum(axis=0), 0, atol=1e-12)  # mean zero
 
 
-def covariance_by_hand(fit: BradleyTerryFit, least_share: float) -> np.ndarray:
+def covariance_by_hand(fit, least_share: float) -> np.ndarray:
     """Sandwich of scores divided by sqrt(1 - 1/n), its shares of the model's raised, in full."""
     model = fit.covariance_model
     clusters = fit.clusters_of_players

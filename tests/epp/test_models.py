@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import pymc as pm
 import pytest
 from scipy import stats
 from simulated_tournaments import simulate_tournament
@@ -22,7 +21,7 @@ CLEAR = simulate_tournament([2, 0, -2, 0.5], 30, random_seed=1)
 BATTLES = Matches(list("aabbcda"), list("bcccdab"), [1, 0.5, 0, 1, 1, 0.5, 0])
 
 
-def values_at(model: pm.Model, point: dict[str, object], *names: str) -> list[np.ndarray]:
+def values_at(model, point: dict[str, object], *names: str) -> list[np.ndarray]:
     """Deterministic and observed terms where free variables have these values."""
     replaced = [model[n] if n in model.named_vars else n for n in names]
     outs = model.replace_rvs_by_values([v for v in replaced if v not in model.observed_RVs])
@@ -30,12 +29,12 @@ def values_at(model: pm.Model, point: dict[str, object], *names: str) -> list[np
     return found(point)
 
 
-def some_point(model: pm.Model, seed: int = 0) -> dict[str, np.ndarray]:
+def some_point(model, seed: int = 0) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
     return {k: rng.normal(0, 0.6, np.shape(v)) for k, v in model.initial_point().items()}
 
 
-def terms(model: pm.Model, point: dict[str, np.ndarray]) -> np.ndarray:
+def terms(model, point: dict[str, np.ndarray]) -> np.ndarray:
     """Log-likelihood of each round or pair."""
     return model.compile_logp(vars=model.observed_RVs, sum=False, **QUICK)(point)[0]
 

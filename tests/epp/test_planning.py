@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.planning import plan_rounds
-from bayes_sota.epp.summary_report import report_plan
+from bayes_sota import fit_epp
+from bayes_sota.epp import plan_rounds, report_plan
 
 SKILLS = (0.8, 0.3, -0.2, -0.9)
 

@@ -1,48 +1,38 @@
 """The figures of players draw their fits, say what they show, and keep their labels apart."""
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
-from cli.test_figures import faults_of
+from cli.test_figures import artist, faults_of, title_of
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
+from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.plots import plot_critical_differences, plot_epp
 from bayes_sota.epp.rounds import critical_values
 
 LONG = "a model with a very long name and $parameters_{{x}}$ <b>of its own</b> number {}"
 
 
-def fit_of(count: int, name: str = "player {}", rounds: int = 25) -> BradleyTerryFit:
+def fit_of(count: int, name: str = "player {}", rounds: int = 25):
     skills = np.linspace(1.5, -1.5, count)
     players = [name.format(i) for i in range(count)]
     return fit_epp(simulate_tournament(skills, rounds, players=players, random_seed=3), penalty=0.5)
 
 
 @pytest.fixture(scope="module")
-def fit() -> BradleyTerryFit:
+def fit():
     return fit_of(6)
 
 
-def title_of(figure: Any) -> str:
-    title = figure.viz["figure_title"].item()
-    return title["string"] if isinstance(title, dict) else title.get_text()
-
-
-def artist(figure: Any, label: str, variable: str) -> dict[str, Any]:
-    return figure.viz[label][variable].item()
-
-
-def bars(figure: Any, label: str, variable: str) -> np.ndarray:
+def bars(figure, label: str, variable: str) -> np.ndarray:
     """Ends of the bars of an artist, (bars, 2)."""
     x = np.asarray(artist(figure, label, variable)["x"]).reshape(-1, 3)
     assert np.isnan(x[:, -1]).all()
     return x[:, :-1]
 
 
-def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit) -> None:
+def test_the_forest_draws_the_fit_best_first(fit) -> None:
     figure = plot_epp(fit, ci_prob=0.9, backend="none")
     order, tied = np.argsort(-fit.epp), fit.tied_with_best(0.9)
     for suffix, here in (("", tied[order]), ("_weak", ~tied[order])):
@@ -58,7 +48,7 @@ def test_the_forest_draws_the_fit_best_first(fit: BradleyTerryFit) -> None:
     assert title_of(figure) == f"{tied.sum()} of 6 players may be the best (filled dots)"
 
 
-def test_players_on_one_bar_are_those_that_no_test_distinguishes(fit: BradleyTerryFit) -> None:
+def test_players_on_one_bar_are_those_that_no_test_distinguishes(fit) -> None:
     """Tests of single pairs, at the level that is left to each of them."""
     drawn = plot_critical_differences(fit, ci_prob=0.9, backend="none")
     critical = critical_values(fit.influence, 0.9, fit.df, pairs=True)[0, 1]
@@ -80,7 +70,7 @@ def test_a_single_winner_and_players_left_out() -> None:
     fit = fit_epp(simulate_tournament([4, 0, 0, 0.0], 60, players=list("abcd"), random_seed=0))
     assert title_of(plot_epp(fit, backend="none")) == "a is the best of 4 players"
     figure = plot_epp(fit, most=3, backend="none")
-    assert title_of(figure) == "a is the best of 4 players\nthe first 3 are drawn"
+    assert title_of(figure) == "a is the best of 4 players the first 3 are drawn"
     assert len(artist(figure, "mean_weak", "epp")["x"]) == 2
 
 
@@ -99,7 +89,7 @@ def test_intervals_that_are_infinite_end_at_the_edge() -> None:
 
 @pytest.mark.parametrize(("count", "name"), [(10, LONG), (2, "{}"), (80, "{}")])
 @pytest.mark.parametrize("draw", [plot_epp, plot_critical_differences])
-def test_texts_do_not_collide(draw: Any, count: int, name: str) -> None:
+def test_texts_do_not_collide(draw, count: int, name: str) -> None:
     figure = draw(fit_of(count, name), backend="matplotlib").viz["figure"].item()
     figure.canvas.draw()
     assert list(faults_of(figure)) == []

@@ -1,26 +1,22 @@
 """Sampled skills agree with quadrature and with maximum likelihood, in the one schema."""
 
-import warnings
 from functools import cache
-from pathlib import Path
 
 import arviz as az
 import numpy as np
 import pymc as pm
 import pytest
 import xarray as xr
-from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
+from data.files import refused
+from prior_draws import prior_trace
+from schema_names import check_names
 from scipy import stats
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.sample import read_result, save_result
-from bayes_sota.data.tournaments import Matches, ScoreTable
+from bayes_sota import ScoreTable, epp_table, read_result, sample_epp, save_result
+from bayes_sota.data import Matches
+from bayes_sota.epp import build_model, complete, order_rounds, ranking_log_likelihood
 from bayes_sota.epp.counts import ranks_of_rounds
-from bayes_sota.epp.models import build_model
-from bayes_sota.epp.rankings import order_rounds, ranking_log_likelihood
-from bayes_sota.epp.sample import complete, sample_epp
-from bayes_sota.epp.summary import epp_table
 
 TABLE = ScoreTable(
     [[3, 2, 1], [3, 1, 2], [2, 3, 1], [3, 2, 2], [1, 2, 3], [3, 2, 1]], players=["a", "b", "c"]
@@ -75,28 +71,19 @@ def tree() -> xr.DataTree:
     return complete(exact_draws(), TABLE, model(), random_seed=1)
 
 
-def prior_of(of: pm.Model, draws: int) -> xr.DataTree:
-    """Draws of everything, as a sampler would give them."""
-    quick = {"mode": "FAST_COMPILE"}
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The effect of Potentials")
-        prior = pm.sample_prior_predictive(draws, of, random_seed=3, compile_kwargs=quick)
-    groups = {name: prior[name].to_dataset() for name in ("observed_data", "constant_data")}
-    return xr.DataTree.from_dict({"posterior": prior["prior"].to_dataset()} | groups)
+def drawn_of(of: pm.Model, draws: int):
+    return prior_trace(of, np.random.default_rng(3), draws=draws, chains=1)
 
 
 @pytest.mark.slow
-def test_exact_draws_become_a_whole_result(tmp_path: Path) -> None:
+def test_exact_draws_become_a_whole_result(tmp_path) -> None:
     """Groups and names of the schema, and a file."""
     found = tree()
-    assert set(found.children) <= set(GROUPS)
+    check_names(found)
     assert set(found.children) >= {"prior", "log_prior", "prior_predictive", "predictive_check"}
-    assert set(ATTRIBUTES) <= set(found.attrs)
     assert found.attrs["model_name"] == "unnamed"
     assert set(found["posterior"]) == set(found["prior"])
     assert set(found["posterior"]) == {"epp", "skill_sd", "skill_offset", "rank"}
-    for group in found.children.values():
-        assert set(map(str, group.dims)) <= set(DIMENSIONS)
     assert list(bs.summarize(found).index[:3]) == ["epp[a]", "epp[b]", "epp[c]"]
     again = read_result(save_result(found, tmp_path / "epp.nc"))
     assert epp_table(again).frame.equals(epp_table(found).frame)
@@ -130,7 +117,7 @@ def test_battles_are_checked_by_pairs() -> None:
         Matches(list("dab"), list("adc"), [1, 0, 0], tournament="two"),
     ]
     model = build_model(data)
-    found = complete(prior_of(model, 10), data, model, random_seed=0)
+    found = complete(drawn_of(model, 10), data, model, random_seed=0)
     likelihood, posterior = found["log_likelihood"]["match_counts"], found["posterior"]
     skills = posterior["epp_tournament"].values[0, 2, 0]
     own = dict(zip(posterior["player"].values, skills, strict=True))
@@ -159,7 +146,7 @@ def extended() -> pm.Model:
 @pytest.mark.slow
 def test_an_extended_model_gives_likelihood_predictions_and_checks() -> None:
     model = extended()
-    trace = prior_of(model, 50)
+    trace = drawn_of(model, 50)
     found = complete(trace, TABLE, model=model, random_seed=0)
     posterior = found["posterior"]
     mean = posterior["slope"] * posterior["epp"]
@@ -179,16 +166,15 @@ def test_an_extended_model_gives_likelihood_predictions_and_checks() -> None:
 @pytest.mark.slow
 def test_a_trace_of_something_else_is_refused() -> None:
     other = ScoreTable(TABLE.scores[::-1], players=list("abc"))
-    refused = [
-        ("slope.* extended model", (prior_of(extended(), 5), TABLE)),
+    wrong = [
+        ("slope.* extended model", (drawn_of(extended(), 5), TABLE)),
         ("of other data than those given", (exact_draws(draws=20), other, model())),
-        ("of other data than those given", (prior_of(model(), 5), None, build_model(other))),
+        ("of other data than those given", (drawn_of(model(), 5), None, build_model(other))),
         ("data are ScoreTables or Matches", (exact_draws(draws=20), None)),
         ("needs skills 'epp'", (exact_draws(draws=20), None, pm.Model())),
     ]
-    for message, given in refused:
-        with pytest.raises(InputError, match=message):
-            complete(*given)
+    for message, given in wrong:
+        refused(message, complete, *given)
 
 
 @pytest.mark.slow

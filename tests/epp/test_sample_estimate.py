@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from schema_names import ATTRIBUTES, GROUPS
+from schema_names import check_names
 from scipy import stats
 from scipy.integrate import quad
 from simulated_tournaments import simulate_tournament
@@ -47,8 +47,7 @@ def test_means_and_sds_are_integrals_over_the_spread(scale: float) -> None:
 
 def test_the_prior_and_predictions_follow_from_the_model() -> None:
     tree = infer_skills(FIT, draws=3000, random_seed=3)
-    assert set(tree.children) <= set(GROUPS)
-    assert set(ATTRIBUTES) <= set(tree.attrs)
+    check_names(tree)
     assert set(tree["prior"]) == set(tree["posterior"]) == {"epp", "rank", "skill_sd"}
     sd = tree["prior"]["skill_sd"].values.ravel()
     assert stats.kstest(sd, stats.halfnorm(scale=2).cdf).pvalue > 1e-3

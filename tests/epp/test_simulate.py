@@ -1,26 +1,20 @@
 """Simulated tournaments follow their models; deviances, predicted and observed shares."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from simulated_tournaments import simulate_tournament
 
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
-from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
-from bayes_sota.epp import simulate
-from bayes_sota.epp.fit import fit_epp
-from bayes_sota.epp.simulate import (
-    compare_leaderboards,
-    leaderboard_quality,
-    reliability,
-)
+from bayes_sota import ScoreTable, fit_epp, read_scores
+from bayes_sota.core.errors import InfiniteEstimateError
+from bayes_sota.data import Matches
+from bayes_sota.epp import compare_leaderboards, leaderboard_quality, reliability, simulate
 
 CYCLE = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]] * 6)
 
 
-def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
+def test_published_deviance_and_its_replicates(data_directory) -> None:
     # Gosiewska et al. 2022: D doubled 129.385 with 224 df; replicates without ties have mean 59.6
     # and P = .29 (reference value of a Plackett-Luce bootstrap).
     fit = fit_epp(read_scores(data_directory / "vtab" / "vtab_scores_16x19.csv", entry=""))
@@ -35,22 +29,6 @@ def test_published_deviance_and_its_replicates(data_directory: Path) -> None:
     tied = leaderboard_quality(fit, repetitions=200, random_seed=1)
     assert tied.expected < untied.expected - 5
     assert tied.p_value < untied.p_value
-
-
-@pytest.mark.slow
-def test_true_leaderboards_are_rejected_at_the_level() -> None:
-    rng = np.random.default_rng(3)
-    p = []
-    while len(p) < 60:
-        table = simulate_tournament([1.0, 0.5, 0.0, -0.5, -1.0], 15, step=0.5, random_seed=rng)
-        try:
-            fit = fit_epp(table)
-        except InputError:
-            continue
-        p.append(leaderboard_quality(fit, repetitions=19, random_seed=rng).p_value)
-    # p is uniform on 1/20, ..., 1; the chi-square's would be near 1 always
-    assert np.mean(p) == pytest.approx(0.525, abs=4 * 0.29 / np.sqrt(60))
-    assert np.mean(np.array(p) <= 0.1) <= 0.1 + 4 * np.sqrt(0.09 / 60)
 
 
 def test_two_groups_that_beat_each_other_in_turn_are_not_one_order() -> None:

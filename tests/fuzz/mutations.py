@@ -26,7 +26,7 @@ def mutate(case, rng):
     """One mutation that suits the kind of file, drawn at random."""
     choices: list[Callable[[Case, np.random.Generator], Mutant]] = [_bytes]
     if case.name.endswith(".csv"):
-        choices += [_cell, _cell, _structure, _name]
+        choices += [_cell, _cell, _structure]
     elif case.name.endswith(".json"):
         choices += [_json_value, _json_value]
     return choices[rng.integers(len(choices))](case, rng)
@@ -97,23 +97,6 @@ def _cell(case, rng):
     rows[row][column] = f'"{text}"' if "," in text or ";" in text else text
     return Mutant(case.name, table_text(rows), f"{text[:20]!r} at row {row}, column {column}",
                   "refuse" if refused else "any")  # fmt: skip
-
-
-_HOSTILE = (
-    "=cmd|' /C calc'!A0", "\x1b[31mred", "a" * 10_000, "\u202eevil", "", " ", "NaN", "null", "0.9",
-    "<script>alert(1)</script>", "[bold]x[/bold]", "../../etc/passwd", "a\0b", "👩‍🔬", "${HOME}",
-    "{0}", "%s", "None", "team\\n2", "$\\frac", "-1", "Average", "ÄÖ" * 50,
-)  # fmt: skip
-
-
-def _name(case, rng):
-    rows = _rows(case)
-    in_header = rng.random() < 0.4
-    row = 0 if in_header else int(rng.integers(1, len(rows)))
-    column = int(rng.integers(len(rows[0]))) if in_header else 0
-    name = _HOSTILE[rng.integers(len(_HOSTILE))]
-    rows[row][column] = '"' + name.replace('"', '""') + '"'
-    return Mutant(case.name, table_text(rows), f"name {name[:20]!r} at row {row}, column {column}")
 
 
 Rows = list[list[str]]

@@ -7,7 +7,7 @@ import bayes_sota as bs
 from bayes_sota.core.skills import expit
 from bayes_sota.data.known import Known, with_known
 
-KINDS = (
+KINDS = [
     "scores",
     "sizes",
     "hidden",
@@ -18,7 +18,7 @@ KINDS = (
     "clusters",
     "runs",
     "mean",
-)
+]
 
 
 def board_of(kind, rng):

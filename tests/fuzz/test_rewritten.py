@@ -18,7 +18,6 @@ from data.test_tables import TABLES
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.data.reading import read_tidy
-from bayes_sota.data.tidy import Tidy
 
 Rows = list[list[str]]
 
@@ -69,7 +68,7 @@ def found(path, options):
     return Counter(zip(*columns_of(tidy), strict=True))
 
 
-def columns_of(tidy: Tidy):
+def columns_of(tidy):
     names = {role: list(map(str, labels)) for role, labels in tidy.labels.items()}
     for role, labels in names.items():  # by their lines
         if any(label.startswith("(alone, line") for label in labels):

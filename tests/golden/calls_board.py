@@ -1,12 +1,11 @@
 """Boards of scores, answers, numbers and two boards; how good one classifier is by itself."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, board, each, flat, log_densities, pick, skills, sota
+from golden.results import board, each, flat, log_densities, pick, skills, sota
 
 import bayes_sota as bs
 
@@ -18,7 +17,7 @@ def simulated(n: int = 400, entries: int = 12) -> np.ndarray:
 
 
 @cache
-def answers(items: int = 120, runs: int = 1, tasks: int = 0, clusters: bool = False) -> Any:
+def answers(items: int = 120, runs: int = 1, tasks: int = 0, clusters: bool = False):
     """Answers of four methods that agree on what is easy."""
     rng = np.random.default_rng(2)
     ease = rng.normal(size=(items, 1)) + ([[0.8]] if not runs else 0.0)
@@ -33,21 +32,21 @@ def answers(items: int = 120, runs: int = 1, tasks: int = 0, clusters: bool = Fa
 
 
 @cache
-def many_answers(path: str, columns: int | None = None) -> Any:
+def many_answers(path: str, columns: int | None = None):
     responses = bs.read_outcomes(real(path))
     return responses.subset(range(columns)) if columns else responses
 
 
-def evaluations(name: str = "exam.csv", **options: Any) -> Any:
+def evaluations(name: str = "exam.csv", **options):
     return bs.read_outcomes(example(name), **options)
 
 
-def averages(**options: Any) -> Any:
+def averages(**options):
     columns = [f"digit {i}" for i in range(10)]
     return bs.read_leaderboard(example("averages.csv"), use=columns, n_test=120, **options)
 
 
-def live(name: str, score: str) -> Any:
+def live(name: str, score: str):
     """Answers of some language models in ten runs."""
     rows = pd.read_csv(real(f"livecodebench/{name}_runs.csv.gz"))
     shares = (rows[score] / rows["runs"]).groupby([rows["item"], rows["model"]]).first().unstack()
@@ -153,7 +152,7 @@ add_all("sota/real", sota, {
 })  # fmt: skip
 
 
-def newcomers(seed: int) -> Numbers:
+def newcomers(seed: int):
     found = bs.leaderboard.board_posterior(BOARDS["accuracies"](), random_seed=seed)
     better = bs.leaderboard.newcomer(found, score=0.92)
     shown = bs.leaderboard.newcomer(found, gap=0.01)
@@ -163,7 +162,7 @@ def newcomers(seed: int) -> Numbers:
 add("sota/newcomers", newcomers)
 
 
-def by_task(seed: int) -> Numbers:
+def by_task(seed: int):
     rows = bs.leaderboard.board_by_task(evaluations(), random_seed=seed).to_dict()["entries"]
     return each(rows, "skill/mean", "skill/sd", "skill/interval", top=8)
 
@@ -171,7 +170,7 @@ def by_task(seed: int) -> Numbers:
 add("board/by-task", by_task)
 
 
-def score(data: Any, **options: Any) -> Numbers:
+def score(data, **options):
     """Each classifier by itself."""
     return skills(bs.items.skills_alone(data, **options))
 
@@ -205,7 +204,7 @@ def two_boards(n_test: tuple[int, int] | None) -> bs.PairedBoards:
 NAMED = ("theta_sota", "winner_skill", "multiplicity_bias", "rho", "score_shift", "residual_sd")
 
 
-def paired(data: bs.PairedBoards, seed: int, **options: Any) -> Numbers:
+def paired(data: bs.PairedBoards, seed: int, **options):
     """Estimands of two boards, their best teams, and what gained beyond luck."""
     tree = bs.estimate_paired(data, random_seed=seed, **options)
     report = bs.leaderboard.describe_paired(tree, data).to_dict()
@@ -222,15 +221,6 @@ def challenge(name: str) -> bs.PairedBoards:
     return bs.read_paired_boards(real(f"paired_leaderboards/2021-{name}__paired.csv"))
 
 
-def as_read() -> Numbers:
-    """What the two real boards hold."""
-    boards = {name: challenge(name) for name in ("prostate", "siim-covid19")}
-    return flat({
-        name: [one.n_entries, one.public.max(), one.private.max(), one.private.mean()]
-        for name, one in boards.items()
-    })  # fmt: skip
-
-
 DIGITS = "public_private.csv"
 add_all("paired", paired, {
     "sizes": lambda: two_boards((300, 600)),
@@ -239,7 +229,6 @@ add_all("paired", paired, {
     "mteb": mteb,
     "prostate": {"data": lambda: challenge("prostate"), "top": 0.05, "draws": 300},
 })  # fmt: skip
-add("paired/as-read", as_read)
 
 MODELS = {
     "board": lambda: bs.leaderboard.build_model(BOARDS["accuracies"]()),

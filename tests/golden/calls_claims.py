@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 from golden.calls_board import BOARDS
 from golden.registry import add, add_all, example
-from golden.results import Numbers, each, flat, pick
+from golden.results import each, flat, pick
 
 import bayes_sota as bs
-from bayes_sota import claims
-from bayes_sota.claims import Accuracies, Means
+from bayes_sota import Accuracies, Means, claims
 from bayes_sota.claims.claim import congruence_at
 
 KNOWN: dict[str, Any] = {
@@ -25,7 +24,7 @@ PRINTED = {"0.90-0.88-500": (0.9, 0.88, 500), "0.88-0.87-200": (0.88, 0.87, 200)
            "0.9116-0.9094-11072": (0.9116, 0.9094, 11072)}  # fmt: skip
 
 
-def accuracies(a: float, b: float, n: int, known: Any) -> Numbers:
+def accuracies(a: float, b: float, n: int, known: Any):
     if known == "odds ratio 60":
         known = float(claims.congruence_of_odds_ratio(a, b, 60))
     if known is not None:
@@ -49,7 +48,7 @@ for _name, (_a, _b, _n) in PRINTED.items():
     })  # fmt: skip
 
 
-def report() -> Numbers:
+def report():
     claim = Accuracies(a=0.91, b=0.90, n=5000)
     found = claims.report_claim(claim, printed=("0.91", "0.90"), best_of=5)
     return pick(found, "p_false", "congruence_needed", "n_test_needed", "by_n_test", "sensitivity",
@@ -59,7 +58,7 @@ def report() -> Numbers:
 add("claims/accuracies/report", report)
 
 
-def means(**spread: Any) -> Numbers:
+def means(**spread: Any):
     found = claims.report_claim(Means(a=0.81, b=0.80, n=100, **spread), best_of=3)
     return pick(found, "p_false", "by_n_test", "n_test_needed", "selection/p_false_selected")
 
@@ -74,7 +73,7 @@ add_all("claims/means", means, {
 })  # fmt: skip
 
 
-def plan(claim: Any, **options: Any) -> Numbers:
+def plan(claim: Any, **options: Any):
     found = claims.report_plan(claim, **options).to_dict()
     return pick(found, "n_needed", "n_for_power") | flat(
         {key: found[key] for key in ("n_assured", "highest_assurance") if key in found}
@@ -92,7 +91,7 @@ add_all("claims/plan", plan, {
 })  # fmt: skip
 
 
-def review(data: Any, **options: Any) -> Numbers:
+def review(data: Any, **options: Any):
     found = bs.claims_table(data, **options).to_dict()
     rows = each(found["claims"], "p_false", "p_false_lowest", "p_false_highest", top=12)
     return rows | pick(found, "all/above_level", "groups")
@@ -114,31 +113,31 @@ add_all("claims/review", review, {
 PAIR = ("difference/observed", "difference/mean", "difference/sd", "difference/interval", "p_false")
 
 
-def methods(data: Any, seed: int) -> Numbers:
+def methods(data: Any, seed: int):
     found = claims.report_methods(data, selection=False, random_seed=seed).to_dict()
     rows = each(found["methods"], "score", "interval", "p_best_uncorrected", "p_not_below_winner")
     return rows | pick(found, "p_false", "p_beaten")
 
 
-def pairs(data: Any, seed: int) -> Numbers:
+def pairs(data: Any, seed: int):
     found = claims.report_pairs(data, random_seed=seed).to_dict()
     return each(found["pairs"], *PAIR, "p_adjusted", top=6) | pick(found, "n_told_apart")
 
 
-def pair(data: Any, seed: int) -> Numbers:
+def pair(data: Any, seed: int):
     two = data.names[0], data.names[2]
     found = claims.report_gate(data, two, margin=0.02, random_seed=seed).to_dict()
     return pick(found["pairs"][0], *PAIR, "rope")
 
 
-def by_task(data: Any, seed: int) -> Numbers:
+def by_task(data: Any, seed: int):
     found = claims.report_tasks(data, random_seed=seed).to_dict()
     rows = sorted(found["tasks"], key=lambda row: row["task"])
     kept = each(rows, "p_best", "difference/mean", "difference/interval")
     return kept | pick(found, "sd_between_tasks")
 
 
-def pilot(data: Any) -> Numbers:
+def pilot(data: Any):
     found = claims.plan_from_pilot(data, 0.05)
     return pick(found, "difference", "standard_error", "share_of_runs", "best/n_items")
 

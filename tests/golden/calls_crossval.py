@@ -1,11 +1,10 @@
 """Repeated cross-validation: runs and their report."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, each, flat, log_densities, pick
+from golden.results import each, flat, log_densities, pick
 
 import bayes_sota as bs
 from bayes_sota import crossval as cv
@@ -24,7 +23,7 @@ def folds_example() -> FoldScores:
     return bs.read_fold_scores(example("cross_validation.csv"))
 
 
-def judged(data: FoldScores, seed: int, **options: Any) -> Numbers:
+def judged(data: FoldScores, seed: int, **options):
     """Steady states, pairs and ranks; not the table of rules, some of which go."""
     rule = cv.fixed(5)
     report = cv.judge_runs(data, rule=rule, random_seed=seed, **options).to_dict()
@@ -47,7 +46,7 @@ TASKS = ("abalone-old", "banknote", "breast-cancer", "breast-w", "credit-g", "di
          "segment-window", "sonar", "vote", "wheat-seeds-1", "wine-red-good")  # fmt: skip
 
 
-def run(data: Any, **options: Any) -> Numbers:
+def run(data, **options):
     """Scores of two learners, and their test; the partitions have one seed."""
     rows, labels, categories, _ = cv.read_task(data, "y")
     learners = cv.named_learners(["nb", "5nn"], categories)
@@ -60,7 +59,7 @@ def run(data: Any, **options: Any) -> Numbers:
     return flat(numbers | {"pooled": found.pooled_scores})
 
 
-def items() -> Any:
+def items():
     return example("items.csv")
 
 

@@ -1,12 +1,11 @@
 """EPP: fits with every option, tests, ranks, quality, several tournaments, plans, and Bayes."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from golden.registry import add, add_all, example, real
-from golden.results import Numbers, each, fit_numbers, flat, log_densities, pick
+from golden.results import each, fit_numbers, flat, log_densities, pick
 from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
@@ -14,13 +13,13 @@ from bayes_sota import epp
 
 
 @cache
-def table(seed: int = 3, rounds: int = 24, **options: Any) -> bs.ScoreTable:
+def table(seed: int = 3, rounds: int = 24, **options) -> bs.ScoreTable:
     skills = [0.6, 0.2, 0.0, -0.3, -0.5, 0.9]
     return simulate_tournament(skills, rounds, random_seed=seed, **options)
 
 
 @cache
-def battles() -> Any:
+def battles():
     rng = np.random.default_rng(4)
     first, second = rng.integers(0, 3, 300), rng.integers(3, 6, 300)
     wins = rng.choice([0.0, 0.5, 1.0], 300, p=[0.35, 0.15, 0.5])
@@ -33,19 +32,19 @@ def groups() -> bs.ScoreTable:
     return bs.ScoreTable(table().scores, groups=names, scheme="model/cv")
 
 
-def read(name: str, **options: Any) -> Any:
+def read(name: str, **options):
     return lambda: bs.read_scores(example(name), **options)
 
 
-def vtab() -> Any:
+def vtab():
     return bs.read_scores(real("vtab/vtab_scores_16x19.csv"), entry="")
 
 
-def aucs() -> Any:
+def aucs():
     return bs.read_scores(real("epp_auc/auc_scores.csv"))
 
 
-def ucr() -> Any:
+def ucr():
     """Data sets as rounds, their five runs as one cluster."""
     rows = pd.read_csv(real("ucr/results-ucr-128.csv"))
     index = ["dataset_name", "iteration"]
@@ -72,7 +71,7 @@ DATA = {
 }
 
 
-def fit(data: Any, **options: Any) -> Numbers:
+def fit(data, **options):
     """Players, pairs and deviance; the test of the best two."""
     found = bs.fit_epp(data, **options)
     a, b = np.argsort(-found.epp)[:2]
@@ -93,18 +92,18 @@ add_all("epp/fit", fit, {
 })  # fmt: skip
 
 
-def quality(data: Any, seed: int) -> Numbers:
+def quality(data, seed: int):
     fit = bs.fit_epp(data)
     found = epp.leaderboard_quality(fit, repetitions=200, random_seed=seed)
     numbers = pick(found, "deviance", "p_value", "expected", "standardized_deviance")
     return numbers | {"paper_standardized_deviance": fit.paper["standardized_deviance"]}
 
 
-def reliability(data: Any) -> Numbers:
+def reliability(data):
     return flat(vars(epp.reliability(bs.fit_epp(data), 5)))
 
 
-def multiscale(data: Any, seed: int) -> Numbers:
+def multiscale(data, seed: int):
     """The bootstrap's p-values of two pairs."""
     fitted = bs.fit_epp(data)
     order = [fitted.players[i] for i in np.argsort(-fitted.epp)]
@@ -113,7 +112,7 @@ def multiscale(data: Any, seed: int) -> Numbers:
     return pick(found, "pair_share", "pair_p_value")
 
 
-def plan(data: Any) -> Numbers:
+def plan(data):
     found = epp.plan_rounds(bs.fit_epp(data), 0.1)
     return pick(found, "expected", "for_error", "for_neighbours", "for_best", "rounds")
 
@@ -129,11 +128,11 @@ for _run, _names in {
     add_all(f"epp/{_kind}", _run, {name: DATA[name] for name in _names})
 
 
-def two() -> list[Any]:
+def two():
     return [table(), table(7, tournament="two")]
 
 
-def published() -> list[Any]:
+def published():
     """The published folds, a tournament per data set."""
     rows = pd.read_csv(real("bbt/ss.csv"))
     rows["fold"] = rows.groupby("db").cumcount()
@@ -141,13 +140,13 @@ def published() -> list[Any]:
     return [*bs.read_scores(long, tournament="db").values()]
 
 
-def tournaments(data: list[Any], **options: Any) -> Numbers:
+def tournaments(data, **options):
     """Skills and fits of several tournaments."""
     found = epp.fit_tournaments(data, **options)
     return each(found, "epp", "se", "rank", "deviance", "deviance_df")
 
 
-def compared(seed: int) -> Numbers:
+def compared(seed: int):
     fits = [bs.fit_epp(one) for one in two()]
     found = epp.compare_leaderboards(fits, repetitions=200, random_seed=seed)
     return each(found, "deviance", "p_value", "standardized_deviance")

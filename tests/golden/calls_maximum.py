@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from golden.registry import add, add_all, real
 from golden.results import (
-    Numbers,
+    each,
     field_estimate,
     flat,
-    frame_numbers,
     law,
     log_densities,
     sota,
@@ -43,11 +42,11 @@ AUCS: dict[str, dict[str, Any]] = {
 SIZES = {"n_positive": 52, "n_negative": 198}
 
 
-def maximum(**options: Any) -> Numbers:
+def maximum(**options: Any):
     return law(bs.maximum_law(**options), 0.82, 0.9)
 
 
-def maximum_auc(**options: Any) -> Numbers:
+def maximum_auc(**options: Any):
     return law(bs.auc.auc_maximum_law(**options, **SIZES), 0.93)
 
 
@@ -55,9 +54,7 @@ add_all("maximum/law", maximum, LAWS)
 add_all("maximum/auc-law", maximum_auc, AUCS)
 
 
-def best(
-    seed: int, score: str = "0.93", n_test: int = 300, tries: Any = 20, **more: Any
-) -> Numbers:
+def best(seed: int, score: str = "0.93", n_test: int = 300, tries: Any = 20, **more: Any):
     """The best skill behind one best score."""
     of_board = ("submissions", "metric", "n_positive", "standard_error")
     board = {key: more.pop(key) for key in of_board if key in more}
@@ -89,11 +86,12 @@ for _name in ("obesity-risk", "obesity-risk-paper", "cassava"):
     add(f"best/{_name}", lambda seed, n=_name: sota(bs.load_example(n), seed))
 
 
-def sensitivity(seed: int) -> Numbers:
-    return frame_numbers(bs.sota_sensitivity(TWO[0], draws=1000, random_seed=seed), top=40)
+def sensitivity(seed: int):
+    rows = bs.sota_sensitivity(TWO[0], draws=1000, random_seed=seed)
+    return each(rows.reset_index().to_dict("records"), *map(str, rows.columns), top=40)
 
 
-def newcomers(seed: int) -> Numbers:
+def newcomers(seed: int):
     tree = bs.estimate_sota(TWO[0], random_seed=seed)
     better = bs.leaderboard.newcomer(tree, score=0.94)
     return flat({"above": bs.core.probability_above(tree, 0.92), "better": better})
@@ -103,12 +101,12 @@ add("best/sensitivity", sensitivity)
 add("best/newcomers", newcomers)
 
 
-def chosen(way: str, data: Any, **options: Any) -> Numbers:
+def chosen(way: str, data: Any, **options: Any):
     """What shrinking or cropping scores finds."""
     return field_estimate(getattr(bs.maximum, f"{way}_scores")(data, **options))
 
 
-def aucs(**options: Any) -> Numbers:
+def aucs(**options: Any):
     scores = [0.95, 0.94, 0.93, 0.9, 0.88, 0.85, 0.8]
     return field_estimate(bs.maximum.shrink_aucs(scores, **options))
 

@@ -1,7 +1,7 @@
 """From results to flat tables of numbers: the one place that knows where a result keeps them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from numbers import Real
 from typing import Any
@@ -60,16 +60,11 @@ def each(rows: Iterable[Any], *paths: str, top: int = 5) -> Numbers:
     return {f"{i}/{key}": number for i, row in places for key, number in pick(row, *paths).items()}
 
 
-def interval_numbers(tree: Any, names: Sequence[str] = ESTIMANDS) -> Numbers:
-    """Mean, sd and interval ends of the estimands of a result, of every board or entry."""
-    table = bs.summarize(tree)
-    kept = [row for row in table.index if str(row).partition("[")[0] in names]
-    return flat({row: {column: table.loc[row, column] for column in COLUMNS} for row in kept})
-
-
 def sota(data: Any, seed: int, **options: Any) -> Numbers:
-    """The best skill of a field."""
-    return interval_numbers(bs.estimate_sota(data, random_seed=seed, **options))
+    """Mean, sd and interval ends of the estimands of a field, of every board or entry."""
+    table = bs.summarize(bs.estimate_sota(data, random_seed=seed, **options))
+    kept = [row for row in table.index if str(row).partition("[")[0] in ESTIMANDS]
+    return flat({row: {column: table.loc[row, column] for column in COLUMNS} for row in kept})
 
 
 def board(data: Any, seed: int, **options: Any) -> Numbers:
@@ -111,11 +106,6 @@ def fit_numbers(fit: Any, top: int = 5) -> Numbers:
     paths = ("epp", "se", "se_model", "interval", "rank_interval", "elo", "p_beats_average")
     rows = each(bs.epp_table(fit).to_dict()["players"], *paths, top=top)
     return rows | pick(fit, "deviance", "deviance_df", "paper", "overlap")
-
-
-def frame_numbers(frame: Any, top: int = 5) -> Numbers:
-    """Numbers of the first rows of a table of pandas."""
-    return each(frame.reset_index().to_dict("records"), *map(str, frame.columns), top=top)
 
 
 def log_densities(data: Any) -> Numbers:

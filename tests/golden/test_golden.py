@@ -26,7 +26,6 @@ names and numbers stay.
 import json
 import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +57,7 @@ def tolerance(key: str, old: Any, seeded: bool) -> tuple[float, float]:
     return value, 4 * error + 1e-6 * abs(value) + 1e-9 + 1e-3 * rare
 
 
-def differences(name: str) -> Iterator[str]:
+def differences(name: str):
     """Numbers of a call that are not what they were."""
     new = CALLS[name].numbers()
     for key, old in STORED[name]["numbers"].items():

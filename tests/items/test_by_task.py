@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from data.files import refused
 from scipy.linalg import helmert
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import compare_by_task
 
@@ -103,8 +103,7 @@ def test_tasks_without_an_error_of_their_own_are_named():
 )  # fmt: skip
 def test_what_is_refused(values, options, message):
     lists = {k: list(v) for k, v in options.items() if k in ("tasks", "clusters")}
-    with pytest.raises(InputError, match=message):
-        compare_by_task(Outcomes(values, **options | lists))
+    refused(message, compare_by_task, Outcomes(values, **options | lists))
 
 
 @pytest.mark.slow

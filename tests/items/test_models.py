@@ -3,9 +3,9 @@
 import numpy as np
 import pymc as pm
 import pytest
+from data.files import refused
 from scipy import integrate, special, stats
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, ItemPriors
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import build_model
@@ -120,8 +120,7 @@ def test_what_is_no_count_is_refused():
         (Outcomes(np.eye(3), metric="mean"), "right and wrong answers, got <Outcomes"),
         (Outcomes([[1], [0]], names=["a"], tasks=["law", "art"]), "one classifier has no rival"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=message):
-            build_model(data)
+        refused(message, build_model, data)
 
 
 @pytest.mark.slow

@@ -1,13 +1,13 @@
 """Any trace of a model of answers becomes the complete result; traces of others are refused."""
 
 import numpy as np
-import pymc as pm
 import pytest
 import xarray as xr
-from schema_names import ATTRIBUTES, DIMENSIONS, GROUPS
+from data.files import refused
+from prior_draws import prior_trace
+from schema_names import check_names
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 
 pytestmark = pytest.mark.slow
 RIGHT = np.random.default_rng(0).integers(0, 4, (30, 3))
@@ -20,15 +20,6 @@ def exam(new="items", **options):
     return bs.Outcomes(RIGHT / 3, **given)
 
 
-def trace_of(model):
-    """Draws of the prior in the place of a posterior: nothing to be sampled by NUTS."""
-    drawn = pm.sample_prior_predictive(
-        60, model, random_seed=1, compile_kwargs={"mode": "FAST_COMPILE"}
-    )
-    groups = {"posterior": drawn["prior"], "observed_data": drawn["observed_data"]}
-    return xr.DataTree.from_dict({name: group.to_dataset() for name, group in groups.items()})
-
-
 @pytest.mark.parametrize(
     "answers",
     [exam(), exam("tasks", clusters=CLUSTERS), bs.Outcomes(RIGHT > 1)],
@@ -36,12 +27,9 @@ def trace_of(model):
 )
 def test_the_result_has_the_names_of_the_schema(answers):
     with bs.items.build_model(answers) as model:
-        trace = trace_of(model)
+        trace = prior_trace(model, np.random.default_rng(1), draws=60, chains=1)
         tree = bs.items.complete(trace, answers, random_seed=0)
-    assert set(tree.children) <= set(GROUPS)
-    assert set(ATTRIBUTES) <= set(tree.attrs)
-    for group in tree.children.values():
-        assert set(map(str, group.dims)) <= set(DIMENSIONS)
+    check_names(tree)
     posterior, best = tree["posterior"], tree["point_estimate"]["p_best"]
     assert set(posterior.data_vars) == set(tree["prior"].data_vars)
     np.testing.assert_allclose(posterior["theta_sota"], posterior["skill"].max("classifier"))
@@ -60,12 +48,9 @@ def test_the_result_has_the_names_of_the_schema(answers):
 def test_what_is_refused():
     """Beside what ``tests/core/test_traces.py`` and ``test_other_data.py`` refuse of any model."""
     model = bs.items.build_model(exam())
-    trace = trace_of(model)
+    trace = prior_trace(model, np.random.default_rng(1), draws=60, chains=1)
     lacking = trace.copy()
     lacking["posterior"] = lacking["posterior"].to_dataset().drop_vars("skill")
-    with pytest.raises(InputError, match="lacks the deterministic 'skill'"):
-        bs.items.complete(lacking, exam(), model)
-    with pytest.raises(InputError, match="the trace lacks cluster_sd"):
-        bs.items.complete(trace, exam(clusters=CLUSTERS))
-    with pytest.raises(InputError, match="those on new items, not on new runs"):
-        bs.items.complete(trace, exam("runs"), model)
+    refused("lacks the deterministic 'skill'", bs.items.complete, lacking, exam(), model)
+    refused("the trace lacks cluster_sd", bs.items.complete, trace, exam(clusters=CLUSTERS))
+    refused("those on new items, not on new runs", bs.items.complete, trace, exam("runs"), model)

@@ -273,22 +273,6 @@ def test_boards_of_an_anchor_near_1_are_replicated():
         assert np.isfinite(tree[group]["score"]).all()
 
 
-@pytest.mark.parametrize("data", [BOARD, answers(seed=2)], ids=["scores", "answers"])
-def test_lucky_anchors_lower_the_best_and_narrow_it(data):
-    names = list(data.names[:3])
-    scores = dict(zip(data.names, data.scores.tolist(), strict=True))
-    lucky, usual = (
-        with_known(data, {name: scores[name] - luck for name in names}, only=names)
-        for luck in (0.02, 0.0)
-    )
-    low, middle, without = (
-        board_posterior(d, random_seed=3).draws["theta_sota"]
-        for d in (lucky, usual, usual.copy_with(anchors=None))
-    )
-    assert low.mean() < middle.mean() - 0.004
-    assert max(low.std(), middle.std()) < 0.95 * without.std()
-
-
 def test_the_prior_of_rho_that_anchors_leave():
     rho = BetaCorrelation(3, 2).quantile([0.01, 0.3, 0.5, 0.9])
     wide = room.left_correlation(BetaCorrelation(3, 2), 0.1)

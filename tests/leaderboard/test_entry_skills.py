@@ -109,28 +109,6 @@ def test_winners_are_shrunk_and_the_rest_keep_their_scores(field: Leaderboard, f
     assert np.all((least >= 1) & (least <= most) & (most <= field.n_entries))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["accuracy", pytest.param("score", marks=pytest.mark.slow)])
-def test_nothing_jumps_where_the_modelled_part_ends(metric: str) -> None:
-    """A leader far ahead puts the cut into the thick of the field."""
-    rng = np.random.default_rng(8)
-    scores = 0.88 + 0.006 * rng.standard_normal(400) + 0.004 * rng.standard_normal(400)
-    scores = np.append(np.round(np.append(scores, 0.5) * 6000) / 6000, 0.916)
-    if metric == "accuracy":
-        board = Leaderboard(scores, n_test=6000, rounding="exact")
-    else:
-        board = Leaderboard(100 * scores, metric="score", standard_error=0.4)
-    posterior, entries = draws_of(board, 2000)
-    modelled = posterior.skills.fit.evidence.modelled
-    assert 30 < modelled.sum() < 300
-    order = board.order[::-1]
-    mean, sd = entries.mean()[order], sd_of(entries)[order]
-    assert np.max((np.maximum.accumulate(mean) - mean) / sd) < 0.25
-    assert abs(mean[0] - board.scores[order[0]]) < 0.1 * sd[0]
-    near = np.flatnonzero(~modelled[order])[-5:]
-    assert np.all(mean[near] < board.scores[order[near]])
-
-
 def test_identical_submissions_share_their_skill() -> None:
     rng = np.random.default_rng(0)
     counts = np.concatenate(

@@ -7,10 +7,8 @@ import pytest
 from boards import evidence_of
 from scipy import stats
 
-from bayes_sota.core.priors import FixedCorrelation
-from bayes_sota.data.leaderboard import Leaderboard
+from bayes_sota import FixedCorrelation, Leaderboard
 from bayes_sota.items.correlation import no_correlation
-from bayes_sota.leaderboard.evidence import Evidence
 from bayes_sota.maximum.fresh_test_sets import fresh_test_set
 
 
@@ -18,7 +16,7 @@ def board_of(counts, n: int, **options) -> Leaderboard:
     return Leaderboard(np.asarray(counts) / n, n_test=n, rounding="exact", **options)
 
 
-def evidence_of_all(low: int, high: int, n: int) -> Evidence:
+def evidence_of_all(low: int, high: int, n: int):
     """Evidence of every count, whatever would be modelled of such a board."""
     values = np.arange(low, high + 1)
     known = evidence_of(board_of(values[-5:], n))
@@ -32,7 +30,7 @@ def evidence_of_all(low: int, high: int, n: int) -> Evidence:
     )  # fmt: skip
 
 
-def log_probability(evidence: Evidence, rho: float) -> np.ndarray:
+def log_probability(evidence, rho: float) -> np.ndarray:
     """Of every distinct score at the grid, (K, G)."""
     table = evidence.at(rho)
     return np.log(np.maximum(table.score, 1e-300)) + table.log_scale[:, None]

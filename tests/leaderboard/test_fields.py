@@ -1,6 +1,5 @@
 """Kinds of fields: downloads of competitions imply ensembles, and every route takes their prior."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ FEW: dict[str, Any] = {"draws": 20, "chains": 2, "groups": "estimands"}
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def files(tmp_path_factory: pytest.TempPathFactory):
     """Downloads of the public and the private board of a competition."""
     place = tmp_path_factory.mktemp("fields")
     paths = place / "download.csv", place / "private.csv"

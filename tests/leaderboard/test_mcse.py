@@ -6,11 +6,22 @@ from scipy import stats
 
 import bayes_sota as bs
 from bayes_sota.core.numerics import cluster_mcse
-from bayes_sota.core.summary import summarize
 
-FORTY = bs.Leaderboard(
-    np.round(np.random.default_rng(3).normal(0.88, 0.008, 40), 3).tolist(), n_test=6000
-)
+SEEDS = 12
+NAMES = ["theta_sota", "winner_skill", "expected_sota", "score_shift", "rho"]
+RNG = np.random.default_rng(3)
+FORTY = bs.Leaderboard(np.round(RNG.normal(0.88, 0.008, 40), 3).tolist(), n_test=6000)
+TEAMS = RNG.normal(0.8, 0.03, 60) + RNG.normal(0, 0.02, (2, 60))
+BOARDS = {
+    "forty": FORTY,
+    "two boards": bs.PairedBoards(*TEAMS, standard_errors=(0.02, 0.02)),
+    "small": bs.BestScore("0.93", n_test=300, n_classifiers=20),
+    "all right": bs.BestScore("1.0", n_test=50, n_classifiers=10),
+    "large": bs.BestScore("0.9116", n_test=11_072, n_classifiers=3_558),
+    "tries between": bs.BestScore("0.91", n_test=500, n_classifiers=(5, 50)),
+    "auc": bs.BestScore("0.91", n_test=300, n_classifiers=30, metric="auc", n_positive=90),
+    "submissions": bs.BestScore("0.93", n_test=300, n_classifiers=20, submissions=(2, 30)),
+}
 
 
 def test_draws_of_one_point_are_not_independent() -> None:
@@ -28,15 +39,18 @@ def test_draws_of_one_point_are_not_independent() -> None:
 
 
 @pytest.mark.slow
-def test_they_are_what_other_seeds_give() -> None:
-    names = ["theta_sota", "winner_skill", "expected_sota"]
-    means, errors = [], []
-    for seed in range(8):
-        found = summarize(bs.estimate_sota(FORTY, random_seed=seed, groups="estimands"))
-        row = bs.board_table(FORTY, random_seed=seed).frame.iloc[0]
-        means.append([*found.loc[names, "mean"], row["p_best"]])
-        errors.append([*found.loc[names, "mcse"], row["p_best_mcse"]])
-    ratio = np.mean(errors, axis=0) / np.std(means, axis=0, ddof=1)
-    # what 8 seeds show of a true ratio between .8 and 1.5, but for one quantity in a thousand
-    low, high = np.sqrt(stats.chi2.ppf([0.001, 0.999], 7) / 7)
+@pytest.mark.parametrize("name", BOARDS)
+def test_they_are_what_other_seeds_give(name: str) -> None:
+    found = []
+    for seed in range(SEEDS):
+        tree = bs.estimate_sota(BOARDS[name], random_seed=seed, groups="estimands")
+        table = bs.summarize(tree)
+        rows = table[table.index.isin(NAMES) & (table["mcse"] > 0)][["mean", "mcse"]].to_numpy()
+        if name == "forty":
+            first = bs.board_table(FORTY, random_seed=seed).frame.iloc[0]
+            rows = np.vstack([rows, first[["p_best", "p_best_mcse"]].to_numpy(float)])
+        found.append(rows)
+    ratio = np.mean(found, axis=0)[:, 1] / np.std(found, axis=0, ddof=1)[:, 0]
+    # what the seeds show of a true ratio between .8 and 1.5, but for one quantity in a thousand
+    low, high = np.sqrt(stats.chi2.ppf([0.001, 0.999], SEEDS - 1) / (SEEDS - 1))
     assert np.all((ratio > 0.8 / high) & (ratio < 1.5 / low)), ratio

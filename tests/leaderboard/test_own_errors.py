@@ -18,29 +18,21 @@ def scores_of(m, n, seed=0):
     return [f"{x:.4f}" for x in rng.binomial(n, skills) / n]
 
 
-LOSS = {"metric": "score", "lower_is_better": True}
 LOSSES = np.random.default_rng(1).normal(3, 1, 15)
 
 
 @pytest.mark.parametrize(
-    ("common", "each"),
+    ("scores", "known", "of_all", "about"),
     [
-        pytest.param(
-            Leaderboard(scores_of(m, n), n_test=n),
-            Leaderboard(scores_of(m, n), n_test=[n] * m),
-            marks=[pytest.mark.slow] * (m > 3),
-        )
-        for m, n in [(3, 200), (60, 1000)]
-    ]
-    + [
-        (
-            Leaderboard(LOSSES, standard_error=0.3, **LOSS),
-            Leaderboard(LOSSES, standard_error=[0.3] * 15, **LOSS),
-        )
+        (scores_of(3, 200), "n_test", 200, {}),
+        pytest.param(scores_of(60, 1000), "n_test", 1000, {}, marks=pytest.mark.slow),
+        (LOSSES, "standard_error", 0.3, {"metric": "score", "lower_is_better": True}),
     ],
 )
-def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(common, each):
+def test_a_board_of_which_all_errors_are_the_same_is_a_plain_board(scores, known, of_all, about):
+    each = Leaderboard(scores, **{known: [of_all] * len(scores)}, **about)
     assert each.has_own_errors
+    common = Leaderboard(scores, **{known: of_all}, **about)
     plain, own = (board_posterior(board, random_seed=0).draws for board in (common, each))
     for name in SAME:
         sd = plain[name].std()

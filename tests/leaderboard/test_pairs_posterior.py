@@ -1,7 +1,5 @@
 """Posterior from two boards: what it learns on simulated teams, how fast, what is a reason."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy.stats import beta
@@ -130,14 +128,3 @@ def test_one_submission_changes_nothing() -> None:
     x, y = np.random.default_rng(0).normal(0.8, 0.02, (2, 40))
     found = [fitted(PairedBoards(x, y, submissions=number))[0] for number in (None, 1)]
     assert np.array_equal(found[0]["skill"], found[1]["skill"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("submissions", [False, True])
-def test_learnt_noise_takes_three_seconds_at_most(submissions: bool) -> None:
-    boards = (
-        with_submissions(400, 0.5, 1) if submissions else PairedBoards(*simulated(3, m=400)[1:])
-    )
-    start = time.process_time()
-    fitted(boards)
-    assert time.process_time() - start < 3

@@ -79,26 +79,6 @@ def test_the_log_likelihood_adds_up_to_the_target_of_the_fit(data) -> None:
 
 
 @pytest.mark.slow
-def test_each_score_has_its_probability() -> None:
-    """Integration of the binomial law over a normal field, for independent errors."""
-    priors = BoardPriors(families=("normal",), correlation=FixedCorrelation(0.0))
-    fit = fit_field(evidence_of(board_of(crowd(10))), priors, np.random.default_rng(0))
-    points = np.array([[0.3, -0.5], [0.2, 0.3]])
-    parameters = Parameters(np.zeros(2, int), np.zeros(2, int), points)
-    found = fit.log_likelihood_of_entries(parameters)
-    y = np.linspace(-12, 15, 200_001)
-    share = fit.outliers[0]
-    wide = stats.norm.pdf(y, *priors.location)
-    for row, place, width in zip(
-        found, fit.location(parameters.coordinates), fit.spread(parameters.coordinates), strict=True
-    ):
-        density = (1 - share) * stats.norm.pdf(y, place, width) + share * wide
-        counts = np.round(fit.evidence.scores * N)
-        p = [np.trapezoid(density * stats.binom.pmf(x, N, expit(y)), y) for x in counts]
-        np.testing.assert_allclose(row, np.log(p), atol=0.02)
-
-
-@pytest.mark.slow
 def test_the_prior_of_the_parameters_is_that_of_the_model() -> None:
     for board in (board_of(crowd(10)), with_errors(10)):
         priors = BoardPriors(correlation=BetaCorrelation(5, 3))

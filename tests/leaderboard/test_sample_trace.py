@@ -6,10 +6,10 @@ import pytest
 import xarray as xr
 from boards import evidence_of
 from calibration.sampled_boards import sample_board
+from data.files import refused
 from scipy import stats
 from scipy.special import expit
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors
 from bayes_sota.core.summary import diagnose
 from bayes_sota.data.leaderboard import Leaderboard
@@ -84,8 +84,7 @@ def test_a_trace_is_completed_and_an_extended_one_with_its_model(trace):
     posterior = found["posterior"].to_dataset()
     longer = with_posterior(found, posterior.assign(pilot_sd=0.1 * posterior["shift"]))
     longer["observed_data"] = longer["observed_data"].to_dataset().assign(pilot=2.0)
-    with pytest.raises(InputError, match=r"pilot_sd.*extended model"):
-        complete(longer, small_board(), fit=shape)
+    refused(r"pilot_sd.*extended model", complete, longer, small_board(), fit=shape)
     with model:
         extended = complete(longer, small_board(), fit=shape, random_seed=3)
     assert {"score", "pilot"} <= set(extended["log_likelihood"].data_vars)
@@ -155,8 +154,7 @@ def test_unlisted_classifiers_have_no_field_of_their_own():
         place = model["location"] + np.array([0.0, 0.5, 0.0, 0.0])
         density = field_log_density(shape, place, model["log_spread"])
         observe_scores(shape, density, model["rho"])
-    with pytest.raises(InputError, match="classifiers are not listed"):
-        complete(found, board, model, fit=shape)
+    refused("classifiers are not listed", complete, found, board, model, fit=shape)
 
 
 def with_posterior(trace, posterior):
@@ -178,8 +176,7 @@ def test_what_cannot_be_completed_is_refused(trace):
         (with_posterior(found, posterior.assign(shift=uneven)), board, own, "different length"),
         (found, board, {"family": "ex-gaussian"}, "lacks softness"),
     ):
-        with pytest.raises(InputError, match=message):
-            complete(wrong, data, **options)
+        refused(message, complete, wrong, data, **options)
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ import pytest
 import bayes_sota as bs
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BoardPriors, FixedCorrelation
-from bayes_sota.core.tables import Report
 from bayes_sota.items.comparison import compare_methods
 from bayes_sota.leaderboard.posterior import board_posterior
 
@@ -33,11 +32,11 @@ def board() -> bs.Leaderboard:
 
 
 @pytest.fixture(scope="module")
-def table(board: bs.Leaderboard) -> Report:
+def table(board: bs.Leaderboard):
     return bs.board_table(board, random_seed=1)
 
 
-def test_best_first_with_the_ranks_of_equal_scores(board: bs.Leaderboard, table: Report) -> None:
+def test_best_first_with_the_ranks_of_equal_scores(board: bs.Leaderboard, table) -> None:
     frame = table.frame
     assert frame.columns.tolist() == COLUMNS
     assert frame["name"].tolist() == [board.names[j] for j in board.order]
@@ -52,7 +51,7 @@ def test_best_first_with_the_ranks_of_equal_scores(board: bs.Leaderboard, table:
     assert {entry["name"] for entry in entries} == set(HOSTILE)
 
 
-def test_csv_contains_no_formula_and_the_numbers_as_numbers(table: Report) -> None:
+def test_csv_contains_no_formula_and_the_numbers_as_numbers(table) -> None:
     rows = list(csv.DictReader(io.StringIO(table.to_csv())))
     assert not any(row["name"].startswith(("=", "+", "-", "@", "\t", "\r")) for row in rows)
     assert {row["name"] for row in rows} >= {"'@someone", "\\tlate", "two\\nlines", "plain"}
@@ -95,7 +94,7 @@ def test_wrong_input(options: dict, message: str) -> None:
 DRAWS = 200
 
 
-def random_table(seed: int) -> Report:
+def random_table(seed: int):
     """Table of a random board or matrix, by a random kind of sets."""
     rng = np.random.default_rng(seed)
     m, n = int(rng.integers(2, 14)), int(rng.choice([40, 300, 5000]))
@@ -106,7 +105,7 @@ def random_table(seed: int) -> Report:
     return bs.board_table(bs.Leaderboard(rng.binomial(n, skills) / n, n_test=n), **known)
 
 
-def contradictions(table: Report) -> list[str]:
+def contradictions(table) -> list[str]:
     frame, content, m = table.frame, table.content, len(table.frame)
     low, high, tier = (frame[name].to_numpy() for name in ("set_lower", "set_upper", "tier"))
     may = frame["tied_with_best"].to_numpy()

@@ -49,19 +49,6 @@ def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
         assert ours.std() == pytest.approx(expected[:, index].std(), rel=0.08)
 
 
-@pytest.mark.slow
-def test_an_accuracy_and_a_score_with_its_standard_error_say_the_same() -> None:
-    accuracy = BestScore("0.830", n_test=4000, n_classifiers=200)
-    error = float(np.sqrt(0.83 * 0.17 / 4000))
-    score = BestScore("0.830", metric="score", standard_error=error, n_classifiers=200)
-    found = [
-        sota_posterior(board, draws=6000, random_seed=3).draws["theta_sota"]
-        for board in (accuracy, score)
-    ]
-    assert found[0].mean() == pytest.approx(found[1].mean(), abs=0.06 * found[0].std())
-    assert found[0].std() == pytest.approx(found[1].std(), rel=0.06)
-
-
 @pytest.mark.parametrize(
     ("rounding", "ends"), [("nearest", (0.905, 0.915)), ("floor", (0.91, 0.92))]
 )

@@ -5,9 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.stats import binom
-from skill_nodes import skill_nodes
 
-from bayes_sota.core.skills import Beta, LogitNormal, Uniform, hat_weights
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum.dependence import (
     conditional_probabilities,
@@ -91,31 +89,6 @@ def test_survival_functions_agree_with_convolution(n, counts, theta0, rho):
     for (e, edge), row, i in itertools.product(enumerate(edges), rows, skills):
         exact = convolution(int(edge), n, int(right[row]), a[i], b[i])
         assert table.survival[e, row, i] == pytest.approx(exact, abs=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("distribution", "tolerance"),
-    [
-        (LogitNormal(2.2, 0.15), 2e-3),
-        (LogitNormal(2.45, 0.005), 2e-2),  # narrower than the nodes are apart
-        (Beta(90.0, 10.0), 2e-3),
-        (Uniform(0.85, 0.93), 2e-3),  # the sharp edge lies between two nodes
-    ],
-)
-def test_field_survival_agrees_with_integration(distribution, tolerance):
-    """``1 - H_k`` from hat weights against Gauss-Legendre quadrature of the convolution."""
-    n, x, theta0, rho = 500, 465, 0.93, 0.7
-    _, skills, table = make_table(n, (x, x), rho, theta0)
-    nodes = distribution.from_skill(skills)
-    weights = hat_weights(distribution.tail(nodes)[1], nodes)
-    ours = -np.expm1(table.log_field_cdf(weights[None])[1, :, 0])
-    at, mass = skill_nodes(distribution, 20)
-    a, b = conditional_probabilities(at, rho, theta0)
-    for row in (35, 40, 50, 60):
-        k = int(counts_of(table, n, theta0)[row])
-        exact = sum(mass[i] * convolution(x, n, k, a[i], b[i]) for i in range(at.size))
-        assert 1e-3 < exact < 0.999
-        assert ours[row] == pytest.approx(exact, rel=tolerance)
 
 
 def test_similarity_gives_back_the_correlation():

@@ -17,7 +17,7 @@ from bayes_sota.maximum.fresh_test_sets import (
     best_of_fields,
     fresh_test_set,
 )
-from bayes_sota.maximum.law import MaximumLaw, maximum_law
+from bayes_sota.maximum.law import maximum_law
 from bayes_sota.maximum.likelihood import inverse_law
 from bayes_sota.maximum.score_laws import NormalLaw
 from bayes_sota.maximum.submissions import noise_of
@@ -65,7 +65,7 @@ def played(rng, test_set, distribution, m, winner=True):
     return *best_of_fields(test_set, rng, *given, winner=winner), theta
 
 
-def fit_p_value(counts: np.ndarray, law: MaximumLaw) -> float:
+def fit_p_value(counts: np.ndarray, law) -> float:
     """Chi-square test of counts against a lattice law, in cells of at least 25 expected."""
     expected = law.pmf(law.support) * counts.size
     observed = np.bincount(counts - law.start, minlength=law.support.size)

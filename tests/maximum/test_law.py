@@ -1,15 +1,15 @@
 """The law of the best observed score against routes that share no code with it.
 
 Direct summation in extended precision (tests/benchmarks/independent_table1.py, itself held against
-40-digit arithmetic), the incomplete beta function, and simulation item by item.
+40-digit arithmetic), and the incomplete beta function.
 """
 
 import numpy as np
 import pytest
+from data.files import refused
 from scipy import stats
 from skill_nodes import skill_nodes
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import maximum_law
@@ -116,30 +116,6 @@ def test_a_large_dependent_field_near_one(independent, rho):
     np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
 
 
-def simulate_items(rng, skills, n, rho, theta0, repetitions):
-    """Best counts of dependent classifiers, drawn item by item (Sec. 4.2, Fig. 7)."""
-    odds = theta0 / (1 - theta0)
-    sd = np.sqrt(skills * (1 - skills))
-    right, wrong = skills + rho * sd / np.sqrt(odds), skills - rho * sd * np.sqrt(odds)
-    reference = rng.random((repetitions, n, 1)) < theta0
-    answers = rng.random((repetitions, n, skills.size)) < np.where(reference, right, wrong)
-    return answers.sum(axis=1).max(axis=1)
-
-
-def test_dependent_and_different_classifiers_against_simulation_item_by_item():
-    skills, n, repetitions = np.array([0.80, 0.85, 0.88, 0.90, 0.90]), 50, 40_000
-    rng = np.random.default_rng(20230307)
-    best = simulate_items(rng, skills, n, 0.5, 0.9, repetitions)
-    law = maximum_law(n_test=n, skill=skills, correlation=0.5, reference_skill=0.9)
-    x = np.arange(38, 51)
-    simulated = (best[:, None] <= x).mean(axis=0)
-    error = np.sqrt(law.cdf(x) * law.sf(x) / repetitions)
-    assert np.all(np.abs(simulated - law.cdf(x)) <= 4.5 * error + 1e-12)
-    # the same simulation excludes independence, so that it could have failed
-    independence = maximum_law(n_test=n, skill=skills).cdf(x)
-    assert np.max(np.abs(simulated - independence) / np.maximum(error, 1e-6)) > 10
-
-
 def test_a_known_reference_count_is_one_term_of_the_sum(independent):
     n, m, x = 40, 100, np.arange(41)
     weights = independent.binomial_pmf(n, np.longdouble(0.9))
@@ -205,8 +181,7 @@ def test_every_law_is_a_law(arguments):
 )
 def test_bad_input_is_named(arguments, message):
     good = {"n_test": 20, "n_classifiers": 10, "skill": 0.9}
-    with pytest.raises(InputError, match=message):
-        maximum_law(**(good | arguments))
+    refused(message, maximum_law, **good | arguments)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.6])

@@ -10,7 +10,7 @@ from skill_nodes import skill_nodes
 
 from bayes_sota.core.priors import UniformTries
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
-from bayes_sota.data.leaderboard import BestScore, Leaderboard
+from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum import likelihood as module
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.likelihood import BoardLikelihood
@@ -23,7 +23,7 @@ FIELDS = {
 }
 
 
-def board(count: int, m=M, n=N) -> Leaderboard:
+def board(count: int, m=M, n=N):
     return BestScore(count / n, n_test=n, n_classifiers=m, rounding="exact")
 
 

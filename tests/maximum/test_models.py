@@ -8,22 +8,12 @@ import pymc as pm
 import pytest
 from scipy import stats
 
-from bayes_sota.core.priors import (
-    BetaCorrelation,
-    BetaSkill,
-    LogitNormalSkill,
-    MaximumPriors,
-    UniformSkill,
-)
-from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.maximum.law import maximum_law
+from bayes_sota import BestScore, LogitNormalSkill, maximum_law
+from bayes_sota.core import BetaCorrelation, BetaSkill, UniformSkill
+from bayes_sota.core.priors import MaximumPriors
+from bayes_sota.maximum import build_model, build_simulated_maximum, observe_maximum
 from bayes_sota.maximum.likelihood import BoardLikelihood
-from bayes_sota.maximum.models import (
-    build_model,
-    build_simulated_maximum,
-    fresh_maxima,
-    observe_maximum,
-)
+from bayes_sota.maximum.models import fresh_maxima
 from bayes_sota.maximum.posterior import Maxima, several
 
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)

@@ -1,10 +1,7 @@
 """The figures draw the numbers of results and laws."""
 
-from typing import Any
-
 import numpy as np
 import pytest
-import xarray as xr
 
 import bayes_sota as bs
 from bayes_sota.auc import auc_law, auc_maximum_law
@@ -15,7 +12,7 @@ LAW = bs.maximum_law(n_test=3000, n_classifiers=1000, skill=0.9, correlation=0.6
 
 
 @pytest.mark.parametrize("ci_prob", [0.5, 0.95])
-def test_bars_are_equal_tailed_intervals(tree: xr.DataTree, ci_prob: float) -> None:
+def test_bars_are_equal_tailed_intervals(tree, ci_prob: float) -> None:
     figure, tails = plot_sota(tree, ci_prob=ci_prob, backend="none"), (1 - ci_prob) / 2
     drawn = {x: figure.viz[x]["skill"].item()["x"] for x in ("interval", "mean", "score")}
     assert drawn["score"].tolist() == [0.95] * 3
@@ -26,7 +23,7 @@ def test_bars_are_equal_tailed_intervals(tree: xr.DataTree, ci_prob: float) -> N
         np.testing.assert_allclose(drawn["mean"][row], np.mean(draws))
 
 
-def artist(law: Any, label: str, ci_prob: float = 0.95) -> dict:
+def artist(law, label: str, ci_prob: float = 0.95) -> dict:
     return plot_maximum_law(law, ci_prob=ci_prob, backend="none").viz[label]["density"].item()
 
 
@@ -49,7 +46,7 @@ AUC = auc_maximum_law(0.9, n_positive=51, n_negative=2949, n_classifiers=1000)
         (AUC, "line_0", auc_law(0.9, 51, 2949)),
     ],
 )
-def test_lines_are_densities(law: Any, label: str, drawn: Any) -> None:
+def test_lines_are_densities(law, label: str, drawn) -> None:
     x, y = (np.asarray(artist(law, label)[axis]) for axis in "xy")
     below, places = np.cumsum((y[1:] + y[:-1]) / 2 * np.diff(x)), x[1:]
     if law is LAW:  # of counts, half of which lie below the middle of their cell

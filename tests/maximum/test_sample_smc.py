@@ -5,61 +5,15 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayes_sota.core.priors import (
-    FixedCorrelation,
-    LogitNormalSkill,
-    MaximumPriors,
-    Priors,
-)
-from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
-from bayes_sota.maximum.likelihood import score_bounds
-from bayes_sota.maximum.posterior import Maxima, sota_posterior
+from bayes_sota import BestScore, FixedCorrelation, LogitNormalSkill, Priors, estimate_sota
+from bayes_sota.core.priors import MaximumPriors
+from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.sample import sample_exact
 from bayes_sota.maximum.sample_smc import sample_abc
 
 BOARD = BestScore("0.98", n_test=200, n_classifiers=50)
 BEST_OF_MANY = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
 QUICK = {"draws": 60, "chains": 2, "epsilon": 0.02, "random_seed": 3}
-
-
-def draw_accepted(board, priors, rng, draws, epsilon):
-    """Plain rejection, the algorithm of the paper's Sec. 5.3.2.
-
-    A draw of the prior is kept where its best score is at most epsilon from the scores that print
-    as the observed one.
-    """
-    maxima, (low, high) = Maxima((board,), priors), score_bounds(board)
-    kept = []
-    while sum(one["rho"].size for one in kept) < draws:
-        drawn = maxima.draw_prior(rng, 50_000)
-        best = drawn["observed_maximum"][:, 0]
-        close = np.maximum(low - best, best - high) <= epsilon
-        kept.append({name: value[close] for name, value in drawn.items()})
-    return {name: np.concatenate([one[name] for one in kept])[:draws] for name in kept[0]}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("board", "priors"),
-    [
-        (BOARD, MaximumPriors()),
-        # nearly equal classifiers, of whom the winner often ranks low
-        (
-            BestScore("0.92", n_test=1000, n_classifiers=300),
-            MaximumPriors(LogitNormalSkill((0.85, 0.93), (0.01, 0.04)), FixedCorrelation(0.7)),
-        ),
-    ],
-)
-def test_plain_rejection_agrees_with_the_exact_route(board, priors):
-    exact = sota_posterior(board, priors, draws=20_000, random_seed=1).draws
-    epsilon = exact["theta_sota"].std() / 6
-    rng = np.random.default_rng(1)
-    drawn = draw_accepted(board, priors, rng, 3000, epsilon)
-    for name in ("theta_sota", "winner_skill", "location"):
-        values, reference = drawn[name].ravel(), exact[name].ravel()
-        assert values.mean() == pytest.approx(reference.mean(), abs=0.09 * reference.std()), name
-        assert values.std() == pytest.approx(reference.std(), rel=0.07), name
 
 
 @pytest.mark.slow

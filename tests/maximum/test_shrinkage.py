@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from data.files import refused
 from scipy.special import ndtri
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.shrinkage import crop_scores, shrink_aucs, shrink_scores
 
@@ -115,7 +115,5 @@ def test_redrawn_aucs_give_the_observed_maximum(criterion: str) -> None:
 )
 def test_bad_input(method, changes: dict, message: str) -> None:
     given = {"scores": [0.8, 0.9], "n_test": 100, "chance": 0.1, **changes}
-    with pytest.raises(InputError, match=message):
-        method(given.pop("scores"), **given)
-    with pytest.raises(InputError, match="no score is above chance"):
-        shrink_aucs([0.4, 0.5], n_positive=20, n_negative=20)
+    refused(message, method, given.pop("scores"), **given)
+    refused("no score is above chance", shrink_aucs, [0.4, 0.5], n_positive=20, n_negative=20)

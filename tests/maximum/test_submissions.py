@@ -7,7 +7,6 @@ from scipy import stats
 from bayes_sota.core.priors import FixedCorrelation, LogitNormalSkill, MaximumPriors
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import BestScore
-from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.submissions import expected_maximum, log_ratios, noise_of
 
@@ -110,20 +109,3 @@ def test_the_posterior_of_a_best_score_is_that_of_simulated_fields(tries, luck):
         assert values.size > 3000
         assert draws[name].mean() == pytest.approx(values.mean(), abs=4 * error)
         assert draws[name].std() == pytest.approx(values.std(), rel=0.06)
-
-
-CHOSEN = BestScore(
-    0.91, metric="score", standard_error=0.013, n_classifiers=20, submissions=(5, 60)
-)
-
-
-@pytest.mark.slow
-def test_prior_and_replicates_of_a_best_score_have_the_luck():
-    """A replicate given the posterior is near the best score; with one submission it was lower."""
-    tree = estimate_sota(CHOSEN, random_seed=1)
-    assert {"prior", "prior_predictive", "posterior_predictive", "log_prior"} <= set(tree.children)
-    prior = tree["prior"]["submission_luck"].values
-    assert prior.mean() == pytest.approx(0.6, abs=0.03)
-    again = tree["posterior_predictive"]["observed_maximum"].values
-    assert again.mean() == pytest.approx(0.91, abs=0.2 * again.std())
-    assert "submission_luck" in tree["log_prior"].data_vars
