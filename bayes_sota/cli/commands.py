@@ -26,6 +26,7 @@ _ABOUT = {
 }
 _MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
 
+
 class Commands(click.Group):
     """Commands in their order, with their questions; the one that runs is imported."""
 
