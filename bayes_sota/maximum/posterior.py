@@ -19,7 +19,7 @@ from scipy.special import ndtri
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, infer
+from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, doubts_of_prior, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
@@ -265,7 +265,7 @@ def sota_posterior(
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
     values = maxima.collect(fit.likelihoods, values, parameters.node, rng)
     beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
-    reasons = fit.doubts
+    reasons = [*fit.doubts, *doubts_of_prior(fit)]
     if beyond > _TOLERATED:
         far = f"{beyond:.2g} of the posterior mass lies beyond six SDs, where the tables end"
         reasons.append(f"the observed maximum contradicts the priors: {far}")
