@@ -178,6 +178,11 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
         words = tasks_in_words(len(board.tasks), board.averaging)
         yield f"scores are averages of {words}, with errors of new items of these tasks"
     yield from evidence.notes
+    if board.metric == "score" and fit.priors.correlation == BoardPriors.correlation:
+        yield (
+            "the default prior of rho was measured on correct and wrong answers; in scores such as "
+            "Dice methods may share more error, for which --field ensembles allows"
+        )
     if board.has_own_errors:
         return
     if evidence.has_luck:
