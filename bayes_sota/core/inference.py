@@ -245,8 +245,8 @@ def doubts_of_prior(fit: Any) -> list[str]:
     usual_fit = infer(replace(fit, priors=usual), rng, _CHECK_POINTS)
     ratio = usual_fit.log_evidence_of_all - fit.log_evidence_of_all
     reason = (
-        "the data contradict the prior of skills: under the default one they are more than "
-        f"{_CONTRADICTED:,.0f} times as probable; widen its ranges"
+        "the data contradict the prior of skills, as they are more than "
+        f"{_CONTRADICTED:,.0f} times as probable under the default one: widen its ranges"
     )
     return [reason] * (ratio > log(_CONTRADICTED))
 

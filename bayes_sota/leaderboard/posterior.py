@@ -180,8 +180,8 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
     yield from evidence.notes
     if board.metric == "score" and fit.priors.correlation == BoardPriors.correlation:
         yield (
-            "the default prior of rho was measured on correct and wrong answers; in scores such as "
-            "Dice methods may share more error, for which --field ensembles allows"
+            "in scores such as Dice methods may share more error than in the correct and wrong "
+            "answers behind the default prior of rho: --field ensembles assumes more"
         )
     if board.has_own_errors:
         return

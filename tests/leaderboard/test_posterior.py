@@ -9,7 +9,7 @@ from scipy import stats
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field
@@ -214,6 +214,15 @@ def test_priors_that_the_scores_contradict_are_a_reason(typical, excluded) -> No
     priors = BoardPriors(typical=typical, spread=(0.05, 0.2))
     found = board_posterior(board, priors, random_seed=1, draws=100)
     assert any("contradict the prior" in reason for reason in found.reasons) == excluded
+
+
+@pytest.mark.parametrize(
+    ("correlation", "noted"), [(BetaCorrelation(), 1), (FixedCorrelation(0.9), 0)]
+)
+def test_scores_such_as_dice_have_no_measured_rho(correlation, noted) -> None:
+    board = Leaderboard([0.9, 0.91, 0.93], metric="score", standard_error=0.01)
+    notes = board_posterior(board, BoardPriors(correlation=correlation), draws=10).notes
+    assert sum("Dice" in note for note in notes) == noted
 
 
 def test_entries_below_the_cut_keep_errors_of_their_own() -> None:
