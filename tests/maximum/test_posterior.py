@@ -145,14 +145,13 @@ def test_an_impossible_maximum_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("n_test", "typical", "where"),
-    [(200, (0.5, 0.6), "tables"), (20_000, (0.5, 0.6), "tables"), (200, (0.6, 0.75), "default")],
+    ("n_test", "typical"), [(200, (0.5, 0.6)), (20_000, (0.5, 0.6)), (200, (0.6, 0.75))]
 )
-def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test, typical, where):
+def test_a_maximum_that_contradicts_the_priors_is_not_trusted(n_test, typical):
     """Where nothing in the tables reaches so far, and where it is only far less probable."""
     priors = MaximumPriors(LogitNormalSkill(typical, 0.05))
     posterior = sota_posterior(best("0.95", n_test, 50), priors, draws=1_000, random_seed=1)
-    assert where in " ".join(posterior.reasons)
+    assert "contradict the prior" in " ".join(posterior.reasons)
 
 
 def test_log_likelihood_and_log_prior_belong_to_the_draws():
