@@ -135,10 +135,10 @@ def model_of(
 
 def check_trace(trace: "xr.DataTree") -> None:
     """Refuse anything but a trace with complete chains."""
-    if "schema_version" in trace.attrs:
-        raise InputError("this is a result already, not a trace", fix="give what pm.sample returns")
     if not dataset_of(trace, "posterior"):
         raise InputError("a trace has draws in its group 'posterior', as pm.sample returns it")
+    if "schema_version" in trace.attrs:
+        raise InputError("this is a result already, not a trace", fix="give what pm.sample returns")
     for name, variable in trace["posterior"].data_vars.items():
         if not {"chain", "draw"} <= set(variable.dims):
             raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")
