@@ -36,7 +36,7 @@ from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import about, counted, in_points, listed
 from bayes_sota.core.types import Seed
-from bayes_sota.data.answers import RUNS_DIFFER
+from bayes_sota.data.item_values import RUNS_DIFFER
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison, compare_by_task, verdicts_that_stand
 from bayes_sota.items.comparison import MethodComparison, compare_methods, without_error

@@ -28,6 +28,7 @@ from bayes_sota.core.types import FloatArray, IntArray
 _BLOCK = 48  # sets of parameters at a time
 _LEAST_EFFECTIVE = 75.0  # points
 _LUCKS = 3  # values of the luck of submissions at each value of rho
+_CONTRADICTED, _CHECK_POINTS = 1e4, 200
 _LOG_SQRT_2PI = 0.9189385332046727
 NO_LUCK = FixedCorrelation(0.0)  # where no score was chosen among submissions
 
@@ -227,6 +228,27 @@ def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | No
             samples.append(sample_importance(target, dimension, rng, points * dimension, similar))
             advance()
     return replace(fit, points=tuple(samples))
+
+
+def doubts_of_prior(fit: Any) -> list[str]:
+    r"""Reason that the data contradict the given prior of the place and width of the field.
+
+    .. math:: P\big(p(x \mid \text{default}) \ge k\, p(x \mid \text{given})\big) \le 1 / k
+
+    for data x from the given prior (Markov's inequality).
+    """
+    given = fit.priors
+    usual = replace(given, typical=type(given).typical, spread=type(given).spread)
+    if usual == given:
+        return []
+    rng = np.random.default_rng(0)
+    usual_fit = infer(replace(fit, priors=usual), rng, _CHECK_POINTS)
+    ratio = usual_fit.log_evidence_of_all - fit.log_evidence_of_all
+    reason = (
+        "the data contradict the prior of skills, as they are more than "
+        f"{_CONTRADICTED:,.0f} times as probable under the default one: widen its ranges"
+    )
+    return [reason] * (ratio > log(_CONTRADICTED))
 
 
 @dataclass(frozen=True, eq=False)

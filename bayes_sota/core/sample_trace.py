@@ -97,8 +97,8 @@ def model_of(
     Raises
     ------
     InputError
-        The trace is of other data, lacks variables of the model, or has more of them than a built
-        model, which only the extended model can explain.
+        The trace is of other data, priors or sizes, lacks variables of the model, or has more of
+        them than a built model, which only the extended model can explain.
     """
     import pymc as pm
 
@@ -123,7 +123,13 @@ def model_of(
         digest_of_data(data) if data else None,
     ]
     if len({int(digest) for digest in digests if digest is not None}) > 1:
-        raise InputError("the trace or the model is of other data than those given: sample theirs")
+        problem = "the trace or the model is of other data than those given, or has other priors"
+        raise InputError(problem, fix="give those that were sampled")
+    for dim, size in trace["posterior"].sizes.items():
+        labels = built.coords.get(dim)
+        if labels is not None and len(labels) != size:
+            problem = f"the trace has {size} of the dimension {dim}, and the model {len(labels)}"
+            raise InputError(f"{problem}: is it of another model?")
     return built
 
 
@@ -131,6 +137,8 @@ def check_trace(trace: "xr.DataTree") -> None:
     """Refuse anything but a trace with complete chains."""
     if not dataset_of(trace, "posterior"):
         raise InputError("a trace has draws in its group 'posterior', as pm.sample returns it")
+    if "schema_version" in trace.attrs:
+        raise InputError("this is a result already, not a trace", fix="give what pm.sample returns")
     for name, variable in trace["posterior"].data_vars.items():
         if not {"chain", "draw"} <= set(variable.dims):
             raise InputError(f"{quoted(name)} of the trace has no dimensions chain and draw")

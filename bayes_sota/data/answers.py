@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.errors import located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_values import Averaging, parse_passes
+from bayes_sota.data.item_values import Averaging, errors_of_runs, parse_passes
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_tidy
@@ -23,11 +23,6 @@ from bayes_sota.data.tidy import Tidy
 
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
-_UNLIKELY = 0.001  # that independent runs differ so much
-RUNS_DIFFER = (
-    "the scores of runs differ by more than their items explain: each run has an error common to "
-    "all items, which the intervals do not include; compare the means of runs"
-)
 _MOST_SLIPS = 0.1  # of the cells of answers
 
 
@@ -118,7 +113,7 @@ def outcomes_of(
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
-    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, values, counts, names)]
+    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts, names)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
         kept = there.all(axis=1)
@@ -203,14 +198,8 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     return means, counts.astype(np.int64), items, names
 
 
-def _notes_on_runs(
-    tidy: Tidy, values: FloatArray, counts: IntArray, names: list[str]
-) -> Iterator[str]:
-    """Unequal numbers of runs, and runs that differ by more than their items explain.
-
-    The deviations of a run from the means of its items, summed, squared and divided by their
-    variance, are chi-squared if items deviate independently.
-    """
+def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[str]:
+    """Unequal numbers of runs, and runs that differ by more than their items explain."""
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
     most = counts.max(axis=0)
     if not runs or most.max() < 2:
@@ -218,18 +207,10 @@ def _notes_on_runs(
     if most.min() < most.max():
         few, many = (quoted(names[place]) for place in (most.argmin(), most.argmax()))
         yield f"numbers of runs differ: {few} has at most {most.min()}, {many} {most.max()}"
-    from scipy.special import chdtrc
-
     known = ~np.isnan(tidy.value)
     items, entries, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
     run = np.unique(np.stack([entries, *rest]), axis=1, return_inverse=True)[1]
-    cell, left = items * len(names) + entries, tidy.value[known] - values[items, entries]
-    variance = np.bincount(cell, left**2)[cell] / np.maximum(counts[items, entries] - 1, 1)
-    total, expected = np.bincount(run, left), np.bincount(run, variance)
-    freedom = np.sum(expected > 0) - len(names)
-    statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
-    if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
-        yield RUNS_DIFFER
+    yield from errors_of_runs(tidy.value[known], items * len(names) + entries, run, len(names))
 
 
 def _of_items(tidy: Tidy, role: str) -> list[str]:

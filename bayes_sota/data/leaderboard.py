@@ -292,7 +292,7 @@ class Leaderboard(BestScore):
         if self.standard_error is not None:
             errors, unit = self.standard_error, 0.01 if printed.in_percent else 1.0
             worth, remarks = sizes_by_errors(self.scores, errors, n_test, names, unit)
-            source = "by the standard errors, typical of the best"
+            source = "median of the leading entries, by the standard errors"
             self._set(standard_error=None, notes=(*self.notes, *remarks))
             self._set(**of_sizes(worth, self.scores, source))
             return
@@ -306,7 +306,7 @@ class Leaderboard(BestScore):
         sizes = checked_numbers(n_test, names, "n_test")
         self._set(n_test=int(sizes[0]))
         if np.ndim(n_test):
-            source = "typical of the best, every entry has its own"
+            source = "median of the leading entries, whose numbers differ"
             self._set(**of_sizes(sizes, self.scores, source))
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
         self._set(rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))

@@ -23,6 +23,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
+from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.evidence import Evidence, Tables, board_evidence
@@ -220,6 +221,10 @@ class FieldFit(Fit):
         zero, one, place = law.location_at(np.array([0.0, 1.0, scale.location])).tolist()
         of_width = scale.log_spread + float(np.log(one - zero)), scale.log_spread_sd
         return (sign * place, (one - zero) * scale.location_sd), of_width
+
+    def data_hash(self) -> str:
+        """Digest of the board, and of the priors that a model of one shape has."""
+        return digest_of(self.evidence.board.data_hash(), self.prior, self.priors.correlation)
 
     @property
     def natural_points(self) -> FloatArray:
@@ -445,7 +450,7 @@ def fit_shape(
     ------
     InputError
         Unknown family; only the maximum known; several submissions or own errors of entries; a
-        fit of another board.
+        fit of another board or of other priors.
 
     Examples
     --------
@@ -463,6 +468,8 @@ def fit_shape(
         fit = fit_field(board_evidence(board, known), known, _fixed())
     if fit.evidence.board.data_hash() != board.data_hash():
         raise InputError("the fit is of another board")
+    if priors is not None and fit.priors != board_priors(priors):
+        raise InputError("the fit has other priors")
     name = shape.name
     if name in fit.families and fit.shapes[name] is shape:
         return fit.of_family(name)

@@ -107,7 +107,7 @@ def build_model(
     shape, prior = shape_fit.shape, shape_fit.priors.correlation
     names = np.array(board.names)[shape_fit.evidence.modelled]
     with pm.Model(coords={"classifier": list(names)}) as model:
-        add_digest(board)
+        add_digest(shape_fit)
         named = FAMILIES.get(shape.name) is shape
         pm.Data("family", list(FAMILIES).index(shape.name) if named else -1)
         of_place, of_width = shape_fit.prior
@@ -338,7 +338,7 @@ def observe_scores(
     """
     evidence = fit.evidence
     scores = evidence.board.sign * evidence.scores[evidence.entries]
-    add_digest(evidence.board)
+    add_digest(fit)
 
     def logp(value: Any, log_density: Any, rho: Any) -> Any:
         # the tables are of the observed scores; there are none of others

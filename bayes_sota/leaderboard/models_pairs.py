@@ -59,7 +59,7 @@ def build_paired(
     labels = [boards.names[i] for i in pairs.kept], list(BOARDS)
     coords = dict(zip(dims, labels, strict=True)) | {"shape_parameter": list(shape.parameters)}
     with pm.Model(coords=coords) as model:
-        add_digest(boards)
+        add_digest(pairs)
         pm.Data("family", list(FAMILIES).index(family))
         t = pm.Normal("coordinates", dims="shape_parameter")
         columns = tuple(t[i] for i in range(shape.dimension))

@@ -25,6 +25,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import PairedPriors, own_priors
+from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
 from bayes_sota.leaderboard.evidence import Tables, skill_grid, submission_kinds
@@ -105,6 +106,10 @@ class Pairs:
     kind: IntArray
     law: ScoreLaw = None  # type: ignore[assignment]
     y: FloatArray = None  # type: ignore[assignment]
+
+    def data_hash(self) -> str:
+        """Digest of the boards and of the priors."""
+        return digest_of(self.boards.data_hash(), self.priors)
 
     @classmethod
     def of(cls, boards: PairedBoards, priors: Any = None, top: float | None = None) -> "Pairs":

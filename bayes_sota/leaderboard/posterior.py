@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, generator_of
+from bayes_sota.core.inference import doubts_of_prior
 from bayes_sota.core.priors import BoardPriors, Priors, board_priors
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray
@@ -33,7 +34,6 @@ from bayes_sota.leaderboard.skills import Skills, draw_posterior
 from bayes_sota.maximum.score_laws import AucScoreLaw, score_law
 
 _LARGE_GAP = 8.0
-_AT_THE_END = 0.01  # share of draws of the leader in the lowest cells of the grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +135,13 @@ def board_posterior(
         reasons, notes = [], [*notes_of(fit)]
     of_known, doubts = notes_of_anchors(data)
     reasons += [*doubts, *reasons_of(fit)]
-    if np.mean(skills.psi[:, -1] <= evidence.psi[5]) > _AT_THE_END:
-        reasons.append("the priors of the field's place and width hardly allow these scores")
     return BoardPosterior(values, skills, tuple(reasons), (*notes, *of_known), rng)
 
 
 def reasons_of(fit: FieldFit) -> Iterator[str]:
     """Why a result cannot be trusted."""
     yield from fit.doubts
+    yield from doubts_of_prior(fit)
     board = fit.evidence.board
     if perfect := _perfect_entries(board) if fit.evidence.shares_scores else 0:
         yield (
@@ -179,6 +178,11 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
         words = tasks_in_words(len(board.tasks), board.averaging)
         yield f"scores are averages of {words}, with errors of new items of these tasks"
     yield from evidence.notes
+    if board.metric == "score" and fit.priors.correlation == BoardPriors.correlation:
+        yield (
+            "in scores such as Dice methods may share more error than in the correct and wrong "
+            "answers behind the default prior of rho: --field ensembles assumes more"
+        )
     if board.has_own_errors:
         return
     if evidence.has_luck:

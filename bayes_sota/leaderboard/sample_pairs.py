@@ -138,8 +138,9 @@ def complete_paired(
     rng, seed = sample.resolve_seed(random_seed)
     known, posterior = dataset_of(trace, "constant_data"), dataset_of(trace, "posterior")
     family = list(FAMILIES)[int(known["family"])]
-    model_of(trace, model, lambda: build_paired(boards, priors, family=family), boards)
-    fit = drawing.PairFit.of_pairs(Pairs.of(boards, priors), (family,))
+    pairs = Pairs.of(boards, priors)
+    model_of(trace, model, lambda: build_paired(boards, priors, family=family), pairs)
+    fit = drawing.PairFit.of_pairs(pairs, (family,))
     points = posterior["coordinates"].values.reshape(-1, fit.dimension(family))
     log_p = fit.log_likelihood(family, points)
     node = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)

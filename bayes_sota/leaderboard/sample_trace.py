@@ -6,7 +6,7 @@ those of the cell of rho that a draw lies in. ``tests/leaderboard/test_sample_tr
 NUTS with the exact route.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,8 @@ from bayes_sota.leaderboard.skills import Skills, draw_skills, wider_grid
 
 if TYPE_CHECKING:
     import pymc as pm
+
+_OF_MODEL = ("rho_keeps_its_prior", "anchors_leave_rho")  # potentials of ``build_model``
 
 
 def complete(
@@ -69,9 +71,9 @@ def complete(
     Raises
     ------
     InputError
-        A trace of another board or model, without the variables that theta_sota is computed from,
-        or of an extended model that is not given; a model with a density for each entry of a board
-        with unlisted classifiers, whose density it does not say.
+        A result; a trace of another board, model or prior, without the variables that theta_sota
+        is computed from, or of an extended model that is not given; a model with a density for each
+        entry of a board with unlisted classifiers, whose density it does not say.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def complete(
     if missing := [name for name in needed if name not in posterior]:
         fix = f"theta_sota needs {', '.join(needed)}; keep these names in an extended model"
         raise InputError(f"the trace lacks {', '.join(missing)}", fix=fix)
-    model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), board)
+    model = model_of(trace, model, lambda: build_model(board, family=shape.shape, fit=shape), shape)
     skills = skills_of_trace(shape, model, posterior, rng)
     groups = completed_groups(trace, model, rng)
     described = describe_completed(trace, model, groups, seed)
@@ -118,9 +120,16 @@ def complete(
         ours[name] = xr.merge([groups[name], ours[name]], compat="override", join="outer")
     of_known, doubts = notes_of_anchors(board)
     reasons = [*doubts, *reasons_of(shape), described["diagnostics_reasons"]]
-    notes = [*notes_of(shape), *of_known]
+    notes = [*notes_of(shape), *of_known, *_notes_on_potentials(model)]
     facts = facts_of(shape, reasons, notes) | {"rho_learnt": 0, "skill_family": shape.shape.name}
     return result_tree(groups | ours, described | facts)
+
+
+def _notes_on_potentials(model: "pm.Model") -> Iterator[str]:
+    """Note on what the prior groups lack."""
+    if own := [one.name for one in model.potentials if one.name not in _OF_MODEL]:
+        what = f"the prior groups, log_prior and so psense are without {', '.join(own)}"
+        yield f"{what}: PyMC draws no potential"
 
 
 def skills_of_trace(

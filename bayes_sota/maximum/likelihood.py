@@ -43,7 +43,6 @@ _PART = 0.1  # standard errors of a run of scores
 _EXACT = 1e-3  # a score in full precision stands for this share of its standard error
 _ENDS = (1e-6, 1 - 1e-9)  # of skills
 _TINY = 1e-300
-_RARE = 1e-8  # probability of a node of the shift that no observed score should need
 DENSITY = 1.0
 """How dense the nodes of skill and shift are; tests double it."""
 
@@ -261,8 +260,7 @@ class BoardLikelihood:
     ) -> dict[str, FloatArray]:
         """One field per draw, given hyperparameters (D,) and indices ``r`` of correlations.
 
-        Arrays (D,) of latent variables, of ``log_likelihood``, and of ``beyond_tables``: whether a
-        draw lies outside the tables.
+        Arrays (D,) of latent variables and of ``log_likelihood``.
         """
         coordinates, rows = distribution.from_skill(self.skills), np.arange(r.size)
         tail, excess = distribution.expanded().tail(coordinates)
@@ -284,7 +282,6 @@ class BoardLikelihood:
             again = np.maximum(best_new, fresh.play(rng, rows, skill))
             best_new = np.where(size > 0, again, best_new)
             best_new = walk_down(fresh, rng, law, level, size - 1, best_new)
-        drawn["beyond_tables"] |= (winner < self.skills[0]) & (self.edges[0] >= 0)
         return drawn | {
             "theta_sota": best,
             "winner_skill": winner,
@@ -317,7 +314,6 @@ class BoardLikelihood:
             "shift": table.shifts[k] + within if several else rng.standard_normal(k.size),
             "n_classifiers": tries,
             "log_likelihood": log_likelihood,
-            "beyond_tables": (total[-1] < 10 * _NOISE * m) | several & (table.weights[k] < _RARE),
             **{"m": m, "tied": tied, "low": table.survival[part, k]},
             "high": table.survival[part + 1, k],
         }

@@ -19,7 +19,7 @@ from scipy.special import ndtri
 
 from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, infer
+from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, doubts_of_prior, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
@@ -33,7 +33,6 @@ _RHO_NODES = 10
 _POINTS = 1000
 _IMPOSSIBLE = -1e4  # log likelihood of what a table says is impossible
 _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
-_TOLERATED = 1e-3  # probability that may rest on what tables leave out
 
 
 def several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
@@ -264,12 +263,7 @@ def sota_posterior(
     if maxima.has_submissions:
         values["submission_luck"] = fit.nodes.draw_luck(parameters.node, rng)
     values = maxima.collect(fit.likelihoods, values, parameters.node, rng)
-    beyond = float(np.mean(values["beyond_tables"].any(axis=1)))
-    reasons = fit.doubts
-    if beyond > _TOLERATED:
-        far = f"{beyond:.2g} of the posterior mass lies beyond six SDs, where the tables end"
-        reasons.append(f"the observed maximum contradicts the priors: {far}")
-    return SotaPosterior(values, fit, parameters, tuple(reasons))
+    return SotaPosterior(values, fit, parameters, (*fit.doubts, *doubts_of_prior(fit)))
 
 
 @dataclass(frozen=True, eq=False)

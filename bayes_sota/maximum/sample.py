@@ -28,7 +28,7 @@ from bayes_sota.maximum.posterior import Maxima, board_names, log_priors, sota_p
 _OBSERVED = "observed_maximum"
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 _FACTS = ("n_test", "n_positive", "standard_error", "spread_ratio", "typical_tries")
-_ELSEWHERE = (*_NEW_SCORES, "log_likelihood", "beyond_tables")
+_ELSEWHERE = (*_NEW_SCORES, "log_likelihood")
 
 
 @dataclass(frozen=True)

@@ -56,19 +56,13 @@ class SubmissionNoise:
         """
         return self._interpolated(self.tables[0], w, kind)
 
-    def log_survival_ratio(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
-        """Logarithm of P(W > w), (U, G), relative to that of one submission."""
-        return self._interpolated(self.tables[1], w, kind)
-
     def survival(self, w: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """P(W > w), (U, G)."""
-        return ndtr(-w) * np.exp(self.log_survival_ratio(w, kind))
+        return ndtr(-w) * np.exp(self._interpolated(self.tables[1], w, kind))
 
     def raised(self, survival: FloatArray, kind: ArrayLike | None = None) -> FloatArray:
         """P(score > x), where that of one submission is ``survival``."""
-        with np.errstate(divide="ignore"):
-            w = -ndtri(survival)
-        return np.minimum(survival * np.exp(self.log_survival_ratio(w, kind)), 1.0)
+        return np.minimum(self.survival(-ndtri(survival), kind), 1.0)
 
     def draw_above(self, low: FloatArray, kind: IntArray, rng: Generator) -> FloatArray:
         """Draws of W given that they are above ``low``, of the same shape as it and ``kind``."""

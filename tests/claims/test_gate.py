@@ -6,7 +6,7 @@ from scipy import stats
 
 from bayes_sota.claims.pair import PairLaw, law_of_pair
 from bayes_sota.claims.summary_gate import report_gate
-from bayes_sota.data.answers import RUNS_DIFFER
+from bayes_sota.data.item_values import RUNS_DIFFER
 from bayes_sota.data.known import with_known
 from bayes_sota.data.outcomes import Outcomes
 

@@ -9,7 +9,7 @@ from data.files import refused
 from scipy import stats
 
 from bayes_sota.core.numerics import cluster_mcse
-from bayes_sota.core.priors import BoardPriors, FixedCorrelation
+from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field
@@ -204,13 +204,24 @@ def test_evidence_does_not_depend_on_where_the_search_began() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typical", "excluded"), [((0.5, 0.6), True), ((0.01, 0.02), True), ((0.2, 0.99), False)]
+    ("typical", "excluded"),
+    [((0.3, 0.4), True), ((0.5, 0.7), True), ((0.85, 0.9), False), ((0.2, 0.99), False)],
 )
-def test_priors_that_exclude_the_scores_are_a_reason(typical, excluded) -> None:
-    scores = np.round(np.linspace(252, 283, 15)) / 300
-    priors = BoardPriors(typical=typical, spread=(0.05, 0.2), families=("normal",))
-    found = board_posterior(Leaderboard(scores, n_test=300), priors, random_seed=1, draws=1000)
-    assert any("hardly allow" in reason for reason in found.reasons) == excluded
+def test_priors_that_the_scores_contradict_are_a_reason(typical, excluded) -> None:
+    """Whether all entries become outliers, which moves expected_sota, or the field widens."""
+    board = Leaderboard([0.92, 0.91, 0.905, 0.9, 0.895, 0.89, 0.88], n_test=1000)
+    priors = BoardPriors(typical=typical, spread=(0.05, 0.2))
+    found = board_posterior(board, priors, random_seed=1, draws=100)
+    assert any("contradict the prior" in reason for reason in found.reasons) == excluded
+
+
+@pytest.mark.parametrize(
+    ("correlation", "noted"), [(BetaCorrelation(), 1), (FixedCorrelation(0.9), 0)]
+)
+def test_scores_such_as_dice_have_no_measured_rho(correlation, noted) -> None:
+    board = Leaderboard([0.9, 0.91, 0.93], metric="score", standard_error=0.01)
+    notes = board_posterior(board, BoardPriors(correlation=correlation), draws=10).notes
+    assert sum("Dice" in note for note in notes) == noted
 
 
 def test_entries_below_the_cut_keep_errors_of_their_own() -> None:

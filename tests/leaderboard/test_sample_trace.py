@@ -15,6 +15,7 @@ from bayes_sota.core.summary import diagnose
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field, fit_shape
 from bayes_sota.leaderboard.models import build_model, field_log_density, observe_scores
+from bayes_sota.leaderboard.sample_estimate import estimate_sota
 from bayes_sota.leaderboard.sample_trace import complete, draw_own_skills
 from bayes_sota.leaderboard.skills import draw_posterior
 
@@ -81,6 +82,7 @@ def test_a_trace_is_completed_and_an_extended_one_with_its_model(trace):
     with model:
         pilot = pm.Normal("pilot_sd")
         pm.Normal("pilot", pilot, 0.5, observed=2.0)
+        pm.Potential("narrower", -(pilot**2))
     posterior = found["posterior"].to_dataset()
     longer = with_posterior(found, posterior.assign(pilot_sd=0.1 * posterior["shift"]))
     longer["observed_data"] = longer["observed_data"].to_dataset().assign(pilot=2.0)
@@ -89,6 +91,7 @@ def test_a_trace_is_completed_and_an_extended_one_with_its_model(trace):
         extended = complete(longer, small_board(), fit=shape, random_seed=3)
     assert {"score", "pilot"} <= set(extended["log_likelihood"].data_vars)
     assert {"pilot_sd"} <= set(extended["posterior"].data_vars)
+    assert "without narrower" in extended.attrs["notes"]
 
 
 def observed_by(shape, densities):
@@ -175,6 +178,9 @@ def test_what_cannot_be_completed_is_refused(trace):
         (with_posterior(found, posterior.rename(location="x")), board, own, "lacks location"),
         (with_posterior(found, posterior.assign(shift=uneven)), board, own, "different length"),
         (found, board, {"family": "ex-gaussian"}, "lacks softness"),
+        (found, board, {"priors": BoardPriors((0.5, 0.6))}, "has other priors"),
+        (found, board, own | {"priors": BoardPriors((0.5, 0.6))}, "the fit has other priors"),
+        (estimate_sota(board, draws=10), board, {}, "a result already"),
     ):
         refused(message, complete, wrong, data, **options)
 

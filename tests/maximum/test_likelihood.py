@@ -84,14 +84,3 @@ def test_likelihood_stays_finite_where_the_field_is_far_too_good():
     assert np.all(np.isfinite(values))
     assert values[0] > values[1] > values[2]
     assert values[2] < -1000
-
-
-def test_draws_know_when_they_rest_on_the_ends_of_the_tables():
-    size = 200
-    b = board(950, m=50, n=1000)
-    field = LogitNormal(np.full(size, 0.2), np.full(size, 0.05))
-    likelihood = BoardLikelihood(b, np.array([0.75]), None)
-    draws = likelihood.draw(
-        np.random.default_rng(1), field, np.zeros(size, np.int64), np.full(size, 0.75)
-    )
-    assert draws["beyond_tables"].mean() > 0.9
