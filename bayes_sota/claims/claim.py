@@ -12,13 +12,14 @@ items leave open about the truth. ``tests/claims/test_planning.py`` counts simul
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit
 
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, Range, check_choice
 from bayes_sota.core.errors import InputError
@@ -138,8 +139,8 @@ class Claim(ABC):
         """Draws of the variables of each group of a result."""
 
     @abstractmethod
-    def best_of(self, tries: float, single: float) -> float:
-        """``p_false_of_best`` for a checked number of tries."""
+    def best_of(self, tries: tuple[float, float]) -> Sequence[float] | FloatArray:
+        """P(false) if A is the best of so many tries, by a law that is right about their ratio."""
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
         """Values of the unknown and their probabilities."""
@@ -220,10 +221,15 @@ class Claim(ABC):
     def p_false_of_best(self, tries: float, single: float | None = None) -> float:
         """P(false) if A is the best of several tries of equal skill.
 
-        ``single`` is P(false) of one try; default ``p_false()``.
+        ``single`` is P(false) of one try; default ``p_false()``. What the tries add to the log odds
+        of ``best_of`` is added to its log odds.
         """
         TRIES.check(tries, "tries")
-        return self.best_of(tries, self.p_false() if single is None else single)
+        single = self.p_false() if single is None else single
+        one, best = self.best_of((1.0, tries))
+        if not 0 < single < 1 or not 0 < one <= best < 1:
+            return single
+        return float(expit(logit(single) + logit(best) - logit(one)))
 
 
 def rope_of(at_most: Callable[[float], float], half_width: float) -> dict[str, float]:

@@ -205,8 +205,9 @@ def _judged(
             continue
         percent |= in_percent
         digits = max(len(text.partition(".")[2]) for text in printed)
-        found = judged(claim, level, printed if digits > 1 else None)
-        averages += [table.lines[row]] * bool(found["notes"])
+        has_unit = isinstance(claim, Means) and claim.bounds is None
+        found = judged(claim, level, printed if digits > 1 - has_unit else None)
+        averages += [table.lines[row]] * (found.get("rounding", claim) is None)
         assumption = f"{claim.unknown} {claim.assumption}"
         if isinstance(claim, Means) and claim.imputed:
             assumption += _IMPUTED
