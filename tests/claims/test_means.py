@@ -89,9 +89,9 @@ def test_sizes_and_equivalence_are_those_of_the_t_test() -> None:
 def test_the_rounding_of_printed_means_is_averaged(a, b, n, sd, r) -> None:
     claim = Means(a=float(a), b=float(b), n=n, sd=sd)
     half, rng = 0.5 * 10.0 ** (2 - max(len(a), len(b))), np.random.default_rng(0)
-    low, high = np.array([[claim.a], [claim.b]]) + [[[-half]], [[half]]]
-    x, y = rng.uniform(low, np.minimum(high, 1), (2, 2_000_000))
-    gap, spread = (x - y)[x >= y], np.sqrt(np.dot(sd, sd) - 2 * r * np.prod(sd))
+    drawn = np.array([[claim.a], [claim.b]]) + rng.uniform(-half, half, (2, 2_000_000))
+    x, y = drawn[:, (drawn[0] >= drawn[1]) & (drawn[0] <= 1)]
+    gap, spread = x - y, np.sqrt(np.dot(sd, sd) - 2 * r * np.prod(sd))
     p = stats.t.cdf(-gap * np.sqrt(n) / spread, n - 1)
     found = reported_means(claim, (a, b), r)
     assert found.p_false == pytest.approx(p.mean(), abs=5 * p.std() / 1000)
