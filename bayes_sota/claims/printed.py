@@ -199,15 +199,15 @@ def reported_means(
     ----------
     claim : Means
     printed : (str, str)
-        Its two means as printed. Both have the digits of the longer one.
+        The two means as printed. Both have the digits of the longer one.
     correlation : float, optional
-        Of the cases. Default: what the claim assumes.
+        Correlation of the cases; default what the claim assumes.
 
     Examples
     --------
     >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1))
     >>> round(claim.p_false(), 4), round(reported_means(claim, ("0.81", "0.80")).p_false, 4)
-    (0.1405, 0.1598)
+    (0.141, 0.1612)
     """
     half = 0.5 * 10.0 ** -parse_scores(printed, bounded=False).decimals
     low, high = claim.bounds or (-np.inf, np.inf)

@@ -192,7 +192,7 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
 def as_printed(
     claim: Claim, printed: tuple[str, str]
 ) -> Callable[[float | None], PrintedClaim | PrintedMeans]:
-    """What the two printed numbers say at a value of the unknown, or without one."""
+    """Return what the two printed numbers say, as a function of the unknown, which may be None."""
     if isinstance(claim, Means):
         return partial(reported_means, claim, printed)
     return partial(reported_claim, *printed, claim.n)

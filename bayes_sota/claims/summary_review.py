@@ -189,7 +189,10 @@ def _judged(
     numbers = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
     for role, of in numbers.items():
         if (with_error := np.flatnonzero(~np.isnan(of.error))).size:
-            problem = "a number is needed, and its SD in a column of its own (sd_a, sd_b)"
+            problem = (
+                "a number is needed, and its SD in a column of its own (sd_a, sd_b; a standard "
+                "error times sqrt(n_test))"
+            )
             raise table.bad_cells(used[role], with_error.tolist(), problem)
     texts: dict[str, Any] = {"metric": [""] * len(table), "group": [None] * len(table)}
     texts["name"] = [f"row {row}" for row in range(1, len(table) + 1)]

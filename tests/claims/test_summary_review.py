@@ -110,12 +110,15 @@ BOTH = "metric accuracy_a accuracy_b mean_a mean_b n_test"
         (("AUC", 0.9, 0.88, 0.81, 0.80, 500), "metric is one of classification"),
         (
             ("0.81 ± 0.1", 0.80, 0.1, 0.1, "", 100, "dice"),
-            "its SD in a column of its own (sd_a, sd_b)",
+            "its SD in a column of its own (sd_a, sd_b; a standard error times",
         ),
         (("81.0", "80.0", 0.1, 0.1, "", 100, "dice"), "write all in percent, or all as shares"),
         ((0.81, 0.80, 0.6, 0.1, "", 100), "standard deviation of at most 0.3943, got 0.6"),
         ((0.81, 0.80, 0.1, 0.1, 1.2, 100), "[-1, 1], got 1.2"),
-        ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below"),
+        ((0.80, 0.81, 0.1, 0.1, "", 100), "its mean is below B's: exchange the two;"),
+        ((5.2, 4.1, 2, 2, "", 50), "from 0 to 1, got 5.2; means in another unit, such as HD95"),
+        ((4.1, 5.2, 2, 2, "", 50, "mean"), "a minus sign where lower is better"),
+        ((-4.1, -5.2, 2, 2, "", 50, "mean"), ""),
     ],
 )
 def test_wrong_rows_say_what_is_wrong(row: tuple[Any, ...], message: str) -> None:
