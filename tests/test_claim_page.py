@@ -122,7 +122,7 @@ def test_means_have_the_numbers_of_the_package(page, a, b, n, options):
     given = tuple(sds) if "sa" in options or "sb" in options else None
     known = float(options["known"]) if "known" in options else None
     found, _ = shown(page, kind="means", a=a, b=b, n=n, **options)
-    check(found, Means(a=x, b=y, n=n, sd=given, known=known))
+    check(found, Means(a=x, b=y, n=n, sd=given, known=known), (a, b))
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from .plots import plot_methods as plot_methods
 from .plots import plot_pairs as plot_pairs
 from .printed import as_shares as as_shares
 from .printed import reported_claim as reported_claim
+from .printed import reported_means as reported_means
 from .printed import sds_as_shares as sds_as_shares
 from .sample_exact import claim_tree as claim_tree
 from .sample_exact import comparison_tree as comparison_tree

@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, betaln, expit, logit, ndtr, ndtri
+from scipy.special import betainc, betaincinv, betaln, ndtr, ndtri
 
 from bayes_sota.claims.claim import (
     DOMAINS,
@@ -241,17 +241,12 @@ class Accuracies(Claim):
             found[name]["difference"] = p[:, 1] - p[:, 2]
         return found
 
-    def best_of(self, tries: float, single: float) -> float:
-        """P(false) of one try, with what several tries add to the log odds."""
-        if not 0 < single < 1:
-            return single
+    def best_of(self, tries: tuple[float, float]) -> FloatArray:
+        """The law above, averaged over congruences."""
         unknown, weights = self.assumed(_FEW_CONGRUENCES)
         spread = (self.a * (1 - self.a) * self.b * (1 - self.b)) ** 0.5
         shared = (unknown - self.a * self.b) / (spread or 1.0)  # correlations of the answers
-        one, best = weights @ [self._not_above(1 - r, (1.0, tries)) for r in shared]
-        if not 0 < one <= best < 1:
-            return single
-        return float(expit(logit(single) + logit(best) - logit(one)))
+        return np.asarray(weights @ [self._not_above(1 - r, tries) for r in shared])
 
     def _not_above(self, dispersion: float, tries: tuple[float, float]) -> list[float]:
         """P(psi of A <= psi of B) for numbers of tries, with the error that they do not share."""

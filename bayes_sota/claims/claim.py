@@ -12,17 +12,19 @@ items leave open about the truth. ``tests/claims/test_planning.py`` counts simul
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit
 
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, Range, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
+from bayes_sota.data.printed_scores import LEAST_PERCENT
 
 MOST_ITEMS = 10**9
 _NODES = 64  # of the unknown
@@ -33,6 +35,10 @@ _CELLS = 2**48  # of the unknown, in which the least value that is enough is fou
 type Truth = tuple[FloatArray, ...]
 _legendre = cache(np.polynomial.legendre.leggauss)
 _LARGEST_RATIO = 1e120
+_OTHER_UNIT = (
+    "means in another unit, such as HD95 in mm, have the metric mean in a table for claim batch, "
+    "and bounds=None in Python"
+)
 SLACK = 1e-9  # by which rounding errors may pass a bound
 
 Congruence = float | Literal["min", "max", "independent"] | None
@@ -138,8 +144,8 @@ class Claim(ABC):
         """Draws of the variables of each group of a result."""
 
     @abstractmethod
-    def best_of(self, tries: float, single: float) -> float:
-        """``p_false_of_best`` for a checked number of tries."""
+    def best_of(self, tries: tuple[float, float]) -> Sequence[float] | FloatArray:
+        """P(false) if A is the best of so many tries, by a law that is right about their ratio."""
 
     def assumed(self, count: int = _NODES) -> tuple[FloatArray, FloatArray]:
         """Values of the unknown and their probabilities."""
@@ -220,10 +226,15 @@ class Claim(ABC):
     def p_false_of_best(self, tries: float, single: float | None = None) -> float:
         """P(false) if A is the best of several tries of equal skill.
 
-        ``single`` is P(false) of one try; default ``p_false()``.
+        ``single`` is P(false) of one try; default ``p_false()``. What the tries add to the log odds
+        of ``best_of`` is added to its log odds.
         """
         TRIES.check(tries, "tries")
-        return self.best_of(tries, self.p_false() if single is None else single)
+        single = self.p_false() if single is None else single
+        one, best = self.best_of((1.0, tries))
+        if not 0 < single < 1 or not 0 < one <= best < 1:
+            return single
+        return float(expit(logit(single) + logit(best) - logit(one)))
 
 
 def rope_of(at_most: Callable[[float], float], half_width: float) -> dict[str, float]:
@@ -247,10 +258,14 @@ def checked_pair(
     allowed = Range(*bounds or (-np.inf, np.inf))
     for value in (of_a, of_b):
         wrong = value[~((value >= allowed.low) & (value <= allowed.high) & np.isfinite(value))]
+        if wrong.size and what == "mean" and wrong[0] < LEAST_PERCENT:
+            raise InputError(f"a {what} is {allowed}, got {wrong[0]:g}; {_OTHER_UNIT}")
         if wrong.size:
             raise allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
     if np.any(of_a < of_b):
-        raise InputError(f"A is the reported winner, but its {what} is below B's: exchange the two")
+        minus = ", or write both with a minus sign where lower is better" * (bounds is None)
+        below = f"A is the reported winner, but its {what} is below B's"
+        raise InputError(f"{below}: exchange the two{minus}")
     if not np.all((size >= 2) & (size == np.floor(size)) & (size <= MOST_ITEMS)):
         raise Range(2, MOST_ITEMS, whole=True).refusal("n_test", n, n)
     return of_a, of_b, size

@@ -30,6 +30,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
 _TRY_NODES = 64
+_LEAST_SPREAD = 1e-200
 
 
 def imputed_sd(mean: float) -> float:
@@ -148,21 +149,18 @@ class Means(Claim):
         first, second = self.spreads
         return np.sqrt(np.maximum(first**2 + second**2 - 2 * r * first * second, 0.0))
 
-    def _at_most(self, q: float, unknown: ArrayLike, n: float) -> FloatArray:
-        """P(A is better by at most q); without spread equal means stay a toss-up."""
-        gap, spread = q - self.a + self.b, self._spread(unknown)
-        certain = np.full(spread.shape, np.inf * gap if gap else 0.0)
-        t = np.divide(np.sqrt(n) * gap, spread, out=certain, where=spread > 0)
-        return np.asarray(stdtr(n - 1, t))
-
-    def at(self, unknown: ArrayLike, n: float | None = None) -> FloatArray:
-        """P(false) at correlations."""
-        return self._at_most(0.0, unknown, n or self.n)
+    def at(
+        self, unknown: ArrayLike, n: float | None = None, gap: ArrayLike | None = None
+    ) -> FloatArray:
+        """P(false) at correlations, also of another ``gap``; equal means stay a toss-up."""
+        n, gap = n or self.n, np.asarray(self.a - self.b if gap is None else gap)
+        t = np.sqrt(n) * gap / np.maximum(self._spread(unknown), _LEAST_SPREAD)
+        return np.asarray(stdtr(n - 1, -t))
 
     def difference_at_most(self, q: float) -> float:
         """Student's t."""
         unknown, weights = self.assumed()
-        return float(weights @ self._at_most(q, unknown, self.n))
+        return float(weights @ self.at(unknown, gap=self.a - self.b - q))
 
     def truth(self, unknown: FloatArray) -> Truth:
         """Difference in standard deviations of the differences."""
@@ -202,7 +200,7 @@ class Means(Claim):
             "posterior_predictive": {"mean_difference": again[:, None]},
         }
 
-    def best_of(self, tries: float, single: float) -> float:
+    def best_of(self, tries: tuple[float, float]) -> list[float]:
         """Where only the differences are known, half of their variance is taken to be A's own."""
         unknown, weights = self.assumed()
         total = self._spread(unknown) ** 2
@@ -211,7 +209,10 @@ class Means(Claim):
             own = total / 2
         levels, w = gauss(_TRY_NODES)
         scale = np.sqrt((self.n - 1) / chdtri(self.n - 1, levels) / self.n)[:, None]
-        largest = ndtri(levels ** (1 / tries))
-        excess = scale * np.sqrt(own)[:, None, None] * largest - (self.a - self.b)
         rest = np.sqrt(np.maximum(total - own, 1e-12 * total + 1e-300))[:, None, None]
-        return float(weights @ (w @ ndtr(excess / (scale * rest)) @ w))
+        found = []
+        for k in tries:
+            largest = ndtri(levels ** (1 / k))
+            excess = scale * np.sqrt(own)[:, None, None] * largest - (self.a - self.b)
+            found.append(float(weights @ (w @ ndtr(excess / (scale * rest)) @ w)))
+        return found

@@ -116,7 +116,7 @@ def plot_methods(report: Report, **pc_kwargs: Any) -> PlotCollection:
     '1 of the other 2 methods cannot be distinguished from 1'
     """
     content, of = report.content, report.about.comparison
-    means = dict(zip(of.methods, of.sign * of.draws.mean(axis=0), strict=True))
+    means = dict(zip(of.methods, of.sign * of.skills.mean(axis=0), strict=True))
     kind = "p_best_uncorrected" if content["p_best"] is None else "p_best"
     rows = [
         {

@@ -1,6 +1,6 @@
-r"""Claims whose accuracies are printed numbers.
+r"""Claims whose numbers are printed, and therefore rounded.
 
-Printed accuracies are rounded. With the flat prior all tables of n items are equally probable, so
+Accuracies: with the flat prior all tables of n items are equally probable, so
 that the printed numbers leave
 
 .. math:: P(x_A, x_B \mid \text{printed}) \propto T(x_A, x_B), \quad x_A \ge x_B
@@ -8,6 +8,11 @@ that the printed numbers leave
 with T the number of tables with these margins, over the counts that print so. An accuracy that no
 count gives is impossible (the GRIM check of Brown & Heathers 2017, doi 10.1177/1948550616673876).
 ``tests/claims/test_accuracies.py`` compares with all tables, one by one.
+
+Means: both are uniform within half a unit of their last digit and the bounds of a case, A's not
+below B's. Their difference has a density that is linear between its corners, over which P(false)
+is averaged; standard deviations are taken as they are. ``tests/claims/test_means.py`` compares
+with simulation.
 """
 
 from collections.abc import Sequence
@@ -18,6 +23,7 @@ import numpy as np
 
 from bayes_sota.claims.accuracies import Accuracies, false_claim_probability
 from bayes_sota.claims.claim import gauss
+from bayes_sota.claims.means import Means
 from bayes_sota.core.arguments import Points
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError
 from bayes_sota.core.types import FloatArray
@@ -25,6 +31,7 @@ from bayes_sota.data.printed_scores import LEAST_PERCENT, count_bounds, parse_nu
 
 _WHOLE = 64  # counts that print alike, each of which is looked at
 _NODES = 12  # that stand for more
+_GAPS = 32  # nodes between two corners of the density of a difference of means
 
 
 def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
@@ -159,3 +166,62 @@ def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
         return whole, np.ones(whole.size)
     x, weights = gauss(_NODES, max(low - 0.5, 0.0), high + 0.5)
     return x, weights * size
+
+
+@dataclass(frozen=True)
+class PrintedMeans:
+    """Means that print alike, and the probability that the claim is false.
+
+    Attributes
+    ----------
+    p_false : float
+        Averaged over the means that print so.
+    lowest, highest : float
+        With the largest and with the smallest difference, under the same assumption about the
+        correlation.
+    means_a, means_b : (float, float)
+        Least and largest mean of each.
+    """
+
+    p_false: float
+    lowest: float
+    highest: float
+    means_a: tuple[float, float]
+    means_b: tuple[float, float]
+
+
+def reported_means(
+    claim: Means, printed: tuple[str, str], correlation: float | None = None
+) -> PrintedMeans:
+    """Probability that the claim is false, over all that prints as the two means.
+
+    Parameters
+    ----------
+    claim : Means
+    printed : (str, str)
+        The two means as printed. Both have the digits of the longer one.
+    correlation : float, optional
+        Correlation of the cases; default what the claim assumes.
+
+    Examples
+    --------
+    >>> claim = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1))
+    >>> round(claim.p_false(), 4), round(reported_means(claim, ("0.81", "0.80")).p_false, 4)
+    (0.141, 0.1612)
+    """
+    half = 0.5 * 10.0 ** -parse_scores(printed, bounded=False).decimals
+    low, high = claim.bounds or (-np.inf, np.inf)
+    means_a, means_b = (
+        (max(mean - half, low), min(mean + half, high)) for mean in (claim.a, claim.b)
+    )
+    unknown, weights = claim.assumed() if correlation is None else ([correlation], [1.0])
+    corners = np.clip(np.sort(np.subtract.outer(means_a, means_b), axis=None), 0.0, None)
+    x, of_x = gauss(_GAPS)
+    # cubes put nodes where the difference is small and P(false) falls
+    gaps = np.ravel(corners[:-1, None] + np.diff(corners)[:, None] * x**3)
+    shared = np.minimum(means_a[1], means_b[1] + gaps) - np.maximum(means_a[0], means_b[0] + gaps)
+    density = np.maximum(shared, 0.0) * np.outer(np.diff(corners), x**2 * of_x).ravel()
+    density += np.finfo(float).tiny  # where no digit is left open
+    p = claim.at(unknown, gap=np.append(gaps, corners[[0, -1]])[:, None]) @ weights
+    mean = float(density @ p[:-2] / density.sum())
+    return PrintedMeans(mean, float(p[-1]), float(p[-2]), means_a, means_b)

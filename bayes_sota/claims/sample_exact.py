@@ -115,7 +115,8 @@ def comparison_tree(
     -------
     xarray.DataTree
         ``posterior`` with ``skill`` in the units given and ``difference`` (``first`` minus each,
-        larger is better), both (classifier) or (task, classifier); ``observed_data`` with
+        larger is better), both (classifier) or (task, classifier); without tasks each skill has
+        the law of ``skills_alone``, and differences have their own. ``observed_data`` with
         ``score``; attribute ``winner``, the first. Without tasks also ``score`` replicated on as
         many fresh items in ``posterior_predictive``, and ``point_estimate`` with ``p_false``
         (classifier), P(winner is not better), ``p_best_uncorrected`` (classifier) and where
@@ -129,19 +130,18 @@ def comparison_tree(
         draws = np.stack([comparison.draws_of(t) for t in range(len(comparison.tasks))], axis=1)
         scores, best = comparison.errors.scores, int(comparison.average.mean(axis=0).argmax())
         labels = {"task": comparison.tasks} | labels
+        skills = np.clip(draws, *comparison.bounds)
         priors = "normal over tasks, uniform shrinkage (items.by_task)"
     else:
         draws, scores, best = comparison.draws, comparison.scores, comparison.winner
+        skills = comparison.skills
         estimates = {"p_false": comparison.p_not_below, "p_best_uncorrected": comparison.p_best}
         if joint is not None:
             estimates |= {"p_best": joint.p_best, "p_best_mcse": joint.p_best_mcse}
         again = {"score": sign * comparison.replicated}
         priors = "flat Dirichlet of every pair, or Student t of the means (items.comparison)"
     place = names.index(first) if first else best
-    posterior = {
-        "difference": draws[..., [place]] - draws,
-        "skill": sign * np.clip(draws, *comparison.bounds),
-    }
+    posterior = {"difference": draws[..., [place]] - draws, "skill": sign * skills}
     drawn = {"posterior": posterior, "posterior_predictive": again}
     fixed = {"observed_data": {"score": sign * scores}, "point_estimate": estimates}
     dims = dict.fromkeys(("difference", "skill", "score", *estimates), (*labels,))

@@ -4,7 +4,7 @@ The paragraph ``text`` is one that a reviewer can paste. ``tests/claims/test_sum
 ``tests/cli/test_one_fact.py`` compares all forms of one report.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -15,7 +15,12 @@ import numpy as np
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim, congruence_bounds
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import reported_claim
+from bayes_sota.claims.printed import (
+    PrintedClaim,
+    PrintedMeans,
+    reported_claim,
+    reported_means,
+)
 from bayes_sota.core.arguments import checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
@@ -91,7 +96,7 @@ def report_claim(
     names : (str, str)
         Names of A and B.
     printed : (str, str), optional
-        The two numbers as printed; P(false) is averaged over what digits of accuracies leave open.
+        The two numbers as printed; P(false) is averaged over what their digits leave open.
     rope : float, optional
         Half-width of practical equivalence; of shares below 1.
     best_of : float, optional
@@ -129,7 +134,7 @@ def report_claim(
         "n_test_needed": needed,
         "n_test_range": [*claim.size_range(level)],
     }
-    if isinstance(claim, Accuracies) and found.get("rounding"):
+    if found.get("rounding"):
         content["n_test_rounding"] = sizes_as_printed(claim, found["rounding"], level)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
@@ -162,10 +167,10 @@ def report_claim(
 
 
 def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[str, Any]:
-    """P(false) and its range, with what printed digits of accuracies leave open, and a verdict."""
+    """P(false) and its range, with what printed digits leave open, and a verdict."""
     p, ends, notes, found = claim.p_false(), claim.p_range(), list[str](), dict[str, Any]()
-    if printed is not None and isinstance(claim, Accuracies):
-        at = partial(reported_claim, *printed, claim.n)
+    if printed is not None:
+        at = as_printed(claim, printed)
         try:
             rounded = at(claim.value if claim.typical else claim.known)
             ends = (rounded.p_false,) * 2
@@ -184,17 +189,26 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
     return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
 
 
+def as_printed(
+    claim: Claim, printed: tuple[str, str]
+) -> Callable[[float | None], PrintedClaim | PrintedMeans]:
+    """Return what the two printed numbers say, as a function of the unknown, which may be None."""
+    if isinstance(claim, Means):
+        return partial(reported_means, claim, printed)
+    return partial(reported_claim, *printed, claim.n)
+
+
 def _needed(
     claim: Claim, level: float, found: Mapping[str, Any], printed: tuple[str, str] | None
 ) -> float | None:
-    """``needed``, with what printed digits of accuracies leave open."""
+    """``needed``, with what printed digits leave open."""
     if printed is None or not found.get("rounding"):
         return claim.needed(level)
-    at = partial(reported_claim, *printed, claim.n)
+    at = as_printed(claim, printed)
     return claim.needed(level, lambda unknown: at(unknown).p_false)
 
 
-def sizes_as_printed(claim: Accuracies, rounded: Mapping[str, Any], level: float) -> Sizes:
+def sizes_as_printed(claim: Claim, rounded: Mapping[str, Any], level: float) -> Sizes:
     """``size`` with the widest and with the narrowest gap that prints so.
 
     Examples
@@ -203,14 +217,17 @@ def sizes_as_printed(claim: Accuracies, rounded: Mapping[str, Any], level: float
     >>> sizes_as_printed(claim, {"counts_a": (448, 452), "counts_b": (438, 442)}, 0.05)
     (436, 2222)
     """
-    (low_a, high_a), (low_b, high_b) = rounded["counts_a"], rounded["counts_b"]
+    of_means = isinstance(claim, Means)
+    kind, n = ("means", 1) if of_means else ("counts", claim.n)
+    (low_a, high_a), (low_b, high_b) = rounded[f"{kind}_a"], rounded[f"{kind}_b"]
     ends = []
-    for x_a, x_b in ((high_a, low_b), (low_a, min(low_a, high_b))):
-        a, b = x_a / claim.n, x_b / claim.n
-        known = claim.known
-        if known is not None:
-            known = float(np.clip(known, *congruence_bounds(a, b)))
-        ends.append(replace(claim, a=a, b=b, known=known).size(level))
+    for a, b in ((high_a / n, low_b / n), (low_a / n, min(low_a, high_b) / n)):
+        known: dict[str, Any] = {}
+        if isinstance(claim, Means):
+            known = {"sd": None if claim.sd_difference else claim.spreads, "bounds": None}
+        elif claim.known is not None:
+            known = {"known": float(np.clip(claim.known, *congruence_bounds(a, b)))}
+        ends.append(replace(claim, a=a, b=b, **known).size(level))
     return ends[0], ends[1]
 
 

@@ -189,7 +189,10 @@ def _judged(
     numbers = {role: table.printed(used[role]) for role in _NUMBERS if role in used}
     for role, of in numbers.items():
         if (with_error := np.flatnonzero(~np.isnan(of.error))).size:
-            problem = "a number is needed, and its SD in a column of its own (sd_a, sd_b)"
+            problem = (
+                "a number is needed, and its SD in a column of its own (sd_a, sd_b; a standard "
+                "error times sqrt(n_test))"
+            )
             raise table.bad_cells(used[role], with_error.tolist(), problem)
     texts: dict[str, Any] = {"metric": [""] * len(table), "group": [None] * len(table)}
     texts["name"] = [f"row {row}" for row in range(1, len(table) + 1)]
@@ -205,8 +208,9 @@ def _judged(
             continue
         percent |= in_percent
         digits = max(len(text.partition(".")[2]) for text in printed)
-        found = judged(claim, level, printed if digits > 1 else None)
-        averages += [table.lines[row]] * bool(found["notes"])
+        has_unit = isinstance(claim, Means) and claim.bounds is None
+        found = judged(claim, level, printed if digits > 1 - has_unit else None)
+        averages += [table.lines[row]] * (found.get("rounding", claim) is None)
         assumption = f"{claim.unknown} {claim.assumption}"
         if isinstance(claim, Means) and claim.imputed:
             assumption += _IMPUTED

@@ -37,6 +37,7 @@ from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.item_values import tasks_in_words
 from bayes_sota.data.outcomes import ABOUT, Outcomes
+from bayes_sota.items.score import Skill, skills_alone
 from bayes_sota.items.student import PRIOR_ITEMS, remarks_on, student_below, student_law
 
 _STICKS = 96  # of the prior mass: (4/5)^96 = 5e-10 of it is left
@@ -92,6 +93,8 @@ class MethodComparison:
     notes : tuple of str
     replicated : ndarray, shape (D, m)
         Scores of each draw's methods on as many fresh items.
+    data : Outcomes
+        What was compared.
     """
 
     methods: tuple[str, ...]
@@ -105,6 +108,7 @@ class MethodComparison:
     sign: int
     notes: tuple[str, ...]
     replicated: FloatArray
+    data: Outcomes
 
     @property
     def are_shares(self) -> bool:
@@ -144,10 +148,24 @@ class MethodComparison:
         """
         return self.p_not_below >= (1 - ci_prob) / 2
 
+    @cached_property
+    def alone(self) -> list[Skill] | None:
+        """Skills by themselves, which the prior of a pair would draw to 1/2; None for numbers."""
+        return skills_alone(self.data) if self.data.is_answers else None
+
+    @cached_property
+    def skills(self) -> FloatArray:
+        """Draws of each mean by itself, in the order of ``draws``, shape (D, m)."""
+        if self.alone is None:
+            return np.clip(self.draws, *self.bounds)
+        levels = (self.draws.argsort(axis=0).argsort(axis=0) + 0.5) / len(self.draws)
+        return np.column_stack([a.quantile(p) for a, p in zip(self.alone, levels.T, strict=True)])
+
     def interval(self, ci_prob: float = 0.95) -> FloatArray:
-        """Equal-tailed interval of each mean, shape (m, 2)."""
-        ends = np.quantile(self.draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
-        return np.clip(ends, *self.bounds)
+        """Equal-tailed interval of each mean by itself, shape (m, 2)."""
+        if self.alone is not None:
+            return np.array([skill.interval(ci_prob) for skill in self.alone])
+        return np.quantile(self.skills, [(1 - ci_prob) / 2, (1 + ci_prob) / 2], axis=0).T
 
 
 def compare_methods(
@@ -183,10 +201,10 @@ def compare_methods(
     """
     rng = generator_of(random_seed)
     outcomes.check_several()
-    data, notes = complete(outcomes)
+    kept, notes = complete(outcomes)
     # draws and ties follow the names, whatever the order of the columns
     order = np.argsort(outcomes.names)
-    data = data.subset(order.tolist())
+    data = kept.subset(order.tolist())
     law, right = student_law(data), data.values
     first = int(np.argmax(law.scores))
     plain = data.is_plain and data.clusters is None
@@ -219,6 +237,7 @@ def compare_methods(
         notes=(*notes, *remarks_on(law, data)),
         sign=outcomes.sign,
         replicated=np.clip(again[:, place], *bounds),
+        data=kept,
     )
 
 

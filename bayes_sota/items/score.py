@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv, stdtrit
 
 from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.types import FloatArray
 from bayes_sota.data.averages import worth_of_means
 from bayes_sota.data.item_values import Averaging, task_weights
 from bayes_sota.data.outcomes import New, Outcomes
@@ -89,13 +91,17 @@ class Skill:
             return self.error * (nu / (nu - 2)) ** 0.5 if nu > 2 else np.inf
         return float((self.mean * (1 - self.mean) / (self.n_effective + 2)) ** 0.5)
 
+    def quantile(self, p: ArrayLike) -> FloatArray:
+        """Skill at levels of its posterior."""
+        if np.isnan(self.n_effective):
+            return self.centre + self.error * stdtrit(self.freedom, p)
+        return np.asarray(betaincinv(*self._counts, p))
+
     def interval(self, ci_prob: float = 0.95) -> tuple[float, float]:
         """Equal-tailed interval; it ends at 0 or 1 where no or every answer is right."""
-        ends = (1 - ci_prob) / 2, (1 + ci_prob) / 2
+        low, high = self.quantile([(1 - ci_prob) / 2, (1 + ci_prob) / 2]).tolist()
         if np.isnan(self.n_effective):
-            low, high = (self.centre + self.error * float(stdtrit(self.freedom, p)) for p in ends)
             return low, high
-        low, high = (float(betaincinv(*self._counts, p)) for p in ends)
         return low if self.centre > 0 else 0.0, high if self.centre < 1 else 1.0
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from bayes_sota.claims.means import Means
+from bayes_sota.claims.printed import reported_means
 
 
 def p_false(a: float, b: float, n: int, correlation: float | None = None, **known) -> float:
@@ -70,3 +71,20 @@ def test_sizes_and_equivalence_are_those_of_the_t_test() -> None:
     found = known.rope(0.005)
     assert found["a_better"] == pytest.approx(law.sf(0.005))
     assert found["b_better"] == pytest.approx(law.cdf(-0.005))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "n", "sd", "r"),
+    [("0.81", "0.80", 100, (0.1, 0.1), 0.3), ("0.9", "0.9", 7, (0.1, 0.2), 0.0),
+     ("1.00", "0.992", 40, (0.0, 0.03), 0.0), ("0.870", "0.85", 100_000, (0.1, 0.2), 0.9)],
+)  # fmt: skip
+def test_the_rounding_of_printed_means_is_averaged(a, b, n, sd, r) -> None:
+    claim = Means(a=float(a), b=float(b), n=n, sd=sd)
+    half, rng = 0.5 * 10.0 ** (2 - max(len(a), len(b))), np.random.default_rng(0)
+    drawn = np.array([[claim.a], [claim.b]]) + rng.uniform(-half, half, (2, 2_000_000))
+    x, y = drawn[:, (drawn[0] >= drawn[1]) & (drawn[0] <= 1)]
+    gap, spread = x - y, np.sqrt(np.dot(sd, sd) - 2 * r * np.prod(sd))
+    p = stats.t.cdf(-gap * np.sqrt(n) / spread, n - 1)
+    found = reported_means(claim, (a, b), r)
+    assert found.p_false == pytest.approx(p.mean(), abs=5 * p.std() / 1000)
+    assert (found.lowest, found.highest) == pytest.approx((p.min(), p.max()), abs=2e-3)

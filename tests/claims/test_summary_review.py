@@ -13,7 +13,7 @@ from scipy import stats
 
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import reported_claim
+from bayes_sota.claims.printed import reported_claim, reported_means
 from bayes_sota.claims.summary_review import (
     PROBABILITIES,
     RESULTS,
@@ -29,7 +29,7 @@ Roe 2022,heart,classification,0.900,0.880,,,,,,,500,0.85,
 Poe 2021,heart,dice,,,0.81,0.80,.1,.1,,,100,,
 Coe 2020,heart,segmentation,,,0.81,0.80,.1,.1,,.7,100,,
 Moe 2019,,mean,,,27.3,26.9,4,4,,.5,100,,
-Noe 2018,,,,,0.81,0.80,,,0.05,,100,,
+Noe 2018,,,,,0.81,0.80,,,0.02,,100,,
 Ode 2017,heart,,,,81,80,,,,,100,,
 """
 
@@ -49,24 +49,25 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
     table = claims_table(review)
     found = table.frame
 
-    def means(a: float, b: float, n: int, **known: Any) -> float:
-        return Means(a=a, b=b, n=n, **known).p_false()
+    def means(a: str, b: str, **known: Any) -> list[float]:
+        of = Means(a=float(a), b=float(b), n=100, **known)
+        ends = (None, 1.0, 0.0) if of.is_open else (None,) * 3
+        return [reported_means(of, (a, b), r).p_false for r in ends]
 
     def of_accuracies(a: str, b: str, *known: float) -> list[float]:
         of = Accuracies(a=float(a), b=float(b), n=500)
         ends = (None, *of.plausible[::-1])
         return [reported_claim(a, b, 500, c).p_false for c in known or ends]
 
-    dice = [means(0.81, 0.80, 100, sd=(0.1, 0.1), known=r) for r in (None, 1.0, 0.0)]
     expected = [
         of_accuracies("0.90", "0.88"),
         of_accuracies("0.95", "0.85"),
         of_accuracies("0.900", "0.880", *[0.85] * 3),
-        dice,
-        [means(0.81, 0.80, 100, sd=(0.1, 0.1), known=0.7)] * 3,
-        [means(27.3, 26.9, 100, sd=(4, 4), known=0.5, bounds=None)] * 3,
-        [means(0.81, 0.80, 100, sd_difference=0.05)] * 3,
-        [means(0.81, 0.80, 100, known=r) for r in (None, 1.0, 0.0)],
+        means("0.81", "0.80", sd=(0.1, 0.1)),
+        means("0.81", "0.80", sd=(0.1, 0.1), known=0.7),
+        means("27.3", "26.9", sd=(4, 4), known=0.5, bounds=None),
+        means("0.81", "0.80", sd_difference=0.02),
+        means("0.81", "0.80"),
     ]
     np.testing.assert_allclose(found[list(PROBABILITIES)], expected, rtol=1e-12)
     assert found["assumption"].tolist() == [
@@ -91,6 +92,8 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
         ("accuracy_a accuracy_b n_test", ("91.3%", "90%", "1000"), ("0.913", "0.900", 1000)),
         ("mean_a mean_b sd_a sd_b n_test metric", ("81%", "80%", 10, 10, 100, "dice"),
          (0.81, 0.80, 0.1, 0.1, 100, "mean")),
+        ("mean_a mean_b sd_a sd_b n_test metric", ("-4.1", "-5.2", 2, 2, 50, "mean"),
+         (-4.1, -5.2, 2, 2, 50, "mean")),
         ("metric accuracy_a accuracy_b mean_a mean_b n_test",
          ("Accuracy", 0.9, 0.88, 0.81, 0.80, 500), ("accuracy", 0.9, 0.88, "", "", 500)),
     ],
@@ -142,7 +145,7 @@ def test_columns_have_other_names(names: str, columns: dict[str, str]) -> None:
     found = claims_table(frame_of(rows, names), **columns)
     of = Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1))
     first, second = found.content["claims"]
-    assert (first["name"], first["p_false"]) == ("x", of.p_false())
+    assert (first["name"], first["p_false"]) == ("x", reported_means(of, ("0.81", "0.80")).p_false)
     assert [row["n_needed"] for row in (first, second)] == [of.size(), None]
     assert list(found.frame["n_needed"].isna()) == [False, True]
     assert [row[-1] for row in found.tables[1].rows] == ["281", ""]

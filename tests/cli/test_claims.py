@@ -61,7 +61,7 @@ def test_numbers_as_people_write_them(capsys):
     assert found["selection"]["p_false_selected"] > 3.5 * found["p_false"]
     assert "The claim that ours (0.90)" in found["text"]
     given = result(capsys, *MEANS, "--sd", "0.1", "0.1", "--pairwise-correlation", "0")
-    in_percent = (MEANS[0], "--mean", "81.0", "80.0", "--sd", "10", "10%", *MEANS[4:])
+    in_percent = (MEANS[0], "--mean", "81", "80", "--sd", "10", "10%", *MEANS[4:])
     same = result(capsys, *in_percent, "--pairwise-correlation", "0")
     different = result(capsys, *MEANS, "--sd-difference", 0.02**0.5)
     assert given["p_false"] == pytest.approx(same["p_false"])

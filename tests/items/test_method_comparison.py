@@ -8,6 +8,7 @@ from scipy import stats
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items import comparison as method_comparison
 from bayes_sota.items.comparison import compare_methods, probability_not_better
+from bayes_sota.items.score import skills_alone
 from bayes_sota.items.student import student_law
 
 
@@ -54,6 +55,17 @@ def test_skills_and_scores_on_fresh_items():
         assert below == pytest.approx(test.pvalue, abs=0.015)
     again, drawn = (np.cov(x.T) for x in (found.replicated, found.draws))
     assert again == pytest.approx(2 * drawn, abs=0.1 * drawn.max())
+
+
+@pytest.mark.parametrize("clusters", [None, [str(i // 5) for i in range(50)]])
+def test_each_method_by_itself_is_what_score_says(clusters):
+    answers = Outcomes(np.arange(50)[:, None] % [1, 16, 2] < [1, 15, 1], clusters=clusters)
+    found, alone = compare_methods(answers, random_seed=0), skills_alone(answers)
+    assert found.interval().tolist() == [[*skill.interval()] for skill in alone]
+    assert found.interval()[0, 1] == found.scores[0] == 1
+    drawn = np.quantile(found.skills, [0.025, 0.975], axis=0).T
+    assert drawn == pytest.approx(found.interval(), abs=1e-3)
+    assert np.all(found.skills.argsort(axis=0) == found.draws.argsort(axis=0))
 
 
 def test_copies_of_items_in_clusters_say_nothing_new():
