@@ -319,19 +319,21 @@ def test_skills_alone_without_luck():
 
 @pytest.mark.slow
 def test_nuts_of_the_model_agrees_with_the_exact_route():
-    """The second anchor is likely, but not surely, a stray."""
+    """Of the same shape; the second anchor is likely, but not surely, a stray."""
     import pymc as pm
 
     board = with_known(BOARD, {"c": 0.90, "d": Known(0.915, n_test=5000)}, only=["d"])
-    exact = board_posterior(board, random_seed=0).draws
+    exact = board_posterior(board, random_seed=0, draws=16_000)
     model = bs.leaderboard.build_model(board)
+    is_same = exact.skills.parameters.family == int(model["family"].get_value())
     assert {v.name for v in model.observed_RVs} == {"score", "anchor_residual"}
     with model:
         trace = pm.sample(init="adapt_diag", random_seed=1, progressbar=False, chains=2)
     tree = bs.leaderboard.complete(trace, board, model=model)
     for name in ("theta_sota", "winner_skill", "shift", "rho"):
-        drawn, sd = tree["posterior"][name].values, exact[name].std()
-        assert abs(drawn.mean() - exact[name].mean()) < 0.15 * sd, name
+        drawn, same = tree["posterior"][name].values, exact.draws[name][is_same]
+        sd = same.std()
+        assert abs(drawn.mean() - same.mean()) < 0.15 * sd, name
         assert_allclose(drawn.std(), sd, rtol=0.1)
 
 
