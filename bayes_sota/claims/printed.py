@@ -80,22 +80,32 @@ def sds_as_shares(sds: Sequence[float], in_percent: bool) -> tuple[list[float], 
 
 
 @dataclass(frozen=True)
-class PrintedClaim:
-    """Counts that print alike, and the probability that the claim is false.
+class Printed:
+    """Probability that a claim is false, over all numbers that print alike.
 
     Attributes
     ----------
     p_false : float
-        Averaged over the counts that print so.
+        Averaged over these numbers.
     lowest, highest : float
-        Over these counts, under the same assumption about the congruence.
-    counts_a, counts_b : (int, int)
-        Fewest and most items that each got right.
+        Over these numbers, under the same assumption about the congruence or the correlation.
     """
 
     p_false: float
     lowest: float
     highest: float
+
+
+@dataclass(frozen=True)
+class PrintedClaim(Printed):
+    """The same of accuracies, and the counts that print alike.
+
+    Attributes
+    ----------
+    counts_a, counts_b : (int, int)
+        Fewest and most items that each got right.
+    """
+
     counts_a: tuple[int, int]
     counts_b: tuple[int, int]
 
@@ -169,23 +179,15 @@ def _counts(low: float, high: int) -> tuple[FloatArray, FloatArray]:
 
 
 @dataclass(frozen=True)
-class PrintedMeans:
-    """Means that print alike, and the probability that the claim is false.
+class PrintedMeans(Printed):
+    """The same of means, and the means that print alike.
 
     Attributes
     ----------
-    p_false : float
-        Averaged over the means that print so.
-    lowest, highest : float
-        With the largest and with the smallest difference, under the same assumption about the
-        correlation.
     means_a, means_b : (float, float)
         Least and largest mean of each.
     """
 
-    p_false: float
-    lowest: float
-    highest: float
     means_a: tuple[float, float]
     means_b: tuple[float, float]
 

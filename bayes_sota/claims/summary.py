@@ -15,12 +15,7 @@ import numpy as np
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim, congruence_bounds
 from bayes_sota.claims.means import Means
-from bayes_sota.claims.printed import (
-    PrintedClaim,
-    PrintedMeans,
-    reported_claim,
-    reported_means,
-)
+from bayes_sota.claims.printed import Printed, reported_claim, reported_means
 from bayes_sota.core.arguments import checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
@@ -189,10 +184,8 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
     return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
 
 
-def as_printed(
-    claim: Claim, printed: tuple[str, str]
-) -> Callable[[float | None], PrintedClaim | PrintedMeans]:
-    """Return what the two printed numbers say, as a function of the unknown, which may be None."""
+def as_printed(claim: Claim, printed: tuple[str, str]) -> Callable[[float | None], Printed]:
+    """P(false) of the two printed numbers, as a function of the unknown, which may be None."""
     if isinstance(claim, Means):
         return partial(reported_means, claim, printed)
     return partial(reported_claim, *printed, claim.n)

@@ -208,9 +208,10 @@ def _judged(
             continue
         percent |= in_percent
         digits = max(len(text.partition(".")[2]) for text in printed)
-        has_unit = isinstance(claim, Means) and claim.bounds is None
-        found = judged(claim, level, printed if digits > 1 - has_unit else None)
-        averages += [table.lines[row]] * (found.get("rounding", claim) is None)
+        fewest = 1 if isinstance(claim, Means) and claim.bounds is None else 2
+        found = judged(claim, level, printed if digits >= fewest else None)
+        if "rounding" in found and found["rounding"] is None:
+            averages.append(table.lines[row])
         assumption = f"{claim.unknown} {claim.assumption}"
         if isinstance(claim, Means) and claim.imputed:
             assumption += _IMPUTED

@@ -119,7 +119,17 @@ def segmentation(
 @option("--pairs", is_flag=True, help="Compare all pairs, adjusted for their number.")
 @option("--by", choices=["task"], help="Compare in every task, shrunk towards all tasks.")
 def responses(
-    files: tuple[Path, ...], pair: Any, margin: float | None, require: Any, known: Any, **asked: Any
+    files: tuple[Path, ...],
+    pair: Any,
+    margin: float | None,
+    require: Any,
+    pairs: bool,
+    by: str | None,
+    prob: float,
+    seed: int,
+    known: dict[str, Any],
+    reading: dict[str, Any],
+    **asked: Any,
 ) -> Answer:
     """From per-item outcomes; with --pair and --require, a gate.
 
@@ -129,8 +139,7 @@ def responses(
     of inspect_ai. Files are joined on the item. If the scores are of methods on data sets, the data
     sets are the items.
     """
-    pairs, by, reading = map(asked.pop, ("pairs", "by", "reading"))
-    settings: Any = {"ci_prob": asked.pop("prob"), "random_seed": asked.pop("seed")}
+    settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if pairs and (pair or by):
         raise InputError("--pairs compares all methods on all items: leave out --pair and --by")
     if pair is None and (margin or require):

@@ -36,13 +36,13 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
         """The command of a name, imported now."""
+        if name in _ABOUT:
+            module = import_module(f"bayes_sota.cli.{_MODULES.get(name, name)}")
+            found: click.Command = getattr(module, name)
+            return found
         if fix := _new_form(name):
             raise click.UsageError(f"No such command {name!r}; {fix}", ctx)
-        if name not in _ABOUT:
-            return self.commands.get(name)
-        module = import_module(f"bayes_sota.cli.{_MODULES.get(name, name)}")
-        found: click.Command = getattr(module, name)
-        return found
+        return self.commands.get(name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Their questions, without an import."""

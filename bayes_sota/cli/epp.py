@@ -38,7 +38,16 @@ _PLAN = (
 @option("--plan", limits=Range(0, 100, open_low=True), metavar="SE", rare=True, help=_PLAN)
 @option("--bayes", is_flag=True, help="P(best) and ranks by a Bayesian model.")
 def epp(
-    files: tuple[Path, ...], test: Any, pairs: bool, prob: float, seed: int, **asked: Any
+    files: tuple[Path, ...],
+    players: Any,
+    test: tuple[tuple[str, str], ...],
+    pairs: bool,
+    plan: float | None,
+    bayes: bool,
+    prob: float,
+    seed: int,
+    reading: dict[str, Any],
+    **asked: Any,
 ) -> Answer:
     """EPP meta-scores: skills of players (models) over the rounds (splits, tasks) of a tournament.
 
@@ -47,7 +56,6 @@ def epp(
     tie); or results of lm-evaluation-harness, one file per model.
     Standard errors are clustered by round: matches of one round share its scores.
     """
-    players, plan, bayes, reading = map(asked.pop, ("players", "plan", "bayes", "reading"))
     if bayes and plan is not None:
         raise InputError("--plan is for maximum likelihood: leave out --bayes")
     found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)

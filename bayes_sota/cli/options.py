@@ -191,7 +191,7 @@ SHARED: dict[str, Option] = {
         Option(["--standard-error"], "Standard error of one score.", limits=POSITIVE, rare=True),
         Option(["--n-positive"], "Positive test items, for auc.", limits=COUNT, rare=True),
         Option(["--new"], "New units that skill refers to.", choices=["items", "runs", "tasks"]),
-        Option(["--average"], "What has equal weight.", metavar=_AVERAGES, callback=_average),
+        Option(["--average"], "Units of equal weight.", metavar=_AVERAGES, callback=_average),
         Option(["--domain"], "Kind of classifiers, for the prior of rho.", choices=DOMAINS),
         Option(["--field"], "Kind of entries, for the prior of rho.", choices=KINDS_OF_FIELD),
         Option(["--column"], _COLUMN, multiple=True, metavar="ROLE=NAME", callback=_roles),

@@ -47,17 +47,15 @@ def score(
 def _of_files(
     files: tuple[Path, ...], new: Any, metric: Any, average: Any, known: Any, reading: Any
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Skills, and what is said of them."""
+    """Skills, and the facts that their report prints."""
     from bayes_sota.cli.reading import with_anchors
-    from bayes_sota.data.answers import outcomes_of
+    from bayes_sota.data.answers import outcomes_of, scores_of_items
     from bayes_sota.data.item_values import parse_passes
-    from bayes_sota.data.reading import read_tidy
     from bayes_sota.items.score import has_counts, skills_alone, skills_of_shares
     from bayes_sota.leaderboard.anchors import notes_of_anchors, without_luck
 
     passes = parse_passes(metric)
-    of_log = {} if passes or metric in (None, "auc", "mean", "rmse") else {"score": metric}
-    tidy = read_tidy(files, **reading | of_log)
+    tidy = scores_of_items(files, metric, **reading)
     if new in (None, "items") and has_counts(tidy):
         note_unused("scores and their numbers of items", *KNOWN)
         described: Any = {"notes": [tidy.sentence, *tidy.notes]}

@@ -94,7 +94,7 @@ class Study:
         self.learners = {str(name): learner for name, learner in self.learners.items()}
         for name, learner in self.learners.items():
             if isinstance(learner, type) or not hasattr(learner, "get_params"):
-                problem = f"learner {quoted(name)} is no estimator of scikit-learn"
+                problem = f"learner {quoted(name)} is not an estimator of scikit-learn"
                 raise InputError(f"{problem}, got {plain_text(learner, 40)}")
         self.labels = np.asarray(self.labels)
         if hasattr(self.rows, "tocsr"):

@@ -51,7 +51,7 @@ def report_comparison(
     """
     posterior, attributes = dataset_of(tree, "posterior"), tree.attrs
     if "task_difference" not in posterior:
-        raise InputError("this is no comparison of learners", fix="sample_comparison makes one")
+        raise InputError("this is not a comparison of learners", fix="sample_comparison makes one")
     names, tasks = (posterior[dim].values.astype(str).tolist() for dim in ("learner", "task"))
     pairs = list(_pairs(tree, ci_prob))
     effect, best = compared_effects(posterior), tree["point_estimate"].to_dataset()

@@ -79,10 +79,22 @@ def read_outcomes(
     >>> answers.notes
     ('Read: units from "item", scores of 2 entries from "tree", "forest".',)
     """
+    tidy = scores_of_items(sources, metric, use, leave_out, direction, **roles)
+    return outcomes_of(tidy, metric=metric, average=average, new=new)
+
+
+def scores_of_items(
+    sources: Any,
+    metric: str | None = None,
+    use: Sequence[str] | None = None,
+    leave_out: Sequence[str] = (),
+    direction: Direction = None,
+    **roles: str,
+) -> Tidy:
+    """Scores as ``read_outcomes`` reads them, before they are answers or numbers of items."""
     if metric and metric not in _METRICS and parse_passes(metric) is None:
         roles["score"] = metric
-    tidy = read_tidy(sources, use, leave_out, direction, **roles)
-    return outcomes_of(tidy, metric=metric, average=average, new=new)
+    return read_tidy(sources, use, leave_out, direction, **roles)
 
 
 def read_weights(source: Any) -> dict[str, float]:

@@ -134,10 +134,10 @@ def has_counts(tidy: Tidy) -> bool:
     titles = {tidy.titles[0], *tidy.labels.get("metric", ())} if tidy.titles else {""}
     if "n" not in tidy.numbers or tidy.lower_is_better or set(map(measure, titles)) != {"accuracy"}:
         return False
-    known = np.all(tidy.numbers["n"] >= 1) and np.all((tidy.value >= 0) & (tidy.value <= 1))
-    if "task" not in tidy.labels or tidy.layout == "board":
-        return bool(known) and tidy.layout == "board"
-    return bool(known) and tidy.layout != "pair" and tidy.unit == "task"
+    of_tasks = "task" in tidy.labels and tidy.unit == "task" and tidy.layout != "pair"
+    if tidy.layout != "board" and not of_tasks:
+        return False
+    return bool(np.all((tidy.numbers["n"] >= 1) & (tidy.value >= 0) & (tidy.value <= 1)))
 
 
 def skills_of_shares(tidy: Tidy, average: Averaging | None = None) -> list[Skill]:

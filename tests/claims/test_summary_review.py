@@ -99,7 +99,7 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
     ],
 )  # fmt: skip
 def test_numbers_as_people_write_them(columns, row, plain) -> None:
-    """What is refused: ``tests/data/wrong.json``."""
+    """``tests/data/wrong.json`` has the rows that are refused."""
     found, same = (claims_table(frame_of([one], columns)).frame for one in (row, plain))
     assert found["p_false"].tolist() == same["p_false"].tolist()
 

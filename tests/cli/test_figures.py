@@ -26,7 +26,7 @@ CODE = re.compile(r"[a-z]+_[a-z]+|\btheta|\brho\b|P\(theta\)")
 
 
 def artist(figure, label, variable):
-    """What was drawn under a label of a collection."""
+    """Artist that was drawn under a label of a collection."""
     return figure.viz[label][variable].item()
 
 

@@ -141,7 +141,10 @@ def test_a_rule_sees_the_iterations_in_order_and_ends_the_run() -> None:
         ({"scoring": "roc_auk"}, 'no score "roc_auk"; did you mean "roc_auc"'),
         ({"rule": "speerman"}, "must be one of spearman, .* did you mean .spearman"),
         ({"estimators": [GaussianNB()]}, "learners are a dict of their names, got .GaussianNB"),
-        ({"estimators": {"nb": GaussianNB}}, '"nb" is no estimator of scikit-learn, got <class'),
+        (
+            {"estimators": {"nb": GaussianNB}},
+            '"nb" is not an estimator of scikit-learn, got <class',
+        ),
         ({"y": np.where(Y == 1, "a", pd.NA)}, "the label of item . is missing"),
         ({"y": np.array(["a", 2] * 120, object)}, "all numbers or all words"),
         ({"scoring": lambda *_: float("nan")}, ".nb. failed in every .* the score is nan"),
