@@ -231,7 +231,7 @@ class Accuracies(Claim):
             "posterior": gammas / gammas.sum(axis=1, keepdims=True),
             "prior": rng.dirichlet(np.ones(4), size),
         }
-        found: dict[str, dict[str, FloatArray]] = {"log_prior": {"p": np.full(size, np.log(6))}}
+        found = dict[str, dict[str, FloatArray]]()
         for name, p in drawn.items():
             table = rng.multinomial(self.n, p)
             fresh = table[:, [1, 2]] + table[:, [0]]

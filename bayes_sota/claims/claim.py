@@ -24,7 +24,6 @@ from scipy.special import expit, logit
 from bayes_sota.core.arguments import ASSURANCE, LEVEL, TRIES, Range, check_choice
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.printed_scores import LEAST_PERCENT
 
 MOST_ITEMS = 10**9
 _NODES = 64  # of the unknown
@@ -35,10 +34,6 @@ _CELLS = 2**48  # of the unknown, in which the least value that is enough is fou
 type Truth = tuple[FloatArray, ...]
 _legendre = cache(np.polynomial.legendre.leggauss)
 _LARGEST_RATIO = 1e120
-_OTHER_UNIT = (
-    "means in another unit, such as HD95 in mm, have the metric mean in a table for claim batch, "
-    "and bounds=None in Python"
-)
 SLACK = 1e-9  # by which rounding errors may pass a bound
 
 Congruence = float | Literal["min", "max", "independent"] | None
@@ -258,8 +253,6 @@ def checked_pair(
     allowed = Range(*bounds or (-np.inf, np.inf))
     for value in (of_a, of_b):
         wrong = value[~((value >= allowed.low) & (value <= allowed.high) & np.isfinite(value))]
-        if wrong.size and what == "mean" and wrong[0] < LEAST_PERCENT:
-            raise InputError(f"a {what} is {allowed}, got {wrong[0]:g}; {_OTHER_UNIT}")
         if wrong.size:
             raise allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
     if np.any(of_a < of_b):

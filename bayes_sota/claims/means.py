@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtri, ndtr, ndtri, stdtr, stdtrit
 
 from bayes_sota.claims.claim import Claim, Truth, checked_pair, gauss
-from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
+from bayes_sota.core.arguments import NOT_NEGATIVE, PAIRWISE, POSITIVE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
@@ -57,7 +57,7 @@ class Means(Claim):
     n : int
         Number of cases.
     known : float, optional
-        Correlation of the two methods' cases. Default: averaged, uniform over ``correlations``.
+        Correlation of the two methods' cases. Default: averaged, uniform over 0 to 1.
     sd : (float, float), optional
         Standard deviations of A's and of B's cases. Where neither these nor ``sd_difference`` are
         reported they are imputed by ``imputed_sd``.
@@ -65,14 +65,12 @@ class Means(Claim):
         Standard deviation of the differences of cases, where it is known.
     bounds : (float, float), optional
         Range of a case; None for an unbounded metric.
-    correlations : (float, float)
-        Range over which a correlation that is not known is averaged.
 
     Raises
     ------
     InputError
         A below B, standard deviations that are negative or impossible for a bounded mean,
-        correlations outside [-1, 1], fewer than two cases.
+        a correlation outside [-1, 1], fewer than two cases.
 
     Examples
     --------
@@ -87,7 +85,6 @@ class Means(Claim):
     sd: tuple[float, float] | None = None
     sd_difference: float | None = None
     bounds: tuple[float, float] | None = (0.0, 1.0)
-    correlations: tuple[float, float] = (0.0, 1.0)
 
     unknown: ClassVar[str] = "correlation"
     item: ClassVar[str] = "case"
@@ -95,10 +92,8 @@ class Means(Claim):
 
     def __post_init__(self) -> None:
         checked_pair(self.a, self.b, self.n, "mean", self.bounds)
-        low, high = self.correlations
-        if not -1 <= low < high <= 1 or not -1 <= (self.known or 0) <= 1:
-            given = self.correlations if self.known is None else f"{self.known:g}"
-            raise InputError(f"correlations lie in [-1, 1], got {given}")
+        if self.known is not None:
+            PAIRWISE.check(self.known, "known")
         if self.sd_difference is not None:
             POSITIVE.check(self.sd_difference, "sd_difference")
             if not (self.sd is None and self.known is None):
@@ -139,7 +134,7 @@ class Means(Claim):
     @property
     def ends(self) -> tuple[float, float]:
         """Least and largest correlation; nothing is unknown where the differences are known."""
-        return self.correlations if self.sd_difference is None else (0.0, 0.0)
+        return (0.0, 1.0) if self.sd_difference is None else (0.0, 0.0)
 
     def _spread(self, unknown: ArrayLike) -> FloatArray:
         """Standard deviation of the differences of cases."""

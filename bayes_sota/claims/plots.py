@@ -80,7 +80,7 @@ def plot_claims(report: Report, **pc_kwargs: Any) -> PlotCollection:
     rows, level = report.content["claims"], report.content["level"]
     marks = [
         {
-            "name": row["name"] + f" ({row['group']})" * bool(row["group"]),
+            "name": row["name"],
             "mean": row["p_false"],
             "interval": (row["p_false_lowest"], row["p_false_highest"]),
             "weak": row["verdict"] == "supported",

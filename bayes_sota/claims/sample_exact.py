@@ -57,12 +57,12 @@ def claim_tree(
     -------
     xarray.DataTree
         For accuracies ``posterior`` and ``prior`` with ``p`` (outcome), ``skill`` (classifier),
-        ``difference`` and ``congruence`` (of items to come), ``log_prior`` of ``p``;
-        ``observed_data``, ``posterior_predictive`` and ``prior_predictive`` with ``accuracy``
-        (classifier). For means, whose prior is improper, ``posterior`` with ``difference``,
-        ``sd_difference`` and, where it matters, ``correlation`` of the cases; ``observed_data`` and
-        ``posterior_predictive`` with ``mean_difference`` (claim); ``constant_data`` with ``mean``.
-        Predictions are of as many fresh items. ``point_estimate`` has the exact ``p_false``.
+        ``difference`` and ``congruence`` (of items to come); ``observed_data``,
+        ``posterior_predictive`` and ``prior_predictive`` with ``accuracy`` (classifier). For means,
+        whose prior is improper, ``posterior`` with ``difference``, ``sd_difference`` and, where it
+        matters, ``correlation`` of the cases; ``observed_data`` and ``posterior_predictive`` with
+        ``mean_difference`` (claim); ``constant_data`` with ``mean``. Predictions are of as many
+        fresh items. ``point_estimate`` has the exact ``p_false``.
 
     Examples
     --------
@@ -163,9 +163,8 @@ def _exact_tree(
     labels = {dim: list(names) for dim, names in coords.items()}
     groups = {}
     for name, values in drawn.items():
-        own = {} if name == "log_prior" else dims  # a number for each draw
         kept = {key: draws[: len(draws) // _CHAINS * _CHAINS] for key, draws in values.items()}
-        groups[name] = lay_out(kept, _CHAINS, own, labels)
+        groups[name] = lay_out(kept, _CHAINS, dims, labels)
     for name, numbers in fixed.items():  # as one draw of one chain, which are dropped
         single = lay_out({key: np.array([x]) for key, x in numbers.items()}, 1, dims, labels)
         groups[name] = single.isel(chain=0, draw=0, drop=True, missing_dims="ignore")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.claims.accuracies import Accuracies
-from bayes_sota.claims.claim import DOMAINS, Claim, congruence_bounds
+from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import Printed, reported_claim, reported_means
 from bayes_sota.core.arguments import checked_width
@@ -24,9 +24,6 @@ from bayes_sota.core.text import as_sentences, counted, in_points
 
 _COARSE = 9  # points of the sensitivity in a table
 _USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
-_AROUND = 4  # times the sizes that matter
-_MUCH = 1.5  # times that rounding moves a number of items
-type Sizes = Sequence[int | None]
 LAWS = {
     "congruence": "Dirichlet posterior of the paired outcomes, flat prior",
     "correlation": "Student t of the paired means",
@@ -107,7 +104,7 @@ def report_claim(
         ``frame`` is the curve, ``about`` the claim. ``content`` has P(false) and its range over
         what is not reported, ``verdict`` ("supported", "not supported" or "depends on the
         congruence"), what the level needs of it, and items: ``n_test_needed`` at several levels,
-        ``n_test_range`` at ``level``, ``by_n_test``.
+        ``n_test_range`` at ``level``.
 
     Examples
     --------
@@ -125,12 +122,9 @@ def report_claim(
         "n_test": claim.n,
         f"{claim.unknown}_needed": _needed(claim, level, found, printed),
         "sensitivity": claim.curve(_COARSE).tolist() if claim.ends[0] < claim.ends[1] else [],
-        "by_n_test": [[n, claim.p_false(n)] for n in _round_sizes(claim.n, needed)],
         "n_test_needed": needed,
         "n_test_range": [*claim.size_range(level)],
     }
-    if found.get("rounding"):
-        content["n_test_rounding"] = sizes_as_printed(claim, found["rounding"], level)
     if rope is not None:
         checked_width(rope, "rope", shares=claim.unknown == "congruence")
         content["rope"] = claim.rope(rope)
@@ -140,21 +134,15 @@ def report_claim(
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
     assumed = [*assumptions(claim)]
     wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
-    varied = {
-        claim.unknown: [(f"{u:.4f}", p) for u, p in content["sensitivity"]],
-        f"{claim.item}s": [(f"{n:,}", p) for n, p in content["by_n_test"]],
-    }
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
+    rows = [[f"{u:.4f}", chance(p, level)] for u, p in content["sensitivity"]]
+    table = Table([claim.unknown, "P(false)"], rows, f"By {claim.unknown}{exact}")
     return claim_report(
         content,
         said,
         LAWS[claim.unknown],
         make_frame=lambda: frame_of([{claim.unknown: u, "p_false": p} for u, p in claim.curve()]),
-        tables=[
-            Table([by, "P(false)"], [[x, chance(p, level)] for x, p in rows], f"By {by}{exact}")
-            for by, rows in varied.items()
-            if rows
-        ],
+        tables=[table] if rows else [],
         legend=assumed,
         paragraph=[*said, *assumed, *wanted * claim.is_open, *as_sentences(content["notes"])],
         about=claim,
@@ -199,37 +187,6 @@ def _needed(
         return claim.needed(level)
     at = as_printed(claim, printed)
     return claim.needed(level, lambda unknown: at(unknown).p_false)
-
-
-def sizes_as_printed(claim: Claim, rounded: Mapping[str, Any], level: float) -> Sizes:
-    """``size`` with the widest and with the narrowest gap that prints so.
-
-    Examples
-    --------
-    >>> claim = Accuracies(a=0.90, b=0.88, n=500)
-    >>> sizes_as_printed(claim, {"counts_a": (448, 452), "counts_b": (438, 442)}, 0.05)
-    (436, 2222)
-    """
-    of_means = isinstance(claim, Means)
-    kind, n = ("means", 1) if of_means else ("counts", claim.n)
-    (low_a, high_a), (low_b, high_b) = rounded[f"{kind}_a"], rounded[f"{kind}_b"]
-    ends = []
-    for a, b in ((high_a / n, low_b / n), (low_a / n, min(low_a, high_b) / n)):
-        known: dict[str, Any] = {}
-        if isinstance(claim, Means):
-            known = {"sd": None if claim.sd_difference else claim.spreads, "bounds": None}
-        elif claim.known is not None:
-            known = {"known": float(np.clip(claim.known, *congruence_bounds(a, b)))}
-        ends.append(replace(claim, a=a, b=b, **known).size(level))
-    return ends[0], ends[1]
-
-
-def _round_sizes(n: int, needed: Sequence[tuple[float, int | None]]) -> list[int]:
-    """1, 2 and 5 times the powers of ten about the sizes that matter, and the one that was used."""
-    known = [n, *(size for _, size in needed if size is not None)]
-    least, most = max(2.0, min(known) / _AROUND), _AROUND * max(known)
-    steps = [factor * 10**decade for decade in range(len(str(most))) for factor in (1, 2, 5)]
-    return sorted({n, *(size for size in steps if least <= size <= most)})
 
 
 def content_of(claim: Claim, level: float, notes: Sequence[str]) -> dict[str, Any]:
@@ -286,7 +243,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
     yield (
         f"The claim that {a} ({numbers[0]}) outperforms {b} ({numbers[1]}) on "
         f"{counted(claim.n, claim.item)} is false with probability {p}"
-        f"{varying({claim.unknown: (chance(low, level), chance(high, level))})}."
+        f"{varying(claim, chance(low, level), chance(high, level))}."
     )
     verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
     if not verdict.startswith("depends"):
@@ -299,11 +256,8 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         if claim.unknown == "correlation":
             only = f"their cases correlate by at least {rounded_up(needed, 3)}"
         yield f"It is supported at {level:g} only if {only}."
-    size, ranges = dict(content["n_test_needed"])[level], {claim.unknown: content["n_test_range"]}
-    least, most = content.get("n_test_rounding", (size, size))
-    if size and (most is None or max(size / least, most / size) > _MUCH):
-        ranges["rounding"] = least, most
-    yield said_of_size(claim, "the same numbers", level, size, ranges)
+    sizes = dict(content["n_test_needed"])[level], *content["n_test_range"]
+    yield said_of_size(claim, "the same numbers", level, sizes)
     if rounded := content.get("rounding"):
         lowest, highest, exact = (chance(rounded[k], level) for k in ("lowest", "highest", "exact"))
         if lowest != highest:
@@ -333,25 +287,24 @@ def said_of_rope(rope: dict[str, float], shares: bool) -> str:
     return f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) {worse}."
 
 
-def said_of_size(
-    claim: Claim, numbers: str, level: float, size: int | None, ranges: Mapping[str, Sizes]
-) -> str:
-    """Number of items at which these numbers support a claim, and its ranges."""
+def said_of_size(claim: Claim, numbers: str, level: float, sizes: Sequence[int | None]) -> str:
+    """Number of items at which these numbers support a claim, and its range."""
+    size, *ends = sizes
     enough = "no number of" if size is None else f"{size:,}"
-    ends = {of: ["endless" if n is None else f"{n:,}" for n in ns] for of, ns in ranges.items()}
-    return f"With {numbers} P(false) falls to {level:g} at {enough} {claim.item}s{varying(ends)}."
+    low, high = ("endless" if n is None else f"{n:,}" for n in ends)
+    among = varying(claim, low, high)
+    return f"With {numbers} P(false) falls to {level:g} at {enough} {claim.item}s{among}."
 
 
-def varying(ends: Mapping[str, Sequence[str]]) -> str:
-    """Ranges in parentheses by what they depend on, where that matters.
+def varying(claim: Claim, low: str, high: str) -> str:
+    """Range over what is not reported, in parentheses, where that matters.
 
     Examples
     --------
-    >>> varying({"congruence": ("167", "1,492"), "rounding": ("1", "1")})
+    >>> varying(Accuracies(a=0.90, b=0.88, n=500), "167", "1,492")
     ' (167 to 1,492, depending on the congruence)'
     """
-    parts = [f"{x} to {y}, depending on the {of}" for of, (x, y) in ends.items() if x != y]
-    return f" ({'; '.join(parts)})" * bool(parts)
+    return f" ({low} to {high}, depending on the {claim.unknown})" * (low != high)
 
 
 def rounded_up(value: float, digits: int) -> str:

@@ -75,8 +75,8 @@ def report_plan(
     if not claim.b:
         numbers = f"a gap of {claim.a:g}"
     aim = f"the claim with probability {power:g}"
-    ranges = {claim.unknown: content["n_needed_range"]}
-    said = [said_of_size(claim, numbers, level, content["n_needed"], ranges)]
+    sizes = content["n_needed"], *content["n_needed_range"]
+    said = [said_of_size(claim, numbers, level, sizes)]
     if content["n_for_power"] is not None:
         size = counted(content["n_for_power"], claim.item)
         said.append(f"If that is the true difference, {size} lead to {aim}.")

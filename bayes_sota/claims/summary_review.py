@@ -1,4 +1,4 @@
-r"""A review of claims that "A outperforms B": how many may be false, claim by claim and by group.
+r"""A review of claims that "A outperforms B": how many may be false, and which.
 
 Every row of a table is a ``Claim``: P(false), averaged over what is not reported, and its range
 over all that is possible, as *Claims Reloaded* (after Christodoulou et al. 2025, arXiv 2505.04720)
@@ -36,7 +36,7 @@ _SPREADS = ("sd_a", "sd_b", "sd_difference")
 _NUMBERS = (*_ACCURACIES, *_MEANS, *_SPREADS, "pairwise_correlation", "congruence", "n_test")
 _SIDES = {"accuracy": "accuracy acc", "mean": "mean dice dsc", "sd": "sd std"}
 _WORDS = {  # of columns; of several the first in a list counts
-    **{role: [key(role)] for role in (*_NUMBERS, "metric", "group")},
+    **{role: [key(role)] for role in (*_NUMBERS, "metric")},
     **{
         f"{role}_{side}": [word + side for word in words.split()]
         for role, words in _SIDES.items()
@@ -65,8 +65,8 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
         winner and of the other, or ``mean_a`` and ``mean_b`` of cases (Dice) with ``sd_a`` and
         ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy" or
         "classification"; "dice" or "segmentation"; "mean" of cases outside [0, 1]),
-        ``congruence``, ``pairwise_correlation``, ``group``, and a name ("name", "paper", "claim" or
-        "title"). All other columns pass through.
+        ``congruence``, ``pairwise_correlation``, and a name ("name", "paper", "claim" or "title").
+        All other columns pass through.
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
     **columns : str
@@ -79,8 +79,8 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
         that is possible), assumption, verdict ("supported" if the highest is at most ``level``,
         "not supported" if the lowest exceeds it, else "depends on the congruence" or "depends on
         the correlation") and n_needed, the items at which p_false falls to ``level`` with the same
-        numbers. ``content`` has the counts of all claims and of each group: ``n``
-        above the level, their share with its 95 % interval, and ``expected_false``, the sum.
+        numbers. ``content`` has the counts of all claims: ``n`` above the level, their share with
+        its 95 % interval, and ``expected_false``, the sum.
 
     Raises
     ------
@@ -104,8 +104,7 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
     found = pd.DataFrame(rows, index=frame.index).astype({"n_needed": "Int64"})
-    whole, parts = _summary(None, found, level), found.groupby("group", sort=False)
-    of_groups = [_summary(str(name), part, level) for name, part in parts]
+    whole = _summary(found, level)
     said = _finding(whole, level)
     read = describe_parts(table, [f"claims from {listed(used.values())}"], [*used.values()])
     legend = (
@@ -118,7 +117,6 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
             "level": float(level),
             "finding": " ".join(said),
             "all": whole,
-            "groups": of_groups,
             "claims": rows,
             "notes": [read, *table.notes, *notes],
         },
@@ -127,9 +125,8 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
         make_frame=lambda: frame.assign(**found[[*RESULTS]]),
         tables=[
             table_of(
-                [whole, *of_groups],
+                [whole],
                 {
-                    "group": lambda row: row["group"] or "all",
                     "claims": lambda row: f"{row['n_claims']:,}",
                     "averaged": partial(_above, "p_false"),
                     "at the lowest": partial(_above, "p_false_lowest"),
@@ -141,7 +138,6 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
                 rows,
                 {
                     "claim": "name",
-                    "group": "group",
                     "P(false)": lambda row: chance(row["p_false"], level),
                     "range": lambda row: " to ".join(chance(row[k], level) for k in RANGE),
                     "verdict": "verdict",
@@ -182,7 +178,7 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
 def _judged(
     table: Table, used: Mapping[str, str], level: float
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Results of the rows, with their names and groups, and notes.
+    """Results of the rows, with their names, and notes.
 
     Rows that are no claims are one error.
     """
@@ -194,12 +190,12 @@ def _judged(
                 "error times sqrt(n_test))"
             )
             raise table.bad_cells(used[role], with_error.tolist(), problem)
-    texts: dict[str, Any] = {"metric": [""] * len(table), "group": [None] * len(table)}
+    texts: dict[str, Any] = {"metric": [""] * len(table)}
     texts["name"] = [f"row {row}" for row in range(1, len(table) + 1)]
     for role in texts.keys() & used.keys():
         texts[role] = pd.Series(table.columns[used[role]], dtype=object).fillna("").astype(str)
     rows, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
-    for row, (metric, group, name) in enumerate(zip(*texts.values(), strict=True)):
+    for row, (metric, name) in enumerate(zip(*texts.values(), strict=True)):
         cells = {role: of.texts[row] for role, of in numbers.items() if of.texts[row]}
         try:
             claim, printed, in_percent = _claim(cells, metric.strip().lower())
@@ -217,8 +213,7 @@ def _judged(
             assumption += _IMPUTED
         ends, verdict = found["p_false_range"], found["verdict"]
         values = found["p_false"], *ends, assumption, verdict, claim.size(level)
-        labels = {"row": row + 1, "name": name, "group": "(none)" if group == "" else group}
-        rows.append(dict(zip(RESULTS, values, strict=True)) | labels)
+        rows.append(dict(zip(RESULTS, values, strict=True)) | {"row": row + 1, "name": name})
     if problems:
         unusable = f"{len(problems):,} of {counted(len(table), 'row')} cannot be used"
         fix = "correct them or leave them out"
@@ -267,15 +262,15 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bo
     return Means(a=a, b=b, n=n, bounds=bounds, **known), printed, bool(notes)
 
 
-def _summary(group: str | None, rows: pd.DataFrame, level: float) -> dict[str, Any]:
-    """How many claims of a group are above the level, by each of their probabilities."""
+def _summary(rows: pd.DataFrame, level: float) -> dict[str, Any]:
+    """How many claims are above the level, by each of their probabilities."""
     above, m = dict[str, Any](), len(rows)
     for name in PROBABILITIES:
         k = int((rows[name] > level).sum())
         interval = share_interval(k, m)
         expected = {"expected_false": float(rows[name].sum())}
         above[name] = {"n": k, "share": k / m, "interval": [*interval], **expected}
-    return {"group": group, "n_claims": m, "above_level": above}
+    return {"n_claims": m, "above_level": above}
 
 
 def share_interval(count: int, size: int) -> tuple[float, float]:

@@ -48,7 +48,6 @@ def result(capsys, *arguments):
 )
 def test_published_numbers(capsys, option, expected):
     found = result(capsys, *REPORTED, *option)
-    assert found["rounding"]["counts_a"] == [448, 452]
     assert found["rounding"]["exact"] == pytest.approx(expected, abs=5e-4)
     assert found["rounding"]["lowest"] < found["p_false"] < found["rounding"]["highest"]
 
@@ -81,7 +80,7 @@ def test_files_in_and_out(capsys, folder):
     assert bs.read_result("a.nc")["posterior"]["skill"].sizes["classifier"] == 3
     code, out, error = run(capsys, "batch", "review.csv", "--save", "out.csv", "--save", "f.png")
     assert (code, error) == (0, "")
-    assert all(part in out for part in ("0.10 ", "Of 3 claims", "support 1:", "skin "))
+    assert all(part in out for part in ("0.10 ", "Of 3 claims", "support 1:"))
     rows = list(csv.DictReader((folder / "out.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["paper"] for row in rows] == ["Li, 2024", "Doe", "'=1+1"]
     assert rows[1]["verdict"] == "supported"

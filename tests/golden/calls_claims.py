@@ -51,7 +51,7 @@ for _name, (_a, _b, _n) in PRINTED.items():
 def report():
     claim = Accuracies(a=0.91, b=0.90, n=5000)
     found = claims.report_claim(claim, printed=("0.91", "0.90"), best_of=5)
-    return pick(found, "p_false", "congruence_needed", "n_test_needed", "by_n_test", "sensitivity",
+    return pick(found, "p_false", "congruence_needed", "n_test_needed", "sensitivity",
                 "selection/p_false_selected")  # fmt: skip
 
 
@@ -60,14 +60,13 @@ add("claims/accuracies/report", report)
 
 def means(**spread: Any):
     found = claims.report_claim(Means(a=0.81, b=0.80, n=100, **spread), best_of=3)
-    return pick(found, "p_false", "by_n_test", "n_test_needed", "selection/p_false_selected")
+    return pick(found, "p_false", "n_test_needed", "selection/p_false_selected")
 
 
 add_all("claims/means", means, {
     "imputed": {},
     "sd": {"sd": (0.1, 0.12)},
     "correlation": {"sd": (0.1, 0.12), "known": 0.8},
-    "correlation-range": {"sd": (0.1, 0.1), "correlations": (0.3, 0.9)},
     "sd-difference": {"sd_difference": 0.06},
     "unbounded": {"sd": (0.5, 0.5), "bounds": None},
 })  # fmt: skip
@@ -94,7 +93,7 @@ add_all("claims/plan", plan, {
 def review(data: Any, **options: Any):
     found = bs.claims_table(data, **options).to_dict()
     rows = each(found["claims"], "p_false", "p_false_lowest", "p_false_highest", top=12)
-    return rows | pick(found, "all/above_level", "groups")
+    return rows | pick(found, "all/above_level")
 
 
 def means_as_printed() -> pd.DataFrame:
