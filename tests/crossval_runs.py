@@ -27,7 +27,7 @@ def run(estimators: Any = LEARNERS, **settings: Any) -> CrossValidation:
 
 def same(one: CrossValidation, other: CrossValidation) -> bool:
     """Whether all numbers and messages of two runs are the same bits."""
-    arrays = ("probabilities", "pooled_scores", "truth")
+    arrays = ("probabilities", "truth")
     return (
         all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in arrays)
         and one.fold_scores.data_hash() == other.fold_scores.data_hash()

@@ -47,11 +47,7 @@ _WORDS = {  # of columns; of several the first in a list counts
 }
 CLAIM_ROLES = dict(zip(_WORDS, _WORDS, strict=True)) | {"n": "n_test", "entry": "name"}
 """Roles that a user may give a column, and what they are called here."""
-_METRICS = {
-    **dict.fromkeys(("classification", "accuracy"), "accuracy"),
-    **dict.fromkeys(("segmentation", "dice", "dsc"), "dice"),
-    "mean": "mean",
-}
+_METRICS = ("accuracy", "dice", "mean")
 _IMPUTED = ", standard deviations imputed from the means"
 
 
@@ -63,10 +59,9 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     claims : path or data frame
         One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` of the reported
         winner and of the other, or ``mean_a`` and ``mean_b`` of cases (Dice) with ``sd_a`` and
-        ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy" or
-        "classification"; "dice" or "segmentation"; "mean" of cases outside [0, 1]),
-        ``congruence``, ``pairwise_correlation``, and a name ("name", "paper", "claim" or "title").
-        All other columns pass through.
+        ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy", "dice", or
+        "mean" of cases outside [0, 1]), ``congruence``, ``pairwise_correlation``, and a name
+        ("name", "paper", "claim" or "title"). All other columns pass through.
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
     **columns : str
@@ -239,7 +234,7 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bo
         raise InputError(f"metric is one of {', '.join(_METRICS)}, got {quoted(word)}")
     if not word and of.keys() & {*_ACCURACIES} and of.keys() & {*_MEANS}:
         raise InputError("accuracies and means are both filled: say which with metric")
-    metric = _METRICS.get(word, "dice" if of.keys() & {*_MEANS} else "accuracy")
+    metric = word or ("dice" if of.keys() & {*_MEANS} else "accuracy")
     pair = _ACCURACIES if metric == "accuracy" else _MEANS
     for role in (*pair, "n_test"):
         if role not in of:

@@ -230,7 +230,7 @@ def batch(file: Path, level: float, reading: Any) -> Answer:
 
     The probability that each is false, and the share of doubtful claims. FILE has one claim per
     row: n_test, and accuracy_a and accuracy_b (the winner's first) or mean_a, mean_b, sd_a and
-    sd_b; optionally congruence, pairwise_correlation, sd_difference, metric, name and group;
+    sd_b; optionally congruence, pairwise_correlation, sd_difference, metric and name;
     --column accuracy_a=NAME names one that is called otherwise. All columns come back with
     p_false, its lowest and highest value over all that is possible, a verdict, and n_needed, the
     items at which p_false falls to --level. Rows that cannot be used are an error. Standard

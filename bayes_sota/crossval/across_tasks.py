@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import chi2, f, norm, rankdata, studentized_range, wilcoxon
+from scipy.stats import chi2, norm, rankdata, studentized_range, wilcoxon
 
 from bayes_sota.core.arguments import LEVEL
 from bayes_sota.core.errors import InputError
@@ -51,8 +51,7 @@ def average_ranks(
     namespace
         ``names``; ``ranks`` (k,), averaged over ``n_tasks`` data sets: 1 is the highest value, ties
         share the mean of their ranks; ``chi_squared`` and ``p_value`` of Friedman's test, corrected
-        for ties, ``f_statistic`` and ``f_p_value`` of Iman and Davenport's, which is less
-        conservative, None where all alternatives tie on all data sets; ``nemenyi`` and
+        for ties, None where all alternatives tie on all data sets; ``nemenyi`` and
         ``bonferroni_dunn``, critical differences of two ranks: of all pairs, and of all against
         one; ``level``.
 
@@ -76,15 +75,11 @@ def average_ranks(
     ranks = rankdata(-np.round(numbers, 12), axis=1)
     mean, unit = ranks.mean(axis=0), float(np.sqrt(k * (k + 1) / (6 * n)))
     spread = float(((ranks - (k + 1) / 2) ** 2).sum()) / (n * (k - 1))
-    tests = dict.fromkeys(("chi_squared", "p_value", "f_statistic", "f_p_value"))
+    chi_squared = p_value = None
     if spread:
         # Equals 12 n / (k (k + 1)) times the squares where nothing ties.
         chi_squared = n * float(((mean - (k + 1) / 2) ** 2).sum()) / spread
-        rest = n * (k - 1) - chi_squared
-        f_statistic = np.inf if rest <= 1e-12 else (n - 1) * chi_squared / rest
         p_value = float(chi2.sf(chi_squared, k - 1))
-        f_p_value = float(f.sf(f_statistic, k - 1, (k - 1) * (n - 1)))
-        tests = dict(zip(tests, (chi_squared, p_value, f_statistic, f_p_value), strict=True))
     return SimpleNamespace(
         names=names,
         ranks=mean,
@@ -92,7 +87,8 @@ def average_ranks(
         nemenyi=float(_studentized(1 - level, k, np.inf) / np.sqrt(2)) * unit,
         bonferroni_dunn=float(norm.isf(level / (2 * (k - 1)))) * unit,
         level=level,
-        **tests,
+        chi_squared=chi_squared,
+        p_value=p_value,
     )
 
 

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtr, stdtrit
 
-from bayes_sota.core.arguments import ASSURANCE, CORRELATION, NOT_NEGATIVE, OPEN_SHARE, check_kind
+from bayes_sota.core.arguments import ASSURANCE, CORRELATION, NOT_NEGATIVE, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.crossval.fold_scores import FoldScores, place_of
@@ -144,7 +144,6 @@ def correlated_t(
     >>> round(test.mean, 3), round(test.scale, 4), test.df, round(test.p_better(), 3)
     (0.1, 0.0913, 3, 0.823)
     """
-    check_kind(fold_scores, FoldScores, "read_fold_scores")
     folds, columns = fold_scores.folds, fold_scores.scores.shape[3]
     scores = fold_scores.scores[place_of(task, fold_scores.tasks, "data set")]
     first, second = (scores[place_of(name, fold_scores.learners, "learner")] for name in (a, b))
@@ -218,7 +217,6 @@ def sensitivity_to_overlap(
     >>> sensitivity_to_overlap(runs)[[0, 2]].round(3).tolist()
     [[0.0, 0.954], [0.5, 0.823]]
     """
-    check_kind(fold_scores, FoldScores, "read_fold_scores")
     odds = [multiple / (fold_scores.folds - 1) for multiple in (0, 0.5, 1, 1.5, 2)]
     rho = [one / (1 + one) for one in odds]
     found = [correlated_t(fold_scores, a, b, correlation=one).p_better(rope) for one in rho]

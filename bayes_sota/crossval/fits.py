@@ -24,7 +24,6 @@ from bayes_sota.data.tables import is_frame
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _LIBRARIES = ("bayes-sota", "numpy", "scipy", "scikit-learn")
-_MISSING = ("None", "nan", "<NA>", "NaT")  # labels as Python writes them: a word has quotes
 _LONGEST = 200  # characters of an error
 
 
@@ -86,6 +85,7 @@ class Study:
 
     def __post_init__(self) -> None:
         """Check everything once."""
+        import pandas as pd
         from sklearn.metrics import get_scorer_names
 
         if not isinstance(self.learners, Mapping) or not self.learners:
@@ -107,14 +107,11 @@ class Study:
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             near = nearest(self.scoring, get_scorer_names(), 1)
             raise InputError(f"there is no score {quoted(self.scoring)}{near}")
-        missing = [i for i, x in enumerate(self.labels.tolist()) if repr(x) in _MISSING]
-        if missing:
+        missing = np.flatnonzero(pd.isna(self.labels))
+        if missing.size:
             problem = f"the label of item {missing[0] + 1:,} is missing"
             raise InputError(f"{problem}: leave such items out")
-        try:
-            known, places, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
-        except TypeError:
-            raise InputError("labels are all numbers or all words, got both") from None
+        known, places, counts = np.unique(self.labels, return_inverse=True, return_counts=True)
         if len(known) < 2 or counts.min() < self.folds:
             classes = zip(known.tolist(), counts, strict=True)
             got = listed([f"{n:,} of {quoted(name)}" for name, n in classes])

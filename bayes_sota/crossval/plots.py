@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from arviz_plots import PlotCollection
 
-from bayes_sota.core.arguments import check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import plot_lines, title_figure
 from bayes_sota.core.plots_differences import plot_differences
@@ -56,7 +55,6 @@ def plot_running_means(
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     'Mean of 1 to 20 iterations of 10-fold cross-validation'
     """
-    check_kind(scores, FoldScores, "read_fold_scores")
     found = {x: running_means(scores, j, task, ci_prob) for j, x in enumerate(scores.learners)}
     count = max(means.size for means, _ in found.values())
     if count < 2:
@@ -103,7 +101,6 @@ def plot_critical_differences(ranks: SimpleNamespace, **pc_kwargs: Any) -> PlotC
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     'c has the best average rank of 3 over 20 data sets'
     """
-    check_kind(ranks, SimpleNamespace, "average_ranks")
     apart = np.abs(ranks.ranks[:, None] - ranks.ranks) > ranks.nemenyi
     panel = plot_differences(ranks.names, ranks.ranks, apart, "average rank", **pc_kwargs)
     best = shown_name(ranks.names[int(np.argmin(ranks.ranks))], 24)

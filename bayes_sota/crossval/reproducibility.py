@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, check_kind, generator_of
+from bayes_sota.core.arguments import DEFAULT_SEED, SHARE, Range, generator_of
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray, Seed
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import Probabilities, Rule, progress_of
@@ -54,10 +54,6 @@ class JudgedRule:
     def win_share(self) -> FloatArray:
         """R(i, j), shape (n_tasks, n_learners, n_learners)."""
         return np.array([win_share(one) for one in self.estimates.swapaxes(0, 1)])
-
-    def reproducibility(self) -> FloatArray:
-        """``|2 R(i, j) - 1|``, shape (n_tasks, n_learners, n_learners)."""
-        return np.abs(2 * self.win_share() - 1)
 
 
 def win_share(estimates: ArrayLike) -> FloatArray:
@@ -118,10 +114,9 @@ def judge_rules(
     >>> noise = np.random.default_rng(0).normal(0, 0.01, (2, 60, 10))
     >>> scores = FoldScores(noise + [[[0.90]], [[0.92]]])
     >>> (judged,) = judge_rules([fixed(10)], scores, random_seed=0)
-    >>> float(judged.reproducibility()[0, 0, 1]), judged.saved.round(2).tolist()
+    >>> float(judged.win_share()[0, 1, 0]), judged.saved.round(2).tolist()
     (1.0, [[0.83, 0.83]])
     """
-    check_kind(scores, FoldScores, "read_fold_scores")
     Range(2, 10_000, whole=True).check(orderings, "orderings")
     rng = generator_of(random_seed)
     orders = [rng.permutation(scores.scores.shape[2]) for _ in range(orderings)]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtri
 
-from bayes_sota.core.arguments import ASSURANCE, Range, check_kind
+from bayes_sota.core.arguments import ASSURANCE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.crossval.correlated_t import running_posteriors
@@ -230,7 +230,6 @@ def progress_of(
     scores: FoldScores, probabilities: Probabilities = None, order: ArrayLike | None = None
 ) -> list[Progress]:
     """Progress of every data set, of the iterations in some order; default as they came."""
-    check_kind(scores, FoldScores, "read_fold_scores")
     complete = scores.completed()
     places = np.arange(complete.shape[1]) if order is None else np.asarray(order)
     size = scores.scores.shape[1:3]
@@ -269,5 +268,4 @@ def stopping_iterations(
     >>> stopping_iterations(fixed(10), scores)
     array([[10, 10]])
     """
-    check_kind(rule, Rule, "bs.crossval.spearman")
     return np.array([rule.stops(one) for one in progress_of(scores, probabilities)])

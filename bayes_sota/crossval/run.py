@@ -81,27 +81,6 @@ class CrossValidation:
         return len(self.partition_seeds)
 
     @property
-    def n_classes(self) -> int:
-        """Number of classes of the labels."""
-        return int(self.truth.max()) + 1
-
-    @property
-    def pooled_scores(self) -> FloatArray:
-        r"""AUROC of the probabilities of all items at once, (n_learners, n_iterations).
-
-        It is the share of pairs of items that are in order, ties by half: Mann and Whitney's
-        :math:`U / (n_1 n_0)`. NaN where a probability is missing, or of several classes. Unlike the
-        mean over folds it compares items that different fits have seen.
-        """
-        from scipy.stats import mannwhitneyu
-
-        if self.n_classes > 2:
-            return np.full(self.probabilities.shape[:2], np.nan)
-        positive, negative = (self.probabilities[..., self.truth == of] for of in (True, False))
-        pairs = mannwhitneyu(positive, negative, axis=2, method="asymptotic").statistic
-        return np.asarray(pairs / (positive.shape[2] * negative.shape[2]))
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Failures, missing probabilities and warnings of fits, one sentence for each learner."""
         fits, notes = counted(self.n_iterations * self.fold_scores.folds, "fit"), []
@@ -115,13 +94,12 @@ class CrossValidation:
         return tuple(notes)
 
     def to_datatree(self) -> "xr.DataTree":
-        """Scores, pooled scores and probabilities as ``observed_data`` of a DataTree."""
+        """Scores and probabilities as ``observed_data`` of a DataTree."""
         import xarray as xr
 
         each = ("learner", "iteration")
         observed = {
             "fold_score": ((*each, "fold"), self.fold_scores.scores[0]),
-            "pooled_score": (each, self.pooled_scores),
             "probability": ((*each, "item"), self.probabilities),
         }
         constant = {

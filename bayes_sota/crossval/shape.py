@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import rankdata, shapiro, skew, skewtest
 
-from bayes_sota.core.arguments import OPEN_SHARE, check_kind
+from bayes_sota.core.arguments import OPEN_SHARE
 from bayes_sota.core.types import FloatArray
 from bayes_sota.crossval.fold_scores import FoldScores, place_of
 
@@ -62,7 +62,6 @@ def steady_state(scores: FoldScores) -> SimpleNamespace:
     >>> state.mean.round(4).tolist(), state.p_canonical_above.tolist()
     ([[0.8997]], [[0.54]])
     """
-    check_kind(scores, FoldScores, "read_fold_scores")
     means, size = scores.iteration_means(), canonical_iterations(scores.folds)
     rows = [_described(one[np.isfinite(one)], size) for one in means.reshape(-1, means.shape[2])]
     return SimpleNamespace(

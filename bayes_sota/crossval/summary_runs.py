@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.arguments import check_kind
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report
 from bayes_sota.core.text import as_sentences, counted, listed
@@ -53,7 +52,6 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
     >>> describe_runs(runs).sentences[0]
     'On tumours, nb has the highest mean AUROC of 1 learner, 0.9875, over 2 random partitions.'
     """
-    check_kind(runs, CrossValidation, "repeated_cross_validation")
     data = runs.fold_scores
     means = np.nan_to_num(data.iteration_means()[0], nan=-np.inf)
     best = (means == means.max(axis=0)) & np.isfinite(means)
@@ -61,8 +59,6 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         "share_best": [(best / best.sum(axis=0).clip(1)).mean(axis=1)],
         "failed_fits": [np.isnan(data.scores[0]).sum(axis=(1, 2))],
     }
-    if runs.n_classes == 2:
-        more["pooled"] = [np.ma.masked_invalid(runs.pooled_scores).mean(axis=1).filled(np.nan)]
     learners = list(learner_rows(data, **more))
     failed = [row["learner"] for row in learners if row["failed_fits"]]
     reasons = [f"fits of {listed(failed)} failed"] if failed else []
@@ -84,15 +80,15 @@ def describe_runs(runs: CrossValidation, reading: Sequence[str] = ()) -> Report:
         "notes": list(runs.notes),
         "diagnostics": {"ok": not reasons, "reasons": reasons},
     }
-    forms = "learner steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g pooled:.4g"
+    forms = "learner steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g share_best:.0%"
     sentences = list(_sentences(content))
     how = f"{runs.n_iterations} x {data.folds} folds, seed {runs.random_seed}"
     return Report(
         content=content,
         make_frame=partial(frame_of, learners),
-        tables=[forms_table(learners, f"{forms} share_best:.0%")],
+        tables=[forms_table(learners, forms)],
         sentences=sentences,
-        legend=["canonical: of the first ten fits; pooled: AUROC of all items at once"],
+        legend=["canonical: of the first ten fits"],
         reasons=reasons,
         paragraph=[*sentences, *as_sentences(runs.notes)],
         basis=[how, SOFTWARE, "steady state after Raeder, Hoens and Chawla 2010"],

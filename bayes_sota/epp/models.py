@@ -56,9 +56,9 @@ def build_model(
     priors : EppPriors, optional
     likelihood : {"auto", "matches"}
         Rounds as rankings (the default for scores), or pairs of players. A tie is half a win.
-    player_covariates : mapping of str to array-like, or DataFrame indexed by player, optional
+    player_covariates : DataFrame indexed by player, optional
         They enter the prior mean of the skills: numbers standardised, the levels of anything else
-        as centred columns. Values of a mapping are in the order of the players' first appearance.
+        as centred columns.
     test_fraction : float, optional
         Rounds are overlapping splits of one data set, each testing this share of it: the
         log-likelihood is divided by what that multiplies variances by (Nadeau & Bengio 2003).
@@ -111,15 +111,16 @@ def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, lis
 
     Parameters
     ----------
-    covariates : mapping of str to array-like, or pandas DataFrame
-        One value for each of ``names``, in their order; the rows of a frame are found by its index.
+    covariates : pandas DataFrame
+        Rows are found by its index.
     names : sequence of str
         Players.
 
     Examples
     --------
+    >>> import pandas as pd
     >>> covariates = {"size": [1, 2, 3], "family": ["tree", "net", "net"]}
-    >>> columns, labels = build_design(covariates, "abc")
+    >>> columns, labels = build_design(pd.DataFrame(covariates, list("abc")), "abc")
     >>> labels
     ['size', 'family: net', 'family: tree']
     >>> (columns[:, 0].round(2) + 0.0).tolist()
@@ -127,16 +128,10 @@ def build_design(covariates: Any, names: Sequence[str]) -> tuple[FloatArray, lis
     """
     import pandas as pd
 
-    if not hasattr(covariates, "items"):
-        raise InputError("covariates are a data frame, or a mapping of names to values")
-    if hasattr(covariates, "columns"):
-        frame = covariates.set_axis(covariates.index.astype(str))
-        frame = frame[~frame.index.duplicated()].reindex(list(names))
-    else:
-        columns = {name: np.asarray(values) for name, values in covariates.items()}
-        if any(values.shape != (len(names),) for values in columns.values()):
-            raise InputError("each covariate needs one value for each player")
-        frame = pd.DataFrame(columns, index=list(names))
+    if not isinstance(covariates, pd.DataFrame):
+        raise InputError("covariates are a data frame, whose index names the players")
+    frame = covariates.set_axis(covariates.index.astype(str))
+    frame = frame[~frame.index.duplicated()].reindex(list(names))
     for name, values in frame.items():
         missing = values.isin([np.inf, -np.inf]) | values.isna()
         if missing.any():

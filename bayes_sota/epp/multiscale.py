@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
-from bayes_sota.core.arguments import Range, check_kind, generator_of
+from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.epp.counts import two_players
@@ -73,7 +73,6 @@ def multiscale_test(
     >>> bool(multiscale_test(fit, [("1", "4")]).pair_p_value[0] < 0.001)
     True
     """
-    check_kind(fit, BradleyTerryFit, "fit_epp")
     Range(100, 1_000_000, whole=True).check(repetitions, "repetitions")
     clusters = 0 if fit.influence is None else fit.data.n_clusters
     if fit.influence is None or clusters < _ENOUGH_CLUSTERS:

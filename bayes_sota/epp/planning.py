@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import OPEN_SHARE, Range, check_kind
+from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.fit import BradleyTerryFit
@@ -77,7 +77,6 @@ def plan_rounds(
     >>> fit.se.round(2).tolist(), plan.for_error.round().tolist()
     ([0.29, 0.2, 0.35], [170.0, 82.0, 245.0])
     """
-    check_kind(fit, BradleyTerryFit, "fit_epp")
     STANDARD_ERROR.check(target_se, "target_se")
     OPEN_SHARE.check(power, "power")
     OPEN_SHARE.check(ci_prob, "ci_prob")

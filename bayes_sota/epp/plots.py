@@ -11,7 +11,7 @@ import xarray as xr
 from arviz_plots import PlotCollection
 from scipy.special import expit
 
-from bayes_sota.core.arguments import COUNT, check_kind
+from bayes_sota.core.arguments import COUNT
 from bayes_sota.core.plots import make_ticks, plot_forest, title_figure
 from bayes_sota.core.plots_differences import plot_differences
 from bayes_sota.core.text import shown_name
@@ -118,7 +118,6 @@ def plot_critical_differences(
     >>> figure.viz["figure_title"].item()["string"].splitlines()[0]
     '5 of 6 pairs of players can be distinguished'
     """
-    check_kind(fit, BradleyTerryFit, "fit_epp")
     COUNT.check(most, "most")
     better, m = fit.certainly_better(ci_prob), len(fit.players)
     drawn = np.argsort(-fit.epp, kind="stable")[:most]

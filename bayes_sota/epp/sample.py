@@ -6,7 +6,6 @@ simulation and with the model's own log-likelihood.
 
 from typing import Any
 
-import numpy as np
 import pymc as pm
 import xarray as xr
 
@@ -20,15 +19,12 @@ from bayes_sota.core.sample_trace import (
     model_of,
     sample_completed,
 )
-from bayes_sota.core.types import FloatArray, Seed
-from bayes_sota.epp import solver
-from bayes_sota.epp.counts import MatchCounts, count_scores
+from bayes_sota.core.types import Seed
 from bayes_sota.epp.fit import checked_tables
 from bayes_sota.epp.models import build_model
 from bayes_sota.epp.sample_estimate import ranks_of
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
-_REPLICATES = 200  # tournaments, at most
 _INNER = ("round_order", "round_weight", "round_present", "counted")  # what the likelihood needs
 
 
@@ -92,7 +88,7 @@ def complete(
 ) -> xr.DataTree:
     r"""Whole result of a trace of a model of ``build_model``, extended or not.
 
-    Log-likelihood, predictions and checks are those of the model: what was added to it takes part.
+    Log-likelihood and predictions are those of the model: what was added to it takes part.
 
     Parameters
     ----------
@@ -103,7 +99,7 @@ def complete(
     model : pm.Model, optional
         Default: that of the ``with`` block, else ``build_model(data)``.
     random_seed : int, SeedSequence or Generator, optional
-        Seed of the draws from the prior and of the replicates.
+        Seed of the draws from the prior and of predictions.
 
     Returns
     -------
@@ -112,12 +108,8 @@ def complete(
         best) and all parameters; ``prior`` of the same variables; ``observed_data``,
         ``posterior_predictive`` and ``prior_predictive`` with ``round_rank`` or ``match_counts``,
         and what the model observes besides; ``log_likelihood`` of every round, or pair of players;
-        ``log_prior``, ``sample_stats``, ``constant_data``; ``predictive_check`` with ``observed``,
-        ``replicated`` (replicate, statistic) and ``p_value`` (statistic) of the deviance, unless
-        matches depend on each other: up to 200 tournaments with
-        the players, rounds and matches of the observed ones and the skills of a draw, whose
-        deviance says whether the model describes the data (Gelman, Meng & Stern 1996). Attributes:
-        provenance and divergences. Draws from the prior ignore potentials of an extended model.
+        ``log_prior``, ``sample_stats``, ``constant_data``. Attributes: provenance and divergences.
+        Draws from the prior ignore potentials of an extended model.
 
     Raises
     ------
@@ -149,10 +141,6 @@ def complete(
     rng, seed = resolve_seed(random_seed)
     groups = completed_groups(trace, model, rng)
     groups["constant_data"] = groups["constant_data"].drop_vars(_INNER, errors="ignore")
-    # Replicates are independent given the skills; a weight below 1 says that the matches are not.
-    independent = bool((model["likelihood_weight"].get_value() == 1).all())
-    if independent or "round_rank" in model.named_vars:
-        groups["predictive_check"] = _replicate(groups, model)
     for name in ("posterior", "prior"):
         epp = groups[name]["epp"].transpose("chain", "draw", "player")
         groups[name] = groups[name].assign(rank=(epp.dims, ranks_of(epp.values)))
@@ -164,43 +152,3 @@ def _check_model(model: pm.Model) -> None:
     if not ("epp" in model.named_vars and {"round_rank", "match_counts"} & {*model.named_vars}):
         held = ", ".join(map(str, model.named_vars)) or "no variables"
         raise InputError(f"the model needs skills 'epp' and outcomes of build_model; it has {held}")
-
-
-def _replicate(groups: dict[str, xr.Dataset], model: pm.Model) -> xr.Dataset:
-    """Group ``predictive_check``: deviances of observed and replicated tournaments."""
-    fresh, posterior = groups["posterior_predictive"], groups["posterior"]
-    chains, draws = fresh.sizes["chain"], fresh.sizes["draw"]
-    kept = np.unique(np.linspace(0, draws - 1, -(-_REPLICATES // chains)).astype(int))
-    fresh = fresh.isel(draw=kept)
-    own = posterior["epp_tournament" if "epp_tournament" in posterior else "epp"]
-    skills = own.sel(draw=fresh["draw"]).transpose("chain", "draw", ...).values
-    skills = skills.reshape(chains * kept.size, -1, skills.shape[-1])
-    name = "round_rank" if "round_rank" in fresh else "match_counts"
-    observed = model.rvs_to_values[model[name]].eval()
-    seen, again = (_deviances(x, skills, model) for x in (observed[None], fresh[name].values))
-    content = {
-        "observed": (("replicate", "statistic"), seen[:, None]),
-        "replicated": (("replicate", "statistic"), again[:, None]),
-        "p_value": ("statistic", [np.mean((again > seen) + (again == seen) / 2)]),
-    }
-    return xr.Dataset(content, {"replicate": np.arange(len(seen)), "statistic": ["deviance"]})
-
-
-def _deviances(values: FloatArray, skills: FloatArray, model: pm.Model) -> FloatArray:
-    """Deviances of outcomes, observed or one for each draw, from skills (draws, tournament, m)."""
-    values = values.reshape(-1, *values.shape[-2:])
-    ranked, total = "round_rank" in model.named_vars, np.zeros(len(skills))
-    tournament = model["round_tournament" if ranked else "pair_tournament"].get_value()
-    for place, own in enumerate(np.moveaxis(skills, 1, 0)):
-        played = tournament == place
-        here = values[:, played]
-        if ranked:
-            counts = count_scores(np.where(here < 0, np.nan, here), "same-round")
-        else:
-            doubled = np.zeros((len(here), *skills.shape[-1:] * 2), int)
-            first = model["pair_first"].get_value()[played]
-            second = model["pair_second"].get_value()[played]
-            doubled[:, first, second], doubled[:, second, first] = 2 * np.moveaxis(here, -1, 0)
-            counts = MatchCounts(doubled, (doubled[0] + doubled[0].T) / 2)
-        total += solver.deviance(own, counts)
-    return total

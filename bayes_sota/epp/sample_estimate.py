@@ -22,7 +22,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import chi2, halfnorm
 
-from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS, check_kind
+from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import EppPriors, own_priors
 from bayes_sota.core.sample import describe_provenance, lay_out, resolve_seed, result_tree
@@ -73,7 +73,6 @@ def infer_skills(
     >>> tree["posterior"]["epp"].mean(("chain", "draw")).values.round(1).tolist()
     [0.9, -0.1, -0.8]
     """
-    check_kind(fit, BradleyTerryFit, "fit_epp")
     if not fit.connected:
         raise InputError(
             "some skills have no finite estimate without a penalty: sample the model of "

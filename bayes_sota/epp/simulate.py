@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from bayes_sota.core.arguments import Range, check_kind, generator_of
+from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.types import FloatArray, Seed
@@ -70,7 +70,6 @@ def leaderboard_quality(
     >>> draws.p_value > 0.05, fit.deviance_df, draws.expected < fit.deviance_df
     (True, 3, True)
     """
-    check_kind(fit, BradleyTerryFit, "fit_epp")
     reason = not_comparable(fit.data)
     if reason:
         raise InputError(f"the deviance has no reference: {reason}")
@@ -194,7 +193,6 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)
     """
-    check_kind(fit, BradleyTerryFit, "fit_epp")
     predicted, counts, data = fit.win_probabilities(), fit.counts, fit.data
     rank = np.argsort(np.argsort(-fit.epp, kind="stable"), kind="stable")
     rows, columns = np.nonzero((rank[:, None] < rank) & (counts.n_matches > 0))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import expit
 
-from bayes_sota.core.arguments import DEFAULT_SEED, check_kind
+from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose, frame_of, how_drawn, seed_of, summarize_difference
@@ -71,7 +71,6 @@ def report_fit(
     >>> report.tables[0].title, report.content["deviance_p_value"] > 0.05
     ('tournament: 3 players, 30 rounds', True)
     """
-    check_kind(fit, BradleyTerryFit, "fit_epp")
     reason = not_comparable(fit.data)
     rng, seed = resolve_seed(random_seed)
     quality = {} if reason else vars(leaderboard_quality(fit, random_seed=rng))
@@ -151,15 +150,13 @@ def report_draws(
     reading : sequence of str
         Notes on how the data were read.
     """
-    diagnostics, check = diagnose(tree), dataset_of(tree, "predictive_check").get("p_value")
-    p = None if check is None else float(check.item())
+    diagnostics = diagnose(tree)
     tests = [_compared(tree, a, b, ci_prob) for a, b in pairs]
     ranked = "round_rank" in dataset_of(tree, "observed_data")
     found: dict[str, Any] = {
         "title": f"{_title(tables)}, Bayesian",
         "n_rounds": sum(getattr(table, "n_rounds", 0) for table in tables) or None,
         "tests": tests,
-        "checks": {"deviance_p_value": p},
         "diagnostics": diagnostics,
         "reading": list(reading),
         "notes": _remarks_on_data(tables, test_fraction) + [_RANKINGS] * ranked,
@@ -171,8 +168,6 @@ def report_draws(
         names = [table.tournament for table in tables]
         found["tournaments"] = [{"tournament": x, "players": own[x].to_dict()} for x in names]
     findings = [*map(_test_sentence, tests)]
-    if p is not None:
-        findings.insert(0, f"Fit check: Bayesian {p_value(p)} (fine if not near 0 or 1).")
     report = replace(epp_table(tree, ci_prob), reasons=tuple(diagnostics["reasons"]))
     return _described(report, how_drawn(tree), findings, prob=ci_prob, **found)
 

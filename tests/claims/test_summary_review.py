@@ -25,9 +25,9 @@ REVIEW = """\
 paper,field,metric,accuracy_a,accuracy_b,mean_a,mean_b,sd_a,sd_b,sd_difference,pairwise_correlation,n_test,congruence,note
 "Li, 2024",skin,,0.90,0.88,,,,,,,500,,first
 Doe 2023,skin,accuracy,0.95,85%,,,,,,,500,,-0.3
-Roe 2022,heart,classification,0.900,0.880,,,,,,,500,0.85,
+Roe 2022,heart,accuracy,0.900,0.880,,,,,,,500,0.85,
 Poe 2021,heart,dice,,,0.81,0.80,.1,.1,,,100,,
-Coe 2020,heart,segmentation,,,0.81,0.80,.1,.1,,.7,100,,
+Coe 2020,heart,dice,,,0.81,0.80,.1,.1,,.7,100,,
 Moe 2019,,mean,,,27.3,26.9,4,4,,.5,100,,
 Noe 2018,,,,,0.81,0.80,,,0.02,,100,,
 Ode 2017,heart,,,,81,80,,,,,100,,

@@ -47,11 +47,8 @@ def test_what_is_refused(change, settings, message: str) -> None:
 
 @pytest.mark.parametrize(
     "ask",
-    [cv.correlated_t, cv.sensitivity_to_overlap, cv.judge_runs, cv.steady_state, cv.build_model,
-     cv.plot_running_means, cv.describe_runs, cv.plot_critical_differences,
-     lambda x: cv.judge_rules([], x), lambda x: cv.stopping_iterations(cv.fixed(), x),
-     lambda _: cv.judge_runs(FoldScores(some_scores()), rule="ks")],
-)  # fmt: skip
+    [cv.judge_runs, cv.build_model, lambda _: cv.judge_runs(FoldScores(some_scores()), rule="ks")],
+)
 def test_an_array_is_no_fold_scores(ask) -> None:
     refused("is needed, got (ndarray|str); .* makes one", ask, some_scores())
 

@@ -19,7 +19,6 @@ def test_numbers_are_those_of_the_scores() -> None:
     for row, j in zip(report.frame.to_dict("records"), (1, 0), strict=True):
         assert row["steady"] == pytest.approx(np.mean(means[j]))
         assert row["canonical"] == pytest.approx(np.mean(means[j, :5]))
-        assert row["pooled"] == pytest.approx(np.mean(runs.pooled_scores[j]))
         assert row["share_best"] == np.mean(means[j] > means[1 - j])
         assert row["failed_fits"] == 0
     assert list(report.reasons) == []

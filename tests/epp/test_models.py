@@ -68,10 +68,8 @@ def test_rankings_of_one_tournament(table: ScoreTable) -> None:
 
 @pytest.mark.slow
 def test_tournaments_share_skills_and_covariates_have_effects() -> None:
-    model = build_model(
-        [TABLE, OTHER],
-        player_covariates={"size": [1, 2, 3, 4, 5], "family": list("xxyyz")},
-    )
+    values = pd.DataFrame({"size": [1, 2, 3, 4, 5], "family": list("xxyyz")}, list("abcde"))
+    model = build_model([TABLE, OTHER], player_covariates=values)
     assert model.coords["player"] == tuple("abcde")
     assert model.coords["round"][0] == "simulated: 1"
     point = some_point(model)
@@ -123,12 +121,12 @@ NAMES = ["a", "b", "c", "d"]
 
 def test_columns_have_mean_zero_and_numbers_unit_spread() -> None:
     given = {"size": [1, 2, 3, 10], "deep": [True, False, True, True], "family": list("xyyx")}
-    columns, labels = build_design(given, NAMES)
+    columns, labels = build_design(pd.DataFrame(given, NAMES), NAMES)
     assert labels == ["size", "deep", "family: x", "family: y"]
     assert columns.mean(axis=0) == pytest.approx(np.zeros(4), abs=1e-12)
     assert columns[:, :2].std(axis=0) == pytest.approx([1, 1])
     assert np.ptp(columns[:, 2:], axis=0).tolist() == [1, 1]
     # rows of a frame are found by name
     frame = pd.DataFrame({"size": [4.0, 3, 2, 1, 0]}, index=["d", "c", "b", "a", "unused"])
-    same = build_design({"size": [1, 2, 3, 4]}, NAMES)[0]
+    same = build_design(pd.DataFrame({"size": [1, 2, 3, 4]}, NAMES), NAMES)[0]
     assert np.array_equal(build_design(frame, NAMES)[0], same)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from simulated_tournaments import simulate_tournament
 
@@ -28,7 +29,9 @@ def fit() -> BradleyTerryFit:
     return fit_epp(TABLE)
 
 
-design = build_design
+def design(**values: list[object]) -> object:
+    return build_design(pd.DataFrame(values, PLAYERS), PLAYERS)
+
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # fits
@@ -50,19 +53,11 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("matches of one cluster", lambda: bs.epp.leaderboard_quality(fit_epp(CLUSTERED, penalty=1))),
     # the Bayesian model
     ("Matches, ScoreTable", lambda: build_model([TABLE, BATTLES])),
-    ("needs one value for each player", lambda: design({"size": [1, 2]}, PLAYERS)),
-    ("'mlp': a value is missing", lambda: design({"s": [1, 2, NAN, 4]}, PLAYERS)),
-    ("is the same for all players", lambda: design({"family": ["x"] * 4}, PLAYERS)),
-    ("player 'vit': a value is missing", lambda: design(
-        {"f": np.array(["x", None, "y", "y"], object)}, PLAYERS)),
-    ("a mapping of names to values", lambda: design([1, 2, 3, 4], PLAYERS)),
-    # a table in place of a fit
-    *((f"a {name} is needed, got ScoreTable", lambda ask=ask: ask(TABLE)) for name, ask in [
-        *(("BradleyTerryFit", one) for one in [
-            bs.epp.leaderboard_quality, bs.epp.reliability, bs.epp.infer_skills,
-            bs.epp.report_fit, bs.epp.plot_critical_differences,
-            lambda x: bs.epp.plan_rounds(x, 0.1), lambda x: bs.epp.multiscale_test(x, [])]),
-        ("Model", bs.epp.sample_epp)]),
+    ("'mlp': a value is missing", lambda: design(s=[1, 2, NAN, 4])),
+    ("is the same for all players", lambda: design(family=["x"] * 4)),
+    ("player 'vit': a value is missing", lambda: design(f=["x", None, "y", "y"])),
+    ("whose index names the players", lambda: build_design([1, 2, 3, 4], PLAYERS)),
+    ("a Model is needed, got ScoreTable", lambda: bs.epp.sample_epp(TABLE)),
     ("data are ScoreTables .* got ndarray", lambda: [*bs.epp.fit_tournaments([np.eye(2)])]),
     # draws and figures
     ("no finite estimate without a penalty", lambda: bs.epp.infer_skills(

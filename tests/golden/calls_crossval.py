@@ -56,7 +56,7 @@ def run(data, **options):
     test = cv.correlated_t(scores, 0, 1)
     paths = "mean", "df", "scale", "p_better", "partition_variance", "data_variance"
     numbers = {"folds": scores.iteration_means(), "p_better": pick(test, *paths)}
-    return flat(numbers | {"pooled": found.pooled_scores})
+    return flat(numbers)
 
 
 def items():
