@@ -256,8 +256,8 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         if claim.unknown == "correlation":
             only = f"their cases correlate by at least {rounded_up(needed, 3)}"
         yield f"It is supported at {level:g} only if {only}."
-    sizes = dict(content["n_test_needed"])[level], *content["n_test_range"]
-    yield said_of_size(claim, "the same numbers", level, sizes)
+    size, ends = dict(content["n_test_needed"])[level], content["n_test_range"]
+    yield said_of_size(claim, "the same numbers", level, size, ends)
     if rounded := content.get("rounding"):
         lowest, highest, exact = (chance(rounded[k], level) for k in ("lowest", "highest", "exact"))
         if lowest != highest:
@@ -287,9 +287,10 @@ def said_of_rope(rope: dict[str, float], shares: bool) -> str:
     return f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) {worse}."
 
 
-def said_of_size(claim: Claim, numbers: str, level: float, sizes: Sequence[int | None]) -> str:
+def said_of_size(
+    claim: Claim, numbers: str, level: float, size: int | None, ends: Sequence[int | None]
+) -> str:
     """Number of items at which these numbers support a claim, and its range."""
-    size, *ends = sizes
     enough = "no number of" if size is None else f"{size:,}"
     low, high = ("endless" if n is None else f"{n:,}" for n in ends)
     among = varying(claim, low, high)

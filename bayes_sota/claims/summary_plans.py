@@ -75,11 +75,11 @@ def report_plan(
     if not claim.b:
         numbers = f"a gap of {claim.a:g}"
     aim = f"the claim with probability {power:g}"
-    sizes = content["n_needed"], *content["n_needed_range"]
-    said = [said_of_size(claim, numbers, level, sizes)]
+    size, ends = content["n_needed"], content["n_needed_range"]
+    said = [said_of_size(claim, numbers, level, size, ends)]
     if content["n_for_power"] is not None:
-        size = counted(content["n_for_power"], claim.item)
-        said.append(f"If that is the true difference, {size} lead to {aim}.")
+        items = counted(content["n_for_power"], claim.item)
+        said.append(f"If that is the true difference, {items} lead to {aim}.")
     if anchors and content["n_needed"] is not None:
         of_all, correlation = share_with_anchors(claim, anchors)
         sizes = [ceil(content[key] * of_all) for key in ("n_needed", "n_for_power")]
