@@ -7,7 +7,6 @@ from .correlated_t import correlated_t as correlated_t
 from .correlated_t import difference_tests as difference_tests
 from .correlated_t import iterations_needed as iterations_needed
 from .correlated_t import other_seed_probability as other_seed_probability
-from .correlated_t import sensitivity_to_overlap as sensitivity_to_overlap
 from .fold_scores import FoldScores as FoldScores
 from .fold_scores import read_fold_scores as read_fold_scores
 from .fold_scores import read_test_scores as read_test_scores

@@ -123,7 +123,8 @@ def correlated_t(
     task : int or str
         Data set.
     correlation : float, optional
-        rho of two fold scores; default 1 / k.
+        rho of two fold scores, which is assumed; default 1 / k. With 0 the folds are taken as
+        independent, as the naive paired t does.
 
     Returns
     -------
@@ -191,36 +192,6 @@ def difference_tests(a: ArrayLike, b: ArrayLike, folds: int) -> list[dict[str, A
         row = {"name": name, "difference": found.mean, "statistic": t, "df": found.df}
         tests.append(row | {"p_value": p})
     return tests
-
-
-def sensitivity_to_overlap(
-    fold_scores: FoldScores, a: int | str = 0, b: int | str = 1, *, rope: float = 0.0
-) -> FloatArray:
-    r"""Probability that A is better, at other correlations of fold scores, which are assumed.
-
-    Parameters
-    ----------
-    fold_scores, a, b
-        As in ``correlated_t``, on the first data set.
-    rope : float
-        A is better if by more than this.
-
-    Returns
-    -------
-    ndarray, shape (5, 2)
-        rho and P(A better), where :math:`\rho / (1 - \rho)` is 0, which takes the folds as
-        independent as the naive paired t does, .5, 1, 1.5 and 2 times :math:`n_{test} / n_{train}`.
-
-    Examples
-    --------
-    >>> runs = FoldScores([[[0.8, 0.9], [0.7, 0.9]], [[0.7, 0.8], [0.7, 0.7]]])
-    >>> sensitivity_to_overlap(runs)[[0, 2]].round(3).tolist()
-    [[0.0, 0.954], [0.5, 0.823]]
-    """
-    odds = [multiple / (fold_scores.folds - 1) for multiple in (0, 0.5, 1, 1.5, 2)]
-    rho = [one / (1 + one) for one in odds]
-    found = [correlated_t(fold_scores, a, b, correlation=one).p_better(rope) for one in rho]
-    return np.column_stack([rho, found])
 
 
 def iterations_needed(

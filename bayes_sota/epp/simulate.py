@@ -18,7 +18,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from bayes_sota.core.arguments import Range, generator_of
 from bayes_sota.core.errors import InputError
@@ -180,9 +179,7 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     namespace
         ``pairs_predicted``, ``pairs_observed`` of every pair that met, from the side of the better
         player; ``predicted``, ``observed``: means of the ``n_pairs`` of each bin of the prediction;
-        ``lower``, ``upper``: 95 % interval of ``observed``, from leaving out one cluster of rounds
-        at a time, and where all matches of a bin were won that of as many rounds won, NaN for
-        listed matches; ``mean_error``: mean absolute difference over the pairs.
+        ``mean_error``: mean absolute difference over the pairs.
 
     Examples
     --------
@@ -193,35 +190,20 @@ def reliability(fit: BradleyTerryFit, n_bins: int = 10) -> SimpleNamespace:
     >>> quality.n_pairs.tolist(), round(quality.mean_error, 2)
     ([47, 48, 47, 48], 0.03)
     """
-    predicted, counts, data = fit.win_probabilities(), fit.counts, fit.data
+    predicted, counts = fit.win_probabilities(), fit.counts
     rank = np.argsort(np.argsort(-fit.epp, kind="stable"), kind="stable")
     rows, columns = np.nonzero((rank[:, None] < rank) & (counts.n_matches > 0))
     order = np.argsort(predicted[rows, columns], kind="stable")
     rows, columns = rows[order], columns[order]
     starts = np.unique(np.linspace(0, rows.size, n_bins, endpoint=False).astype(int))
-
-    def by_bin(counts: MatchCounts) -> FloatArray:
-        wins = np.add.reduceat(counts.doubled_wins[rows, columns] / 2, starts)
-        with np.errstate(invalid="ignore"):
-            return wins / np.add.reduceat(counts.n_matches[rows, columns], starts)
-
     p, each = predicted[rows, columns], counts.n_matches[rows, columns]
-    middle, g = by_bin(counts), data.n_clusters
-    error = np.full(middle.shape, np.nan)
-    if isinstance(data, ScoreTable) and g >= 3:
-        rest = (data.oriented[data.clusters != k] for k in range(g))
-        without = np.array([by_bin(count_scores(scores, fit.kind)) for scores in rest])
-        jackknife = np.sqrt(np.nanvar(without, axis=0) * (g - 1) * fit.overlap)
-        error = -stdtrit(g - 1, 0.025) * jackknife
-    certain = 1 - 0.025 ** (1 / g)  # Clopper-Pearson's end where all rounds are won
-    observed = counts.doubled_wins[rows, columns] / (2 * each)
+    wins, matches = counts.doubled_wins[rows, columns] / 2, np.add.reduceat(each, starts)
+    observed = wins / each
     return SimpleNamespace(
         pairs_predicted=p,
         pairs_observed=observed,
-        predicted=np.add.reduceat(p * each, starts) / np.add.reduceat(each, starts),
-        observed=middle,
-        lower=np.clip(middle - np.where(middle == 1, certain, error), 0, 1),
-        upper=np.clip(middle + np.where(middle == 0, certain, error), 0, 1),
+        predicted=np.add.reduceat(p * each, starts) / matches,
+        observed=np.add.reduceat(wins, starts) / matches,
         n_pairs=np.diff(np.append(starts, rows.size)),
         mean_error=float(np.mean(np.abs(observed - p))),
     )

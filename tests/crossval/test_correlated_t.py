@@ -12,7 +12,6 @@ from bayes_sota.crossval.correlated_t import (
     iterations_needed,
     other_seed_probability,
     running_posteriors,
-    sensitivity_to_overlap,
 )
 from bayes_sota.crossval.fold_scores import FoldScores
 
@@ -55,12 +54,12 @@ def test_learners_that_never_differ() -> None:
 
 
 def test_a_stronger_overlap_leaves_more_doubt() -> None:
-    table = sensitivity_to_overlap(runs(10, 5))
-    assert np.all(np.diff(table[:, 0]) > 0)
-    assert np.all(np.diff(table[:, 1]) < 0)
-    assert table[2, 0] == pytest.approx(0.2)
-    naive = stats.ttest_1samp(np.subtract(*runs(10, 5).scores[0].reshape(2, -1)), 0)
-    assert 1 - table[0, 1] == pytest.approx(naive.pvalue / 2)
+    given = runs(10, 5)
+    chances = [correlated_t(given, correlation=rho).p_better() for rho in (0, 0.1, 0.2, 0.3)]
+    assert np.all(np.diff(chances) < 0)
+    assert chances[2] == pytest.approx(correlated_t(given).p_better())
+    naive = stats.ttest_1samp(np.subtract(*given.scores[0].reshape(2, -1)), 0)
+    assert 1 - chances[0] == pytest.approx(naive.pvalue / 2)
 
 
 def test_the_iterations_needed_are_the_least_and_may_not_exist() -> None:
