@@ -93,7 +93,7 @@ class Means(Claim):
     def __post_init__(self) -> None:
         checked_pair(self.a, self.b, self.n, "mean", self.bounds)
         if self.known is not None:
-            PAIRWISE.check(self.known, "known")
+            PAIRWISE.check(self.known, "pairwise_correlation")
         if self.sd_difference is not None:
             POSITIVE.check(self.sd_difference, "sd_difference")
             if not (self.sd is None and self.known is None):

@@ -47,7 +47,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     ),
     (reported("1.90", "0.88", 100), "accuracy, must be a number from 0 to 1, got 1.90"),
     (of_means(sd=(0.6, 0.1)), "at most 0.3943, got 0.6"),
-    (of_means(sd=SD, known=1.5), "known must be a number from -1 to 1, got 1.5"),
+    (of_means(sd=SD, known=1.5), "pairwise_correlation must be a number from -1 to 1, got 1.5"),
     (of_means(bounds=None), "give the standard deviations"),
     (of_means(sd_difference=0.1, known=0.5), "sd_difference is enough"),
     (lambda: Accuracies(a=0.9, b=0.8, n=9).p_false_of_best(0.5), "from 1 to 1,000,000, got 0.5"),
