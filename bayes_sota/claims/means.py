@@ -109,8 +109,6 @@ class Means(Claim):
             raise InputError(f"{problem}: {why}", parameter="sd_difference")
 
     def _check_spreads(self, sd: tuple[float, float]) -> None:
-        if len(sd) != 2:
-            raise InputError(f"sd takes two standard deviations, of A's cases and B's, got {sd}")
         low, high = self.bounds or (-np.inf, np.inf)
         for mean, spread in zip((self.a, self.b), sd, strict=True):
             NOT_NEGATIVE.check(spread, "sd")

@@ -52,7 +52,6 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (of_means(sd_difference=0.1, known=0.5), "sd_difference is enough"),
     (lambda: Accuracies(a=0.9, b=0.8, n=9).p_false_of_best(0.5), "from 1 to 1,000,000, got 0.5"),
     (of_means(sd=(0.0, 0.0)), "standard deviations are 0"),
-    (of_means(sd=(0.1, 0.1, 0.1)), "two standard deviations"),
     (lambda: bs.Priors(skill=0.9), "a prior of skills is"),
     (lambda: replace(close, known=1.0).powered_size(), "differ by the same amount"),
     (lambda: close.assured_size(assurance=0.2), "assurance must be"),
