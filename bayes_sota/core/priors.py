@@ -223,9 +223,6 @@ class FixedCorrelation(CorrelationPrior):
         return np.where(np.asarray(rho) == self.value, 0.0, -np.inf)
 
 
-CORRELATION_FAMILIES = {"beta": BetaCorrelation, "fixed": FixedCorrelation}
-
-
 class TriesPrior(ABC):
     """Prior on m, the number of tries that could have become the observed maximum."""
 

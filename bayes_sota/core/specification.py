@@ -14,14 +14,16 @@ from typing import Any
 from bayes_sota.core.arguments import DRAWS, check_choice
 from bayes_sota.core.priors import (
     BUILDERS,
-    CORRELATION_FAMILIES,
-    SKILL_FAMILIES,
+    BetaCorrelation,
     Builder,
+    FixedCorrelation,
+    LogitNormalSkill,
     own_priors,
 )
 from bayes_sota.core.text import digest_of
 
-_PROSE = ("description", "meaning", "citation")
+_FAMILIES = {"logit-normal": LogitNormalSkill, "beta": BetaCorrelation, "fixed": FixedCorrelation}
+_FACTS = {"name", "builder", "description", "meaning", "citation", "sampler"}  # others are priors
 
 
 @dataclass(frozen=True)
@@ -112,18 +114,13 @@ def load_model(name: str) -> ModelSpecification:
     """
     check_choice("model", name, model_names())
     table = _named_models()[name]
-    facts, values = {key: table[key] for key in ("name", "builder")}, {}
-    kind = BUILDERS[facts["builder"]]
-    for key in table.keys() - {*facts, *_PROSE, "sampler"}:
-        numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in table[key].items()}
-        if "family" in numbers:
-            families: Any = SKILL_FAMILIES if key == "skill" else CORRELATION_FAMILIES
-            values[key] = families[numbers.pop("family")](**numbers)
-        else:
-            values |= numbers
-    settings = _named_models()[kind.default]["sampler"] | table.get("sampler", {})
-    sampler = SamplerSettings(**settings)
-    return ModelSpecification(**facts, priors=kind.priors(**values), sampler=sampler)
+    kind, priors = BUILDERS[table["builder"]], dict[str, Any]()
+    for key in table.keys() - _FACTS:
+        numbers: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in table[key].items()}
+        family = numbers.pop("family", None)
+        priors |= numbers if family is None else {key: _FAMILIES[family](**numbers)}
+    sampler = SamplerSettings(**_named_models()[kind.default]["sampler"] | table.get("sampler", {}))
+    return ModelSpecification(name, table["builder"], kind.priors(**priors), sampler)
 
 
 def model_names() -> list[str]:
