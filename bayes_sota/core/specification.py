@@ -114,7 +114,8 @@ def load_model(name: str) -> ModelSpecification:
     """
     check_choice("model", name, model_names())
     table = _named_models()[name]
-    kind, priors = BUILDERS[table["builder"]], dict[str, Any]()
+    kind = BUILDERS[table["builder"]]
+    priors: dict[str, Any] = {}
     for key in table.keys() - _FACTS:
         numbers: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in table[key].items()}
         family = numbers.pop("family", None)
