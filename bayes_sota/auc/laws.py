@@ -9,23 +9,22 @@ independent have the exact law :math:`\prod_j F_{A_j}(x)`. All others go by norm
 (``AucScores``), which are jointly normal with one factor, because classifiers share the items:
 
 .. math:: P(\max_j \hat A_j \le x) = \int \prod_j \Phi\Big(
-          \frac{g(x; A_j) - \rho_j z}{\sqrt{1 - \rho_j^2}}\Big) \varphi(z)\, dz,
-          \quad \text{or } \int \Big(\int \Phi(\cdot)\, dP(A)\Big)^m \varphi(z)\, dz
+          \frac{g(x; A_j) - \rho_j z}{\sqrt{1 - \rho_j^2}}\Big) \varphi(z)\, dz
 
-The law of each is exact, the correlation of estimates follows from that of the scores, and only
-the dependence far from the middle is an approximation: the expected maximum is within .03 standard
-errors, .08 for classes of ten or twenty items. ``tests/auc/test_law.py`` compares with simulated
-scores.
+or, of m that are drawn from these with replacement, the power m of the mean over j. The law of each
+is exact, the correlation of estimates follows from that of the scores, and only the dependence far
+from the middle is an approximation: the expected maximum is within .03 standard errors, .08 for
+classes of ten or twenty items. ``tests/auc/test_law.py`` compares with simulated scores.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
+from bayes_sota.auc.best import BestLaw, number_of_classifiers
 from bayes_sota.auc.estimate import (
     AucScores,
     auc_estimate_correlation,
@@ -37,8 +36,7 @@ from bayes_sota.auc.estimate import (
 )
 from bayes_sota.core.arguments import CORRELATION
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
-from bayes_sota.core.skills import SkillDistribution
+from bayes_sota.core.numerics import condensed, surely_drawn
 from bayes_sota.core.types import FloatArray
 
 _LEVELS, _LEVELS_GIVEN = 3000, 800  # at which laws are tabulated, of independent and dependent AUCs
@@ -53,7 +51,7 @@ class AucLaw(BestLaw):
     Attributes
     ----------
     theta_sota : float
-        AUC of the best classifier; its expectation where AUCs are drawn from a distribution.
+        AUC of the best classifier.
     n_positive, n_negative : int
     spread_ratio : float
     n_classifiers : int
@@ -121,7 +119,7 @@ def auc_law(auc: float, n_positive: int, n_negative: int, spread_ratio: float = 
 
 
 def auc_maximum_law(
-    auc: ArrayLike | SkillDistribution,
+    auc: ArrayLike,
     *,
     n_positive: int,
     n_negative: int,
@@ -133,9 +131,8 @@ def auc_maximum_law(
 
     Parameters
     ----------
-    auc : float, array_like of shape (m,), or SkillDistribution
-        True AUC of identical classifiers, one for each, or the distribution that they are drawn
-        from.
+    auc : float, or array_like of shape (m,)
+        True AUC of identical classifiers, or one for each.
     n_positive, n_negative, spread_ratio
         As in ``auc_law``.
     n_classifiers : int, optional
@@ -164,18 +161,6 @@ def auc_maximum_law(
     """
     CORRELATION.check(correlation, "correlation")
     sizes = checked_sizes(n_positive, n_negative)
-    if isinstance(auc, SkillDistribution):
-        m = number_of_classifiers(n_classifiers, None)
-        highest = min(float(auc.skill(auc.isf(1e-17))), 1 - 1e-9)
-        sure = float(auc.skill(auc.isf(min(CERTAIN / m, 1 - 1e-9))))  # below the best skill
-        scores = scores_below(highest, *sizes, spread_ratio, min(sure, highest))
-
-        def inside(skill: FloatArray) -> FloatArray:
-            return np.clip(skill, 1e-9, highest)
-
-        skills, weights = quadrature(auc, lambda x: scores.stabilized(inside(x)), np.empty(0))
-        law = best_estimate(scores, correlation, inside(skills), weights, n_drawn=m)
-        return replace(law, theta_sota=float(auc.expected_maximum(m)))
     values = checked_auc(auc)
     if values.ndim > 1:
         raise InputError(f"auc must be a number or 1-dimensional, got shape {values.shape}")
@@ -185,12 +170,9 @@ def auc_maximum_law(
     return best_estimate(scores, correlation, aucs, copies * (m / copies.sum()))
 
 
-def scores_below(
-    best: float, n_positive: int, n_negative: int, spread_ratio: float, sure: float | None = None
-) -> AucScores:
-    """Normal scores for fields whose best AUC is at most ``best``, and at least ``sure``."""
-    least = best if sure is None else sure
-    lowest = least - _BELOW * float(auc_std(least, n_positive, n_negative, spread_ratio))
+def scores_below(best: float, n_positive: int, n_negative: int, spread_ratio: float) -> AucScores:
+    """Normal scores for fields whose best AUC is ``best``."""
+    lowest = best - _BELOW * float(auc_std(best, n_positive, n_negative, spread_ratio))
     return auc_scores(n_positive, n_negative, max(lowest, 0.1), best, spread_ratio)
 
 

@@ -20,7 +20,7 @@ _INDEPENDENT = (
 @option("--n-test", limits=COUNT, required=True, help="Number of test items.")
 @option("--classifiers", limits=COUNT, required=True, help="Number of classifiers.")
 @option("--theta", limits=SHARE, help="Skill of identical classifiers.")
-@option("--uniform", limits=SHARE, nargs=2, help="Skills uniform from A to B.")
+@option("--uniform", limits=SHARE, nargs=2, help="Accuracies uniform from A to B.")
 @option("--correlation", limits=SHARE, help="rho with the reference classifier; default 0.")
 @option("--metric", choices=["accuracy", "auc"], default="accuracy", help="auc: binormal scores.")
 @option("--spread-ratio", limits=RATIO, help="Sd of scores of positives over negatives, for auc.")
@@ -37,10 +37,10 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
     given: Any = {"n_classifiers": classifiers, "correlation": asked["correlation"] or 0.0}
     law: Any
     if metric == "auc":
-        if positive is None:
-            raise InputError("--n-positive is missing: how many test items are positive")
+        if positive is None or uniform:
+            raise InputError("an AUC needs --theta and --n-positive, how many items are positive")
         facts = {"n_positive": positive, "spread_ratio": asked["spread_ratio"] or 1.0}
-        law = auc.auc_maximum_law(skill, n_negative=n_test - positive, **facts, **given)
+        law = auc.auc_maximum_law(theta, n_negative=n_test - positive, **facts, **given)
         facts["metric"] = "auc"
     else:
         note_unused("accuracies", "n_positive", "spread_ratio")

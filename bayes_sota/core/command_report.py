@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayes_sota import __version__
-from bayes_sota.core.arguments import check_choice
-from bayes_sota.core.errors import InputError
+from bayes_sota.core.arguments import check_choice, check_kind
 from bayes_sota.core.files import write_text
 from bayes_sota.core.plots_files import svg_address
 from bayes_sota.core.tables import Report
@@ -81,11 +80,7 @@ def save_report(
     """
     path = Path(path)
     check_choice("the ending of a page's name", path.suffix.lower(), (".html",))
-    if not isinstance(report, Report):
-        raise InputError(
-            "a page is of a report or a table, such as those of bs.board_table and "
-            f"bs.leaderboard.report_sota, got {type(report).__name__}"
-        )
+    check_kind(report, Report, "a function such as bs.board_table")
     write_text(report_page(report, figure, about, arguments), path)
 
 

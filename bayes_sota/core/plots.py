@@ -15,7 +15,6 @@ import numpy as np
 import xarray as xr
 from arviz_plots import PlotCollection, visuals
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import shown_name
 from bayes_sota.core.types import FloatArray
 
@@ -36,7 +35,6 @@ def make_collection(
     panels: Iterable[str],
     *,
     figsize: tuple[float, float],
-    plot_collection: PlotCollection | None = None,
     **pc_kwargs: Any,
 ) -> PlotCollection:
     """Empty panels side by side, one variable of the collection each, the first one wider.
@@ -46,18 +44,11 @@ def make_collection(
     panels : iterable of str
     figsize : (float, float)
         Inches, unless ``figure_kwargs`` has its own.
-    plot_collection : PlotCollection, optional
-        One with these panels, to draw into; the others are then of no effect.
     **pc_kwargs
         Passed to ``PlotCollection.grid``; its ``backend="none"`` keeps what would be drawn as
         dictionaries.
     """
     data = xr.Dataset(dict.fromkeys(panels, xr.DataArray(0.0)))
-    if plot_collection is not None:
-        missing = [str(name) for name in data if name not in plot_collection.viz["plot"]]
-        if missing:
-            raise InputError(f"plot_collection has no panel {', '.join(missing)}")
-        return plot_collection
     ratios = [7, *[4] * (len(data) - 1)]
     size = {"figsize": figsize, "layout": "constrained", "width_ratios": ratios}
     size |= pc_kwargs.pop("figure_kwargs", {})

@@ -223,9 +223,6 @@ class FixedCorrelation(CorrelationPrior):
         return np.where(np.asarray(rho) == self.value, 0.0, -np.inf)
 
 
-CORRELATION_FAMILIES = {"beta": BetaCorrelation, "fixed": FixedCorrelation}
-
-
 class TriesPrior(ABC):
     """Prior on m, the number of tries that could have become the observed maximum."""
 
@@ -544,25 +541,20 @@ class Builder(NamedTuple):
     ----------
     default : str
         Name of the specification with its default priors and sampler.
-    takes : str
-        What it is for, as it stands in messages.
     priors : type
         Its priors.
     """
 
     default: str
-    takes: str
     priors: type[Any]
 
 
 BUILDERS = {
-    "observed_maximum": Builder(
-        "observed-maximum", "observed maxima, such as board.maximum_only()", MaximumPriors
-    ),
-    "leaderboard": Builder("leaderboard", "whole boards, all scores or answers", BoardPriors),
-    "items": Builder("items", "answers to items, with bs.items.build_model", ItemPriors),
-    "paired": Builder("paired-boards", "a public and a private board", PairedPriors),
-    "epp": Builder("epp", "skill over rounds", EppPriors),
-    "crossval": Builder("crossval", "repeated cross-validation", CrossValidationPriors),
+    "observed_maximum": Builder("observed-maximum", MaximumPriors),
+    "leaderboard": Builder("leaderboard", BoardPriors),
+    "items": Builder("items", ItemPriors),
+    "paired": Builder("paired-boards", PairedPriors),
+    "epp": Builder("epp", EppPriors),
+    "crossval": Builder("crossval", CrossValidationPriors),
 }
 """Builders by the name that a specification gives."""

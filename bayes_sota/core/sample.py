@@ -80,10 +80,8 @@ def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
     >>> resolve_seed(3)[1]
     '3'
     """
-    if isinstance(random_seed, np.random.Generator):
-        return random_seed, "generator"
-    if isinstance(random_seed, np.random.SeedSequence):
-        return generator_of(random_seed), f"seed sequence {random_seed.entropy}"
+    if isinstance(random_seed, np.random.Generator | np.random.SeedSequence):
+        return generator_of(random_seed), "generator"
     if random_seed is None:
         random_seed = int(np.random.SeedSequence().generate_state(1)[0])
     return generator_of(random_seed), str(random_seed)

@@ -78,7 +78,6 @@ def sample_completed(
     ``settings`` are those of ``run_nuts``; those that are None or missing come from ``sampler``.
     """
     arguments = asdict(sampler) | {key: v for key, v in settings.items() if v is not None}
-    del arguments["method"]
     if arguments["draws"] < 10 or arguments["chains"] < 2:
         raise InputError("diagnostics need at least 10 draws and 2 chains")
     rng, seed = resolve_seed(random_seed)
@@ -97,7 +96,7 @@ def model_of(
     Raises
     ------
     InputError
-        The trace is of other data, priors or sizes, lacks variables of the model, or has more of
+        The trace is of other data or priors, lacks variables of the model, or has more of
         them than a built model, which only the extended model can explain.
     """
     import pymc as pm
@@ -125,11 +124,6 @@ def model_of(
     if len({int(digest) for digest in digests if digest is not None}) > 1:
         problem = "the trace or the model is of other data than those given, or has other priors"
         raise InputError(problem, fix="give those that were sampled")
-    for dim, size in trace["posterior"].sizes.items():
-        labels = built.coords.get(dim)
-        if labels is not None and len(labels) != size:
-            problem = f"the trace has {size} of the dimension {dim}, and the model {len(labels)}"
-            raise InputError(f"{problem}: is it of another model?")
     return built
 
 

@@ -83,11 +83,9 @@ class SkillDistribution(ABC):
         t = step * np.arange(-reach, reach + 1)
         w, log_v = expit(t) * expit(-t), -np.logaddexp(0, -t)
         m = np.asarray(n_classifiers, dtype=np.float64)
-        same = m.size > 0 and bool(np.all(m == m.flat[0]))  # then all have the same quantiles
-        sizes = m.flat[:1] if same else m[..., None]
         of_all = self.expanded()
-        expected = of_all.skill(of_all.isf(-np.expm1(log_v / sizes))) @ (w / w.sum())
-        return np.array(np.broadcast_to(expected, np.broadcast_shapes(expected.shape, m.shape)))
+        skills = of_all.skill(of_all.isf(-np.expm1(log_v / m[..., None])))
+        return np.asarray(skills @ (w / w.sum()))
 
     def expanded(self) -> Self:
         """The same distributions with a trailing axis of length one in every parameter."""

@@ -5,26 +5,25 @@ priors. Models of kinds of fields, which differ in their prior of rho alone, sha
 ``tests/test_specifications.py`` builds every model of ``models/``.
 """
 
-import os
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bayes_sota.core.arguments import COUNT_OR_NONE, DRAWS, OPEN_SHARE, check_choice
-from bayes_sota.core.errors import InputError
-from bayes_sota.core.files import check_file
+from bayes_sota.core.arguments import DRAWS, check_choice
 from bayes_sota.core.priors import (
     BUILDERS,
-    CORRELATION_FAMILIES,
-    SKILL_FAMILIES,
+    BetaCorrelation,
     Builder,
+    FixedCorrelation,
+    LogitNormalSkill,
     own_priors,
 )
 from bayes_sota.core.text import digest_of
 
-_PROSE = ("description", "meaning", "citation")
+_FAMILIES = {"logit-normal": LogitNormalSkill, "beta": BetaCorrelation, "fixed": FixedCorrelation}
+_FACTS = {"name", "builder", "description", "meaning", "citation", "sampler"}  # others are priors
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,6 @@ class SamplerSettings:
 
     Attributes
     ----------
-    method : {"auto", "exact", "abc", "nuts"}
-        Route to the posterior.
     draws, chains : int
         Posterior draws per chain, and chains.
     tune : int
@@ -43,18 +40,10 @@ class SamplerSettings:
         Target acceptance rate in (0, 1); NUTS only.
     """
 
-    method: str = "auto"
     draws: int = 1000
     chains: int = 4
     tune: int = 1000
     target_accept: float = 0.9
-
-    def __post_init__(self) -> None:
-        """Check names and ranges once."""
-        check_choice("method", self.method, ("auto", "exact", "abc", "nuts"))
-        for name, allowed in (("draws", DRAWS), ("chains", DRAWS), ("tune", COUNT_OR_NONE)):
-            allowed.check(getattr(self, name), name)
-        OPEN_SHARE.check(self.target_accept, "target_accept")
 
 
 @dataclass(frozen=True)
@@ -105,35 +94,34 @@ class ModelSpecification:
         return {"draws": draws, "chains": chains}
 
 
-def load_model(name_or_path: str | os.PathLike[str]) -> ModelSpecification:
-    """Read a model specification by its name or from a file.
+def load_model(name: str) -> ModelSpecification:
+    """Read a named model.
 
     Parameters
     ----------
-    name_or_path : str or path
-        A name of ``model_names()``, or a path: whatever ends with ``.toml`` or has a separator.
+    name : str
+        One of ``bayes_sota.leaderboard.model_names()``.
 
     Raises
     ------
     InputError
-        No such model, or a file that is not exactly what the format allows.
+        No such model.
 
     Examples
     --------
     >>> load_model("epp").priors.skill_scale
     2.0
     """
-    path = Path(name_or_path)
-    if name_or_path == path.name and path.suffix != ".toml":
-        check_choice("model", path.name, model_names())
-        return _specification(_named_models()[path.name])
-    check_file(path)
-    try:
-        return _specification(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except KeyError as error:
-        raise InputError(f"unknown or missing {error}", where=str(path)) from None
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"is no model: {error}", where=str(path)) from None
+    check_choice("model", name, model_names())
+    table = _named_models()[name]
+    kind = BUILDERS[table["builder"]]
+    priors: dict[str, Any] = {}
+    for key in table.keys() - _FACTS:
+        numbers: Any = {k: tuple(v) if isinstance(v, list) else v for k, v in table[key].items()}
+        family = numbers.pop("family", None)
+        priors |= numbers if family is None else {key: _FAMILIES[family](**numbers)}
+    sampler = SamplerSettings(**_named_models()[kind.default]["sampler"] | table.get("sampler", {}))
+    return ModelSpecification(name, table["builder"], kind.priors(**priors), sampler)
 
 
 def model_names() -> list[str]:
@@ -157,20 +145,3 @@ def _named_models() -> dict[str, dict[str, Any]]:
     for name, of_rho in models.pop("fields").items():  # kinds of fields
         models[name] = {"name": name, "builder": "leaderboard", **of_rho}
     return models
-
-
-def _specification(table: dict[str, Any]) -> ModelSpecification:
-    """Specification of what a file holds; what it does not say has its default."""
-    facts, values = {key: table[key] for key in ("name", "builder")}, {}
-    check_choice("builder", facts["builder"], BUILDERS)
-    kind = BUILDERS[facts["builder"]]
-    for name in sorted(table.keys() - {*facts, *_PROSE, "sampler"}):
-        numbers = {k: tuple(v) if isinstance(v, list) else v for k, v in table[name].items()}
-        if "family" in numbers:
-            families: Any = SKILL_FAMILIES if name == "skill" else CORRELATION_FAMILIES
-            values[name] = families[numbers.pop("family")](**numbers)
-        else:
-            values |= numbers
-    settings = _named_models()[kind.default]["sampler"] | table.get("sampler", {})
-    sampler = SamplerSettings(**settings)
-    return ModelSpecification(**facts, priors=kind.priors(**values), sampler=sampler)

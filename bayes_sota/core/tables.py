@@ -175,14 +175,9 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        """One JSON object: ``to_dict`` with the schema version first.
-
-        JSON knows neither infinity nor NaN: they are null, and ``null_reasons`` says which.
-        """
-        reasons: dict[str, str] = {}
-        document = {"schema_version": SCHEMA_VERSION, **_jsonable(self.to_dict(), "", reasons)}
-        document |= {"null_reasons": reasons} if reasons else {}
-        return json.dumps(document, indent=2) + "\n"
+        """One JSON object: ``to_dict`` with the schema version first."""
+        document = {"schema_version": SCHEMA_VERSION} | self.to_dict()
+        return json.dumps(_jsonable(document), indent=2) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
@@ -254,17 +249,17 @@ def _harmless(value: Any) -> Any:
     return marked_cell(plain_text(value))
 
 
-def _jsonable(value: Any, place: str, reasons: dict[str, str]) -> Any:
+def _jsonable(value: Any) -> Any:
+    """The same for JSON, which knows neither infinity nor NaN: they are null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
-        return {str(k): _jsonable(v, f"{place}{k}.", reasons) for k, v in value.items()}
+        return {str(key): _jsonable(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_jsonable(v, f"{place}{i}.", reasons) for i, v in enumerate(value)]
-    if not isinstance(value, float) or math.isfinite(value):
-        return value + 0.0 if isinstance(value, float) else value  # no -0.0
-    reasons[place.rstrip(".")] = str(value)
-    return None
+        return [_jsonable(one) for one in value]
+    if isinstance(value, float):
+        return value + 0.0 if math.isfinite(value) else None  # no -0.0
+    return value
 
 
 def _markdown_table(table: Table) -> str:

@@ -35,8 +35,7 @@ def plot_running_means(
     ci_prob : float
         Probability of the bands.
     **pc_kwargs
-        ``backend``, ``plot_collection`` (one with the panel of this figure, to draw into), and
-        arguments of ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def sample_comparison(
     Parameters
     ----------
     fold_scores : FoldScores
-    model : ModelSpecification, name or path, optional
+    model : ModelSpecification or name, optional
         It gives the priors and the settings of the sampler. Default "crossval".
     priors : CrossValidationPriors, optional
         In place of a model.

@@ -40,7 +40,7 @@ def plot_epp(
     most : int
         Players drawn; the title says if that leaves some out.
     **pc_kwargs
-        ``plot_collection`` to draw into, ``figure_kwargs`` and others of ``PlotCollection.grid``.
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def sample_epp(
     ----------
     model : pm.Model
         From ``build_model``, perhaps with variables of your own.
-    specification : ModelSpecification, name or path, optional
+    specification : ModelSpecification or name, optional
         Specification of the model's priors: it gives the settings of the sampler, and its name and
         hash to the result.
     random_seed : int, SeedSequence, Generator or None

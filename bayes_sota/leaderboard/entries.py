@@ -29,7 +29,7 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.skills import Skills
 from bayes_sota.maximum.score_laws import score_law
 
-Ranks = Literal["auto", "joint", "stepwise", "each"]
+Ranks = Literal["auto", "joint", "confidence", "each"]
 
 MOST_JOINT = 100  # entries up to which joint sets had their probability in simulations
 _SIMULATED = 1000  # errors of all scores
@@ -139,13 +139,13 @@ def rank_sets(
         Draws of the correlation of scores with what all share.
     ci_prob : float
         Probability that all ranks lie in their sets.
-    how : {"auto", "joint", "stepwise", "each"}
-        ``auto`` is joint up to 100 entries and else stepwise, where that is possible.
+    how : {"auto", "joint", "confidence", "each"}
+        ``auto`` takes joint sets up to 100 entries, and above confidence sets where possible.
     rng : Generator
 
     Returns
     -------
-    how : {"joint", "stepwise", "each"}
+    how : {"joint", "confidence", "each"}
         Whether the probability is that of all sets at once, in the posterior or whatever is true;
         or that of each by itself.
     sets : ndarray of int, shape (m, 2)
@@ -154,20 +154,20 @@ def rank_sets(
     Raises
     ------
     InputError
-        Stepwise sets of scores that were chosen among submissions, or of fewer than 20 items,
+        Confidence sets of scores that were chosen among submissions, or of fewer than 20 items,
         clusters, tasks or runs.
     """
     check_choice("ranks", how, Ranks)
     why = _lacking(data)
-    if how == "stepwise" and why:
-        raise InputError(f"stepwise sets of ranks need {why}: take joint ones")
+    if how == "confidence" and why:
+        raise InputError(f"confidence sets of ranks need {why}: take joint ones")
     if how == "auto":
-        how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "stepwise"
+        how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "confidence"
     order = np.argsort(-data.scores, kind="stable")
     if how == "each":
         return how, entries.rank_interval(ci_prob)[order]
-    if how == "stepwise":
-        return how, _stepwise(data, rho, ci_prob, rng)[order]
+    if how == "confidence":
+        return how, _confidence_sets(data, rho, ci_prob, rng)[order]
     sets = ranks.joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]
     known = data.anchors is not None
     if isinstance(data, Leaderboard) and not (data.has_own_errors or data.has_submissions or known):
@@ -187,7 +187,7 @@ def _lacking(data: Leaderboard | Outcomes) -> str:
     return f"{_LEAST_ROWS} items, clusters, tasks or runs at least" * few
 
 
-def _stepwise(
+def _confidence_sets(
     data: Leaderboard | Outcomes, rho: FloatArray, ci_prob: float, rng: np.random.Generator
 ) -> IntArray:
     if not isinstance(data, Leaderboard):
@@ -201,13 +201,13 @@ def _stepwise(
         if data.is_answers:
             squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
         errors = np.sqrt(np.maximum(squares, 0))
-        return ranks.stepwise_rank_sets(data.scores, errors, noise, ci_prob)
+        return ranks.confidence_rank_sets(data.scores, errors, noise, ci_prob)
     scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
     noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
     places = score_law(data).normal_scores.stabilized(data.scores)
     if data.error_ratios is None:
-        return ranks.stepwise_rank_sets_of_equal_errors(places, noise, ci_prob)
+        return ranks.confidence_rank_sets_of_equal_errors(places, noise, ci_prob)
     ratios = data.error_ratios
     errors = np.hypot(ratios[:, None], ratios)
-    return ranks.stepwise_rank_sets(places, errors, noise * ratios, ci_prob)
+    return ranks.confidence_rank_sets(places, errors, noise * ratios, ci_prob)

@@ -57,8 +57,7 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     top : int
         Entries shown.
     **pc_kwargs
-        ``plot_collection`` to draw into, and arguments of ``PlotCollection.grid``, such as
-        ``figure_kwargs={"figsize": (8, 4)}``.
+        Passed to ``PlotCollection.grid``, such as ``figure_kwargs={"figsize": (8, 4)}``.
 
     Returns
     -------

@@ -64,7 +64,6 @@ def estimate_sota(
     random_seed: Seed = DEFAULT_SEED,
     reference_skill: float | None = None,
     groups: Groups = "all",
-    epsilon: float | None = None,
     cores: int | None = None,
     progressbar: bool = False,
 ) -> xr.DataTree:
@@ -86,7 +85,7 @@ def estimate_sota(
         maximum only.
     priors : Priors, optional
         Not together with ``model``.
-    model : ModelSpecification, name or path, optional
+    model : ModelSpecification or name, optional
         Named specification with priors and sampler settings.
     domain : {"image-classifiers", "language-models", "tabular"}, optional
         Domain whose prior of rho the default model takes; its default serves any domain. Not
@@ -105,8 +104,6 @@ def estimate_sota(
         "estimands" leaves out the groups that only checks of the model need (replicated scores,
         prior, log likelihood, log prior), which takes a second less on a large board. All else
         is the same.
-    epsilon : float, optional
-        Tolerance of ``abc`` on the scale of scores (``bayes_sota.maximum.sample_smc.sample_abc``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
     progressbar : bool
@@ -159,12 +156,10 @@ def estimate(
     of_rho = {name: chosen[name] for name in ("model", "priors", "domain", "field")}
     builder = "leaderboard" if whole else "observed_maximum"
     spec = chosen_model(builder=builder, data=boards[0], **of_rho)
-    method = method or spec.sampler.method
+    method = method or "auto"
     check_choice("method", method, Method)
     settings: dict[str, Any] = spec.sizes(chosen["draws"], chosen["chains"]) | spec.provenance
     settings |= {name: chosen[name] for name in ("random_seed", "groups")}
-    if method != "abc":
-        refuse_unused("any method but abc", {"epsilon": chosen["epsilon"]})
     if whole:
         if method in ("abc", "nuts"):
             fix = "give board.maximum_only() (--maximum and --classifiers)"
@@ -178,8 +173,7 @@ def estimate(
     if method == "abc":
         from bayes_sota.maximum.sample_smc import sample_abc
 
-        abc: Any = how | {"epsilon": chosen["epsilon"]}
-        tree = sample_abc(boards, spec.priors, **abc, **settings)
+        tree = sample_abc(boards, spec.priors, **how, **settings)
     elif method == "nuts":
         how |= {"tune": spec.sampler.tune, "target_accept": spec.sampler.target_accept}
         tree = sample_nuts(boards, spec.priors, **how, **settings)

@@ -66,7 +66,7 @@ def estimate_paired(
     priors : Priors or PairedPriors, optional
         Prior of rho, sizes that the offset of the public board may have, and the luck of
         submissions. Not together with ``model``.
-    model : ModelSpecification, name or path, optional
+    model : ModelSpecification or name, optional
         Named specification with priors and sizes of samples.
     domain, field : str, optional
         As in ``estimate_sota``. Default: ensembles for a download of a competition.

@@ -1,6 +1,5 @@
 """Choice of a named model (``bayes_sota.core.specification``) for an estimate."""
 
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from bayes_sota.core.specification import load_model as load_model
 from bayes_sota.core.specification import model_names as model_names
 from bayes_sota.data.observed import Chosen
 
-type Model = ModelSpecification | str | os.PathLike[str] | None
+type Model = ModelSpecification | str | None
 
 _ENSEMBLES = KINDS_OF_FIELD[1]
 
@@ -30,7 +29,7 @@ def chosen_model(
 
     Parameters
     ----------
-    model : ModelSpecification, name or path, optional
+    model : ModelSpecification or name, optional
     builder : str
         The model must be of this one.
     priors : optional
@@ -67,8 +66,8 @@ def chosen_model(
     spec = model if isinstance(model, ModelSpecification) else load_model(model)
     if spec.builder != builder:
         right = ", ".join(n for n in model_names() if load_model(n).builder == builder)
-        fix = f"models for {BUILDERS[builder].takes}: {right}"
-        raise InputError(f"the model {spec.name!r} is for {spec.kind.takes}", fix=fix)
+        problem = f"the model {spec.name!r} is of the builder {spec.builder}, not {builder}"
+        raise InputError(problem, fix=f"take one of {right}")
     return spec
 
 

@@ -43,8 +43,8 @@ _SHARED = {
 }
 _RANKS = {
     "joint": "Ranks are by skill: with probability {:.0%} all lie in their sets at once.",
-    "stepwise": "Ranks are by skill: in {:.0%} of such boards all lie in their sets at once, even "
-    "if entries are equal.",
+    "confidence": "Ranks are by skill: in {:.0%} of such boards all lie in their sets at once, "
+    "even if entries are equal.",
     "each": "Ranks are by skill: each lies in its own interval with probability {:.0%}.",
 }
 _TIERS = (
@@ -75,16 +75,16 @@ def board_table(
     data : Leaderboard or Outcomes
     priors : Priors, optional
         Not together with ``model``.
-    model : ModelSpecification, name or path, optional
+    model : ModelSpecification or name, optional
         A model of whole boards, of which only the priors are used.
     domain, field : str, optional
         As in ``estimate_sota``.
     ci_prob : float
         Probability of the equal-tailed intervals, and that all ranks lie in their sets.
-    ranks : {"auto", "joint", "stepwise", "each"}
-        Joint sets of the posterior; stepwise sets, which are wider and also cover equal entries; or
-        an interval for each entry. ``auto`` is joint up to 100 entries and else stepwise, where the
-        errors of the scores are known.
+    ranks : {"auto", "joint", "confidence", "each"}
+        Joint sets of the posterior; confidence sets, which are wider and also cover equal entries;
+        or an interval for each entry. ``auto`` takes joint sets up to 100 entries, and above that
+        confidence sets where the errors of the scores are known.
     draws : int
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 of up to 2,000 entries.
@@ -97,7 +97,7 @@ def board_table(
     Raises
     ------
     InputError
-        Only the maximum is known, fewer than two entries, or stepwise ranks where the errors of
+        Only the maximum is known, fewer than two entries, or confidence sets where the errors of
         scores are not known.
 
     Examples
@@ -230,7 +230,7 @@ def _notes(board: Leaderboard, how: Ranks) -> Iterator[str]:
         listed = f"{board.n_entries:,} of about {board.typical_tries:,.0f} classifiers are listed"
         yield f"{listed}: ranks and P(best) are among these, theta_sota is the best of all"
     if how == "joint" and len(board.names) > MOST_JOINT:
-        wider = 'ranks="stepwise" gives wider ones, without known skills and with submissions=1'
+        wider = 'ranks="confidence" gives wider ones, without known skills and with submissions=1'
         yield f"joint sets of ranks are too narrow above {MOST_JOINT} entries; in Python {wider}"
 
 

@@ -93,14 +93,9 @@ class FieldEstimate:
 
     @property
     def reason(self) -> str:
-        """Why there is no multiplicity to correct; empty if there is."""
-        if self.excess > _NEGLIGIBLE * self.error:
-            return ""
-        side = "above" if self.excess > 0 else "below"
-        return (
-            "no multiplicity to correct: if the scores were the skills, the expected best score "
-            f"would be {abs(self.excess):.2g} {side} the observed one"
-        )
+        """Why the estimate is the observed maximum; empty where it is not."""
+        corrected = self.excess > _NEGLIGIBLE * self.error
+        return "" if corrected else "no multiplicity to correct"
 
     def n_above(self) -> int:
         """Number of entries whose score exceeds the estimate."""

@@ -196,7 +196,7 @@ def comparison_table(rows: list[dict[str, Any]], n_entries: int, ci_prob: float)
         f"{ci_prob:.0%} interval": lambda row: span((row["lower"], row["upper"]), 4),
         "entries above it": lambda row: f"{row['n_above']:,}",
         "entries in the interval": lambda row: f"{row['n_inside']:,}",
-        "note": lambda row: "no multiplicity to correct" if row["note"] else None,
+        "note": lambda row: row["note"] or None,
     }
     of = f"the best skill of {counted(n_entries, 'entry', 'entries')}"
     title = f"Estimates of {of}; intervals of shrink and crop are those of the best score"

@@ -5,9 +5,8 @@ import pytest
 from data.files import refused
 from scipy.special import ndtri
 
-from bayes_sota.auc.estimate import auc_covariance, auc_scores, auc_std, estimate_cdf
+from bayes_sota.auc.estimate import auc_covariance, auc_scores, auc_std
 from bayes_sota.auc.laws import auc_law, auc_maximum_law
-from bayes_sota.core.skills import LogitNormal, Uniform
 
 
 def estimates(
@@ -70,7 +69,6 @@ FIELDS = {
     "even classes": (np.full(25, 0.88), 60, 50, 0.7, 1.0),
     "near one": (np.full(50, 0.97), 20, 980, 0.3, 1.0),
     "near one, alike": (np.full(50, 0.97), 20, 980, 0.99, 1.0),
-    "drawn": (Uniform(0.6, 0.9), 40, 400, 0.6, 1.0),
 }
 
 
@@ -78,11 +76,10 @@ FIELDS = {
 @pytest.mark.parametrize("name", FIELDS)
 def test_the_best_of_many_agrees_with_simulated_scores(name: str) -> None:
     field, a, b, rho, ratio = FIELDS[name]
-    drawn, rng, repeats = isinstance(field, Uniform), np.random.default_rng(3), 2000
+    rng, repeats = np.random.default_rng(3), 2000
     given = {"n_positive": a, "n_negative": b, "correlation": rho, "spread_ratio": ratio}
-    law = auc_maximum_law(field, **given, n_classifiers=60 if drawn else field.size)
-    fields = (rng.uniform(0.6, 0.9, 60) if drawn else field for _ in range(repeats))
-    best = np.array([estimates(rng, aucs, a, b, rho, ratio).max() for aucs in fields])
+    law = auc_maximum_law(field, **given)
+    best = np.array([estimates(rng, field, a, b, rho, ratio).max() for _ in range(repeats)])
     near = 0.05 * float(auc_std(law.theta_sota, a, b, ratio))
     assert law.mean() == pytest.approx(best.mean(), abs=4 * best.std() / repeats**0.5 + near)
     assert law.std() == pytest.approx(best.std(), rel=0.08)
@@ -145,29 +142,6 @@ def test_a_million_items_follow_the_normal_limit() -> None:
     sd = float(auc_std(0.9, **given))
     own = np.sqrt(1 - float(auc_covariance(0.9, *given.values(), 0.36)) / sd**2)
     assert law.mean() == pytest.approx(0.9 + 2.50759 * own * sd, abs=0.02 * sd)
-
-
-def test_skills_may_be_drawn_up_to_one() -> None:
-    a, b, m, rng = 60, 300, 20, np.random.default_rng(3)
-    law = auc_maximum_law(Uniform(0.6, 1.0), n_positive=a, n_negative=b, n_classifiers=m)
-    best = np.array(
-        [estimates(rng, x, a, b, 0.0, 1.0).max() for x in rng.uniform(0.6, 1, (900, m))]
-    )
-    assert law.mean() == pytest.approx(best.mean(), abs=4 * best.std() / 30)
-    assert law.std() == pytest.approx(best.std(), rel=0.1)
-
-
-@pytest.mark.parametrize(("a", "b"), [(150, 150), (50, 2950)])
-def test_best_of_drawn_aucs_far_below_the_largest_possible(a: int, b: int) -> None:
-    field, m = LogitNormal(1.0, 1.0), 1000
-    law = auc_maximum_law(field, n_positive=a, n_negative=b, n_classifiers=m)
-    edges = np.linspace(0.0, 25.0, 251)  # minus log of the share of better ones
-    shares = np.exp(-edges[:-1]) - np.exp(-edges[1:])
-    aucs = field.skill(field.isf(np.exp(-(edges[1:] + edges[:-1]) / 2)))
-    x = np.linspace(0.96, 0.999, 14)
-    each = [estimate_cdf(x, auc, a, b, 1.0) if auc > 0.5 else np.ones(14) for auc in aucs.tolist()]
-    exact = (shares @ np.array(each) / shares.sum()) ** m
-    np.testing.assert_allclose(law.cdf(x), exact, atol=0.003)
 
 
 def test_law_within_one_cell_has_a_standard_deviation() -> None:

@@ -227,17 +227,17 @@ def abc() -> dict[str, str]:
 
 def epsilons(draws: int = 1000) -> dict[str, str]:
     """Epsilon in sd, CPU seconds, errors of mean and sd of theta_sota, and moves."""
-    from bayes_sota.maximum.sample_smc import sample_abc
+    from bayes_sota.maximum import sample_smc
 
     board = BestScore("0.91157", n_test=11_072, n_classifiers=3_558, rounding="floor")
     exact = sota_posterior(board, MaximumPriors(), draws=200_000, random_seed=0).draws["theta_sota"]
     figures = {}
     for share in (1, 1 / 2, 1 / 4, 1 / 6, 1 / 12, 1 / 50):
         start = time.process_time()
-        tree = sample_abc(
-            [board], MaximumPriors(), epsilon=share * float(exact.std()), draws=draws, chains=4,
-            cores=1, random_seed=1,
-        )  # fmt: skip
+        sample_smc._EPSILON = share
+        tree = sample_smc.sample_abc(
+            [board], MaximumPriors(), draws=draws, chains=4, cores=1, random_seed=1
+        )
         spent, theta = time.process_time() - start, tree["posterior"]["theta_sota"].values
         error, ratio = (theta.mean() - exact.mean()) / exact.std(), theta.std() / exact.std()
         row = (spent, error, ratio, tree.attrs["moves"])

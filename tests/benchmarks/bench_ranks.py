@@ -67,9 +67,9 @@ def most() -> dict[str, float]:
 
 
 def scores() -> dict[str, float]:
-    """Processor seconds of a table from scores alone, joint and stepwise sets."""
+    """Processor seconds of a table from scores alone, joint and confidence sets."""
     rng, figures = np.random.default_rng(3), {}
-    for entries, ranks in ((100, "joint"), (300, "stepwise"), (3_000, "stepwise")):
+    for entries, ranks in ((100, "joint"), (300, "confidence"), (3_000, "confidence")):
         skill = 1 / (1 + np.exp(-(2.3 - rng.exponential(0.25, entries))))
         board = bs.Leaderboard(rng.binomial(ITEMS, skill) / ITEMS, n_test=ITEMS, rounding="exact")
         call = lambda board=board: bs.board_table(board, random_seed=0)  # noqa: E731

@@ -24,7 +24,7 @@ from bayes_sota.leaderboard.specification import chosen_model
 
 SIZES = (200, 500, 1000, 2000, 5000)
 DOMAINS = {"cifar10": "image-classifiers", "chembench": "language-models"}
-WAYS = ("each", "joint", "stepwise")
+WAYS = ("each", "joint", "confidence")
 
 
 def board_of(kind: str, rng: np.random.Generator, size: int) -> tuple[bs.Outcomes, np.ndarray]:

@@ -40,7 +40,6 @@ def files(tmp_path_factory):
         ("--theta 0.9 --correlation 0.6", (0.9, 0.9140, 0.0035, 0.9207)),  # row 3 of Table 1
         ("--uniform 0.8 0.9", (TOP, None, None, None)),
         ("--theta 0.9 --metric auc --n-positive 51 --correlation 0", (0.9, 0.9566, None, None)),
-        ("--uniform 0.6 0.9 --metric auc --n-positive 51", (TOP - 0.2 / 1001, 0.93863, None, None)),
     ],
 )
 def test_laws_of_a_maximum(capsys, options, expected):

@@ -56,7 +56,7 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 {LAW} --theta 0.9 --uniform 0.1 0.2 | either
 {LAW} --uniform 0.5 0.9 --correlation 0.9 | feasible are correlations in [0,
 {LAW} --uniform 0.9 0.5 | low < high
-{AUCS} | --n-positive is missing: how many test items are positive
+{AUCS} | an AUC needs --theta and --n-positive
 {AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1
 sota teams.csv | --n-test is missing
 sota teams.csv --n-test many | --n-test takes a whole number or a range A:B or infer, got "many"

@@ -73,11 +73,3 @@ def test_a_trace_of_other_data_is_refused(name):
         for options in models if other is others[0] else models[:1]:
             with pytest.raises(InputError, match="other data"):
                 room.complete(trace, other, **options)
-
-
-@pytest.mark.slow
-def test_a_trace_of_other_sizes_is_refused():
-    trace = trace_of(made(bs.crossval, FoldScores(FOLDS)))
-    fewer = trace.map_over_datasets(lambda group: group.isel(learner=[0], missing_dims="ignore"))
-    with pytest.raises(InputError, match="1 of the dimension learner, and the model 2"):
-        bs.crossval.complete(fewer, FoldScores(FOLDS))

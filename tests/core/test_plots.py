@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import density_of, make_ticks, plot_forest, plot_lines
 from bayes_sota.core.plots_files import save_figure
 
@@ -29,12 +28,9 @@ def test_densities_integrate_to_one_and_constant_draws_have_none():
     assert density_of(np.full((2, 5), 0.9))[1].tolist() == [0.0]
 
 
-def test_figures_take_a_collection_and_its_arguments():
+def test_figures_take_the_arguments_of_a_collection():
     figure = bs.maximum.plot_maximum_law(LAW, figure_kwargs={"figsize": (3.0, 2.0)})
     assert tuple(figure.viz["figure"].item().get_size_inches()) == (3.0, 2.0)
-    assert bs.maximum.plot_maximum_law(LAW, plot_collection=figure) is figure
-    with pytest.raises(InputError, match="no panel epp"):
-        bs.plot_epp(bs.fit_epp([[2, 1], [1, 2], [2, 1]]), plot_collection=figure)
 
 
 @pytest.mark.slow

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bayes_sota.core.ranks import (
+    confidence_rank_sets,
+    confidence_rank_sets_of_equal_errors,
     joint_rank_sets,
     separated_neighbours,
-    stepwise_rank_sets,
-    stepwise_rank_sets_of_equal_errors,
     tiers,
 )
 
@@ -49,40 +49,36 @@ def test_a_certain_order_has_sets_of_one_rank(order):
     alone = [[rank, rank] for rank in order]
     assert joint_rank_sets(np.array([order] * 20), 0.95).tolist() == alone
     noise = np.random.default_rng(0).standard_normal((500, 3))
-    assert stepwise_rank_sets(-100.0 * np.array(order), apart(3), noise, 0.95).tolist() == alone
+    assert confidence_rank_sets(-100.0 * np.array(order), apart(3), noise, 0.95).tolist() == alone
 
 
-def stepwise_by_pairs(scores, errors, noise, prob):
-    """One pair after the other, until no further one is separated."""
+def sets_by_pairs(scores, errors, noise, prob):
+    """One pair after the other."""
     m = scores.size
-    left, above = [(j, k) for j in range(m) for k in range(m) if j != k], []
-    while left:
-        largest = np.max([(noise[:, j] - noise[:, k]) / errors[j, k] for j, k in left], axis=0)
-        critical = np.quantile(largest, prob)
-        told = [(j, k) for j, k in left if (scores[j] - scores[k]) / errors[j, k] > critical]
-        if not told:
-            break
-        above += told
-        left = [pair for pair in left if pair not in told]
+    pairs = [(j, k) for j in range(m) for k in range(m) if j != k]
+    largest = np.max([(noise[:, j] - noise[:, k]) / errors[j, k] for j, k in pairs], axis=0)
+    critical = np.quantile(largest, prob)
+    above = [(j, k) for j, k in pairs if (scores[j] - scores[k]) / errors[j, k] > critical]
     better, worse = [j for j, _ in above], [k for _, k in above]
     return np.array([[1 + worse.count(j), m - better.count(j)] for j in range(m)])
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_stepwise_sets_are_those_of_all_pairs(seed):
-    """The loops over pairs, blocks of entries, and neighbours give the same sets."""
+def test_confidence_sets_are_those_of_all_pairs(seed, monkeypatch):
+    """Blocks of entries, and the shortcut for equal errors, give the same sets."""
+    monkeypatch.setattr("bayes_sota.core.ranks._BLOCK", 3)
     rng = np.random.default_rng(seed)
     scores = rng.normal(0, [1, 3, 6][seed % 3], size=7)
     noise = rng.standard_normal((300, 7)).astype(np.float32)
     same = np.testing.assert_array_equal
-    found, half = stepwise_rank_sets(scores, apart(7), noise, 0.9), 2**-0.5 * noise
-    same(found, stepwise_by_pairs(scores, apart(7), noise, 0.9))
-    found = stepwise_rank_sets_of_equal_errors(scores, half, 0.9)
-    same(found, stepwise_rank_sets(scores, apart(7), half, 0.9))
+    found, half = confidence_rank_sets(scores, apart(7), noise, 0.9), 2**-0.5 * noise
+    same(found, sets_by_pairs(scores, apart(7), noise, 0.9))
+    found = confidence_rank_sets_of_equal_errors(scores, half, 0.9)
+    same(found, confidence_rank_sets(scores, apart(7), half, 0.9))
     errors = np.hypot(*np.meshgrid(own := rng.uniform(0.5, 2, 7), own))
     np.fill_diagonal(errors, 0)
-    found = stepwise_rank_sets(scores, errors, own * noise, 0.9)
-    same(found, stepwise_by_pairs(scores, errors, own * noise, 0.9))
+    found = confidence_rank_sets(scores, errors, own * noise, 0.9)
+    same(found, sets_by_pairs(scores, errors, own * noise, 0.9))
 
 
 @pytest.mark.parametrize("m", [2, 6, 40])
@@ -92,7 +88,7 @@ def test_equal_entries_are_rarely_told_apart(m):
     wrong = 0
     for _ in range(1000):
         noise = rng.standard_normal((400, m))
-        sets = stepwise_rank_sets_of_equal_errors(rng.standard_normal(m), noise, 0.9)
+        sets = confidence_rank_sets_of_equal_errors(rng.standard_normal(m), noise, 0.9)
         wrong += not (sets == [1, m]).all()
     assert wrong / 1000 == pytest.approx(0.1, abs=4 * (0.1 * 0.9 / 1000) ** 0.5)
 

@@ -34,7 +34,6 @@ from bayes_sota.data.tables import parse_cell
 from bayes_sota.data.tidy import Tidy
 from bayes_sota.data.tournaments import read_scores
 from bayes_sota.data.words import COLUMNS
-from bayes_sota.leaderboard.specification import load_model
 
 BOARD = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
 FRAME = {"team": ["A", "B", "C"], "score": [0.91, 0.94, 0.90]}
@@ -221,8 +220,7 @@ def test_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         refused("cannot be", read_tidy, written(tmp_path, bytes(spoilt), "x.zip"))
 
 
-@pytest.mark.parametrize("reader", [read_tidy, load_model])
-def test_paths_that_are_no_files(tmp_path: Path, reader) -> None:
+def test_paths_that_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "device").symlink_to("/dev/zero")
     (tmp_path / "folder").mkdir()
@@ -230,7 +228,7 @@ def test_paths_that_are_no_files(tmp_path: Path, reader) -> None:
         ("missing", "there is no such file"), ("folder", "is a "), ("nul\0", "cannot be read"),
         ("pipe", "is a pipe or a device"), ("device", "is a pipe or a device"),
     ):  # fmt: skip
-        refused(message, reader, tmp_path / name)
+        refused(message, read_tidy, tmp_path / name)
 
 
 @pytest.mark.parametrize("source", [

@@ -37,7 +37,6 @@ AUCS: dict[str, dict[str, Any]] = {
     "equal": {"auc": 0.9, "n_classifiers": 20},
     "spread-ratio": {"auc": 0.9, "n_classifiers": 20, "spread_ratio": 1.5},
     "listed": {"auc": [0.9, 0.85, 0.8]},
-    "uniform": {"auc": Uniform(0.8, 0.9), "n_classifiers": 30},
 }
 SIZES = {"n_positive": 52, "n_negative": 198}
 

@@ -133,9 +133,9 @@ def test_perfect_and_empty_scores_stay_in_the_unit_interval() -> None:
 
 
 @pytest.mark.parametrize(("times", "apart"), [(0.85, False), (1.15, True)])
-def test_stepwise_sets_from_scores_take_the_error_that_is_not_shared(times, apart) -> None:
+def test_confidence_sets_from_scores_take_the_error_that_is_not_shared(times, apart) -> None:
     rho = 0.8
     gap = times * 1.96 * np.sqrt(2 * (1 - rho**2))  # standard errors of a score
     board = Leaderboard([0.01 * gap, 0.0], metric="score", standard_error=0.01)
-    known: tuple = board, None, np.full(10, rho), 0.95, "stepwise", np.random.default_rng(0)
+    known: tuple = board, None, np.full(10, rho), 0.95, "confidence", np.random.default_rng(0)
     assert (rank_sets(*known)[1][0, 1] == 1) == apart

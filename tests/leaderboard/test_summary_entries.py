@@ -73,7 +73,7 @@ def test_responses_are_compared_item_by_item() -> None:
     assert tree["posterior"]["classifier"].values.tolist() == list("abcdef")
     assert any("learnt from the answers: rho is 0." in note for note in table.notes)
     with pytest.raises(InputError, match="20 items"):
-        bs.board_table(bs.Outcomes(np.eye(6, dtype=int)), ranks="stepwise", random_seed=0)
+        bs.board_table(bs.Outcomes(np.eye(6, dtype=int)), ranks="confidence", random_seed=0)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_responses_are_compared_item_by_item() -> None:
     [
         ({"ci_prob": 95}, "ci_prob must be a number above 0 and below 1"),
         ({"draws": 0}, "draws must be a whole number from 1"),
-        ({"ranks": "stepwise"}, "submissions"),
+        ({"ranks": "confidence"}, "submissions"),
         ({}, "the scores of all entries, or their answers"),
     ],
 )
@@ -99,7 +99,11 @@ def random_table(seed: int):
     rng = np.random.default_rng(seed)
     m, n = int(rng.integers(2, 14)), int(rng.choice([40, 300, 5000]))
     skills = np.clip(rng.normal(rng.uniform(0.5, 0.9), rng.uniform(0.001, 0.1), m), 0.05, 0.99)
-    known = {"random_seed": seed, "draws": DRAWS, "ranks": ("auto", "joint", "stepwise")[seed % 3]}
+    known = {
+        "random_seed": seed,
+        "draws": DRAWS,
+        "ranks": ("auto", "joint", "confidence")[seed % 3],
+    }
     if seed % 2:
         return bs.board_table(bs.Outcomes(rng.random((n, m)) < skills), **known)
     return bs.board_table(bs.Leaderboard(rng.binomial(n, skills) / n, n_test=n), **known)
