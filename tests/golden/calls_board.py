@@ -235,6 +235,5 @@ MODELS = {
     "board-normal": lambda: bs.leaderboard.build_model(BOARDS["accuracies"](), family="normal"),
     "board-gaussian": lambda: bs.leaderboard.build_model(BOARDS["gaussian"]()),
     "items": lambda: bs.items.build_model(answers()),
-    "paired": lambda: bs.leaderboard.build_paired(two_boards((300, 600))),
 }
 add_all("model", log_densities, MODELS)
