@@ -14,7 +14,6 @@ from bayes_sota.core import sample
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import PairedPriors, Priors
-from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.known import private_board
 from bayes_sota.data.observed import BOARDS, PairedBoards
@@ -22,7 +21,6 @@ from bayes_sota.leaderboard import pairs_posterior as drawing
 from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
-from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
