@@ -58,7 +58,7 @@ class FieldFit(Fit):
     priors : BoardPriors
     copies : ndarray, shape (K,)
         Effective number of entries with each distinct score: spikes of identical submissions
-        count as many as the model explains.
+        count as many as the scores around them let expect.
     shapes : mapping of str to SkillFamily
         The families by name.
     """
@@ -283,28 +283,28 @@ class Likelihood:
             self.reach = np.concatenate([at.reach for at in tables]).T * step
             self.typical = np.array([at.typical for at in tables]).T * step
 
-    def each(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
+    def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
         ``density`` (N, G) is in units of ``exp(log_unit)``, with the share of an entry in the log
-        probability of the number of entries below the modelled part. Arrays, or tensors.
+        probability of the number of entries below the modelled part.
         """
 
-        def logs(table: FloatArray) -> Any:
-            integral = ops.log(ops.maximum(density @ table, _TINY))
-            return integral.reshape((density.shape[0], self.nodes, -1))
+        def logs(table: FloatArray) -> FloatArray:
+            integral = np.log(np.maximum(density @ table, _TINY))
+            return integral.reshape((len(density), self.nodes, -1))
 
         log_p = logs(self.table) + self.log_scale
         if self.reach is None:
             return log_p + log_unit[:, None, None]
-        reach = ops.minimum(logs(self.typical) + log_unit[:, None, None], 0.0)
+        reach = np.minimum(logs(self.typical) + log_unit[:, None, None], 0.0)
         n = self.copies.sum()
-        counts = log_count_probability(reach, n, self.below, ops) / n
+        counts = log_count_probability(reach, n, self.below) / n
         return log_p + counts - logs(self.reach)[:, :, self.kind]
 
-    def __call__(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
+    def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of all scores, shape (N, R)."""
-        return self.each(density, log_unit, ops) @ self.copies
+        return self.each(density, log_unit) @ self.copies
 
 
 def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = NUMPY) -> Any:

@@ -243,7 +243,10 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     log_density = pt.as_tensor_variable(log_density)
     if log_density.type.broadcastable[0] and log_density.ndim == 2:
         log_density = log_density[0]  # PyMC gives each parameter the dimensions of the scores
-    top, density = relative_density(fit, log_density)
+    top = pt.max(log_density, axis=-1, keepdims=True)  # a field far from all scores has a slope
+    if not evidence.is_cut:
+        top = pt.maximum(top, -_LARGEST_LOG)
+    density = fit.join(pt.exp(log_density - top), pt.exp(-top))
     shared, (near, weights) = density.ndim == 1, _neighbours(rho, own)
     rows = slice(None) if shared else evidence.row
 
@@ -291,17 +294,6 @@ def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
     place = (inside - nodes[0]) / (nodes[1] - nodes[0])
     left = pt.cast(pt.clip(pt.floor(place), 0, nodes.size - 2), "int64")
     return slice(left, left + 2), pt.stack([1 - (place - left), place - left])
-
-
-def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
-    """Logarithm of the highest density on the grid, and the density relative to it.
-
-    The highest is taken apart so that a field far from all scores still has a slope.
-    """
-    top = pt.max(log_density, axis=-1, keepdims=True)
-    if not fit.evidence.is_cut:
-        top = pt.maximum(top, -_LARGEST_LOG)
-    return top, fit.join(pt.exp(log_density - top), pt.exp(-top))
 
 
 def observe_scores(

@@ -243,7 +243,8 @@ def _sentences(
     ranges = f"ranges are {prob:.0%} intervals"
     yield from words.answer_of(data, who, skill, content["theta_sota"], first["score"], ranges)
     p_best = text.chance(first["p_best"], first["p_best_mcse"])
-    yield f"{text.plain_text(first['name'], 200)} is the best of all with probability {p_best}."
+    best = f"{text.plain_text(first['name'], 200)} is the best of all with probability {p_best}"
+    yield f"{best}{words.cautious_on(data)}."
     yield (
         f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best; "
         f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours can "

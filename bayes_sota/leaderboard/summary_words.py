@@ -222,6 +222,11 @@ def _behind(data: BestScore | Outcomes) -> str:
     return f", read as {right} correct {answers} of {data.n_test:,}"
 
 
+def cautious_on(data: BestScore | Outcomes) -> str:
+    """Clause on the probability of being the best of new tasks, as found in real tables."""
+    return " (cautious: the leader was beaten half as often in real tables)" * (data.new == "tasks")
+
+
 def leaders_of(data: Leaderboard | Outcomes) -> list[str]:
     """Names of the entries with the best score."""
     board = board_of(data)
