@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from bayes_sota.core.arguments import SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import PairedPriors, own_priors
-from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
 from bayes_sota.leaderboard.evidence import Tables, skill_grid, submission_kinds
@@ -107,10 +107,6 @@ class Pairs:
     law: ScoreLaw = None  # type: ignore[assignment]
     y: FloatArray = None  # type: ignore[assignment]
 
-    def data_hash(self) -> str:
-        """Digest of the boards and of the priors."""
-        return digest_of(self.boards.data_hash(), self.priors)
-
     @classmethod
     def of(cls, boards: PairedBoards, priors: Any = None, top: float | None = None) -> "Pairs":
         """Teams among the best ``top`` of either board, never fewer than 30 places.
@@ -120,8 +116,7 @@ class Pairs:
         """
         both, m = coordinates(boards), boards.n_entries
         top = min(_TOP, _MOST_PLACES / m) if top is None else top
-        if not 0 < top <= 1:
-            raise InputError(f"top is a share of the teams in (0, 1], got {top:g}")
+        SHARE.check(top, "top")
         middle, cut, near = float(np.median(both @ [-1, 1])), -np.inf, np.arange(m)
         ranked = np.column_stack([both, (both.sum(axis=1) + middle) / 2])
         if (places := max(int(np.ceil(top * m)), _FEWEST_PLACES)) < m:

@@ -176,8 +176,6 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
             "in scores such as Dice methods may share more error than in the correct and wrong "
             "answers behind the default prior of rho: --field ensembles assumes more"
         )
-    if board.has_own_errors:
-        return
     if evidence.has_luck:
         prior = fit.priors.submission_luck
         middle, low, high = prior.quantile(np.array([0.5, 0.025, 0.975]))
@@ -190,13 +188,4 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
         yield (
             "more entries share a score than a smooth field explains: "
             f"{counted(merged, 'entry counts', 'entries count')} as copies of others"
-        )
-    few = np.sort(board.scores)[::-1][:11]
-    gaps = np.diff(score_law(board).depth(few)) if few.size > 2 else np.zeros(1)
-    first = int(np.argmax(gaps))
-    if gaps[first] >= _LARGE_GAP and first + 1 <= board.n_entries // 2:
-        who = "entry stands" if first == 0 else f"{first + 1} entries stand"
-        yield (
-            f"the best {who} {gaps[first]:.0f} standard errors above the next: another kind of "
-            "classifier, or a leak"
         )
