@@ -62,9 +62,8 @@ def items_evidence(data: Outcomes) -> Evidence:
     if data.is_answers:
         return _of_answers(data, correlation)
     board, freedom = data.leaderboard(), np.inf if data.metric == "auc" else data.average.freedom
-    return _given_anchors(
-        data, board, correlation, _ratios(data, score_law(board)), freedom=freedom
-    )
+    ratio = _ratios(data, score_law(board))
+    return _given_anchors(data, board, correlation, ratio, freedom=freedom)
 
 
 def _given_anchors(

@@ -168,10 +168,8 @@ def start_values(fit: FieldFit) -> dict[str, Any]:
     ['location', 'log_spread', 'softness', 'shift', 'rho']
     """
     chosen = pm.Categorical.dist(p=fit.points[0].weights.mean(axis=1))
-    columns = zip(fit.parameters, fit.natural_points.T, strict=True)
-    start: dict[str, Any] = {
-        name: pt.as_tensor_variable(values)[chosen] for name, values in columns
-    }
+    point = pt.as_tensor_variable(fit.natural_points)[chosen]
+    start: dict[str, Any] = {name: point[k] for k, name in enumerate(fit.parameters)}
     rho = () if fit.priors.correlation.is_fixed else ("rho",)
     return start | dict.fromkeys(("shift", *rho), "prior")
 

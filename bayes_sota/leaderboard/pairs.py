@@ -129,9 +129,8 @@ class Pairs:
         group = np.array([places_of.setdefault(pair, len(places_of)) for pair in same])
         kept = near[np.unique(group, return_index=True)[1]]
         if kept.size < FEWEST_TEAMS:
-            raise InputError(
-                f"only {kept.size} teams have different pairs of scores; {FEWEST_TEAMS} are needed"
-            )
+            few = f"only {kept.size} teams have different pairs of scores"
+            raise InputError(f"{few}; {FEWEST_TEAMS} are needed")
         numbers, kind = np.ones((1, 1)), np.zeros(kept.size, np.int64)
         if boards.has_submissions:
             each = boards.submissions[near]
