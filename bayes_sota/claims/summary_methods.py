@@ -31,6 +31,7 @@ from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison
 from bayes_sota.items.comparison import MethodComparison, compare_methods, without_error
+from bayes_sota.leaderboard.summary_words import cautious_on
 
 _DRAWS = 4000  # of the joint posterior
 _MOST_PAIRS = 20_000
@@ -243,10 +244,9 @@ def _answer(of: MethodComparison, content: Row, size: str, outcomes: Outcomes) -
         yield f"Some other method is better than {winner} with probability {beaten}."
     else:
         p = chance_of_draws(picking["p_not_best"], picking["p_not_best_mcse"])
-        cautious = " (cautious: in real tables half as often)" * (outcomes.new == "tasks")
         yield (
             f"The winner was picked by its score on these {outcomes.unit}s; allowing for that, "
-            f"another method is the best with probability {p}{cautious}."
+            f"another method is the best with probability {p}{cautious_on(outcomes)}."
         )
 
 

@@ -76,10 +76,6 @@ class Nodes:
         """Number of values of rho."""
         return self.rho.size // self.lucks
 
-    def only(self, node: int) -> "Nodes":
-        """One of the nodes."""
-        return replace(self, rho=self.rho[[node]], luck=self.luck[[node]])
-
     def draw_rho(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
         """Rho from its prior within the cells of nodes, (D,)."""
         level = (node // self.lucks + rng.random(node.size)) / self.cells

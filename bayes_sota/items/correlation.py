@@ -20,7 +20,6 @@ variance is a sum of squares, by matrix products.
 real matrices, and errors with the spread over new items.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,7 +30,6 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import CorrelationPrior
 from bayes_sota.core.text import codes_of
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.averages import summed_by_cluster
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.sizes import leaders as best_few
 
@@ -193,7 +191,7 @@ def carrying(influence: FloatArray) -> FloatArray:
 
 
 def _structure(
-    values: FloatArray, order: IntArray, alone: float, cut: float | None
+    values: FloatArray, order: IntArray, alone: float, cut: float | None, known: ArrayLike
 ) -> ResponseCorrelation:
     """Correlation of scores in its three parts, from influence values of independent items.
 
@@ -207,11 +205,14 @@ def _structure(
         Square that every classifier has for itself.
     cut : float, optional
         Residual correlation of a family. Default: what chance does not reach.
+    known : sequence of int
+        Classifiers that are no leaders.
     """
     unit = values / np.sqrt(np.maximum(np.sum(values**2, axis=0) + alone, _TINY))
     phi, items = unit.T @ unit, carrying(values)
     np.fill_diagonal(phi, 1.0)
-    leaders = _leaders(order, phi)
+    unknown = order[~np.isin(order, known)]
+    leaders = _leaders(unknown if unknown.size > 1 else order, phi)
     family = _families(phi, leaders, _cut(phi, items) if cut is None else cut)
     rho, error = _rho(values[:, leaders], family[leaders])
     # with k mistakes each, one more that all leaders share moves the mean correlation c by
@@ -380,7 +381,7 @@ def _shrunk_residual(
 
 
 def response_correlation(
-    responses: Outcomes, influence: FloatArray | None = None
+    responses: Outcomes, influence: FloatArray | None = None, known: ArrayLike = ()
 ) -> ResponseCorrelation:
     r"""Estimate the correlation structure of the scores of one response matrix.
 
@@ -403,6 +404,8 @@ def response_correlation(
         about whether it would be right.
     influence : ndarray, optional
         Influence of the items, or clusters, on the scores; default that of the answers.
+    known : sequence of int
+        Classifiers that are no leaders, because anchors leave them hardly any error.
 
     Returns
     -------
@@ -421,17 +424,13 @@ def response_correlation(
         raise InputError("this needs single answers without tasks: leave tasks and runs out")
     values = responses.average.influence if influence is None else influence
     if responses.clusters is not None:
-        return influence_correlation(values * len(values), responses.scores)
+        return influence_correlation(values * len(values), responses.scores, known)
     order = np.lexsort((codes_of(responses.names)[1], responses.scores))
-    return _structure(values * responses.totals, order, _HALF, FAMILY)
+    return _structure(values * responses.totals, order, _HALF, FAMILY, known)
 
 
 def influence_correlation(
-    influence: FloatArray,
-    scores: FloatArray,
-    clusters: Sequence[str] | None = None,
-    *,
-    of_tasks: bool = False,
+    influence: FloatArray, scores: FloatArray, known: ArrayLike = (), *, of_tasks: bool = False
 ) -> ResponseCorrelation:
     r"""The same for any score that is nearly a mean over items, from its influence values.
 
@@ -441,11 +440,11 @@ def influence_correlation(
     Parameters
     ----------
     influence : ndarray, shape (n, m)
-        Influence of each item on each score.
+        Influence of each item, or cluster of items, on each score.
     scores : ndarray, shape (m,)
         The scores, larger is better: they say who the leaders are.
-    clusters : sequence of str, optional
-        What each item belongs to; items of one cluster stay together.
+    known : sequence of int
+        As in ``response_correlation``.
     of_tasks : bool
         Whether the items are means of tasks: of few tasks correlations come near 1 by chance, and
         no classifiers are taken for near-clones.
@@ -458,11 +457,10 @@ def influence_correlation(
     >>> bool(abs(correlation.rho - 0.7) < 0.05), correlation.families
     (True, ())
     """
-    influence = summed_by_cluster(influence, clusters)
     if not influence.any():
         raise InputError("every classifier has the same number for every item: nothing to compare")
     cut = np.inf if of_tasks and len(influence) < _LEAST_TASKS else None
-    return _structure(influence, np.argsort(scores, kind="stable"), 0.0, cut)
+    return _structure(influence, np.argsort(scores, kind="stable"), 0.0, cut, known)
 
 
 def no_correlation(

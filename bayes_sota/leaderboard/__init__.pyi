@@ -4,7 +4,6 @@ from .models import field_log_density as field_log_density
 from .models import observe_scores as observe_scores
 from .models import score_log_probability as score_log_probability
 from .models import start_values as start_values
-from .models_pairs import build_paired as build_paired
 from .plots import plot_entries as plot_entries
 from .plots import plot_skills as plot_skills
 from .posterior import board_posterior as board_posterior

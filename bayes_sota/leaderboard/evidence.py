@@ -246,7 +246,10 @@ class Evidence:
     def at(self, rho: float, luck: float = 0.0) -> Tables:
         """Probabilities of the scores, and of being in the modelled part."""
         variance = self.own(rho, self.of_row)
-        log_p = self.log_kernel(self.prepared, self.values, variance, self.kind, luck)
+        log_p = self.law.log_kernel(self.prepared, variance[:, None])
+        if self.numbers is not None:
+            residual = self.law.residual(self.prepared, self.values, self.y, variance[:, None])
+            log_p += self.noise(luck).log_ratio(residual, self.kind)
         top = log_p.max(axis=1)
         scale = top + self.law.log_mass(self.values, variance)
         reach, typical = None, np.ones(self.y.size)
@@ -257,16 +260,6 @@ class Evidence:
             kinds = self.kinds if self.has_luck else self.kind  # of all that could be modelled
             typical = np.bincount(kinds, minlength=self.n_kinds) @ reach / kinds.size
         return Tables(np.exp(log_p - top[:, None]), scale, reach, typical)
-
-    def log_kernel(
-        self, prepared: Any, values: FloatArray, variance: FloatArray, kind: IntArray, luck: float
-    ) -> FloatArray:
-        """Log probability of values with these own variances and kinds, (U, G), unnormalised."""
-        log_p = self.law.log_kernel(prepared, variance[:, None])
-        if self.numbers is None:
-            return log_p
-        residual = self.law.residual(prepared, values, self.y, variance[:, None])
-        return log_p + self.noise(luck).log_ratio(residual, kind)
 
     def reaches(self, cut: float, variance: FloatArray, luck: float) -> FloatArray:
         """Probability of at least the value ``cut`` for each kind with these variances, (L, G)."""

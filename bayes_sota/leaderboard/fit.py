@@ -43,7 +43,8 @@ _STRANGERS = 0.5  # entries of a board that belong to no shape, a priori
 _ENOUGH = 150.0
 _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
-_SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _QUICK, _AGAIN = 0.01, 2, 4, 60, 2
+_SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _AGAIN = 0.01, 2, 4, 2
+_AROUND = 0.7  # standard errors
 NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
 
@@ -57,7 +58,7 @@ class FieldFit(Fit):
     priors : BoardPriors
     copies : ndarray, shape (K,)
         Effective number of entries with each distinct score: spikes of identical submissions
-        count as many as the model explains.
+        count as many as the scores around them let expect.
     shapes : mapping of str to SkillFamily
         The families by name.
     """
@@ -282,28 +283,28 @@ class Likelihood:
             self.reach = np.concatenate([at.reach for at in tables]).T * step
             self.typical = np.array([at.typical for at in tables]).T * step
 
-    def each(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
+    def each(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of each distinct score given that it is modelled, (N, R, K).
 
         ``density`` (N, G) is in units of ``exp(log_unit)``, with the share of an entry in the log
-        probability of the number of entries below the modelled part. Arrays, or tensors.
+        probability of the number of entries below the modelled part.
         """
 
-        def logs(table: FloatArray) -> Any:
-            integral = ops.log(ops.maximum(density @ table, _TINY))
-            return integral.reshape((density.shape[0], self.nodes, -1))
+        def logs(table: FloatArray) -> FloatArray:
+            integral = np.log(np.maximum(density @ table, _TINY))
+            return integral.reshape((len(density), self.nodes, -1))
 
         log_p = logs(self.table) + self.log_scale
         if self.reach is None:
             return log_p + log_unit[:, None, None]
-        reach = ops.minimum(logs(self.typical) + log_unit[:, None, None], 0.0)
+        reach = np.minimum(logs(self.typical) + log_unit[:, None, None], 0.0)
         n = self.copies.sum()
-        counts = log_count_probability(reach, n, self.below, ops) / n
+        counts = log_count_probability(reach, n, self.below) / n
         return log_p + counts - logs(self.reach)[:, :, self.kind]
 
-    def __call__(self, density: Any, log_unit: Any, ops: Operations = NUMPY) -> Any:
+    def __call__(self, density: FloatArray, log_unit: FloatArray) -> FloatArray:
         """Log probability of all scores, shape (N, R)."""
-        return self.each(density, log_unit, ops) @ self.copies
+        return self.each(density, log_unit) @ self.copies
 
 
 def log_count_probability(log_reach: Any, n: float, k: float, ops: Operations = NUMPY) -> Any:
@@ -332,18 +333,14 @@ def fit_field(
     """Fit every family of the prior, with ``points`` per family for each of its parameters."""
     luck = priors.submission_luck if evidence.has_luck else NO_LUCK
     nodes = Nodes.of(priors.correlation, luck, RHO_NODES)
-    of_board = evidence, priors, evidence.copies, FAMILIES
-    empty, start = FieldFit(nodes, priors.families, (), "nothing", *of_board), None
-    if evidence.shares_scores and _printed(evidence)[2].max() > _SMALLEST_SPIKE:
-        empty, start = _merged(empty, rng)
-    return infer_enough(empty, rng, points, start)
+    copies = effective_copies(evidence) if evidence.shares_scores else evidence.copies
+    empty = FieldFit(nodes, priors.families, (), "nothing", evidence, priors, copies, FAMILIES)
+    return infer_enough(empty, rng, points)
 
 
-def infer_enough[F: FieldFit](
-    empty: F, rng: np.random.Generator, points: int, start: Any = None
-) -> F:
+def infer_enough[F: FieldFit](empty: F, rng: np.random.Generator, points: int) -> F:
     """The fit with weighted points; once or twice more where too few are effective."""
-    fit = infer(empty, rng, points, start)
+    fit = infer(empty, rng, points)
     for _ in range(_AGAIN):
         if fit.effective_size >= _ENOUGH:
             break
@@ -352,60 +349,31 @@ def infer_enough[F: FieldFit](
     return fit
 
 
-def _merged(fit: FieldFit, rng: np.random.Generator) -> tuple[FieldFit, FieldFit]:
-    """The fit with effective copies, and a quick fit at the middle rho.
+def effective_copies(evidence: Evidence) -> FloatArray:
+    """Entries of each distinct score that count as separate classifiers, (K,).
 
-    It takes several quick fits, as a spike at first explains itself.
+    A score shared by more entries than those around it (Poisson, 1 % over all scores together) is
+    a shared notebook: its entries count as many as a possible score has on average within 0.7
+    standard errors. That takes a few rounds, as a spike is at first one of its own neighbours.
     """
-    nodes, quick = fit.nodes.only(fit.rho.size // 2), None
+    law, values = evidence.law, entry_values(evidence.board)
+    distinct, copies = np.unique(values, return_counts=True)
+    if distinct.size == 1:
+        return evidence.copies
+    near = _AROUND * law.errors_at(law.inside(distinct / law.unit)) * law.unit
+    low, high = (np.searchsorted(distinct, distinct + side) for side in (-near, near))
+    possible = 2 * np.floor(near / np.diff(distinct).min()) + 1
+    kept = copies.astype(float)
     for _ in range(_MERGING_ROUNDS):
-        quick = infer(replace(fit, nodes=nodes), rng, _QUICK, quick)
-        copies = effective_copies(quick)
-        if np.array_equal(copies, fit.copies):
-            break
-        fit = replace(fit, copies=copies)
-    assert quick is not None
-    return fit, quick
-
-
-def _printed(evidence: Evidence) -> tuple[FloatArray, NDArray[Any], NDArray[Any]]:
-    """Distinct printed scores in the law's unit, that of each modelled entry, and their numbers."""
-    values = entry_values(evidence.board)[evidence.entries]
-    return np.unique(values, return_inverse=True, return_counts=True)
-
-
-def effective_copies(fit: FieldFit) -> FloatArray:
-    """Entries of each distinct score that count as separate classifiers.
-
-    A score shared by more entries than a smooth field allows (Poisson, 1 % over all scores
-    together) is a shared notebook: its entries count as many as the field lets expect there.
-    """
-    values, place, copies = _printed(fit.evidence)
-    expected = expected_copies(fit, values)
-    spike = (pdtrc(copies - 1, expected) < _SPIKE_TAIL / copies.size) & (copies > _SMALLEST_SPIKE)
-    kept = np.where(spike, np.minimum(np.maximum(np.ceil(expected), 1.0), copies), copies)
-    counts = np.bincount(fit.evidence.row, weights=(kept / copies)[place])
+        total = np.pad(np.cumsum(kept), (1, 0))
+        expected = (total[high] - total[low]) / possible
+        chance = pdtrc(copies - 1, expected)
+        is_spike = (chance < _SPIKE_TAIL / copies.size) & (copies > _SMALLEST_SPIKE)
+        kept = np.where(is_spike, np.ceil(expected), copies)
+    share = (kept / copies)[np.searchsorted(distinct, values[evidence.entries])]
+    counts = np.bincount(evidence.row, weights=share)
     counts[-1] = max(counts[-1], 1.0)  # somebody has the best score
     return counts
-
-
-def expected_copies(fit: FieldFit, values: FloatArray) -> FloatArray:
-    """Posterior expected number of entries with each score, (S,), at the middle rho."""
-    r, evidence = fit.rho.size // 2, fit.evidence
-    rho, luck, reaches = float(fit.rho[r]), float(fit.nodes.luck[r]), fit.tables[r].reach
-    prepared, variance = evidence.law.prepared(values, evidence.y), np.full(values.size, 1 - rho**2)
-    log_mass = evidence.law.log_mass(values, variance)[:, None]
-    each = zip(fit.families, fit.points, fit.family_weights[:, r], strict=True)
-    samples = [(fit.density(f, p.points), weight * p.weights[:, r]) for f, p, weight in each]
-    expected = np.zeros(values.size)
-    for kind, number in enumerate(np.bincount(evidence.kind, weights=fit.copies)):
-        kinds = np.full(values.size, kind)
-        log_p = evidence.log_kernel(prepared, values, variance, kinds, luck) + log_mass
-        reach = np.ones(evidence.y.size) if reaches is None else reaches[kind]
-        for density, weights in samples:
-            chance = density @ np.exp(log_p).T / np.maximum(density @ reach, _TINY)[:, None]
-            expected += number * (weights @ chance)
-    return expected
 
 
 def parameters_of(family: SkillFamily) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.text import counted
@@ -38,6 +39,7 @@ _TYPICAL = 0.25  # of the logarithm of a ratio: medians of nine real tasks lay i
 _LEAST_CLUSTERS = 10
 _LEAST_CARRYING = 5.0  # items that carry the variance of the typical leader
 _LEAST_MISTAKES = 5
+_LITTLE = 0.5  # of a standard error that anchors leave
 _MANY_TASKS = 9  # of all that were there when skills on new tasks were measured
 
 
@@ -60,9 +62,8 @@ def items_evidence(data: Outcomes) -> Evidence:
     if data.is_answers:
         return _of_answers(data, correlation)
     board, freedom = data.leaderboard(), np.inf if data.metric == "auc" else data.average.freedom
-    return _given_anchors(
-        data, board, correlation, _ratios(data, score_law(board)), freedom=freedom
-    )
+    ratio = _ratios(data, score_law(board))
+    return _given_anchors(data, board, correlation, ratio, freedom=freedom)
 
 
 def _given_anchors(
@@ -76,7 +77,7 @@ def _given_anchors(
     law, scores = score_law(board), data.scores
     if data.anchors is not None:
         moved, left, influence = pull_of_items(data, law, correlation.leaders)
-        correlation = correlation_of(data, influence)
+        correlation = correlation_of(data, influence, np.flatnonzero(left < _LITTLE))
         others.setdefault("new_ratio", ratio)
         scores, ratio = law.remove_shift(scores, moved * ratio), ratio * left
         board, others["adjusted"] = board.copy_with(anchors=data.anchors), scores
@@ -85,18 +86,21 @@ def _given_anchors(
     return own_evidence(board, law, scores * law.unit, correlation, ratio, **others)
 
 
-def correlation_of(data: Outcomes, influence: FloatArray | None = None) -> ResponseCorrelation:
+def correlation_of(
+    data: Outcomes, influence: FloatArray | None = None, known: ArrayLike = ()
+) -> ResponseCorrelation:
     """Correlation of the errors of the classifiers; none with new runs.
 
-    ``influence`` is that of items, clusters or tasks which anchors leave unexplained.
+    ``influence`` is that of items, clusters or tasks which anchors leave unexplained; ``known``
+    classifiers have hardly any such error, which cannot tell what the leaders share.
     """
     if data.new == "runs":
         return no_correlation(data.scores)
     if data.is_plain and data.clusters is None:
-        return response_correlation(data, influence)
+        return response_correlation(data, influence, known)
     rows = data.average.influence if influence is None else influence
     of_tasks = data.new == "tasks"
-    return influence_correlation(rows * len(rows), data.scores, of_tasks=of_tasks)
+    return influence_correlation(rows * len(rows), data.scores, known, of_tasks=of_tasks)
 
 
 def _of_answers(data: Outcomes, correlation: ResponseCorrelation) -> Evidence:

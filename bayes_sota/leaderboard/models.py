@@ -168,10 +168,8 @@ def start_values(fit: FieldFit) -> dict[str, Any]:
     ['location', 'log_spread', 'softness', 'shift', 'rho']
     """
     chosen = pm.Categorical.dist(p=fit.points[0].weights.mean(axis=1))
-    columns = zip(fit.parameters, fit.natural_points.T, strict=True)
-    start: dict[str, Any] = {
-        name: pt.as_tensor_variable(values)[chosen] for name, values in columns
-    }
+    point = pt.as_tensor_variable(fit.natural_points)[chosen]
+    start: dict[str, Any] = {name: point[k] for k, name in enumerate(fit.parameters)}
     rho = () if fit.priors.correlation.is_fixed else ("rho",)
     return start | dict.fromkeys(("shift", *rho), "prior")
 
@@ -243,7 +241,10 @@ def score_log_probability(fit: FieldFit, log_density: Any, rho: Any) -> Any:
     log_density = pt.as_tensor_variable(log_density)
     if log_density.type.broadcastable[0] and log_density.ndim == 2:
         log_density = log_density[0]  # PyMC gives each parameter the dimensions of the scores
-    top, density = relative_density(fit, log_density)
+    top = pt.max(log_density, axis=-1, keepdims=True)  # a field far from all scores has a slope
+    if not evidence.is_cut:
+        top = pt.maximum(top, -_LARGEST_LOG)
+    density = fit.join(pt.exp(log_density - top), pt.exp(-top))
     shared, (near, weights) = density.ndim == 1, _neighbours(rho, own)
     rows = slice(None) if shared else evidence.row
 
@@ -291,17 +292,6 @@ def _neighbours(rho: Any, nodes: FloatArray) -> tuple[slice, Any]:
     place = (inside - nodes[0]) / (nodes[1] - nodes[0])
     left = pt.cast(pt.clip(pt.floor(place), 0, nodes.size - 2), "int64")
     return slice(left, left + 2), pt.stack([1 - (place - left), place - left])
-
-
-def relative_density(fit: FieldFit, log_density: Any) -> tuple[Any, Any]:
-    """Logarithm of the highest density on the grid, and the density relative to it.
-
-    The highest is taken apart so that a field far from all scores still has a slope.
-    """
-    top = pt.max(log_density, axis=-1, keepdims=True)
-    if not fit.evidence.is_cut:
-        top = pt.maximum(top, -_LARGEST_LOG)
-    return top, fit.join(pt.exp(log_density - top), pt.exp(-top))
 
 
 def observe_scores(

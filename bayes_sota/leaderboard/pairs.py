@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
+from bayes_sota.core.arguments import SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import PairedPriors, own_priors
-from bayes_sota.core.text import digest_of
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.observed import FEWEST_TEAMS, PairedBoards
 from bayes_sota.leaderboard.evidence import Tables, skill_grid, submission_kinds
@@ -107,10 +107,6 @@ class Pairs:
     law: ScoreLaw = None  # type: ignore[assignment]
     y: FloatArray = None  # type: ignore[assignment]
 
-    def data_hash(self) -> str:
-        """Digest of the boards and of the priors."""
-        return digest_of(self.boards.data_hash(), self.priors)
-
     @classmethod
     def of(cls, boards: PairedBoards, priors: Any = None, top: float | None = None) -> "Pairs":
         """Teams among the best ``top`` of either board, never fewer than 30 places.
@@ -120,8 +116,7 @@ class Pairs:
         """
         both, m = coordinates(boards), boards.n_entries
         top = min(_TOP, _MOST_PLACES / m) if top is None else top
-        if not 0 < top <= 1:
-            raise InputError(f"top is a share of the teams in (0, 1], got {top:g}")
+        SHARE.check(top, "top")
         middle, cut, near = float(np.median(both @ [-1, 1])), -np.inf, np.arange(m)
         ranked = np.column_stack([both, (both.sum(axis=1) + middle) / 2])
         if (places := max(int(np.ceil(top * m)), _FEWEST_PLACES)) < m:
@@ -134,9 +129,8 @@ class Pairs:
         group = np.array([places_of.setdefault(pair, len(places_of)) for pair in same])
         kept = near[np.unique(group, return_index=True)[1]]
         if kept.size < FEWEST_TEAMS:
-            raise InputError(
-                f"only {kept.size} teams have different pairs of scores; {FEWEST_TEAMS} are needed"
-            )
+            few = f"only {kept.size} teams have different pairs of scores"
+            raise InputError(f"{few}; {FEWEST_TEAMS} are needed")
         numbers, kind = np.ones((1, 1)), np.zeros(kept.size, np.int64)
         if boards.has_submissions:
             each = boards.submissions[near]

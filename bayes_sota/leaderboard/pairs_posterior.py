@@ -353,40 +353,32 @@ def estimands_of(
 def draw_prior(
     fit: PairFit, draws: int, rng: np.random.Generator
 ) -> tuple[Parameters, Noise, FloatArray, FloatArray]:
-    """Fields and noise from the prior: parameters, noise, psi (D, k) and both scores (D, k, 2)."""
+    """Fields and noise from the prior, with fresh teams that count; the slope is the estimated one.
+
+    Parameters, noise, psi (D, k) and both scores (D, k, 2).
+    """
     parameters = Parameters.from_prior(fit, np.zeros(draws, np.int64), rng)
-    y = prior_grid(fit)
-    density = np.empty((draws, y.size))
+    pairs, y = fit.evidence, prior_grid(fit)
+    density, u = np.empty((draws, y.size)), pairs.of_grid(y)
     for _, f, rows in parameters.cells(fit):
         density[rows] = fit.shape_of(fit.families[f], parameters.points(fit, rows), y)[0]
-    return parameters, *draw_boards(fit, y, density, rng)
-
-
-def draw_boards(
-    fit: PairFit, y: FloatArray, density: FloatArray, rng: np.random.Generator
-) -> tuple[Noise, FloatArray, FloatArray]:
-    """Noise from its prior, psi (D, k) of fresh teams that count, from densities (D, G) at y.
-
-    And both scores. The slope is the estimated one.
-    """
-    pairs, size, u = fit.evidence, len(density), fit.evidence.of_grid(y)
-    noise = noise_at(pairs, rng.standard_normal((size, len(_SOUGHT))))
+    noise = noise_at(pairs, rng.standard_normal((draws, len(_SOUGHT))))
     _, sd, _ = shift_prior(pairs, noise, noise.shift)
-    shift = sd[np.arange(size), rng.integers(sd.shape[1], size=size)] * rng.standard_normal(size)
-    outliers = expit(_OUTLIERS[0] + _OUTLIERS[1] * rng.standard_normal(size))
+    shift = sd[np.arange(draws), rng.integers(sd.shape[1], size=draws)] * rng.standard_normal(draws)
+    outliers = expit(_OUTLIERS[0] + _OUTLIERS[1] * rng.standard_normal(draws))
     noise = noise._replace(shift=shift, outliers=outliers)
-    psi, scores = np.empty((size, pairs.kind.size)), np.empty((size, pairs.kind.size, 2))
+    psi, scores = np.empty((draws, pairs.kind.size)), np.empty((draws, pairs.kind.size, 2))
     for d, mass in enumerate(density):
         cdf = np.cumsum(mass * reach_at(pairs, noise.at(d), u), axis=1)
         at = invert_rows(cdf, rng.random(pairs.kind.size), y, pairs.kind)
         psi[d] = pairs.of_grid(at) + pairs.expected(noise.at(d), pairs.kind)[1]
         scores[d] = draw_scores(pairs, noise.at(d), psi[d], rng)
-    return noise, psi, scores
+    return parameters, noise, psi, scores
 
 
 def reasons_of(fit: PairFit, noise: Noise) -> Iterator[str]:
     """Why a result cannot be trusted."""
-    yield from fit.doubts if fit.points else ()
+    yield from fit.doubts
     pairs, middle = fit.evidence, float(np.median(noise.luck))
     if pairs.errors is not None:
         allowed = float(np.hypot(*pairs.errors))

@@ -31,7 +31,7 @@ from bayes_sota.leaderboard.evidence import board_evidence, learnt_priors
 from bayes_sota.leaderboard.fit import FieldFit, fit_field
 from bayes_sota.leaderboard.from_items import items_evidence, notes_of_items, reasons_of_items
 from bayes_sota.leaderboard.skills import Skills, draw_posterior
-from bayes_sota.maximum.score_laws import AucScoreLaw, score_law
+from bayes_sota.maximum.score_laws import score_law
 
 _LARGE_GAP = 8.0
 
@@ -153,18 +153,11 @@ def reasons_of(fit: FieldFit) -> Iterator[str]:
 
 def _perfect_entries(board: Leaderboard) -> int:
     """Perfect scores that stand apart from the others by more than eight standard errors."""
-    law, counts = score_law(board), board.count_bounds
-    perfect = board.scores >= (
-        1 - law.normal_scores.lattice if isinstance(law, AucScoreLaw) else np.inf
-    )
-    if counts is not None:
-        perfect = counts[:, 1] >= board.n_test
+    perfect = (board.scores == 1) & (board.metric != "score")
     if not perfect.any() or perfect.all():
         return 0
-    typical = np.quantile(board.scores[~perfect], [0.9])
-    apart = law.depth(typical)
-    if counts is not None:  # whose law has the error of the best score
-        apart = (1 - typical) / law.errors_at(law.inside(typical))
+    law, typical = score_law(board), np.quantile(board.scores[~perfect], [0.9])
+    apart = (1 - typical) / law.errors_at(law.inside(typical))
     return int(perfect.sum()) if apart > _LARGE_GAP else 0
 
 
@@ -183,8 +176,6 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
             "in scores such as Dice methods may share more error than in the correct and wrong "
             "answers behind the default prior of rho: --field ensembles assumes more"
         )
-    if board.has_own_errors:
-        return
     if evidence.has_luck:
         prior = fit.priors.submission_luck
         middle, low, high = prior.quantile(np.array([0.5, 0.025, 0.975]))
@@ -197,13 +188,4 @@ def notes_of(fit: FieldFit) -> Iterator[str]:
         yield (
             "more entries share a score than a smooth field explains: "
             f"{counted(merged, 'entry counts', 'entries count')} as copies of others"
-        )
-    few = np.sort(board.scores)[::-1][:11]
-    gaps = np.diff(score_law(board).depth(few)) if few.size > 2 else np.zeros(1)
-    first = int(np.argmax(gaps))
-    if gaps[first] >= _LARGE_GAP and first + 1 <= board.n_entries // 2:
-        who = "entry stands" if first == 0 else f"{first + 1} entries stand"
-        yield (
-            f"the best {who} {gaps[first]:.0f} standard errors above the next: another kind of "
-            "classifier, or a leak"
         )

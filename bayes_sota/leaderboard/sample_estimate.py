@@ -248,9 +248,8 @@ def rows_of(
     times: tuple[float, ...] = _TIMES
 
     def of_fit(fit: Any) -> FloatArray:
-        return (
-            fit.evidence.board.sign * draw_posterior(fit, draws, np.random.default_rng(seed)).best
-        )
+        drawn = draw_posterior(fit, draws, np.random.default_rng(seed))
+        return fit.evidence.board.sign * drawn.best
 
     def anew(boards: Any = boards, priors: Any = priors, theta0: Any = theta0) -> FloatArray:
         if found is not None:
@@ -310,8 +309,8 @@ def _rows_of_maxima(
 
 def _with_tries(boards: Sequence[BestScore], factor: float) -> tuple[BestScore, ...]:
     """The same boards with ``factor`` times as many classifiers."""
-    each = (board.n_classifiers for board in boards)
-    more = [
-        n.scaled(factor) if isinstance(n, TriesPrior) else max(1, round(n * factor)) for n in each
-    ]
-    return tuple(board.with_tries(n) for board, n in zip(boards, more, strict=True))
+
+    def more(n: int | TriesPrior) -> int | TriesPrior:
+        return n.scaled(factor) if isinstance(n, TriesPrior) else max(1, round(n * factor))
+
+    return tuple(board.with_tries(more(board.n_classifiers)) for board in boards)

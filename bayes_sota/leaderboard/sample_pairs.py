@@ -1,4 +1,4 @@
-"""Two boards of the same teams: posterior draws as a DataTree, exact or of a trace.
+"""Two boards of the same teams: posterior draws as a DataTree.
 
 Draws come from weighted points, as on one board, and are laid out as chains, so that every ArviZ
 function works.
@@ -14,8 +14,6 @@ from bayes_sota.core import sample
 from bayes_sota.core.arguments import DEFAULT_SEED, check_choice
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import PairedPriors, Priors
-from bayes_sota.core.sample_trace import check_trace, describe_nuts, model_of, sampler_stats
-from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import Groups, Seed
 from bayes_sota.data.known import private_board
 from bayes_sota.data.observed import BOARDS, PairedBoards
@@ -23,7 +21,6 @@ from bayes_sota.leaderboard import pairs_posterior as drawing
 from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.pairs import Pairs, draw_scores
 from bayes_sota.leaderboard.sample import NEW_SCORES, field_values
-from bayes_sota.leaderboard.shapes import FAMILIES
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.leaderboard.specification import Model, chosen_model
 
@@ -115,41 +112,7 @@ def estimate_paired(
     parameters = draw_parameters(fit, sizes["draws"] * sizes["chains"], rng)
     how: Any = {"method": "exact", "seed": seed} | spec.provenance
     known = sample.describe_provenance((boards,), spec.priors, **how)
-    exact = {
-        "skill_family": "averaged",
-        "log_evidence": fit.log_evidence_of_all,
-        "effective_points": fit.effective_size,
-        "draws_are_independent": 1,
-    }
-    return _result(fit, parameters, sizes["chains"], rng, groups, known | exact)
-
-
-def complete_paired(
-    trace: xr.DataTree,
-    boards: PairedBoards,
-    model: Any = None,
-    priors: Priors | PairedPriors | None = None,
-    random_seed: Seed = DEFAULT_SEED,
-) -> xr.DataTree:
-    """Result of two boards from a trace of ``build_paired``, as ``complete`` gives it."""
-    from bayes_sota.leaderboard.models_pairs import build_paired
-
-    check_trace(trace)
-    rng, seed = sample.resolve_seed(random_seed)
-    known, posterior = dataset_of(trace, "constant_data"), dataset_of(trace, "posterior")
-    family = list(FAMILIES)[int(known["family"])]
-    pairs = Pairs.of(boards, priors)
-    model_of(trace, model, lambda: build_paired(boards, priors, family=family), pairs)
-    fit = drawing.PairFit.of_pairs(pairs, (family,))
-    points = posterior["coordinates"].values.reshape(-1, fit.dimension(family))
-    log_p = fit.log_likelihood(family, points)
-    node = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
-    parameters = Parameters(np.zeros_like(node), node, points)
-    drawn_by = sample.describe_provenance((boards,), fit.evidence.priors, method="nuts", seed=seed)
-    tree = _result(
-        fit, parameters, posterior.sizes["chain"], rng, "all", drawn_by | describe_nuts(trace)
-    )
-    return tree.assign({"sample_stats": xr.DataTree(sampler_stats(trace))})
+    return _result(fit, parameters, sizes["chains"], rng, groups, known)
 
 
 def _result(
@@ -160,7 +123,7 @@ def _result(
     groups: Groups,
     known: dict[str, Any],
 ) -> xr.DataTree:
-    """Result of parameters of the field, by any route: skills and noise are drawn given them."""
+    """Result of parameters of the field: skills and noise are drawn given them."""
     pairs, boards, priors = fit.evidence, fit.evidence.boards, fit.evidence.priors
     noise, log_prior, psi, unusual = drawing.draw_psi(fit, parameters, rng)
     labels = {"classifier": [boards.names[i] for i in pairs.kept], "board": list(BOARDS)}
@@ -204,10 +167,12 @@ def _result(
             each = np.zeros(psi.shape)
             each[:, : pairs.n_counted] = fit.log_likelihood_of_entries(parameters)
             made["log_likelihood"] = lay_out({"score": each}, dims={"score": ("classifier",)})
-    why = known.get("diagnostics_reasons"), *doubts, *drawing.reasons_of(fit, noise)
-    reasons = filter(None, why)
     facts = {
-        "diagnostics_reasons": "; ".join(reasons),
+        "skill_family": "averaged",
+        "log_evidence": fit.log_evidence_of_all,
+        "effective_points": fit.effective_size,
+        "draws_are_independent": 1,
+        "diagnostics_reasons": "; ".join([*doubts, *drawing.reasons_of(fit, noise)]),
         "luck_learnt": int(pairs.has_luck and not priors.submission_luck.is_fixed),
         "rho_learnt": int(boards.noise_is_known and not priors.correlation.is_fixed),
         "metric": "score" if boards.n_test is None else "accuracy",

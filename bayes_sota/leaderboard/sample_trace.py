@@ -20,12 +20,10 @@ from bayes_sota.core.sample_trace import check_trace, completed_groups, describe
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.types import FloatArray, IntArray, Seed
 from bayes_sota.data.leaderboard import Leaderboard
-from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.anchors import notes_of_anchors
 from bayes_sota.leaderboard.fit import FieldFit, fit_shape
 from bayes_sota.leaderboard.posterior import notes_of, reasons_of
 from bayes_sota.leaderboard.sample import best_first, compare_boards, facts_of, groups_of_board
-from bayes_sota.leaderboard.sample_pairs import complete_paired
 from bayes_sota.leaderboard.shapes import FAMILIES, SkillFamily
 from bayes_sota.leaderboard.skills import Skills, draw_skills, wider_grid
 
@@ -37,7 +35,7 @@ _OF_MODEL = ("rho_keeps_its_prior", "anchors_leave_rho")  # potentials of ``buil
 
 def complete(
     trace: xr.DataTree,
-    board: Leaderboard | PairedBoards,
+    board: Leaderboard,
     model: "pm.Model | None" = None,
     *,
     priors: Any = None,
@@ -51,8 +49,8 @@ def complete(
     ----------
     trace : DataTree
         From ``pm.sample``, with the variables of the model.
-    board : Leaderboard or PairedBoards
-        Whose model it is; of ``build_paired`` the prior groups are of the model as it was built.
+    board : Leaderboard
+        Whose model it is.
     model : pm.Model, optional
         An extended model; default that of the ``with`` block, or the model of the board. Log
         likelihood, prior and replicated scores come from it, and the density of the skills.
@@ -87,8 +85,6 @@ def complete(
     from bayes_sota.leaderboard.models import build_model
 
     check_trace(trace)
-    if isinstance(board, PairedBoards):
-        return complete_paired(trace, board, model, priors, random_seed)
     rng, seed = resolve_seed(random_seed)
     index = int(dataset_of(trace, "constant_data").get("family", -1))
     if family is None and index < 0:

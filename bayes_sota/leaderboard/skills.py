@@ -90,19 +90,14 @@ class Skills:
         column, first = np.unique(self.classifier, return_index=True)
         return self.fit.evidence.entries[first[column >= 0]]
 
-    def without_shift(self, psi: FloatArray, entries: IntArray) -> FloatArray:
-        """True skills of entries from their psi, (D, k)."""
-        evidence, theta = self.fit.evidence, np.empty_like(psi)
-        for start in range(0, len(psi), _ROWS):  # what fits into a cache
-            rows = slice(start, start + _ROWS)
-            moved = evidence.moved(self.rho[rows], self.shift[rows], entries)
-            theta[rows] = evidence.law.remove_shift(psi[rows], moved)
-        return theta
-
     @cached_property
     def theta(self) -> FloatArray:
         """True skills, (D, C)."""
-        theta = self.without_shift(self.psi, self.entry_of)
+        evidence, theta = self.fit.evidence, np.empty_like(self.psi)
+        for start in range(0, len(theta), _ROWS):  # what fits into a cache
+            rows = slice(start, start + _ROWS)
+            moved = evidence.moved(self.rho[rows], self.shift[rows], self.entry_of)
+            theta[rows] = evidence.law.remove_shift(self.psi[rows], moved)
         if self.known is not None:
             theta[:, self.known[0]] = self.known[1]
         return theta

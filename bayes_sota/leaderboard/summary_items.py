@@ -198,6 +198,7 @@ def _rows_of_task(found: TaskComparison, t: int, ci_prob: float) -> list[dict[st
     """Rows of the JSON in one task, one for each entry."""
     skills = [summarize_draws(drawn, ci_prob) for drawn in found.skills_in(t).T]
     scores, p_best = found.sign * found.errors.scores[t], found.best_in(t)[1]
+    each = zip(found.methods, scores.tolist(), skills, p_best.tolist(), strict=True)
     return [
         {
             "task": found.tasks[t],
@@ -207,7 +208,5 @@ def _rows_of_task(found: TaskComparison, t: int, ci_prob: float) -> list[dict[st
             "skill": {key: skill[key] for key in ("mean", "sd", "interval")},
             "p_best": p,
         }
-        for name, score, skill, p in zip(
-            found.methods, scores.tolist(), skills, p_best.tolist(), strict=True
-        )
+        for name, score, skill, p in each
     ]

@@ -13,7 +13,6 @@ from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
-from bayes_sota.core.priors import Priors
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -132,12 +131,11 @@ def report_sota(
 def sota_sensitivity(
     board: BestScore | Sequence[BestScore],
     *,
-    priors: Priors | None = None,
-    reference_skill: float | None = None,
     ci_prob: float = 0.95,
     draws: int = 4000,
     random_seed: int | None = DEFAULT_SEED,
     progressbar: bool = False,
+    **settings: Any,
 ) -> pd.DataFrame:
     """How theta_sota moves with assumptions that the data do not determine, by the exact route.
 
@@ -150,7 +148,7 @@ def sota_sensitivity(
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
     alone; the luck of chosen submissions, where the board has some; more entries than are listed;
     the spread ratio of the scores behind AUCs; the other kind of field.
-    ``progressbar`` shows how many are left.
+    ``progressbar`` shows how many are left; ``settings`` are options of ``estimate_sota``.
 
     Returns
     -------
@@ -163,11 +161,11 @@ def sota_sensitivity(
         raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)
-    settings = {"priors": priors, "draws": draws, "chains": 1, "groups": "estimands"}
-    asked: Any = {"reference_skill": reference_skill, "random_seed": random_seed}
-    tree, found, known = estimate(board, **settings, **asked)
+    settings |= {"draws": draws, "chains": 1, "groups": "estimands", "random_seed": random_seed}
+    tree, found, known = estimate(board, **settings)
     given = [("as given", np.nan, summary.draws_of(tree, "theta_sota"))]
-    others = rows_of(boards, found, known, reference_skill, draws, random_seed)
+    theta0 = settings.get("reference_skill")
+    others = rows_of(boards, found, known, theta0, draws, random_seed)
     frame = pd.DataFrame(_tried(chain(given, others), ci_prob, progressbar))
     frame[["lower", "upper"]] = frame["interval"].tolist()
     return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]

@@ -203,11 +203,9 @@ def _behind(data: BestScore | Outcomes) -> str:
     """Items behind the best score, and its owner; or how a best score alone is read."""
     if isinstance(data, Leaderboard | Outcomes):
         facts, winner, leaders = items_of(data), winner_of(data), len(leaders_of(data))
-        source = facts["n_test_source"]
+        source, number = facts["n_test_source"], facts["n_test"]
         how = f"number {source}" if source in (GIVEN, INFERRED) else source
-        items = (
-            f" on {text.counted(facts['n_test'], 'test item')} ({how})" if facts["n_test"] else ""
-        )
+        items = f" on {text.counted(number, 'test item')} ({how})" if number else ""
         items += f", by {text.plain_text(winner, 100)}" if winner else ""
         return items + f", shared by {leaders:,}" * (leaders > 1)
     if data.metric == "auc":
@@ -220,6 +218,11 @@ def _behind(data: BestScore | Outcomes) -> str:
     right = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     answers = "answer" if right == "1" else "answers"
     return f", read as {right} correct {answers} of {data.n_test:,}"
+
+
+def cautious_on(data: BestScore | Outcomes) -> str:
+    """Clause on the probability of being the best of new tasks, as found in real tables."""
+    return " (cautious: the leader was beaten half as often in real tables)" * (data.new == "tasks")
 
 
 def leaders_of(data: Leaderboard | Outcomes) -> list[str]:

@@ -60,7 +60,9 @@ def judged(place: tuple[str, int]) -> list[dict]:
             posterior.entries if data is answers else draw_entries(posterior.skills.fit, 4000, rng)
         )
         for how in WAYS:
-            sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng)[1]
+            sets = entries.rank_interval()[order]
+            if how != "each":
+                sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng)[1]
             held = (sets[:, 0] <= last) & (sets[:, 1] >= first)
             found.append(
                 {

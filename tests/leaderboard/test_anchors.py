@@ -403,3 +403,13 @@ def test_an_anchor_that_competes_has_the_correlations_of_its_anchor() -> None:
     data = with_known(bs.Outcomes(right), known, only=["3"])
     found = room.correlations(data, *room._of_items(data))
     assert_allclose(found[:2], found[5:7], atol=1e-12)
+
+
+def test_entries_whose_skills_are_known_say_nothing_about_what_the_others_share() -> None:
+    """Anchors leave them no error: among the leaders they made others' loadings 2.4 rho."""
+    data = answers(600, 9, shared=2.0)
+    truth = answers(200_000, 9, shared=2.0).scores
+    known = dict(zip(data.names[6:], truth[6:].tolist(), strict=True))
+    loadings = items_evidence(with_known(data, known)).loadings
+    assert set(loadings.leaders.tolist()) < set(range(6))
+    assert 0.5 < loadings.relative[:6].min() < loadings.relative[:6].max() < 1.5

@@ -2,12 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp, softmax
 from scipy.stats import beta
 
+from bayes_sota.core.inference import infer
 from bayes_sota.core.priors import FixedCorrelation, PairedPriors
 from bayes_sota.data.observed import PairedBoards
 from bayes_sota.leaderboard.pairs import Pairs
-from bayes_sota.leaderboard.pairs_posterior import draw_psi, estimands_of, fit_pairs, reasons_of
+from bayes_sota.leaderboard.pairs_posterior import (
+    PairFit,
+    draw_psi,
+    estimands_of,
+    fit_pairs,
+    reasons_of,
+)
 from bayes_sota.leaderboard.skills import draw_parameters
 from bayes_sota.maximum.submissions import expected_maximum
 
@@ -48,6 +56,21 @@ def fitted(boards: PairedBoards, seed: int = 0, priors=None) -> tuple[dict, tupl
 
 def of_scores(x: np.ndarray, y: np.ndarray, errors=None, **options) -> dict:
     return fitted(PairedBoards(x, y, standard_errors=errors), **options)[0]
+
+
+def test_weighted_points_agree_with_quadrature_over_the_field() -> None:
+    """Place and width of a normal field, summed over all nodes of the noise."""
+    _, x, y = simulated(2, m=60)
+    empty = PairFit.of_pairs(Pairs.of(PairedBoards(x, y, standard_errors=ERRORS)), ("normal",))
+    fit = infer(empty, np.random.default_rng(0), 400)
+    line = np.linspace(-4, 4, 81)
+    grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    mass = softmax(logsumexp(empty.log_likelihood("normal", grid), axis=1) - (grid**2).sum(1) / 2)
+    (points,) = fit.points
+    weights = points.weights @ fit.node_weights
+    mean, sd = mass @ grid, np.sqrt(mass @ (grid - mass @ grid) ** 2)
+    assert np.all(np.abs(weights @ points.points - mean) < 0.2 * sd)
+    np.testing.assert_allclose(np.sqrt(weights @ (points.points - mean) ** 2), sd, rtol=0.15)
 
 
 @pytest.mark.slow

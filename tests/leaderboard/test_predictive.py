@@ -11,6 +11,7 @@ import bayes_sota as bs
 from bayes_sota.core.inference import Parameters
 from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelation, UniformTries
 from bayes_sota.core.skills import expit
+from bayes_sota.data.averages import summed_by_cluster
 from bayes_sota.items.correlation import influence_correlation
 from bayes_sota.leaderboard import sample
 from bayes_sota.leaderboard.fit import fit_field
@@ -207,7 +208,7 @@ def test_replicates_have_the_moments_of_the_model(floor: bool) -> None:
 
 def test_replicates_of_relatives_keep_their_correlation() -> None:
     data = field_scores()
-    found = influence_correlation(data.influence, data.scores, data.clusters)
+    found = influence_correlation(summed_by_cluster(data.influence, data.clusters), data.scores)
     evidence = evidence_of(data)
     fit = fit_field(evidence, ONE, np.random.default_rng(0))
     psi = np.tile(evidence.scores[evidence.entries] + 9.0, (20_000, 1))  # far above the cut

@@ -68,7 +68,7 @@ def test_a_perfect_auc_among_near_perfect_ones_is_not_a_leak() -> None:
         aucs = np.append(0.9985 + np.linspace(0, 0.0004, 29), top)
         board = Leaderboard(aucs, n_test=200, n_positive=20, metric="auc")
         posterior = board_posterior(board, random_seed=1, draws=1000)
-        assert not any("standard errors above" in note for note in posterior.notes)
+        assert not any("leaked" in reason for reason in posterior.reasons)
         assert posterior.skills.fit.evidence.modelled.all()
         found.append(posterior.draws["theta_sota"].mean())
     assert found[1] > found[0] - 0.002
