@@ -92,7 +92,7 @@ def explain(
     """
     residual, error = residuals(law, anchors)
     strays, log_prior = stray_sets(residual.size)
-    cross, within = as_known(anchors, error, cross, corr)
+    cross, within = as_known(anchors, law, error, cross, corr)
     each = np.stack([within + np.diag(more) for more in strays])
     inverse = np.linalg.inv(each)
     fit = inverse @ residual @ residual + np.linalg.slogdet(each)[1]
@@ -104,7 +104,9 @@ def explain(
     return mean, explained, np.sum(share[..., None] * gain, axis=0)
 
 
-def as_known(anchors: Anchors, error: FloatArray, cross: Any, corr: Any) -> tuple[Any, Any]:
+def as_known(
+    anchors: Anchors, law: ScoreLaw, error: FloatArray, cross: Any, corr: Any
+) -> tuple[Any, Any]:
     """Covariances of residuals with scores, and of residuals, whose skills are known with errors.
 
     From correlations of scores (..., q) and, whatever their diagonal, (..., q, q), for standard
@@ -115,7 +117,8 @@ def as_known(anchors: Anchors, error: FloatArray, cross: Any, corr: Any) -> tupl
     both = anchors.contains[:, None] == anchors.contains
     known = np.where(both, np.minimum(anchors.share[:, None], anchors.share), 0.0)
     offset = anchors.offset / error
-    more = np.diag((anchors.error / error) ** 2 + _LEAST_OWN) + np.outer(offset, offset)
+    apart = (anchors.error**2 + law.rounding) / error**2 + _LEAST_OWN
+    more = np.diag(apart) + np.outer(offset, offset)
     corr = corr * (1 - alone) + alone
     return cross * (1 - part), corr * (1 - part[:, None] - part + known) + more
 
@@ -336,7 +339,7 @@ def disagreement(data: Leaderboard | Outcomes) -> tuple[float, str]:
         loading = loadings_at(_USUAL_RHO, law, data)
         corr = np.outer(loading, loading)
     residual, error = residuals(law, anchors)
-    within = as_known(anchors, error, 0.0, corr)[1]
+    within = as_known(anchors, law, error, 0.0, corr)[1]
     p = float(chdtrc(residual.size, residual @ np.linalg.solve(within, residual)))
     names = listed([quoted(name) for name in anchors.names])
     what = f"known skills are far from the scores of {names}"

@@ -233,6 +233,11 @@ class Evidence:
         """Variance that scores of entries (k,) do not share, in units of the law's."""
         return (1 - self.loading(rho, entries) ** 2) * self.ratio[entries] ** 2
 
+    def own_as_printed(self, rho: Any, entries: IntArray) -> FloatArray:
+        """The same with the error of rounding, which no entry shares."""
+        error = self.law.errors_at(self.law.inside(self.seen[entries]))
+        return self.own(rho, entries) + self.law.rounding / error**2
+
     @cached_property
     def of_row(self) -> IntArray:
         """An entry with each distinct score, (K,)."""
@@ -245,7 +250,7 @@ class Evidence:
 
     def at(self, rho: float, luck: float = 0.0) -> Tables:
         """Probabilities of the scores, and of being in the modelled part."""
-        variance = self.own(rho, self.of_row)
+        variance = self.own_as_printed(rho, self.of_row)
         log_p = self.law.log_kernel(self.prepared, variance[:, None])
         if self.numbers is not None:
             residual = self.law.residual(self.prepared, self.values, self.y, variance[:, None])

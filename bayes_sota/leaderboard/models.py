@@ -130,7 +130,7 @@ def _observe_anchors(fit: FieldFit, rho: Any, shift: Any) -> None:
     board, law = fit.evidence.board, fit.evidence.law
     residual, error = residuals(law, board.anchors)
     loading = loadings_at(pt.as_tensor_variable(rho), law, board)
-    loading, every = as_known(board.anchors, error, loading, loading[:, None] * loading)
+    loading, every = as_known(board.anchors, law, error, loading, loading[:, None] * loading)
     strays, log_prior = stray_sets(residual.size)
 
     def mixed(mean: Any, covariance: Any) -> tuple[FloatArray, Any]:

@@ -213,7 +213,8 @@ class Skills:
         They keep their scores, but for the luck of their submissions.
         """
         evidence, law = self.fit.evidence, self.fit.evidence.law
-        scores, variance = evidence.seen[below], evidence.own(self.rho[draws, None], below)
+        rho, scores = self.rho[draws, None], evidence.seen[below]
+        variance = evidence.own_as_printed(rho, below)
         if not evidence.has_luck:
             return law.draw_psi(scores, variance, rng)
         kinds = np.broadcast_to(evidence.kinds[below], variance.shape)

@@ -218,7 +218,7 @@ def _separating(
 def _reach_of_scores(found: BoardPosterior, pair: IntArray, prob: float) -> float:
     """Half-width of the interval of a difference by its scores alone, without a prior."""
     evidence, rho = found.skills.fit.evidence, found.draws["rho"][:, None]
-    own = evidence.own(rho, pair)
+    own = evidence.own_as_printed(rho, pair)
     shared = 0.0 if evidence.loadings.residual is None else evidence.loadings.residual[*pair]
     variance = np.mean(own.sum(axis=1) - 2 * shared * np.sqrt(own.prod(axis=1)))
     return float(ndtri((1 + prob) / 2) * evidence.law.standard_error * np.sqrt(variance))

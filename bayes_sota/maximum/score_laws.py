@@ -60,6 +60,11 @@ class AccuracyLaw(ScoreLaw):
         """Values are counts: per unit of score, as many as there are items."""
         return float(self.n_test)
 
+    @property
+    def rounding(self) -> float:
+        """Uniform over the counts that print alike."""
+        return (self.alike**2 - 1) / 12 / self.n_test**2
+
     def stabilized(self, skill: ArrayLike) -> FloatArray:
         """Scale on which scores have a standard deviation of one."""
         return 2 * np.sqrt(self.n_test) * np.arcsin(np.sqrt(skill))
@@ -231,6 +236,11 @@ class NormalLaw(ScoreLaw):
 
     prior_scale: ClassVar = (0.0, 1.5, float(np.log(0.5)), 0.9)
 
+    @property
+    def rounding(self) -> float:
+        """Uniform over one step."""
+        return self.step**2 / 12
+
     def normal_score(self, estimate: ArrayLike, skill: ArrayLike) -> FloatArray:
         """Distance of estimate and skill in standard errors.
 
@@ -265,7 +275,8 @@ class NormalLaw(ScoreLaw):
 
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Standardised scores, and their standard errors."""
-        return (values - self.centre) / self.scale, self.errors_at(values) / self.scale
+        errors = np.hypot(self.errors_at(values), np.sqrt(self.rounding))
+        return (values - self.centre) / self.scale, errors / self.scale
 
     def skill_at(self, y: FloatArray) -> FloatArray:
         """Psi on the scale of the scores."""

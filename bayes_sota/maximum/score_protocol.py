@@ -60,6 +60,11 @@ class ScoreLaw(ABC):
         return self
 
     @property
+    def rounding(self) -> float:
+        """Variance of what printing takes from scores, unless ``log_kernel`` knows of it."""
+        return 0.0
+
+    @property
     def standard_error(self) -> float:
         """Standard error of the best score."""
         return float(self.errors_at(self.inside(np.asarray(self.best))))
@@ -70,7 +75,7 @@ class ScoreLaw(ABC):
 
     def depth(self, scores: FloatArray) -> FloatArray:
         """How many standard errors scores lie below the best one."""
-        return (self.best - scores) / self.standard_error
+        return (self.best - scores) / np.hypot(self.standard_error, np.sqrt(self.rounding))
 
     def fitted_to(self, values: FloatArray) -> "ScoreLaw":
         """The same law with a grid coordinate that suits these values."""
@@ -79,7 +84,8 @@ class ScoreLaw(ABC):
     def places(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coordinates of values, log odds, and their standard errors there."""
         p = self.inside(values / self.unit)
-        return np.asarray(logit(p)), self.errors_at(p) / (p * (1 - p))
+        errors = np.hypot(self.errors_at(p), np.sqrt(self.rounding))
+        return np.asarray(logit(p)), errors / (p * (1 - p))
 
     def skill_at(self, y: FloatArray) -> FloatArray:
         """Psi at grid coordinates."""

@@ -34,7 +34,7 @@ def answers(n=400, m=8, seed=0, shared=1.0):
 def law_of(scores, known, *, n=500, **how):
     """A board with anchors, and its law."""
     names = [f"m{j}" for j in range(len(scores) + 2)]
-    board = bs.Leaderboard([0.9] * len(names), n_test=n, names=names)
+    board = bs.Leaderboard([0.9] * len(names), n_test=n, names=names, rounding="exact")
     board = board.copy_with(scores=np.append(scores, [0.9, 0.88]))
     board = with_known(board, dict(zip(names, known, strict=False)), **how)
     return board, score_law(board)
@@ -287,7 +287,9 @@ def test_disagreement_is_noted_as_rarely_as_it_says():
     for _ in range(size):
         e = RHO * rng.standard_normal() + np.sqrt(1 - RHO**2) * rng.standard_normal(3)
         anchors = law_of(truth + e * error, [truth] * 3, n=n)[0].anchors
-        board = bs.Leaderboard([truth, truth], n_test=n).copy_with(anchors=anchors)
+        board = bs.Leaderboard([truth, truth], n_test=n, rounding="exact").copy_with(
+            anchors=anchors
+        )
         noted += room.disagreement(board)[0] < 0.02
     assert stats.binomtest(noted, size, 0.02).pvalue > 0.01
 
