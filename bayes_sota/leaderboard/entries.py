@@ -199,12 +199,13 @@ def _confidence_sets(
             squares += 2 / data.totals[:, None] / data.totals  # an item more of either kind
         errors = np.sqrt(np.maximum(squares, 0))
         return ranks.confidence_rank_sets(data.scores, errors, noise, ci_prob)
-    scale = np.sqrt(1 - rng.choice(rho, _SIMULATED) ** 2)[:, None]
+    law, ratios = score_law(data), data.error_ratios
+    error = law.errors_at(law.inside(data.scores)) * (1.0 if ratios is None else ratios)
+    scale = np.sqrt(1 - rng.choice(rho, _SIMULATED)[:, None] ** 2 + law.rounding / error**2)
     noise = scale * rng.standard_normal((_SIMULATED, data.n_entries))
     noise *= student_factors(data.freedom, (_SIMULATED, 1), rng)
-    places = score_law(data).normal_scores.stabilized(data.scores)
-    if data.error_ratios is None:
+    places = law.normal_scores.stabilized(data.scores)
+    if ratios is None:
         return ranks.confidence_rank_sets_of_equal_errors(places, noise, ci_prob)
-    ratios = data.error_ratios
     errors = np.hypot(ratios[:, None], ratios)
     return ranks.confidence_rank_sets(places, errors, noise * ratios, ci_prob)
