@@ -7,16 +7,7 @@ from typing import Any
 import click
 
 from bayes_sota import claims, data
-from bayes_sota.cli.options import (
-    KNOWN,
-    READING,
-    Group,
-    InputFile,
-    note_unused,
-    option,
-    saves,
-    unread,
-)
+from bayes_sota.cli.options import KNOWN, READING, Group, Input, note_unused, option, saves, unread
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import (
     ASSURANCE,
@@ -112,7 +103,7 @@ def segmentation(
     tree=True,
     example="claim responses answers.csv --pair A B --margin 0.01",
 )
-@click.argument("files", nargs=-1, required=True, type=InputFile())
+@click.argument("files", nargs=-1, required=True, type=Input())
 @option("--pair", nargs=2, metavar="A B", help="Two methods named beforehand; A is judged.")
 @option("--margin", limits=NOT_NEGATIVE, help=f"How much worse A may be. {_OF_SHARES}")
 @option("--require", choices=["better", "not-worse"], help="Required verdict; else exit code 3.")
@@ -180,7 +171,7 @@ _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 @option("--congruence", limits=SHARE, help="Share of items both get right.")
 @option("--pairwise-correlation", limits=PAIRWISE, help="Correlation between the methods' cases.")
 @option("--power", limits=ASSURANCE, default=0.8, help="Probability of the claim at this true gap.")
-@option("--pilot", type=InputFile(), help="Answers or numbers you have, with --gap.")
+@option("--pilot", type=Input(), help="Answers or numbers you have, with --gap.")
 @option("--pair", nargs=2, metavar="A B", help="Methods of the pilot (default: the best two).")
 @option("--cost-per-item", limits=NOT_NEGATIVE, rare=True, help="Cost of one more item.")
 @option("--cost-per-run", limits=NOT_NEGATIVE, rare=True, help="Cost of both methods on one item.")
@@ -223,7 +214,7 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
 
 
 @claim.command(uses="reading top", example="claim batch review.csv --save review-checked.csv")
-@click.argument("file", type=InputFile())
+@click.argument("file", type=Input())
 @_level
 def batch(file: Path, level: float, reading: Any) -> Answer:
     """Check every claim of a review.

@@ -7,7 +7,7 @@ import click
 
 from bayes_sota import data
 from bayes_sota import epp as room
-from bayes_sota.cli.options import InputFile, command, note_unused, option, saves, shows_progress
+from bayes_sota.cli.options import Input, command, note_unused, option, saves
 from bayes_sota.cli.output import FIGURES, Answer
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
@@ -28,7 +28,7 @@ _PLAN = (
     tree=True,
     example="epp scores.csv --players rows --test resnet vit --save epp.png",
 )
-@click.argument("files", nargs=-1, required=True, type=InputFile())
+@click.argument("files", nargs=-1, required=True, type=Input())
 @option("--players", choices=["rows", "columns"], help="Where the players are in a wide table.")
 @option("--matches", choices=_MATCHES, default=_MATCHES[0], rare=True, help=_OF_ROUNDS)
 @option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
@@ -112,5 +112,4 @@ def _drawn(tables: list[Any], test: Any, asked: dict[str, Any], seed: int) -> An
             "out one of them"
         )
     built = room.build_model(tables, spec.priors, test_fraction=asked["test_fraction"])
-    progress = shows_progress()
-    return room.sample_epp(built, specification=spec, random_seed=seed, progressbar=progress)
+    return room.sample_epp(built, specification=spec, random_seed=seed)

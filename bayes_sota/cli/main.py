@@ -96,8 +96,6 @@ def _unexpected(error: Exception) -> int:
     """Exit code for an unexpected error."""
     if ".pytensor" in str(error):
         return _complain(f"{error}; {_COMPILED}", _BAD_INPUT)
-    if "home directory" in str(error):  # as PyTensor and Matplotlib say it
-        return _complain("there is no home folder: set HOME=FOLDER in the environment", _BAD_INPUT)
     if isinstance(error, OSError):
         place = "" if error.filename is None else f": {error.filename}"
         return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)

@@ -87,7 +87,7 @@ class Count(click.ParamType):  # type: ignore[type-arg]
         return tuple(ends) if len(ends) > 1 else ends[0]
 
 
-class InputFile(click.Path):
+class Input(click.Path):
     """File, or folder of files, that a command reads; it is looked for before anything else."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:

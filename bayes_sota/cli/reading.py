@@ -1,7 +1,7 @@
 """A leaderboard, averages over tasks, answers or numbers of a file, given options as typed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayes_sota.cli.options import note, note_unused
 from bayes_sota.core.errors import InputError, listed, quoted
@@ -9,12 +9,10 @@ from bayes_sota.data.answers import outcomes_of
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.item_values import parse_passes
 from bayes_sota.data.known import with_known
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.opening import read_table
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.reading import read_tidy
-
-if TYPE_CHECKING:
-    from bayes_sota.data.leaderboard import Leaderboard
-    from bayes_sota.data.outcomes import Outcomes
 
 METRICS = ("accuracy", "auc", "score", "mean", "rmse")
 """Metrics that no evaluation log calls its own."""
@@ -30,7 +28,7 @@ def read_board(
     average: Any = None,
     new: Any = None,
     **scores: Any,
-) -> "Leaderboard | Outcomes":
+) -> Leaderboard | Outcomes:
     """Read a file or a folder of logs.
 
     ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``;

@@ -6,14 +6,14 @@ from typing import Any
 import click
 
 from bayes_sota import leaderboard
-from bayes_sota.cli.options import KNOWN, READING, InputFile, command, note_unused, option
+from bayes_sota.cli.options import KNOWN, READING, Input, command, note_unused, option
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
 from bayes_sota.core.errors import InputError
 
 
 @command(uses="new average metric known reading prob top", example="score --right 48 --n-test 50")
-@click.argument("files", nargs=-1, type=InputFile())
+@click.argument("files", nargs=-1, type=Input())
 @option("--n-test", limits=COUNT, help="Items, with --right.")
 @option("--right", limits=COUNT_OR_NONE, help="Number of correct answers, instead of FILES.")
 def score(

@@ -14,17 +14,7 @@ from typing import Any
 import click
 
 from bayes_sota import core, leaderboard, maximum
-from bayes_sota.cli.options import (
-    FOLDER,
-    KNOWN,
-    Count,
-    InputFile,
-    command,
-    note_unused,
-    option,
-    saves,
-    shows_progress,
-)
+from bayes_sota.cli.options import FOLDER, KNOWN, Count, Input, command, note_unused, option, saves
 from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import read_board, with_anchors
 from bayes_sota.core.arguments import CLASSES, NUMBER, PROCESSES
@@ -48,7 +38,7 @@ _COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "t
     tree=True,
     example="sota --maximum 0.91157 --n-test 11072 --classifiers 3558",
 )
-@click.argument("file", required=False, type=InputFile())
+@click.argument("file", required=False, type=Input())
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @option("--n-test", multiple=True, type=Count(), help="Number of test items, per board.")
 @option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
@@ -69,7 +59,7 @@ def sota(
     skill and the correlation.
     """
     how = {name: asked.pop(name) for name in ("method", "new_score", "domain", "field")}
-    how |= {"ci_prob": prob, "random_seed": seed, "progressbar": shows_progress()}
+    how |= {"ci_prob": prob, "random_seed": seed}
     how["sensitivity"] = not click.get_current_context().params["quiet"]
     how["groups"] = "all" if saves(".nc") else "estimands"
     data = _read(file, **asked)
@@ -130,7 +120,7 @@ def _boards(
     draws=False,
     example="batch *.csv --n-test 500 --output-dir results --cores 2",
 )
-@click.argument("files", type=InputFile(), nargs=-1, required=True)
+@click.argument("files", type=Input(), nargs=-1, required=True)
 @option("--n-test", type=Count(), help="Number of test items of each.")
 @option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
 @option("--cores", limits=PROCESSES, default=1, help="Processes; results are the same.")

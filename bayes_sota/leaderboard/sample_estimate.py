@@ -66,7 +66,7 @@ def estimate_sota(
     groups: Groups = "all",
     epsilon: float | None = None,
     cores: int | None = None,
-    progressbar: bool = False,
+    progressbar: bool | None = None,
 ) -> xr.DataTree:
     """Posterior of the true state of the art from all data.
 
@@ -109,8 +109,8 @@ def estimate_sota(
         Tolerance of ``abc`` on the scale of scores (``bayes_sota.maximum.sample_smc.sample_abc``).
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
-    progressbar : bool
-        Show progress of the samplers.
+    progressbar : bool, optional
+        Show progress of the samplers; the command line does on a terminal.
 
     Returns
     -------

@@ -86,7 +86,7 @@ def report_sota(
     if sensitivity and isinstance(boards[0], BestScore):
         theta0 = settings.get("reference_skill")
         others = rows_of(boards, found, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
-        rows = _tried(others, ci_prob, bool(settings.get("progressbar")))
+        rows = _tried(others, ci_prob, settings.get("progressbar"))
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     diagnosed = summary.diagnose(tree)
     notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
@@ -137,7 +137,7 @@ def sota_sensitivity(
     ci_prob: float = 0.95,
     draws: int = 4000,
     random_seed: int | None = DEFAULT_SEED,
-    progressbar: bool = False,
+    progressbar: bool | None = None,
 ) -> pd.DataFrame:
     """How theta_sota moves with assumptions that the data do not determine, by the exact route.
 
@@ -173,7 +173,7 @@ def sota_sensitivity(
     return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
 
 
-def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
+def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool | None) -> list[dict[str, Any]]:
     """Summaries of theta_sota under each assumption."""
     found = []
     with shown_progress(None, "assumptions", show=progressbar) as advance:

@@ -9,7 +9,7 @@ import pytest
 from data.files import run
 
 from bayes_sota.cli.commands import cli
-from bayes_sota.cli.options import Command, InputFile
+from bayes_sota.cli.options import Command, Input
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 
@@ -38,7 +38,7 @@ def test_every_command_checks_its_files_and_its_numbers(name):
     assert len(set(found.endings)) == len(found.endings) >= 6
     for param in found.params:
         is_file = param.name in ("file", "files", "private_file", "pilot", "truth")
-        assert is_file == isinstance(param.type, InputFile), param.name
+        assert is_file == isinstance(param.type, Input), param.name
         bare = isinstance(param.type, click.types.IntParamType | click.types.FloatParamType)
         assert not bare, param.name
 

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from data.files import EXAM, run
 
-from bayes_sota.cli.main import exit_code
-
 BOARD = "".join(f"team {k},{k / 500:.3f}\n" for k in range(400, 460, 3))
 OUTPUTS = "".join(f"{i},{int(i < 9)},{i % 7 / 10},{i % 4 / 10}\n" for i in range(30))
 FILES = {
@@ -178,11 +176,3 @@ def test_what_the_line_advises_works(capsys, folder, monkeypatch, line, told):
     code, out, _ = run(capsys, *line.split())
     assert code in (0, 1)  # 1: rows were left out
     assert told in out
-
-
-def test_no_home_folder_is_one_line(capsys):
-    def unknown():
-        raise RuntimeError("Could not determine home directory.")  # as Path.home says it
-
-    assert exit_code(unknown) == 2
-    assert "HOME=FOLDER" in capsys.readouterr().err
