@@ -34,9 +34,9 @@ def board(
     data = with_anchors(read_board(file, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}
     if by:
-        note_unused("--by task", "average", "domain", "field", *KNOWN)
+        note_unused("with --by task", "average", "domain", "field", *KNOWN)
         if isinstance(data, Leaderboard):
-            raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
+            raise InputError("--by task needs the answer to every item: this file has scores only")
         table = leaderboard.board_by_task(data, **settings)
         best, of = _best_of_tasks(table.content["entries"]), "skill of the best of each task"
         return Answer(table, lambda: leaderboard.plot_skills(best[:40], prob, of))

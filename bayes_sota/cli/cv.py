@@ -58,12 +58,12 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
     """
     rule, threshold = settings["rule"], settings.pop("threshold")
     if rule == "fixed":
-        note_unused("--rule fixed", "threshold")
+        note_unused("with --rule fixed", "threshold")
     else:
         settings["rule"] = _rule(rule, threshold)
     asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
     items = crossval.read_task(file, *asked)
-    note_unused("a table of items", *unread(reading))
+    note_unused("on a table of items", *unread(reading))
     result = crossval.repeated_cross_validation(
         crossval.named_learners(learners, items.categories),
         items.attributes,
@@ -100,18 +100,18 @@ def judge(
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
     probabilities = None
     if file.suffix.lower() == ".nc":
-        note_unused("a result of cv run", "folds", *READING)
+        note_unused("on a result of cv run", "folds", *READING)
         scores, probabilities = crossval.runs_of_tree(core.read_result(file))
     else:
         scores = crossval.read_fold_scores(file, folds=asked["folds"], **reading)
     if bayes:
-        note_unused("--bayes", "rule", "threshold", "truth")
+        note_unused("with --bayes", "rule", "threshold", "truth")
         tree = crossval.sample_comparison(scores, random_seed=seed)
         report = crossval.report_comparison(tree, ci_prob=prob, reading=scores.notes)
         return Answer(report, tree=lambda: tree)
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if rule is None:
-        note_unused("an answer without --rule", "threshold")
+        note_unused("without --rule", "threshold")
     else:
         settings["rule"] = _rule(rule, threshold)
     if truth is not None:

@@ -150,7 +150,7 @@ def _trials(
     alone: list[Trial] = [(partial(skills_of_shares, tidy), _ALONE)] * has_counts(tidy)
     if tidy.layout == "board":
         are_known = key(tidy.titles[0]) == "skill"
-        fix = "sota, board and score take known skills by --known FILE, beside scores of them"
+        fix = "known skills are for --known FILE, beside scores of the same entries"
         notes += [fix] * are_known
         return "known skills" if are_known else "leaderboard", [_of_board(tidy), *alone]
     if tidy.layout == "pair":

@@ -9,12 +9,12 @@ from bayes_sota.core.errors import BayesSotaError
 
 _BAD_INPUT, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 141
 _COMPILED = (
-    "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
-    "names another folder"
+    "PyMC keeps compiled code there; set PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
+    "for another folder"
 )
 _EXTRA = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
 _MISFIT = "a library is missing or too old: pip install --upgrade bayes-sota"
-_ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
+_ADVICE = "this is a bug: please report it; BAYES_SOTA_DEBUG=1 in the environment shows where it is"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -37,13 +37,13 @@ def read_board(
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log or reading.get("score")), **reading)
     if tidy.layout == "board":
-        note_unused("a leaderboard", "average", "new")
+        note_unused("on a leaderboard", "average", "new")
         return read_leaderboard(tidy, n_test=n_test, metric=metric, **scores)
     if tidy.unit == "task":
-        note_unused("averages over tasks", *_OF_SCORES)
+        note_unused("on averages over tasks", *_OF_SCORES)
         kind = None if of_log else metric
         return read_leaderboard(tidy, n_test=n_test, metric=kind, average=average, new=new)
-    note_unused("answers", "n_test", *_OF_SCORES)
+    note_unused("on answers", "n_test", *_OF_SCORES)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
@@ -53,7 +53,7 @@ def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
     of_table = {name for name, skill in given["known"].items() if not isinstance(skill, str)}
     absent = of_table.difference(data.names)
     if absent and len(absent) < len(given["known"]):
-        note(f"not on this board, so no anchors: {listed(sorted(absent))}")
+        note(f"known skills not used, as this board lacks the entries: {listed(sorted(absent))}")
         given["known"] = {k: v for k, v in given["known"].items() if k not in absent}
         given["only"] = [name for name in given["only"] if name not in absent]
     return with_known(data, **given)

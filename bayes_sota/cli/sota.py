@@ -64,11 +64,11 @@ def sota(
     how["groups"] = "all" if saves(".nc") else "estimands"
     data = _read(file, **asked)
     if not compare:
-        note_unused("an answer without --compare", "n_classes")
+        note_unused("without --compare", "n_classes")
     elif file is None:
         raise InputError("--compare takes the scores of a leaderboard FILE")
     elif n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
-        raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
+        raise InputError("--n-classes is missing: scores shrink towards chance, 1 / classes")
     report = leaderboard.report_sota(data, **how)
     tree = report.about
     if compare:
@@ -87,7 +87,7 @@ def _read(file: Path | None, reading: Any, known: Any, **scores: Any) -> Any:
     if file is None:
         if reading.get("direction") == "lower":
             raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
-        note_unused("--maximum", "column", "use", "leave_out", *KNOWN)
+        note_unused("with --maximum", "column", "use", "leave_out", *KNOWN)
         return _boards(best, sizes, tries, scores)
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
@@ -104,8 +104,8 @@ def _boards(
         sizes = (None,) * len(maxima)
     if not len(maxima) == len(sizes) == len(tries):
         raise InputError(
-            f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
-            f"{len(sizes)} and {len(tries)} of them"
+            "give --maximum, --n-test and --classifiers once for each board, got "
+            f"{len(maxima)}, {len(sizes)} and {len(tries)} of them"
         )
     scores = {name: value for name, value in scores.items() if value is not None}
     names = [f"board {k}" for k in range(1, 1 + len(maxima))] if len(maxima) > 1 else ["board"]
