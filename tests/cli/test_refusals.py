@@ -60,6 +60,7 @@ sota teams.csv | --n-test is missing
 sota teams.csv --n-test many | --n-test takes a whole number or infer, got "many"
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
+sota teams.csv --n-test 100:200 | --n-test takes a whole number or infer, got "100:200"
 sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | reads the best score alone; give board.maximum_only() (--maximum
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
