@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bayes_sota import leaderboard
-from bayes_sota.cli.options import KNOWN, InputFile, command, note_unused, option
+from bayes_sota.cli.options import KNOWN, Input, command, note_unused, option
 from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import parse_sizes, read_board, with_anchors
 from bayes_sota.core.errors import InputError
@@ -19,7 +19,7 @@ _N_TEST = "Number of test items; of tasks 100,200 or A:100,B:200. Default: the c
     uses="metric standard_error n_positive new average domain field known reading prob seed top",
     example="board leaderboard.csv --n-test 500 --save table.md",
 )
-@click.argument("file", type=InputFile())
+@click.argument("file", type=Input())
 @option("--n-test", callback=parse_sizes, metavar="N|infer", help=_N_TEST)
 @option("--by", choices=["task"], default=None, help="Skills in every task, and its best.")
 def board(
@@ -34,9 +34,9 @@ def board(
     data = with_anchors(read_board(file, **asked), known)
     settings: Any = {"ci_prob": prob, "random_seed": seed}
     if by:
-        note_unused("--by task", "average", "domain", "field", *KNOWN)
+        note_unused("with --by task", "average", "domain", "field", *KNOWN)
         if isinstance(data, Leaderboard):
-            raise InputError("--by task needs answers, or numbers of items, with tasks: not scores")
+            raise InputError("--by task needs the answer to every item: this file has scores only")
         table = leaderboard.board_by_task(data, **settings)
         best, of = _best_of_tasks(table.content["entries"]), "skill of the best of each task"
         return Answer(table, lambda: leaderboard.plot_skills(best[:40], prob, of))

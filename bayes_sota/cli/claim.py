@@ -7,16 +7,7 @@ from typing import Any
 import click
 
 from bayes_sota import claims, data
-from bayes_sota.cli.options import (
-    KNOWN,
-    READING,
-    Group,
-    InputFile,
-    note_unused,
-    option,
-    saves,
-    unread,
-)
+from bayes_sota.cli.options import KNOWN, READING, Group, Input, note_unused, option, saves, unread
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import (
     ASSURANCE,
@@ -42,7 +33,7 @@ _OF_SHARES = "Write shares as 1pt, 1% or 0.01."
 def _answer(report: Report, seed: int) -> Answer:
     """A claim from two reported numbers; its draws are for a file alone."""
     if not saves(".nc"):
-        note_unused("an exact answer without --save FILE.nc", "seed")
+        note_unused("without --save FILE.nc", "seed")
     low, high = report.about.ends
     draw = (lambda: claims.plot_claim(report)) if low < high else None
     said = report.content
@@ -73,7 +64,7 @@ def classification(
     printed, notes = claims.as_shares(accuracy)
     a, b = map(float, printed)
     if congruence is not None:
-        note_unused("a known congruence", "domain")
+        note_unused("with --congruence", "domain")
     claim = claims.Accuracies(a=a, b=b, n=n_test, known=congruence, domain=domain)
     return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 
@@ -112,7 +103,7 @@ def segmentation(
     tree=True,
     example="claim responses answers.csv --pair A B --margin 0.01",
 )
-@click.argument("files", nargs=-1, required=True, type=InputFile())
+@click.argument("files", nargs=-1, required=True, type=Input())
 @option("--pair", nargs=2, metavar="A B", help="Two methods named beforehand; A is judged.")
 @option("--margin", limits=NOT_NEGATIVE, help=f"How much worse A may be. {_OF_SHARES}")
 @option("--require", choices=["better", "not-worse"], help="Required verdict; else exit code 3.")
@@ -145,15 +136,15 @@ def responses(
     if pair is None and (margin or require):
         raise InputError("--margin and --require are for two methods: name them with --pair A B")
     if require == "not-worse" and not margin:
-        raise InputError("--require not-worse needs --margin: how much worse is not worse")
+        raise InputError("--require not-worse needs --margin D: how much worse A may be")
     if by and require:
         raise InputError("--require is for a pair on all items: leave out --by task")
     outcomes = data.read_outcomes(*files, **asked, **reading)
-    if by or not pair:
-        note_unused("claims but those of a --pair", *KNOWN)
+    if not (by or pair):
+        note_unused("without --pair", *KNOWN)
     draw: Any = claims.plot_pairs
     if by:
-        note_unused("--by task", "margin")
+        note_unused("with --by task", "margin", *KNOWN)
         report, draw = claims.report_tasks(outcomes, pair=pair, **settings), None
     elif pair:
         from bayes_sota.cli.reading import with_anchors
@@ -180,7 +171,7 @@ _OF_PILOTS = ("pair", "cost_per_item", "cost_per_run")
 @option("--congruence", limits=SHARE, help="Share of items both get right.")
 @option("--pairwise-correlation", limits=PAIRWISE, help="Correlation between the methods' cases.")
 @option("--power", limits=ASSURANCE, default=0.8, help="Probability of the claim at this true gap.")
-@option("--pilot", type=InputFile(), help="Answers or numbers you have, with --gap.")
+@option("--pilot", type=Input(), help="Answers or numbers you have, with --gap.")
 @option("--pair", nargs=2, metavar="A B", help="Methods of the pilot (default: the best two).")
 @option("--cost-per-item", limits=NOT_NEGATIVE, rare=True, help="Cost of one more item.")
 @option("--cost-per-run", limits=NOT_NEGATIVE, rare=True, help="Cost of both methods on one item.")
@@ -199,18 +190,18 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
     match (asked["accuracy"], gap, asked["sd"], pilot):
         case (None, float(), None, Path()):
             of_claims = ("n_test", "anchors", "congruence", "pairwise_correlation", "domain")
-            note_unused("a plan from a pilot", *of_claims)
+            note_unused("on a plan from a pilot", *of_claims)
             answers = data.read_outcomes(pilot, metric=asked["metric"], **reading)
             settings |= {name: asked[name] for name in _OF_PILOTS}
             return Answer(claims.plan_from_pilot(answers, gap, **settings))
         case (None, float(), (float(), float()) as sd, None):
-            note_unused("a plan of means", *of_pilots, "congruence", "domain")
+            note_unused("on a plan of means", *of_pilots, "congruence", "domain")
             known = asked["pairwise_correlation"]
             if isinstance(gap, Points):
                 sd = tuple(claims.sds_as_shares(sd, False)[0])
             of: Any = claims.Means(a=gap, b=0.0, n=n_test or 2, known=known, sd=sd, bounds=None)
         case ((_, _) as typed, None, None, None):
-            note_unused("a plan of accuracies", *of_pilots, "pairwise_correlation")
+            note_unused("on a plan of accuracies", *of_pilots, "pairwise_correlation")
             settings["printed"], settings["notes"] = claims.as_shares(typed)
             a, b = map(float, settings["printed"])
             of_law = {"known": asked["congruence"], "domain": asked["domain"]}
@@ -223,7 +214,7 @@ def plan(pilot: Path | None, reading: dict[str, Any], level: float, **asked: Any
 
 
 @claim.command(uses="reading top", example="claim batch review.csv --save review-checked.csv")
-@click.argument("file", type=InputFile())
+@click.argument("file", type=Input())
 @_level
 def batch(file: Path, level: float, reading: Any) -> Answer:
     """Check every claim of a review.
@@ -239,6 +230,6 @@ def batch(file: Path, level: float, reading: Any) -> Answer:
     from bayes_sota.claims.summary_review import CLAIM_ROLES
 
     columns = {role: reading.pop(role) for role in CLAIM_ROLES if role in reading}
-    note_unused("a review of claims", *unread(reading))
+    note_unused("on a review of claims", *unread(reading))
     review = claims.claims_table(file, level=level, **columns)
     return Answer(review, lambda: claims.plot_claims(review))

@@ -24,7 +24,8 @@ _ABOUT = {
     "examples": "Write files of every kind to try.",
     "demo": "The main job on a real challenge.",
 }
-_MODULES = {"inspect": "inspection", "examples": "demo"}  # others are called like their command
+# Modules that are not called like their command.
+_MODULES = {"batch": "sota", "examples": "demo", "inspect": "inspection"}
 
 
 class Commands(click.Group):

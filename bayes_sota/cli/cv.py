@@ -2,30 +2,16 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from bayes_sota import core, crossval
-from bayes_sota.cli.options import (
-    FOLDER,
-    NAMES,
-    READING,
-    Group,
-    InputFile,
-    note_unused,
-    option,
-    shows_progress,
-    unread,
-)
+from bayes_sota.cli.options import FOLDER, NAMES, READING, Group, Input, note_unused, option, unread
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import FOLDS, ITERATIONS, PROCESSES, Range
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import plain_text, shown_path
-
-if TYPE_CHECKING:
-    from arviz_plots import PlotCollection
+from bayes_sota.core.text import plain_text
 
 cv = Group("cv", help="Repeated cross-validation: run it, and judge its scores.")
 _RULES = ("fixed", "spearman", "ks", "posterior")
@@ -52,7 +38,7 @@ _CHECKPOINT = "Keeps finished iterations, as pickles: use no folder that others 
     tree=True,
     example="cv run vote.csv --column target=y --learners nb,tree --folds 5",
 )
-@click.argument("file", type=InputFile())
+@click.argument("file", type=Input())
 @option("--learners", default=["nb,5nn,tree,svm"], help=_LEARNERS, **NAMES)
 @option("--folds", limits=FOLDS, default=10, help="Parts of a partition; each is tested once.")
 @option("--iterations", limits=ITERATIONS, default=50, help="Random partitions, at most.")
@@ -72,18 +58,17 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
     """
     rule, threshold = settings["rule"], settings.pop("threshold")
     if rule == "fixed":
-        note_unused("--rule fixed", "threshold")
+        note_unused("with --rule fixed", "threshold")
     else:
         settings["rule"] = _rule(rule, threshold)
     asked = (reading.pop("target", None), reading.pop("use", ()), reading.pop("leave_out", ()))
     items = crossval.read_task(file, *asked)
-    note_unused("a table of items", *unread(reading))
+    note_unused("on a table of items", *unread(reading))
     result = crossval.repeated_cross_validation(
         crossval.named_learners(learners, items.categories),
         items.attributes,
         items.labels,
         random_seed=settings.pop("seed"),
-        progressbar=shows_progress(),
         task=plain_text(file.name.partition(".")[0] or file.name),
         **settings,
     )
@@ -95,11 +80,11 @@ def run(file: Path, learners: list[str], reading: dict[str, Any], **settings: An
 @cv.command(
     uses="reading prob seed top", tree=True, example="cv judge scores.csv --rule ks --threshold 0.2"
 )
-@click.argument("file", type=InputFile())
+@click.argument("file", type=Input())
 @option("--folds", limits=FOLDS, help="Parts of a partition, where no column names them.")
 @option("--rule", choices=_RULES, help="When a run would stop: see cv run.")
 @option("--threshold", limits=_THRESHOLD, rare=True, help="Threshold of --rule.")
-@option("--truth", type=InputFile(), help="Scores on true test sets: learner, data set, score.")
+@option("--truth", type=Input(), help="Scores on true test sets: learner, data set, score.")
 @option("--bayes", is_flag=True, help="Fit one Bayesian model to all learners by NUTS (PyMC).")
 def judge(
     file: Path, bayes: bool, prob: float, seed: int, reading: dict[str, Any], **asked: Any
@@ -113,23 +98,20 @@ def judge(
     other items would give the same order.
     """
     rule, threshold, truth = asked["rule"], asked["threshold"], asked["truth"]
-    if file.is_dir():
-        problem = f"{shown_path(file)} is a folder, such as --checkpoint keeps"
-        raise InputError(f"{problem}: judge what cv run --save FILE.nc has written")
     probabilities = None
     if file.suffix.lower() == ".nc":
-        note_unused("a result of cv run", "folds", *READING)
+        note_unused("on a result of cv run", "folds", *READING)
         scores, probabilities = crossval.runs_of_tree(core.read_result(file))
     else:
         scores = crossval.read_fold_scores(file, folds=asked["folds"], **reading)
     if bayes:
-        note_unused("--bayes", "rule", "threshold", "truth")
-        tree = crossval.sample_comparison(scores, random_seed=seed, progressbar=shows_progress())
+        note_unused("with --bayes", "rule", "threshold", "truth")
+        tree = crossval.sample_comparison(scores, random_seed=seed)
         report = crossval.report_comparison(tree, ci_prob=prob, reading=scores.notes)
         return Answer(report, tree=lambda: tree)
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if rule is None:
-        note_unused("an answer without --rule", "threshold")
+        note_unused("without --rule", "threshold")
     else:
         settings["rule"] = _rule(rule, threshold)
     if truth is not None:
@@ -146,7 +128,7 @@ def _rule(name: str, threshold: float | None) -> "crossval.Rule":
     return RULES[name](*() if threshold is None else (threshold,))
 
 
-def _draw(report: Report) -> "PlotCollection":
+def _draw(report: Report) -> Any:
     """Running means of one data set, ranks over several."""
     scores = report.about.scores
     if len(scores.tasks) == 1:

@@ -7,7 +7,7 @@ import click
 
 from bayes_sota import data
 from bayes_sota import epp as room
-from bayes_sota.cli.options import InputFile, command, note_unused, option, saves, shows_progress
+from bayes_sota.cli.options import Input, command, note_unused, option, saves
 from bayes_sota.cli.output import FIGURES, Answer
 from bayes_sota.core.arguments import OPEN_SHARE, Range
 from bayes_sota.core.errors import InfiniteEstimateError, InputError
@@ -28,7 +28,7 @@ _PLAN = (
     tree=True,
     example="epp scores.csv --players rows --test resnet vit --save epp.png",
 )
-@click.argument("files", nargs=-1, required=True, type=InputFile())
+@click.argument("files", nargs=-1, required=True, type=Input())
 @option("--players", choices=["rows", "columns"], help="Where the players are in a wide table.")
 @option("--matches", choices=_MATCHES, default=_MATCHES[0], rare=True, help=_OF_ROUNDS)
 @option("--test", nargs=2, multiple=True, metavar="A B", help="Compare two players.")
@@ -57,33 +57,33 @@ def epp(
     Standard errors are clustered by round: matches of one round share its scores.
     """
     if bayes and plan is not None:
-        raise InputError("--plan is for maximum likelihood: leave out --bayes")
+        raise InputError("--plan uses maximum likelihood: leave out --bayes")
     found = data.read_scores(files[0] if len(files) == 1 else files, players=players, **reading)
     tables: list[Any] = [*found.values()] if isinstance(found, dict) else [found]
     notes = list(dict.fromkeys(note for table in tables for note in table.notes))
     about: dict[str, Any] = {"ci_prob": prob, "reading": notes}
     if isinstance(tables[0], data.Matches):
-        note_unused("battles", "matches")
+        note_unused("on battles", "matches")
     if bayes:
-        note_unused("--bayes", "penalty", "pairs")
+        note_unused("with --bayes", "penalty", "pairs")
         tree = _drawn(tables, test, asked, seed)
         about["test_fraction"] = asked["test_fraction"]
         report = room.report_draws(tree, tables, pairs=test, **about)
         return Answer(report, lambda: room.plot_epp(tree, ci_prob=prob), lambda: tree)
     if len(tables) > 1:
         if plan is not None:
-            raise InputError(f"--plan is for one tournament; there are {len(tables):,}")
-        note_unused("several tournaments", "test", "seed", "pairs")
+            raise InputError(f"--plan takes one tournament, and there are {len(tables):,}")
+        note_unused("on several tournaments", "test", "seed", "pairs")
         fits = [*room.fit_tournaments(tables, **asked)]
         report = room.report_tournaments(fits, **about)
         return Answer(report, tree=lambda: room.tournaments_tree(fits))
     fit = room.fit_epp(tables[0], **asked)
     if plan is not None:
-        note_unused("a plan", "test", "seed", "pairs")
+        note_unused("with --plan", "test", "seed", "pairs")
         return Answer(room.report_plan(fit, plan, **about), tree=fit.to_datatree)
     report = room.report_fit(fit, pairs=test, random_seed=seed, **about)
     if not saves(*FIGURES, ".html"):
-        note_unused("an answer without a figure", "pairs")
+        note_unused("without a figure", "pairs")
 
     def draw() -> Any:
         return (room.plot_critical_differences if pairs else room.plot_epp)(fit, ci_prob=prob)
@@ -107,10 +107,7 @@ def _drawn(tables: list[Any], test: Any, asked: dict[str, Any], seed: int) -> An
     except InfiniteEstimateError:
         pass
     if asked["matches"] == "all-rounds":
-        raise InputError(
-            "--bayes with --matches all-rounds is for one tournament with finite estimates: leave "
-            "out one of them"
-        )
+        problem = "--bayes with --matches all-rounds needs one tournament with finite estimates"
+        raise InputError(problem, fix="leave out one of the two options")
     built = room.build_model(tables, spec.priors, test_fraction=asked["test_fraction"])
-    progress = shows_progress()
-    return room.sample_epp(built, specification=spec, random_seed=seed, progressbar=progress)
+    return room.sample_epp(built, specification=spec, random_seed=seed)

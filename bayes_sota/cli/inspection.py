@@ -5,7 +5,7 @@ process (``tests/cli/test_inspect.py`` types them all). Imports no PyMC.
 """
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from bayes_sota import claims, crossval, data, epp, items
-from bayes_sota.cli.options import InputFile, command
+from bayes_sota.cli.options import Input, command
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.summary import list_report
@@ -34,7 +34,8 @@ type Trial = tuple[Callable[[], Any], dict[str, str]]  # a reader, and questions
 # What a user has to fill in for scores, and for accuracies, with a value to try.
 _UNKNOWN = (" --standard-error S", {"standard_error": 0.01}), (" --n-test N", {"n_test": 10**6})
 _MARGIN = 0.02
-_COUNTED = ("model", "entry", "task", "run", "metric")
+_OF_LOGS = ("model", "task", "metric")
+_OF_TABLES = ("entry", "task", "run", "metric")
 _CLAIMS = {"claim batch {}": "How many claims are doubtful?"}
 _CLASSES = {"cv run {}": "How good are learners, and how sure?"}
 _FOLDS = {"cv judge {}": "Is the order reproducible?"}
@@ -51,7 +52,7 @@ _ROUNDS = {"epp {}": "Who is better over rounds?", "epp {} --bayes": "... with u
 
 
 @command(uses="reading metric top", draws=False, example="inspect leaderboard.csv")
-@click.argument("file", type=InputFile())
+@click.argument("file", type=Input())
 def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
     """Say what FILE holds, every question that it can answer, and the command for it.
 
@@ -59,7 +60,7 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
     """
     table, notes, asked = open_all(file)[0], list[str](), metric or reading.get("score")
     path, typed = shlex.quote(str(file)), _typed(reading)
-    names = _different(table.columns) if table.origin else {}
+    names = _different(table.columns, _OF_LOGS) if table.origin else {}
     kind, commands = "scores by several metrics", list[dict[str, str]]()
     trials = _of_metrics(table, asked)
     if not trials:
@@ -110,14 +111,10 @@ def _typed(reading: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _different(labels: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Different models, tasks, metrics and, if a task has several, runs, where there are such."""
-    there = {role: labels[role] for role in _COUNTED if role in labels}
-    run = there.pop("run", ())
-    evaluated = [there[role] for role in ("model", "entry", "task") if role in there]
-    if len(set(zip(*evaluated, run, strict=False))) > len(set(zip(*evaluated, strict=True))):
-        there["run"] = run
-    return {role: [str(name) for name in dict.fromkeys(of) if name] for role, of in there.items()}
+def _different(labels: Mapping[str, Any], roles: Sequence[str]) -> dict[str, list[str]]:
+    """Different names of each of the roles that a table has."""
+    there = {role: dict.fromkeys(labels[role]) for role in roles if role in labels}
+    return {role: [str(name) for name in names if name] for role, names in there.items()}
 
 
 def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
@@ -148,12 +145,12 @@ def _trials(
         return "data", [(partial(crossval.read_task, table), _CLASSES)]
     notes += [tidy.sentence, *tidy.notes]
     if tidy.layout == "long" and not names:
-        names |= _different(tidy.labels)
+        names |= _different(tidy.labels, _OF_TABLES)
     rounds: Trial = partial(_fit, table, reading), _ROUNDS
     alone: list[Trial] = [(partial(skills_of_shares, tidy), _ALONE)] * has_counts(tidy)
     if tidy.layout == "board":
         are_known = key(tidy.titles[0]) == "skill"
-        fix = "sota, board and score take known skills by --known FILE, beside scores of them"
+        fix = "known skills are for --known FILE, beside scores of the same entries"
         notes += [fix] * are_known
         return "known skills" if are_known else "leaderboard", [_of_board(tidy), *alone]
     if tidy.layout == "pair":

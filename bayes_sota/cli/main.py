@@ -9,12 +9,12 @@ from bayes_sota.core.errors import BayesSotaError
 
 _BAD_INPUT, _BUG, _INTERRUPTED, _CLOSED = 2, 70, 130, 141
 _COMPILED = (
-    "PyMC keeps compiled code there: PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
-    "names another folder"
+    "PyMC keeps compiled code there; set PYTENSOR_FLAGS=base_compiledir=FOLDER in the environment "
+    "for another folder"
 )
 _EXTRA = "this needs the library scikit-learn: pip install 'bayes-sota[cv]'"
 _MISFIT = "a library is missing or too old: pip install --upgrade bayes-sota"
-_ADVICE = "this is a bug: please report it, with what BAYES_SOTA_DEBUG=1 in the environment shows"
+_ADVICE = "this is a bug: please report it; BAYES_SOTA_DEBUG=1 in the environment shows where it is"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -96,8 +96,6 @@ def _unexpected(error: Exception) -> int:
     """Exit code for an unexpected error."""
     if ".pytensor" in str(error):
         return _complain(f"{error}; {_COMPILED}", _BAD_INPUT)
-    if "home directory" in str(error):  # as PyTensor and Matplotlib say it
-        return _complain("there is no home folder: set HOME=FOLDER in the environment", _BAD_INPUT)
     if isinstance(error, OSError):
         place = "" if error.filename is None else f": {error.filename}"
         return _complain(f"{error.strerror or error}{place}", _BAD_INPUT)

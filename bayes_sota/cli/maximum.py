@@ -43,7 +43,7 @@ def maximum(n_test: int, classifiers: int, metric: str, prob: float, **asked: An
         law = auc.auc_maximum_law(theta, n_negative=n_test - positive, **facts, **given)
         facts["metric"] = "auc"
     else:
-        note_unused("accuracies", "n_positive", "spread_ratio")
+        note_unused("on accuracies", "n_positive", "spread_ratio")
         law = room.maximum_law(n_test=n_test, skill=skill, **given)
         facts = {"reference_skill": law.reference_skill}
     facts |= {"n_test": n_test, "skills": list(uniform or [theta]), **given}

@@ -71,23 +71,25 @@ class Number(click.ParamType):  # type: ignore[type-arg]
 
 
 class Count(click.ParamType):  # type: ignore[type-arg]
-    """A whole number, a range ``A:B``, or the word infer."""
+    """A whole number; of items also the word infer, of classifiers also a range ``A:B``."""
 
     name = "N"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """The number, both ends of the range, or the word."""
-        if value == "infer":
+        of_items = param.name == "n_test"
+        if of_items and value == "infer":
             return value
         try:
-            ends = [int(part.replace(",", "")) for part in str(value).split(":", 1)]
+            parts = [value] if of_items else value.split(":", 1)
+            ends = [int(part.replace(",", "")) for part in parts]
         except ValueError:
-            wanted = "a whole number or a range A:B" + " or infer" * (param.name == "n_test")
+            wanted = f"a whole number or {'infer' if of_items else 'a range A:B'}"
             raise InputError(f"{param.opts[0]} takes {wanted}, got {quoted(value)}") from None
         return tuple(ends) if len(ends) > 1 else ends[0]
 
 
-class InputFile(click.Path):
+class Input(click.Path):
     """File, or folder of files, that a command reads; it is looked for before anything else."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
@@ -253,7 +255,7 @@ class Command(click.Command):
     def invoke(self, ctx: click.Context) -> int:
         """Run the function, deliver its answer, and return the exit code."""
         self._check_saved(ctx)
-        note_unused(str(self.name), *self.idle)
+        note_unused(f"on {ctx.command_path}", *self.idle)
         try:
             with watched(shows_progress()):
                 return deliver(ctx.invoke(self.callback or Answer, **self._arguments(ctx)), ctx)
@@ -272,7 +274,7 @@ class Command(click.Command):
             values["reading"] = given.pop("column", {}) | given
         if "known" in self.uses:
             if not values["known"]:
-                note_unused("an answer without --known", "contains", "offset")
+                note_unused("without --known", "contains", "offset")
             typed, reading = {name: values.pop(name) for name in KNOWN}, values["reading"]
             names = reading.pop("leave_out", [])
             only = [name for name in names if name in typed["known"]]
@@ -328,8 +330,8 @@ def _advice(ctx: click.Context, message: str) -> str:
     return ""
 
 
-def note_unused(what: str, *names: str) -> None:
-    """Add a note on those of the options that were typed and change nothing."""
+def note_unused(where: str, *names: str) -> None:
+    """Add a note on those of the options that were typed and have no effect there."""
     context = click.get_current_context(silent=True)  # none where a process of batch estimates
     if context is None:
         return
@@ -340,7 +342,7 @@ def note_unused(what: str, *names: str) -> None:
         and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     ]
     if typed:
-        note(f"no effect on {what}: {', '.join(typed)}")
+        note(f"no effect {where}: {', '.join(typed)}")
 
 
 def note(text: str) -> None:

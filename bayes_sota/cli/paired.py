@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from bayes_sota import data, leaderboard, maximum
-from bayes_sota.cli.options import InputFile, command, option, saves
+from bayes_sota.cli.options import Input, command, option, saves
 from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import with_anchors
 from bayes_sota.core.arguments import COUNT, POSITIVE
@@ -18,8 +18,8 @@ from bayes_sota.core.errors import InputError
     tree=True,
     example="paired boards.csv --n-test-public 2000 --n-test-private 8000",
 )
-@click.argument("file", type=InputFile())
-@option("--private-file", type=InputFile(), help="Private board, joined on the teams' names.")
+@click.argument("file", type=Input())
+@option("--private-file", type=Input(), help="Private board, joined on the teams' names.")
 @option("--n-test-public", limits=COUNT, help="Public test items (accuracies).")
 @option("--n-test-private", limits=COUNT, help="Private test items.")
 @option("--standard-error-public", limits=POSITIVE, rare=True, help="Error of one public score.")

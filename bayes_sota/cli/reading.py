@@ -1,7 +1,7 @@
 """A leaderboard, averages over tasks, answers or numbers of a file, given options as typed."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayes_sota.cli.options import note, note_unused
 from bayes_sota.core.errors import InputError, listed, quoted
@@ -9,12 +9,10 @@ from bayes_sota.data.answers import outcomes_of
 from bayes_sota.data.boards import read_leaderboard
 from bayes_sota.data.item_values import parse_passes
 from bayes_sota.data.known import with_known
+from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.data.opening import read_table
+from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.reading import read_tidy
-
-if TYPE_CHECKING:
-    from bayes_sota.data.leaderboard import Leaderboard
-    from bayes_sota.data.outcomes import Outcomes
 
 METRICS = ("accuracy", "auc", "score", "mean", "rmse")
 """Metrics that no evaluation log calls its own."""
@@ -30,7 +28,7 @@ def read_board(
     average: Any = None,
     new: Any = None,
     **scores: Any,
-) -> "Leaderboard | Outcomes":
+) -> Leaderboard | Outcomes:
     """Read a file or a folder of logs.
 
     ``reading`` has arguments of ``read_tidy``, ``scores`` others of ``read_leaderboard``;
@@ -39,13 +37,13 @@ def read_board(
     of_log = None if metric in (None, *METRICS) or parse_passes(metric) else metric
     tidy = read_tidy(read_table(file, of_log or reading.get("score")), **reading)
     if tidy.layout == "board":
-        note_unused("a leaderboard", "average", "new")
+        note_unused("on a leaderboard", "average", "new")
         return read_leaderboard(tidy, n_test=n_test, metric=metric, **scores)
     if tidy.unit == "task":
-        note_unused("averages over tasks", *_OF_SCORES)
+        note_unused("on averages over tasks", *_OF_SCORES)
         kind = None if of_log else metric
         return read_leaderboard(tidy, n_test=n_test, metric=kind, average=average, new=new)
-    note_unused("answers", "n_test", *_OF_SCORES)
+    note_unused("on answers", "n_test", *_OF_SCORES)
     return outcomes_of(tidy, metric=metric, average=average, new=new)
 
 
@@ -55,7 +53,7 @@ def with_anchors(data: Any, known: dict[str, Any], **changed: Any) -> Any:
     of_table = {name for name, skill in given["known"].items() if not isinstance(skill, str)}
     absent = of_table.difference(data.names)
     if absent and len(absent) < len(given["known"]):
-        note(f"not on this board, so no anchors: {listed(sorted(absent))}")
+        note(f"known skills not used, as this board lacks the entries: {listed(sorted(absent))}")
         given["known"] = {k: v for k, v in given["known"].items() if k not in absent}
         given["only"] = [name for name in given["only"] if name not in absent]
     return with_known(data, **given)

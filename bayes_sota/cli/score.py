@@ -6,14 +6,14 @@ from typing import Any
 import click
 
 from bayes_sota import leaderboard
-from bayes_sota.cli.options import KNOWN, READING, InputFile, command, note_unused, option
+from bayes_sota.cli.options import KNOWN, READING, Input, command, note_unused, option
 from bayes_sota.cli.output import Answer
 from bayes_sota.core.arguments import COUNT, COUNT_OR_NONE
 from bayes_sota.core.errors import InputError
 
 
 @command(uses="new average metric known reading prob top", example="score --right 48 --n-test 50")
-@click.argument("files", nargs=-1, type=InputFile())
+@click.argument("files", nargs=-1, type=Input())
 @option("--n-test", limits=COUNT, help="Items, with --right.")
 @option("--right", limits=COUNT_OR_NONE, help="Number of correct answers, instead of FILES.")
 def score(
@@ -32,10 +32,10 @@ def score(
     if files:
         if right is not None:
             raise InputError("give FILES or --right, not both")
-        note_unused("FILES", "n_test")
+        note_unused("with FILES", "n_test")
         skills, described = _of_files(files, **asked)
     else:
-        note_unused("--right", "new", "metric", "average", *KNOWN, *READING)
+        note_unused("with --right", "new", "metric", "average", *KNOWN, *READING)
         if right is None or n_test is None:
             raise InputError("give FILES with answers, or --right K --n-test N")
         skills, described = [skill_of_counts(right, n_test)], {}
@@ -57,7 +57,7 @@ def _of_files(
     passes = parse_passes(metric)
     tidy = scores_of_items(files, metric, **reading)
     if new in (None, "items") and has_counts(tidy):
-        note_unused("scores and their numbers of items", *KNOWN)
+        note_unused("on scores with numbers of items", *KNOWN)
         described: Any = {"notes": [tidy.sentence, *tidy.notes]}
         described["average"] = "weights" if isinstance(average, dict) else average or "tasks"
         return skills_of_shares(tidy, average), described

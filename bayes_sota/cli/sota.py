@@ -1,30 +1,36 @@
-"""``bayes-sota sota``."""
+"""``bayes-sota sota``, and ``bayes-sota batch``: the same for many boards.
+
+A board of ``batch`` is estimated and written by the process that gets it, and a row comes back:
+memory does not grow with the number of boards, and finished results stay when the run is ended.
+"""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bayes_sota import leaderboard, maximum
-from bayes_sota.cli.options import (
-    KNOWN,
-    Count,
-    InputFile,
-    command,
-    note_unused,
-    option,
-    saves,
-    shows_progress,
-)
+from bayes_sota import core, leaderboard, maximum
+from bayes_sota.cli.options import FOLDER, KNOWN, Count, Input, command, note_unused, option, saves
 from bayes_sota.cli.output import Answer
 from bayes_sota.cli.reading import read_board, with_anchors
-from bayes_sota.core.arguments import CLASSES, NUMBER
+from bayes_sota.core.arguments import CLASSES, NUMBER, PROCESSES
 from bayes_sota.core.errors import InputError
-from bayes_sota.core.tables import rows_of
+from bayes_sota.core.files import make_directory
+from bayes_sota.core.parallel import run_each, shown_progress
+from bayes_sota.core.summary import estimand_summary, list_report, observed_maximum_of
+from bayes_sota.core.tables import SOFTWARE, rows_of
+from bayes_sota.core.text import checked_labels, counted, digest_of
 from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.leaderboard.sample_estimate import seed_of
 from bayes_sota.maximum.summary import comparison_table
+
+_COLUMNS = {"board": "board", "best score": "observed_maximum", "theta_sota": "theta_sota",
+            "from": "lower", "to": "upper", "winner's skill": "winner_skill",
+            "problem": "problem"}  # fmt: skip
 
 
 @command(
@@ -32,7 +38,7 @@ from bayes_sota.maximum.summary import comparison_table
     tree=True,
     example="sota --maximum 0.91157 --n-test 11072 --classifiers 3558",
 )
-@click.argument("file", required=False, type=InputFile())
+@click.argument("file", required=False, type=Input())
 @option("--maximum", multiple=True, help="Best observed score; may be repeated.")
 @option("--n-test", multiple=True, type=Count(), help="Number of test items, per board.")
 @option("--classifiers", multiple=True, type=Count(), help="Number or range A:B, per board.")
@@ -53,16 +59,16 @@ def sota(
     skill and the correlation.
     """
     how = {name: asked.pop(name) for name in ("method", "new_score", "domain", "field")}
-    how |= {"ci_prob": prob, "random_seed": seed, "progressbar": shows_progress()}
+    how |= {"ci_prob": prob, "random_seed": seed}
     how["sensitivity"] = not click.get_current_context().params["quiet"]
     how["groups"] = "all" if saves(".nc") else "estimands"
     data = _read(file, **asked)
     if not compare:
-        note_unused("an answer without --compare", "n_classes")
+        note_unused("without --compare", "n_classes")
     elif file is None:
         raise InputError("--compare takes the scores of a leaderboard FILE")
     elif n_classes is None and getattr(data, "metric", "accuracy") == "accuracy":
-        raise InputError("--n-classes is missing: scores shrink towards chance, one over it")
+        raise InputError("--n-classes is missing: scores shrink towards chance, 1 / classes")
     report = leaderboard.report_sota(data, **how)
     tree = report.about
     if compare:
@@ -81,7 +87,7 @@ def _read(file: Path | None, reading: Any, known: Any, **scores: Any) -> Any:
     if file is None:
         if reading.get("direction") == "lower":
             raise InputError("--maximum is the largest score: write an error rate e as 1 - e")
-        note_unused("--maximum", "column", "use", "leave_out", *KNOWN)
+        note_unused("with --maximum", "column", "use", "leave_out", *KNOWN)
         return _boards(best, sizes, tries, scores)
     if len(sizes) > 1 or len(tries) > 1:
         raise InputError("one FILE takes one --n-test and one --classifiers")
@@ -98,8 +104,8 @@ def _boards(
         sizes = (None,) * len(maxima)
     if not len(maxima) == len(sizes) == len(tries):
         raise InputError(
-            f"each board needs --maximum, --n-test and --classifiers, got {len(maxima)}, "
-            f"{len(sizes)} and {len(tries)} of them"
+            "give --maximum, --n-test and --classifiers once for each board, got "
+            f"{len(maxima)}, {len(sizes)} and {len(tries)} of them"
         )
     scores = {name: value for name, value in scores.items() if value is not None}
     names = [f"board {k}" for k in range(1, 1 + len(maxima))] if len(maxima) > 1 else ["board"]
@@ -107,3 +113,73 @@ def _boards(
         BestScore(score, n_test=n, n_classifiers=m, name=name, **scores)
         for score, n, m, name in zip(maxima, sizes, tries, names, strict=True)
     )
+
+
+@command(
+    uses="metric standard_error domain field reading prob seed top",
+    draws=False,
+    example="batch *.csv --n-test 500 --output-dir results --cores 2",
+)
+@click.argument("files", type=Input(), nargs=-1, required=True)
+@option("--n-test", type=Count(), help="Number of test items of each.")
+@option("--output-dir", type=FOLDER, required=True, help="Where the results go, as NAME.nc.")
+@option("--cores", limits=PROCESSES, default=1, help="Processes; results are the same.")
+def batch(files: tuple[Path, ...], output_dir: Path, cores: int, **options: Any) -> Answer:
+    """State of the art of many boards, one result file for each.
+
+    FILES are read as by sota. A result in the folder is kept if it was made from the same data with
+    the same options and version; otherwise it is replaced. A file that fails does not stop the
+    others.
+    """
+    n, prob, seed = len(files), options["prob"], options["seed"]
+    checked_labels([file.stem for file in files], n, "board")
+    make_directory(output_dir)
+    summarize, rows = partial(_row, folder=output_dir, **options), []
+    with shown_progress(n, "boards") as advance:
+        for _, row in run_each(summarize, files, cores=cores):
+            rows.append(row)
+            advance()
+    n_failed = sum(row["theta_sota"] is None for row in rows)
+    report = list_report(
+        "boards",
+        rows,
+        _COLUMNS,
+        content={"n_boards": n, "n_failed": n_failed, "prob": prob, "seed": seed},
+        sentences=[f"Results: {n - n_failed:,} of {counted(n, 'board')}."],
+        legend=[f"theta_sota: skill of the best classifier; {prob:.0%} intervals."],
+        reasons=[f"{row['board']}: {row['problem']}" for row in rows if row["problem"]],
+        basis=(f"seed {seed}", SOFTWARE),
+    )
+    return Answer(report)
+
+
+def _row(file: Path, *, folder: Path, prob: float, seed: int, **options: Any) -> dict[str, Any]:
+    """Summary of the result of one file, or the problem."""
+    how = {name: options.pop(name) for name in ("domain", "field")}
+    how["random_seed"] = seed_of(seed, file.name)
+    row = dict.fromkeys(_COLUMNS.values()) | {"board": file.stem, "seed": str(how["random_seed"])}
+    try:
+        tree = _result(file, folder / f"{file.stem}.nc", how, **options)
+    except Exception as error:  # the other files are estimated, whatever is wrong with this one
+        known = [name for one in batch.params for name in one.opts]
+        said = error.render(known) if isinstance(error, InputError) else repr(error)
+        return row | {"problem": said.removeprefix(f"{file}: ")}
+    row["observed_maximum"] = float(observed_maximum_of(tree))
+    best, winner = (estimand_summary(tree, name, prob) for name in ("theta_sota", "winner_skill"))
+    row["theta_sota"], (row["lower"], row["upper"]) = best["mean"], best["interval"]
+    row["winner_skill"] = winner["mean"]
+    return row | {"problem": "; ".join(core.diagnose(tree)["reasons"])}
+
+
+def _result(file: Path, target: Path, how: dict[str, Any], **options: Any) -> Any:
+    """Result of one file: what is there, if it was made from the same; else it is made now."""
+    board = read_board(file, **options)
+    made_from = digest_of(board.data_hash(), how, SOFTWARE)
+    with suppress(InputError):  # there is no result, or it is damaged
+        tree = core.read_result(target)
+        if tree.attrs.get("made_from") == made_from:
+            return tree
+    tree = leaderboard.estimate_sota(board, **how)
+    tree.attrs["made_from"] = made_from
+    core.save_result(tree, target)
+    return tree

@@ -74,6 +74,11 @@ def watched(show: bool) -> Iterator[None]:
         _WATCHED.reset(token)
 
 
+def is_watched() -> bool:
+    """Whether loops show progress bars unless they decide themselves."""
+    return _WATCHED.get()
+
+
 @contextmanager
 def shown_progress(
     total: int | None, what: str, *, show: bool | None = None
@@ -95,7 +100,7 @@ def shown_progress(
     >>> with shown_progress(2, "iterations") as advance:
     ...     advance()
     """
-    if not (_WATCHED.get() if show is None else show):
+    if not (is_watched() if show is None else show):
         yield lambda: None
         return
     from rich.console import Console

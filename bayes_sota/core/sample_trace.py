@@ -11,6 +11,7 @@ import numpy as np
 
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.models import DIGEST, Observed, digest_of_data
+from bayes_sota.core.parallel import is_watched
 from bayes_sota.core.sample import LARGEST_GROUP, describe_provenance, resolve_seed, with_attributes
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.specification import SamplerSettings
@@ -52,16 +53,24 @@ def describe_completed(
     }
 
 
-def run_nuts(model: "pm.Model", rng: np.random.Generator, **settings: Any) -> "xr.DataTree":
+def run_nuts(
+    model: "pm.Model",
+    rng: np.random.Generator,
+    *,
+    progressbar: bool | None = None,
+    **settings: Any,
+) -> "xr.DataTree":
     """Draws of a model by nutpie; ``settings`` as in ``pm.sample``. Diagnostics come later."""
     import pymc as pm
 
+    is_shown = is_watched() if progressbar is None else progressbar
     with model, _quiet():  # nutpie compiles without the BLAS that PyTensor may miss
         return pm.sample(
             nuts_sampler="nutpie",
             random_seed=int(rng.integers(2**31)),
             compute_convergence_checks=False,
-            quiet=not settings.get("progressbar"),
+            progressbar=is_shown,
+            quiet=not is_shown,
             **settings,
         )
 

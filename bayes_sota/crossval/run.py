@@ -141,7 +141,7 @@ def repeated_cross_validation(
     random_seed: Seed = DEFAULT_SEED,
     cores: int = 1,
     checkpoint: str | os.PathLike[str] | None = None,
-    progressbar: bool = False,
+    progressbar: bool | None = None,
     task: str = "data",
 ) -> CrossValidation:
     """Fit and score learners on many random partitions of the same data.
@@ -180,8 +180,8 @@ def repeated_cross_validation(
         there, and gives the same bits as one that was not. Runs of other data, learners, settings
         or seeds may share it. It holds pickles, which can run any program when they are read: use
         no folder that others can write to.
-    progressbar : bool
-        Whether to show a bar with the time left.
+    progressbar : bool, optional
+        Whether to show a bar with the time left; the command line shows one on a terminal.
     task : str
         Name of the data.
 

@@ -65,7 +65,7 @@ def estimate_sota(
     reference_skill: float | None = None,
     groups: Groups = "all",
     cores: int | None = None,
-    progressbar: bool = False,
+    progressbar: bool | None = None,
 ) -> xr.DataTree:
     """Posterior of the true state of the art from all data.
 
@@ -106,8 +106,8 @@ def estimate_sota(
         is the same.
     cores : int, optional
         Processes for ``abc`` and ``nuts``.
-    progressbar : bool
-        Show progress of the samplers.
+    progressbar : bool, optional
+        Show progress of the samplers; the command line does on a terminal.
 
     Returns
     -------

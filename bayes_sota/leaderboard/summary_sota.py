@@ -13,6 +13,7 @@ from bayes_sota.core import summary
 from bayes_sota.core.arguments import DEFAULT_SEED, OPEN_SHARE
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.parallel import shown_progress
+from bayes_sota.core.priors import Priors
 from bayes_sota.core.tables import SOFTWARE, Report, Table, table_of
 from bayes_sota.core.text import as_score, decimals_of, shown_name, span, steady_decimals
 from bayes_sota.data.leaderboard import BestScore, Leaderboard
@@ -85,7 +86,7 @@ def report_sota(
     if sensitivity and isinstance(boards[0], BestScore):
         theta0 = settings.get("reference_skill")
         others = rows_of(boards, found, priors, theta0, _ROW_DRAWS, DEFAULT_SEED)
-        rows = _tried(others, ci_prob, bool(settings.get("progressbar")))
+        rows = _tried(others, ci_prob, settings.get("progressbar"))
     each = [_content_of(tree, board, k, ci_prob) for k, board in enumerate(boards)]
     diagnosed = summary.diagnose(tree)
     notes = [note for note in str(tree.attrs.get("notes", "")).split("; ") if note]
@@ -131,11 +132,12 @@ def report_sota(
 def sota_sensitivity(
     board: BestScore | Sequence[BestScore],
     *,
+    priors: Priors | None = None,
+    reference_skill: float | None = None,
     ci_prob: float = 0.95,
     draws: int = 4000,
     random_seed: int | None = DEFAULT_SEED,
-    progressbar: bool = False,
-    **settings: Any,
+    progressbar: bool | None = None,
 ) -> pd.DataFrame:
     """How theta_sota moves with assumptions that the data do not determine, by the exact route.
 
@@ -148,7 +150,7 @@ def sota_sensitivity(
     For a board with scores: rho fixed on a grid, and rho learnt jointly; each family of P(theta)
     alone; the luck of chosen submissions, where the board has some; more entries than are listed;
     the spread ratio of the scores behind AUCs; the other kind of field.
-    ``progressbar`` shows how many are left; ``settings`` are options of ``estimate_sota``.
+    ``progressbar`` shows how many are left.
 
     Returns
     -------
@@ -161,17 +163,17 @@ def sota_sensitivity(
         raise InputError("answers determine what a leaderboard assumes: give a leaderboard")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     boards = (board,) if isinstance(board, BestScore) else tuple(board)
-    settings |= {"draws": draws, "chains": 1, "groups": "estimands", "random_seed": random_seed}
-    tree, found, known = estimate(board, **settings)
+    settings = {"priors": priors, "draws": draws, "chains": 1, "groups": "estimands"}
+    asked: Any = {"reference_skill": reference_skill, "random_seed": random_seed}
+    tree, found, known = estimate(board, **settings, **asked)
     given = [("as given", np.nan, summary.draws_of(tree, "theta_sota"))]
-    theta0 = settings.get("reference_skill")
-    others = rows_of(boards, found, known, theta0, draws, random_seed)
+    others = rows_of(boards, found, known, reference_skill, draws, random_seed)
     frame = pd.DataFrame(_tried(chain(given, others), ci_prob, progressbar))
     frame[["lower", "upper"]] = frame["interval"].tolist()
     return frame[["assumption", "value", "mean", "lower", "upper", "mcse"]]
 
 
-def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool) -> list[dict[str, Any]]:
+def _tried(rows: Iterable[Row], ci_prob: float, progressbar: bool | None) -> list[dict[str, Any]]:
     """Summaries of theta_sota under each assumption."""
     found = []
     with shown_progress(None, "assumptions", show=progressbar) as advance:

@@ -158,7 +158,7 @@ def sample_nuts(
     tune: int = 1000,
     target_accept: float = 0.98,
     cores: int | None = None,
-    progressbar: bool = False,
+    progressbar: bool | None = None,
     **settings: Any,
 ) -> xr.DataTree:
     """Posterior by NUTS (nutpie) over location, spread and rho; the rest from its exact law.

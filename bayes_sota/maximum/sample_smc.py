@@ -42,7 +42,7 @@ def sample_abc(
     priors: MaximumPriors,
     *,
     cores: int | None = None,
-    progressbar: bool = False,
+    progressbar: bool | None = None,
     **settings: Any,
 ) -> xr.DataTree:
     r"""Posterior by approximate Bayesian computation, the route of the paper's Sec. 5.3.2.

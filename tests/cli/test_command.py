@@ -9,7 +9,7 @@ import pytest
 from data.files import run
 
 from bayes_sota.cli.commands import cli
-from bayes_sota.cli.options import Command, InputFile
+from bayes_sota.cli.options import Command, Input
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 
@@ -38,7 +38,7 @@ def test_every_command_checks_its_files_and_its_numbers(name):
     assert len(set(found.endings)) == len(found.endings) >= 6
     for param in found.params:
         is_file = param.name in ("file", "files", "private_file", "pilot", "truth")
-        assert is_file == isinstance(param.type, InputFile), param.name
+        assert is_file == isinstance(param.type, Input), param.name
         bare = isinstance(param.type, click.types.IntParamType | click.types.FloatParamType)
         assert not bare, param.name
 
@@ -64,11 +64,11 @@ def test_any_command_takes_what_all_share_and_notes_what_changes_nothing(capsys)
     shared = ("--use", "a", "--seed", 1, "--top", 3, "--prob", "0.9", "--higher-is-better")
     code, _, error = run(capsys, "score", "--right", 48, "--n-test", 50, *shared)
     assert code == 0
-    assert "note: no effect on score: --seed\n" in error
-    assert "note: no effect on --right: --use, --higher-is-better\n" in error
+    assert "note: no effect on bayes-sota score: --seed\n" in error
+    assert "note: no effect with --right: --use, --higher-is-better\n" in error
     assert run(capsys, "score", "--right", 48, "--n-test", 50, *shared, "--quiet")[2] == ""
     known = ("score", "--right", 48, "--n-test", 50, "--known-apart")
-    assert "no effect on an answer without --known: --known-apart\n" in run(capsys, *known)[2]
+    assert "no effect without --known: --known-apart\n" in run(capsys, *known)[2]
 
 
 # {x} is a file of the fixture option_inputs; every command that draws

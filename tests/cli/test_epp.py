@@ -85,7 +85,7 @@ def test_bayesian_models(capsys, scores, tmp_path, not_sampled):
     assert sum(player["p_best"] for player in shown["players"]) == pytest.approx(1)
     assert all(0 < player["p_best_mcse"] < 0.05 for player in shown["players"])
     assert shown["test"]["p_better"] > 0.8
-    assert "no effect on --bayes: --penalty" in error
+    assert "no effect with --bayes: --penalty" in error
     posterior = bs.read_result(tmp_path / "r.nc")["posterior"]
     assert posterior["epp"].dims == ("chain", "draw", "player")
     path = long_file(tmp_path, 3)

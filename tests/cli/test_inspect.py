@@ -62,7 +62,7 @@ FILES = {
     "methods": ("dataset,a,b\nx,0.91,0.90\ny,0.87,0.86\nz,0.74,0.72\n", "rounds",
                 "bayes-sota claim responses ", "Not from this file alone: Who is better"),
     "known": ("name,skill,n\nbase,0.76,50000\nother,0.71,50000\n", "known skills",
-              "bayes-sota sota ", "by --known FILE"),
+              "bayes-sota sota ", "--known FILE, beside scores"),
     "late": ("team,score\nlate,\n" + "".join(f"team {i},{(900 - i) / 1000}\n" for i in range(20)),
              "leaderboard", "--n-test N", "dropped 1 row without a score"),
 }  # fmt: skip

@@ -114,7 +114,7 @@ def test_options_change_something(base, capsys, option_inputs, tmp_path):
         made = sorted(tmp_path.rglob("*"), reverse=True)
         for path in made:
             path.unlink() if path.is_file() else path.rmdir()
-        if code == 2 or made or "note: no effect on" in error:
+        if code == 2 or made or "note: no effect " in error:
             return "refused, written, or noted"
         found = json.loads(out) | {"seed": None, "text": None}  # which names the seed
         return found, run(capsys, *words)[1].split("Seed ")[0]
