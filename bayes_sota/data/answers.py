@@ -42,10 +42,9 @@ def read_outcomes(
     ----------
     *sources : paths or data frames
         A table with a row per item and a column per model, or with a row per model, item and run:
-        answers (1 and 0), numbers, predicted classes beside a column ground_truth, probabilities
-        beside labels 0 and 1; or logs of lm-evaluation-harness (samples), inspect_ai and Every Eval
-        Ever, and folders of them. Several files are joined on the item; where nothing in them names
-        their models, each is one.
+        answers (1 and 0), numbers, probabilities beside labels 0 and 1; or logs of
+        lm-evaluation-harness (samples), inspect_ai and Every Eval Ever, and folders of them.
+        Several files are joined on the item; where nothing in them names their models, each is one.
     metric : str, optional
         Which of several metrics or scorers of a log, or columns of a table, counts ("f1",
         "exact_match,strict-match", of several tasks "acc_norm+f1"); or what numbers are made into,
@@ -170,7 +169,9 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     if metric in _METRICS:
         return tidy, False
     if "runs" in tidy.numbers:
-        fix = "write a row for every run; if the numbers do not matter, leave them out with {option}"
+        fix = (
+            "write a row for every run; if the numbers do not matter, leave them out with {option}"
+        )
         raise tidy.error("numbers of runs stand beside the scores", "leave_out", fix)
     known = value[~np.isnan(value)]
     answers = np.isin(known, (MISSING, 0, 1))

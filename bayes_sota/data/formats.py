@@ -14,7 +14,7 @@ from typing import Any
 
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
-from bayes_sota.data.tables import LINK, MOST_CELLS, NOTHING, Table, make_table, parse_cell
+from bayes_sota.data.tables import LINK, NOTHING, Table, make_table, parse_cell
 from bayes_sota.data.words import is_role_word
 
 type Row = tuple[str, list[Any]]  # where it stands, and its cells
@@ -22,6 +22,7 @@ type Record = dict[str, Any]
 
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 _EMPTY = (None, "")
+_MOST_CELLS = 10_000_000  # which take some seconds and a gigabyte
 _WITH_POINT = partial(re.compile(r"^([-+]?\d+),(\d+(?: ?%)?)$").sub, r"\1.\2")  # for a comma
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _TAG = re.compile(r"<[/a-z][^<>]*>")
@@ -72,8 +73,8 @@ def rows_of_text(text: str) -> list[Row]:
     head = _QUOTED.sub("x", text[:10_000]).splitlines()
     header = next((line for line in head if re.search("[\t;,|]", line)), "")
     separator = next((sign for sign in "\t;,|" if sign in header), ",")
-    if (header.count(separator) + 1) * text.count("\n") > MOST_CELLS:
-        raise InputError(f"has more than {MOST_CELLS:,} cells")
+    if (header.count(separator) + 1) * text.count("\n") > _MOST_CELLS:
+        raise InputError(f"has more than {_MOST_CELLS:,} cells")
     lines = io.StringIO(text.rstrip("\r\n"), newline="")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     rows: list[Row] = []

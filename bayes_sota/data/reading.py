@@ -19,7 +19,7 @@ from bayes_sota.data import logs, words
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_all
 from bayes_sota.data.tables import Table, describe_parts
-from bayes_sota.data.tidy import Tidy, compare_classes, joined, melt
+from bayes_sota.data.tidy import Tidy, joined, melt
 from bayes_sota.data.words import BATTLES, COLUMNS, ROLES, key
 
 type Direction = Literal["lower", "higher"] | None
@@ -96,8 +96,7 @@ def _scores_of(
     if is_competition:
         table = logs.clean(table, roles.get("score", "score"), direction == "lower")
     layout = find_layout(table, roles, use)
-    table, layout = compare_classes(_without_summaries(table, layout), layout)
-    tidy = melt(table, layout)
+    tidy = melt(_without_summaries(table, layout), layout)
     if not use:
         _check_one_scale(tidy)
     return replace(tidy, is_competition=is_competition)

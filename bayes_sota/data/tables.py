@@ -28,7 +28,6 @@ _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", r
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
 _THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
-MOST_CELLS = 10_000_000  # of a table, which take some seconds and a gigabyte
 
 
 class Printed(NamedTuple):
@@ -236,8 +235,6 @@ def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **sour
         if plain in kept:
             raise InputError(f"several columns are called {quoted(plain)}")
         kept[plain] = [cell if isinstance(cell, Hashable) else str(cell) for cell in cells]
-    if len(lines) * len(kept) > MOST_CELLS:
-        raise InputError(f"has more than {MOST_CELLS:,} cells")
     if not lines or not kept:
         dropped = "".join(f"; {note}" for note in source.get("notes", ()))
         raise InputError(f"the table has no {'rows' if kept else 'columns'}{dropped}")

@@ -72,7 +72,7 @@ def test_tasks_and_times_in_names_of_files(tmp_path) -> None:
     fewer = read_outcomes(*paths[1:])
     assert (fewer.n_runs, fewer.values[fewer.items.index("arc/0")][0]) == (1, 1)
     copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
-    refused('"copy/llama" has the fewest', read_outcomes, *paths, copy)  # another model, as it seems
+    refused('"copy/llama" has the fewest', read_outcomes, *paths, copy)  # as another model
 
 
 @pytest.mark.parametrize(
