@@ -199,14 +199,10 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
 
 
 def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[str]:
-    """Unequal numbers of runs, and runs that differ by more than their items explain."""
+    """Runs that differ by more than their items explain."""
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
-    most = counts.max(axis=0)
-    if not runs or most.max() < 2:
+    if not runs or counts.max() < 2:
         return
-    if most.min() < most.max():
-        few, many = (quoted(names[place]) for place in (most.argmin(), most.argmax()))
-        yield f"numbers of runs differ: {few} has at most {most.min()}, {many} {most.max()}"
     known = ~np.isnan(tidy.value)
     items, entries, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
     run = np.unique(np.stack([entries, *rest]), axis=1, return_inverse=True)[1]

@@ -232,7 +232,7 @@ def _check_labels(table: Table, label: str, columns: Sequence[str]) -> None:
     are_answers = all(np.isin(np.nan_to_num(cells), (0, 1)).all() for cells in outputs)
     if are_answers or not np.isin(classes, (0, 1)).all():
         problem = f"beside classes 0 and 1 in {quoted(label)} probabilities are needed"
-        fix = "instead of predicted classes write 1 (right) or 0, and leave labels out with {option}"
+        fix = "instead of predicted classes write 1 (right) or 0; leave labels out with {option}"
         raise table.error(problem, "leave_out", fix)
 
 

@@ -206,10 +206,8 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
     others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
-    asked = (metric or "").replace(",none", "")
-    are_asked = used.keys() <= {asked, *asked.split("+")}
     note = f"scores are {listed(used)}; there are also {listed(others)}"
-    found = table.take(kept, *[note] * bool(others and not are_asked))
+    found = table.take(kept, *[note] * bool(others))
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
@@ -298,25 +296,22 @@ def _check_documents(table: Table, tasks: Sequence[str]) -> None:
 def clean(table: Table, score: str, lower_is_better: bool) -> Table:
     """Row of the best score of every team on Kaggle; teams of one name get their id as well.
 
-    Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
+    Deleted teams and rows without a score are dropped, and scores of 0 unless some are below it or
+    lower is better.
     """
     entry, team_id = (table.find(word, "entry") for word in ("teamname", "teamid"))
     names, ids = (list(map(str, table.columns[title])) for title in (entry, team_id))
     value = table.numbers(table.find(score, "score"))
     rank = -value if lower_is_better else value
-    dropped: dict[str, Any] = {
-        "of deleted teams": [name.strip().lower().startswith("[deleted]") for name in names],
-        "without a score": np.isnan(value),
-        "with a score of exactly 0": (rank == 0) & (not lower_is_better) & ~(value < 0).any(),
-    }
-    kept = np.flatnonzero(~np.any(list(dropped.values()), axis=0)).tolist()
+    is_deleted = [name.strip().lower().startswith("[deleted]") for name in names]
+    is_zero = (rank == 0) & (not lower_is_better) & ~(value < 0).any()
+    kept = np.flatnonzero(~(np.isnan(value) | is_zero | is_deleted)).tolist()
     order = sorted(reversed(kept), key=rank.__getitem__)
     best = sorted({ids[row] or names[row]: row for row in order}.values())
-    dropped["repeating a team"] = [True] * (len(kept) - len(best))
     count = Counter(names[row] for row in best)
     pairs = zip(names, ids, strict=True)
     unique = [f"{name} ({team})" if count[name] > 1 else name for name, team in pairs]
-    numbers = {reason: int(np.sum(rows)) for reason, rows in dropped.items()}
-    notes = [f"dropped {counted(n, 'row')} {reason}" for reason, n in numbers.items() if n]
+    lost = counted(len(names) - len(best), "row")
+    note = f"dropped {lost}: of deleted teams, with a score of 0 or none, or not the best of a team"
     renamed = replace(table, columns=table.columns | {entry: unique})
-    return renamed.take(best, *notes)
+    return renamed.take(best, *[note] * (len(best) < len(names)))
