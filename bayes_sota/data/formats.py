@@ -1,6 +1,6 @@
 """Tables in text: separated by commas, semicolons or tabs, in Markdown, or in JSON.
 
-JSON may be records, columns, an object per row, or lines of records; numbers keep their digits.
+JSON may be records, an object per row or column, or lines of records; numbers keep their digits.
 """
 
 import csv
@@ -136,9 +136,9 @@ _DECODER = json.JSONDecoder(parse_float=str, parse_constant=str, object_pairs_ho
 
 def rows_of_json(value: Any, places: Sequence[str]) -> list[Row]:
     """Rows of parsed JSON, or of the values of JSON lines, which have places."""
-    records = list(map(_flattened, _records(value)))
+    records = _records(value)
     if not records:
-        shapes = "a list of records, an object of columns, an object per row, a record per line"
+        shapes = "a list of records, an object per row, a record per line"
         raise InputError(f"this JSON is not a table; {shapes} are read")
     return rows_of_records(records, places or places_of(records))
 
@@ -156,7 +156,7 @@ def rows_of_records(records: Sequence[Record], places: Sequence[str]) -> list[Ro
 
 
 def _records(value: Any) -> list[Record]:
-    """Records of whatever shape people and pandas write; none where there are none."""
+    """Records of a list, of an object that has one, or of an object per row or column; or none."""
     if isinstance(value, list):
         return value if _all_are(dict, value) else []
     inner = list(value.values())
@@ -166,9 +166,6 @@ def _records(value: Any) -> list[Record]:
     tables = [part for part in tables if any(map(is_number, part[0].values()))] or tables
     if len(tables) == 1:
         return tables[0]
-    are_columns = _all_are(list, inner) and len(set(map(len, inner))) == 1
-    if are_columns and any(map(is_role_word, value)):
-        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
     if any(isinstance(part, dict | list) for part in inner):
         return []
     return [{"name": name, "score": score} for name, score in value.items()]
@@ -190,13 +187,3 @@ def _of_objects(value: dict[str, Record]) -> list[Record]:
     if numbered or any(map(is_role_word, value)):
         value = {label: {title: of.get(label) for title, of in value.items()} for label in labels}
     return [row if numbered else {"": label, **row} for label, row in value.items()]
-
-
-def _flattened(row: Record) -> Record:
-    """Record without objects inside: their keys become columns, with a prefix where they clash."""
-    flat: Record = {}
-    for title, cell in row.items():
-        for inner, value in cell.items() if isinstance(cell, dict) else [("", cell)]:
-            name = inner if inner not in row and inner not in flat else f"{title}.{inner}"
-            flat[name if inner else title] = value
-    return flat
