@@ -84,11 +84,13 @@ def is_board(tidy: Tidy) -> bool:
     return names(tidy) == ["A", "B", "C"] and tidy.value.tolist() == [0.91, 0.94, 0.90]
 
 
-@pytest.mark.parametrize("orient", ["records", "columns", "table", "index"])
+@pytest.mark.parametrize("orient", ["records", "index", "columns", "split", "table", "values"])
 def test_json_of_pandas(read: Read, orient) -> None:
-    frame = pd.DataFrame(FRAME)
-    frames = [frame, frame.set_index("team")] if orient in ("columns", "index") else [frame]
-    assert all(is_board(read(one.to_json(orient=orient), "x.json")) for one in frames)
+    text = pd.DataFrame(FRAME).to_json(orient=orient)
+    if orient in ("records", "index"):
+        assert is_board(read(text, "x.json"))
+    else:
+        refused('orient="records" of pandas', read, text, "x.json")
 
 
 def test_frames_agree(tmp_path: Path) -> None:
