@@ -41,10 +41,10 @@ def decoded(data: bytes) -> str:
 def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str) -> Table:
     """Table of rows of cells, of which the first has the names of columns.
 
-    Titles above it and remarks below the rows, of one cell each, are dropped with a note.
+    Titles above it and remarks below the rows, of one cell of text each, are dropped with a note.
     """
-    alone = [cells[0] not in _EMPTY and all(c in _EMPTY for c in cells[1:]) for _, cells in rows]
-    if not all(alone):
+    alone = [parse_cell(of[0]) is None and all(c in _EMPTY for c in of[1:]) for _, of in rows]
+    if not all(alone) and max(len(cells) for _, cells in rows) > 1:
         start, end = alone.index(False), len(rows) - alone[::-1].index(False)
         remarks = [*rows[:start], *rows[end:]]
         notes = [*notes, *(f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks)]

@@ -123,12 +123,6 @@ def test_cells_of_a_frame_stay_what_they_are(kind) -> None:
     assert read_table(frame).columns["n"] == [2**60 + 1, None]
 
 
-def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
-    files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
-    tidy = read_tidy(files)
-    assert (names(tidy), tidy.lines[2]) == (["a", "b"], f"{files[1]}, line 2")
-
-
 def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> None:
     sheet = [["team", "n", "when", "right"], ["A", 2e3, datetime(2024, 1, 2), True],
              [None, 5, "#N/A", "  "]]  # fmt: skip
