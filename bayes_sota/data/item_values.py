@@ -15,7 +15,7 @@ from bayes_sota.core.text import counted, nearest
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import group_means
 from bayes_sota.data.leaderboard import Averaged
-from bayes_sota.data.tables import as_numbers, labelled_matrix
+from bayes_sota.data.tables import labelled_matrix
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 type Which = Iterable[int | str] | None  # numbers, names or a mask
@@ -78,22 +78,10 @@ def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) 
     return [named[task] for task in tasks]
 
 
-def values_of_runs(
-    cells: Any, n_runs: Any
-) -> tuple[FloatArray, IntArray, list[str] | None, list[str]]:
-    """Matrix of the values, the numbers of runs behind them, names of the columns, and notes."""
-    notes = list[str]()
-    if getattr(cells, "ndim", 0) == 3 and n_runs is None:
-        cells = as_numbers(cells)
-        there = ~np.isnan(cells)
-        n_runs = there.sum(axis=2)
-        if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:
-            raise InputError("answers of several runs are 0 or 1, at least one for each item")
-        m, most = cells.shape[1:]
-        item, entry, run = np.nonzero(there)
-        notes += errors_of_runs(cells[there], item * m + entry, entry * most + run, m)
-        cells = np.nansum(cells, axis=2) / n_runs
-    values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
+def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
+    """Matrix of the values, the numbers of runs behind them, and names of the columns."""
+    meaning = "outcomes are a matrix, items x classifiers; of several runs, of means with n_runs"
+    values, names, _ = labelled_matrix(cells, meaning)
     n, m = values.shape
     if n < 2 or m < 1:
         raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
@@ -101,7 +89,7 @@ def values_of_runs(
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
         each = f"one for each of {n} items and {m} classifiers"
         raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
-    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names, notes
+    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names
 
 
 def errors_of_runs(
