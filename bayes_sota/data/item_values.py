@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,6 @@ from bayes_sota.data.tables import labelled_matrix
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 type Which = Iterable[int | str] | None  # numbers, names or a mask
 type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
-_UNLIKELY = 0.001  # that independent runs differ so much
 RUNS_DIFFER = (
     "the scores of runs differ by more than their items explain: each run has an error common to "
     "all items, which the intervals do not include; compare the means of runs"
@@ -90,27 +89,6 @@ def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[
         each = f"one for each of {n} items and {m} classifiers"
         raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
     return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names
-
-
-def errors_of_runs(
-    values: FloatArray, cell: IntArray, run: IntArray, n_entries: int
-) -> Iterator[str]:
-    """Note where the runs of an entry differ by more than their items explain.
-
-    Values of a cell (item and entry) and of a run (of one entry). The deviations of a run from the
-    means of its cells, summed, squared and divided by their variance, are chi-squared if items
-    deviate independently.
-    """
-    from scipy.special import chdtrc
-
-    counts = np.bincount(cell)
-    left = values - (np.bincount(cell, values) / np.maximum(counts, 1))[cell]
-    variance = (np.bincount(cell, left**2) / np.maximum(counts - 1, 1))[cell]
-    total, expected = np.bincount(run, left), np.bincount(run, variance)
-    freedom = np.sum(expected > 0) - n_entries
-    statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
-    if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
-        yield RUNS_DIFFER
 
 
 def checked_classes(labels: Any, n_items: int) -> BoolArray:
