@@ -124,11 +124,10 @@ def responses(
 ) -> Answer:
     """From per-item outcomes; with --pair and --require, a gate.
 
-    FILES are a table with a row per item and a column per method (right and wrong, numbers such as
-    Dice, or predicted classes beside a column ground_truth), or with a row per method and item; or
-    evaluation logs and folders of logs: samples of Every Eval Ever and lm-evaluation-harness, logs
-    of inspect_ai. Files are joined on the item. If the scores are of methods on data sets, the data
-    sets are the items.
+    FILES are a table with a row per item and a column per method (right and wrong, or numbers such
+    as Dice), or with a row per method and item; or evaluation logs and folders of logs: samples of
+    Every Eval Ever and lm-evaluation-harness, logs of inspect_ai. Files are joined on the item. If
+    the scores are of methods on data sets, the data sets are the items.
     """
     settings: dict[str, Any] = {"ci_prob": prob, "random_seed": seed}
     if pairs and (pair or by):

@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.errors import located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_values import Averaging, errors_of_runs, parse_passes
+from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, parse_passes
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_tidy
@@ -24,6 +24,7 @@ from bayes_sota.data.tidy import Tidy
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_SLIPS = 0.1  # of the cells of answers
+_UNLIKELY = 0.001  # that independent runs differ so much
 
 
 def read_outcomes(
@@ -42,10 +43,9 @@ def read_outcomes(
     ----------
     *sources : paths or data frames
         A table with a row per item and a column per model, or with a row per model, item and run:
-        answers (1 and 0), numbers, predicted classes beside a column ground_truth, probabilities
-        beside labels 0 and 1; or logs of lm-evaluation-harness (samples), inspect_ai and Every Eval
-        Ever, and folders of them. Several files are joined on the item; where nothing in them names
-        their models, each is one.
+        answers (1 and 0), numbers, probabilities beside labels 0 and 1; or logs of
+        lm-evaluation-harness (samples), inspect_ai and Every Eval Ever, and folders of them.
+        Several files are joined on the item; where nothing in them names their models, each is one.
     metric : str, optional
         Which of several metrics or scorers of a log, or columns of a table, counts ("f1",
         "exact_match,strict-match", of several tasks "acc_norm+f1"); or what numbers are made into,
@@ -125,7 +125,7 @@ def outcomes_of(
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
-    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts, names)]
+    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
         kept = there.all(axis=1)
@@ -166,11 +166,14 @@ def _is_of_folds(tidy: Tidy) -> bool:
 
 def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     """Scores with missing answers as NaN, and whether they are right or wrong."""
-    value, runs = tidy.value, tidy.numbers.get("runs")
+    value = tidy.value
     if metric in _METRICS:
         return tidy, False
-    if runs is not None:
-        return _shares(tidy, runs), True
+    if "runs" in tidy.numbers:
+        fix = (
+            "write a row for every run; if the numbers do not matter, leave them out with {option}"
+        )
+        raise tidy.error("numbers of runs stand beside the scores", "leave_out", fix)
     known = value[~np.isnan(value)]
     answers = np.isin(known, (MISSING, 0, 1))
     if answers.all() and np.isin(known, (0, 1)).any():
@@ -184,45 +187,42 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     return tidy, False
 
 
-def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
-    """Shares of correct answers, given shares or counts beside numbers of runs."""
-    shares = tidy.value / runs if np.nanmax(tidy.value) > 1 else tidy.value
-    is_count = np.abs(shares * runs % 1 - 0.5) >= 0.49  # but for rounding
-    is_right = (shares >= 0) & (shares <= 1) & (runs % 1 == 0) & is_count
-    wrong = np.flatnonzero(~(is_right | np.isnan(shares)))
-    if wrong.size:
-        row = wrong[0]
-        problem = f"{tidy.texts[row]} correct answers, or a share, cannot be of {runs[row]:g} runs"
-        raise tidy.error(problem, line=tidy.lines[row])
-    return replace(tidy, value=shares)
-
-
 def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     """Mean over runs of each item and entry, NaN where there is none, and how many runs it has."""
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
     place, (items, names, *rest) = tidy.places(tidy.unit, "entry", *runs)
     cell = place // int(np.prod([len(of) for of in rest], dtype=np.int64))
     shape = len(items), len(names)
-    weight = tidy.numbers.get("runs", np.ones(len(tidy))) * ~np.isnan(tidy.value)
-    counts = np.bincount(cell, weight, shape[0] * shape[1]).reshape(shape)
-    sums = np.bincount(cell, weight * np.nan_to_num(tidy.value), counts.size).reshape(shape)
+    counts = np.bincount(cell, ~np.isnan(tidy.value), shape[0] * shape[1]).reshape(shape)
+    sums = np.bincount(cell, np.nan_to_num(tidy.value), counts.size).reshape(shape)
     means = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
     return means, counts.astype(np.int64), items, names
 
 
-def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[str]:
-    """Unequal numbers of runs, and runs that differ by more than their items explain."""
+def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
+    """Note where the runs of an entry differ by more than their items explain.
+
+    The deviations of a run from the means of its cells (item and entry), summed, squared and
+    divided by their variance, are chi-squared if items deviate independently.
+    """
+    from scipy.special import chdtrc
+
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
-    most = counts.max(axis=0)
-    if not runs or most.max() < 2:
+    if not runs or counts.max() < 2:
         return
-    if most.min() < most.max():
-        few, many = (quoted(names[place]) for place in (most.argmin(), most.argmax()))
-        yield f"numbers of runs differ: {few} has at most {most.min()}, {many} {most.max()}"
     known = ~np.isnan(tidy.value)
-    items, entries, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
-    run = np.unique(np.stack([entries, *rest]), axis=1, return_inverse=True)[1]
-    yield from errors_of_runs(tidy.value[known], items * len(names) + entries, run, len(names))
+    value, n_entries = tidy.value[known], counts.shape[1]
+    item, entry, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
+    run = np.unique(np.stack([entry, *rest]), axis=1, return_inverse=True)[1]
+    cell = item * n_entries + entry
+    size = np.bincount(cell)
+    left = value - (np.bincount(cell, value) / np.maximum(size, 1))[cell]
+    variance = (np.bincount(cell, left**2) / np.maximum(size - 1, 1))[cell]
+    total, expected = np.bincount(run, left), np.bincount(run, variance)
+    freedom = np.sum(expected > 0) - n_entries
+    statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
+    if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
+        yield RUNS_DIFFER
 
 
 def _of_items(tidy: Tidy, role: str) -> list[str]:

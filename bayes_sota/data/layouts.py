@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bayes_sota.core.errors import listed
+from bayes_sota.core.errors import listed, quoted
 from bayes_sota.data import words
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import NAMELESS, SETS, UNITS, key, split_words
@@ -210,8 +210,9 @@ def _rows_of_units(header: Header) -> Layout:
     others = [name for name in header.scores() if name != score]
     if score and not (texts or others or units or "label" in roles):
         return Layout("board", roles | {"score": score}, [score])
-    has_classes = "label" in roles and roles["label"] not in header.numeric
-    columns = header.use or ([score] if score else texts if has_classes else others)
+    columns = header.use or ([score] if score else others)
+    if "label" in roles:
+        _check_labels(header.table, roles["label"], columns)
     header.refuse([] if columns else list(header.table.columns), _NO_SCORES, "score")
     problem = "the first of {} looks like a metric, the others like entries or metrics"
     header.refuse([score, *others] if score and others else [], problem, "use")
@@ -223,6 +224,16 @@ def _rows_of_units(header: Header) -> Layout:
     unclear = runs if units else (texts or steps)[:1]
     header.refuse(unclear, problem + " (its NAME is empty)" * (unclear == [""]), "rows")
     return Layout("wide", roles, columns, "entry")
+
+
+def _check_labels(table: Table, label: str, columns: Sequence[str]) -> None:
+    """Raise ``InputError`` unless columns hold probabilities beside labels 0 and 1."""
+    classes, *outputs = (table.parsed(name).value for name in (label, *columns))
+    are_answers = all(np.isin(np.nan_to_num(cells), (0, 1)).all() for cells in outputs)
+    if are_answers or not np.isin(classes, (0, 1)).all():
+        problem = f"beside classes 0 and 1 in {quoted(label)} probabilities are needed"
+        fix = "instead of predicted classes write 1 (right) or 0; leave labels out with {option}"
+        raise table.error(problem, "leave_out", fix)
 
 
 def _numbered(columns: Sequence[str]) -> str:

@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -123,11 +122,10 @@ def _names_in(sample: Mapping[str, Any], key: str) -> Row:
 
 def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
     """Row per document, filter and metric: what holds a number in the first sample."""
-    about: Row = {"model": name, "run": "1"}
-    if match := _SAMPLES.fullmatch(path.name):
-        folder = path.resolve().parent
-        about = {"model": folder.name, "folder": str(folder), "task": match["task"]}
-        about["run"] = match["time"]
+    folder, match = path.resolve().parent, _SAMPLES.fullmatch(path.name)
+    about: Row = {"folder": str(folder / name), "run": "1"}
+    if match:
+        about = {"folder": str(folder), "task": match["task"], "run": match["time"]}
     _, first = samples[0]
     metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
     for place, sample in samples:
@@ -208,10 +206,8 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
     others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
-    asked = (metric or "").replace(",none", "")
-    are_asked = used.keys() <= {asked, *asked.split("+")}
     note = f"scores are {listed(used)}; there are also {listed(others)}"
-    found = table.take(kept, *[note] * bool(others and not are_asked))
+    found = table.take(kept, *[note] * bool(others))
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
@@ -258,45 +254,33 @@ def name_models(table: Table) -> Table:
     """Models and runs by the folders of their samples, where these are still in the table."""
     if "folder" not in table.columns:
         return table
-    columns = dict(table.columns)
-    places = [str(place or "") for place in columns.pop("folder")]
-    named = _models_of([Path(place) for place in dict.fromkeys(places) if place])
-    models, runs = list[str](), list[str]()
-    for place, model, run in zip(places, columns["model"], columns["run"], strict=True):
-        called, own = named.get(place, (str(model), ""))
-        models.append(called)
-        runs.append(f"{own} {run}".strip())
-    columns |= {"model": models, "run": runs}
-    of = {model: [run for name, run in named.values() if name == model] for model in models}
-    said = [f"{model} ({', '.join(own)})" for model, own in of.items() if any(own)]
-    note = [f"folders are runs of their models: {'; '.join(said)}"] * bool(said)
+    columns = {"model": list[Any](), **table.columns}
+    places = columns.pop("folder")
+    named = _models_of(list(map(Path, dict.fromkeys(places))))
+    pairs = zip(places, columns["run"], strict=True)
+    columns["run"] = [f"{named[place][1]} {run}".strip() for place, run in pairs]
+    columns["model"] = [named[place][0] for place in places]
+    runs = sorted({run for _, run in named.values() if run})
+    note = [f"folders called {listed(runs)} hold runs of their models"] * bool(runs)
     return replace(table, columns=columns, notes=(*table.notes, *note))
 
 
 def _models_of(folders: Sequence[Path]) -> dict[str, tuple[str, str]]:
-    """Model and run of each folder of samples: called like it, or like one around it.
+    """Model and run of each folder of samples, below what all of them have in common.
 
-    Folders called like a run (``seed1``) or a date are runs of what stands before them, else
-    behind. Without any, folders that have one name in several places are runs of those around them.
+    Folders called like a run (``seed1``) or a date are runs of what stands before them, else of all
+    the others; of all the others, too, where one run has several models.
     """
     root = Path(os.path.commonpath([folder.parent for folder in folders]))
-    often = Counter(folder.name for folder in folders)
-    found, whole = dict[str, tuple[tuple[str, ...], str]](), dict[str, tuple[str, ...]]()
+    found, whole = dict[str, tuple[str, str]](), dict[str, tuple[str, str]]()
     for folder in folders:
         name, parts = str(folder), folder.relative_to(root).parts
-        are_runs = [bool(_RUN.fullmatch(part)) for part in parts]
-        if not any(are_runs) and often[folder.name] > 1:
-            are_runs[-1] = True
-        at = are_runs.index(True) if any(are_runs) else len(parts)
-        others = (part for part, is_run in zip(parts, are_runs, strict=True) if not is_run)
-        whole[name] = tuple(others) or (root.name,)
-        found[name] = parts[:at] or whole[name], " ".join(compress(parts, are_runs))
-    if len({*found.values()}) < len(found):  # several models in one run
-        found = {name: (whole[name], run) for name, (_, run) in found.items()}
-    models = {model for model, _ in found.values()}
-    last = Counter(model[-1] for model in models)
-    called = {model: model[-1] if last[model[-1]] == 1 else ":".join(model) for model in models}
-    return {name: (called[model], run) for name, (model, run) in found.items()}
+        runs = [part for part in parts if _RUN.fullmatch(part)]
+        others = [part for part in parts if part not in runs] or [root.name]
+        before = parts[: parts.index(runs[0])] if runs else ()
+        whole[name] = "/".join(others), " ".join(runs)
+        found[name] = "/".join(before or others), " ".join(runs)
+    return found if len({*found.values()}) == len(found) else whole
 
 
 def _check_documents(table: Table, tasks: Sequence[str]) -> None:
@@ -312,25 +296,22 @@ def _check_documents(table: Table, tasks: Sequence[str]) -> None:
 def clean(table: Table, score: str, lower_is_better: bool) -> Table:
     """Row of the best score of every team on Kaggle; teams of one name get their id as well.
 
-    Deleted teams and rows without a score are dropped, and scores of 0 unless lower is better.
+    Deleted teams and rows without a score are dropped, and scores of 0 unless some are below it or
+    lower is better.
     """
     entry, team_id = (table.find(word, "entry") for word in ("teamname", "teamid"))
     names, ids = (list(map(str, table.columns[title])) for title in (entry, team_id))
     value = table.numbers(table.find(score, "score"))
     rank = -value if lower_is_better else value
-    dropped: dict[str, Any] = {
-        "of deleted teams": [name.strip().lower().startswith("[deleted]") for name in names],
-        "without a score": np.isnan(value),
-        "with a score of exactly 0": (rank == 0) & (not lower_is_better) & ~(value < 0).any(),
-    }
-    kept = np.flatnonzero(~np.any(list(dropped.values()), axis=0)).tolist()
+    is_deleted = [name.strip().lower().startswith("[deleted]") for name in names]
+    is_zero = (rank == 0) & (not lower_is_better) & ~(value < 0).any()
+    kept = np.flatnonzero(~(np.isnan(value) | is_zero | is_deleted)).tolist()
     order = sorted(reversed(kept), key=rank.__getitem__)
     best = sorted({ids[row] or names[row]: row for row in order}.values())
-    dropped["repeating a team"] = [True] * (len(kept) - len(best))
     count = Counter(names[row] for row in best)
     pairs = zip(names, ids, strict=True)
     unique = [f"{name} ({team})" if count[name] > 1 else name for name, team in pairs]
-    numbers = {reason: int(np.sum(rows)) for reason, rows in dropped.items()}
-    notes = [f"dropped {counted(n, 'row')} {reason}" for reason, n in numbers.items() if n]
+    lost = counted(len(names) - len(best), "row")
+    note = f"dropped {lost}: of deleted teams, with a score of 0 or none, or not the best of a team"
     renamed = replace(table, columns=table.columns | {entry: unique})
-    return renamed.take(best, *notes)
+    return renamed.take(best, *[note] * (len(best) < len(names)))

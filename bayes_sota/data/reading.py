@@ -1,6 +1,6 @@
 """From a source to one row per score; or to battles of two entries each.
 
-Battles are of a winner and a loser, have a verdict beside a pair, or are a matrix of wins. Whatever
+Battles are of a winner and a loser, or have a verdict or numbers of wins beside a pair. Whatever
 the table looks like, each row becomes numbers of battles that its first entry won, that its second
 entry won, and that were tied.
 """
@@ -19,7 +19,7 @@ from bayes_sota.data import logs, words
 from bayes_sota.data.layouts import Layout, find_layout
 from bayes_sota.data.opening import read_all
 from bayes_sota.data.tables import Table, describe_parts
-from bayes_sota.data.tidy import Tidy, compare_classes, joined, melt
+from bayes_sota.data.tidy import Tidy, joined, melt
 from bayes_sota.data.words import BATTLES, COLUMNS, ROLES, key
 
 type Direction = Literal["lower", "higher"] | None
@@ -96,8 +96,7 @@ def _scores_of(
     if is_competition:
         table = logs.clean(table, roles.get("score", "score"), direction == "lower")
     layout = find_layout(table, roles, use)
-    table, layout = compare_classes(_without_summaries(table, layout), layout)
-    tidy = melt(table, layout)
+    tidy = melt(_without_summaries(table, layout), layout)
     if not use:
         _check_one_scale(tidy)
     return replace(tidy, is_competition=is_competition)
@@ -190,7 +189,8 @@ def _battles_of(table: Table, asked: Mapping[str, str]) -> Tidy | None:
     roles |= {role: table.find(asked[role], role) for role in _OF_BATTLES if role in asked}
     found = _count_results(table, roles)
     if found is None:
-        return _of_matrix(table)
+        _refuse_matrix(table)
+        return None
     counts, used = found
     if roles["count"]:
         counts, used = counts * table.numbers(roles["count"])[:, None], [*used, roles["count"]]
@@ -280,19 +280,10 @@ def _results(table: Table, pair: list[str], sides: list[str], verdict: str) -> A
     return results
 
 
-def _of_matrix(table: Table) -> Tidy | None:
-    """Battles of a square matrix, whose rows won against its columns."""
+def _refuse_matrix(table: Table) -> None:
+    """Raise ``InputError`` for a square matrix, whose rows are called like its columns."""
     first = table.first_text()
-    entries = [str(cell).strip() for cell in table.columns[first]]
-    if len(entries) < 2 or sorted(entries) != sorted(table.columns.keys() - {first}):
-        return None
-    wins = _numbers(table, entries)
-    if not np.isin(np.diagonal(wins), (0, 0.5)).all():
-        return None  # a confusion matrix, or correlations
-    rows, columns = np.nonzero(wins * (1 - np.eye(len(entries))))
-    names = np.array(entries, object)
-    cells = (names[rows], names[columns], wins[rows, columns])
-    long = {role: of.tolist() for role, of in zip(("winner", "loser", "count"), cells, strict=True)}
-    tidy = _battles_of(replace(table, columns=long, lines=[table.lines[i] for i in rows]), {})
-    sentence = "Read: each cell as battles (not percent) that the row won against the column."
-    return None if tidy is None else replace(tidy, sentence=sentence)
+    entries = sorted(str(cell).strip() for cell in table.columns[first])
+    if entries == sorted(table.columns.keys() - {first}) and len(entries) > 1:
+        fix = "write numbers of wins in rows of winner, loser and count"
+        raise table.error("is a square matrix, whose rows are called like its columns", fix=fix)

@@ -28,7 +28,6 @@ _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", r
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
 _THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
-MOST_CELLS = 10_000_000  # of a table, which take some seconds and a gigabyte
 
 
 class Printed(NamedTuple):
@@ -236,8 +235,6 @@ def make_table(titled: Iterable[tuple[Any, list[Any]]], lines: list[str], **sour
         if plain in kept:
             raise InputError(f"several columns are called {quoted(plain)}")
         kept[plain] = [cell if isinstance(cell, Hashable) else str(cell) for cell in cells]
-    if len(lines) * len(kept) > MOST_CELLS:
-        raise InputError(f"has more than {MOST_CELLS:,} cells")
     if not lines or not kept:
         dropped = "".join(f"; {note}" for note in source.get("notes", ()))
         raise InputError(f"the table has no {'rows' if kept else 'columns'}{dropped}")
@@ -260,11 +257,6 @@ def is_frame(source: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(source))
 
 
-def as_numbers(values: Any) -> FloatArray:
-    """Array of numbers, NaN where one is masked."""
-    return np.ma.filled(np.ma.array(values, np.float64, copy=True), np.nan)
-
-
 type _Names = list[str] | None
 
 
@@ -274,7 +266,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
     Returns
     -------
     numbers : (n, m) array
-        NaN where a number is missing.
+        NaN where a number is missing or masked.
     columns, rows : list of str, or None
         Names of a frame's columns and, of pandas, its rows.
 
@@ -291,7 +283,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
             rows = list(map(str, values.index)) if hasattr(values, "index") else None
             frame = nw.from_native(values, eager_only=True)
             columns, values = list(map(str, frame.columns)), frame.to_numpy()
-        numbers = as_numbers(values)
+        numbers = np.ma.filled(np.ma.array(values, np.float64, copy=True), np.nan)
     except (TypeError, ValueError):
         raise InputError(f"{meaning}; got text, or rows of several lengths") from None
     if numbers.ndim != 2:

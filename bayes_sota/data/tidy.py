@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.data.layouts import Layout
-from bayes_sota.data.printed_scores import is_blank
 from bayes_sota.data.tables import Source, Table, describe_parts, first_seen, of_several
 from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_of_cases, is_role_word
 
 type Labels = NDArray[np.object_]
 
-_LARGEST = 100_000_000  # places of a grid
 _WITHOUT_UNITS = {
     "board": "is a leaderboard, which bayes-sota board reads",
     "pair": "holds two boards, which bayes-sota paired reads; --use NAME takes one of them",
@@ -135,9 +133,6 @@ class Tidy(Source):
         """
         place, axes = self.places(*roles)
         shape = [len(names) for names in axes]
-        if np.prod(shape, dtype=float) > _LARGEST:
-            problem = f"scores of {' x '.join(map(str, shape))} {', '.join(roles)} are too many"
-            raise self.error(problem)
         grid = np.full(shape, np.nan)
         grid.ravel()[place] = self.value if of is None else of
         return grid, axes
@@ -287,38 +282,6 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     if "entry" not in labels and layout.across != "entry":
         labels["entry"] = np.array([f"entry {i}" for i in range(1, len(table) + 1)], object)
     return labels, notes
-
-
-def compare_classes(table: Table, layout: Layout) -> tuple[Table, Layout]:
-    """Table of answers, where columns hold predicted classes beside the true ones.
-
-    Beside labels 0 and 1 may stand probabilities, which are left as they are.
-    """
-    label = layout.roles.get("label")
-    if label is None or layout.kind != "wide":
-        return table, layout
-    truth, right = _classes(table, label), {}
-    for column in layout.columns:
-        guess = _classes(table, column, may_miss=True)
-        missing = ~np.isin(guess, truth) & list(map(is_blank, guess))
-        share = np.mean(np.isin(guess, truth) | missing)
-        if share < 1 and set(truth) <= {"0.0", "1.0"}:
-            return table, layout
-        if share <= 0.5:
-            problem = f"column {quoted(column)} rarely contains a true class"
-            fix = "if it does not contain predictions, leave it out with {option}"
-            raise table.error(problem, "leave_out", fix)
-        right[column] = np.where(missing, np.nan, guess == truth).tolist()
-    note = f"predictions are right where they equal {quoted(label)}"
-    roles = {"class" if role == "label" else role: of for role, of in layout.roles.items()}
-    answers = replace(table, columns=table.columns | right, notes=(*table.notes, note))
-    return answers, replace(layout, roles=roles)
-
-
-def _classes(table: Table, column: str, may_miss: bool = False) -> Labels:
-    """Classes in a column; equal numbers are the same class however they are written."""
-    names, values = table.names(column, may_miss), table.parsed(column).value
-    return np.where(np.isnan(values), names, np.array(list(map(str, values)), object))
 
 
 def _describe(table: Table, layout: Layout) -> str:
