@@ -356,7 +356,7 @@ def checked_tables(data: Any) -> list[Any]:
     kinds = {type(table) for table in tables}
     if kinds not in ({ScoreTable}, {Matches}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-        raise InputError(f"data are ScoreTables or Matches, one per tournament; got {names}")
+        raise InputError(f"data are ScoreTables or Matches, got {names}: see bs.ScoreTable")
     checked_labels([table.tournament for table in tables], len(tables), "tournament")
     return tables
 

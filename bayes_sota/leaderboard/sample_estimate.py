@@ -5,6 +5,7 @@ classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
 ``tests/leaderboard/test_sample_estimate.py`` compares rows of the sensitivity with own fits.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -114,6 +115,12 @@ def estimate_sota(
     xarray.DataTree
         In the schema of ``bayes_sota.core.schema``.
 
+    Warns
+    -----
+    UserWarning
+        The result is not to be trusted: the data contradict the prior, say. ``bs.diagnose`` says
+        more of chains.
+
     Examples
     --------
     All scores of a board, which say how far its classifiers differ:
@@ -134,7 +141,10 @@ def estimate_sota(
     True
     """
     options = {name: value for name, value in locals().items() if name != "board"}
-    return estimate(board, **options)[0]
+    tree = estimate(board, **options)[0]
+    if reasons := tree.attrs["diagnostics_reasons"]:
+        warnings.warn(f"do not trust this result: {reasons} (bs.diagnose(tree))", stacklevel=2)
+    return tree
 
 
 def estimate(
