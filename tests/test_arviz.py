@@ -177,7 +177,8 @@ def check_groups(route, tree):
     assert observed == set(tree["posterior_predictive"].data_vars)
     reasons, groups = NOT.get(route, {}), set(tree.children)
     proper = "plot_prior_posterior" not in reasons
-    assert groups & {"prior", "log_prior"} == ({"prior", "log_prior"} if proper else set())
+    assert ("prior" in groups) == proper
+    assert ("log_prior" in groups) == ("psense_summary" not in reasons)
     if proper:
         assert set(tree["posterior"].data_vars) >= set(tree["prior"].data_vars)
         assert observed == set(tree["prior_predictive"].data_vars)

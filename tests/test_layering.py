@@ -28,7 +28,7 @@ OWNERS = {
     **dict.fromkeys(("arviz", "arviz_base", "arviz_plots", "arviz_stats"), _ARVIZ),
     "matplotlib": {"plots"},
     "pandas": {"sample", "summary", "plots", "cli", "core.tables", "data.opening",
-               "data.examples", "crossval.fold_scores", "epp.models"},
+               "data.examples", "crossval.fits", "crossval.fold_scores", "epp.models"},
     "click": {"cli"},
     "rich": {"cli", "core.parallel"},
     "sklearn": {"crossval.fits", "crossval.learners"},

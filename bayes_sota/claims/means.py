@@ -93,7 +93,7 @@ class Means(Claim):
     def __post_init__(self) -> None:
         checked_pair(self.a, self.b, self.n, "mean", self.bounds)
         if self.known is not None:
-            PAIRWISE.check(self.known, "known")
+            PAIRWISE.check(self.known, "pairwise_correlation")
         if self.sd_difference is not None:
             POSITIVE.check(self.sd_difference, "sd_difference")
             if not (self.sd is None and self.known is None):
@@ -109,8 +109,6 @@ class Means(Claim):
             raise InputError(f"{problem}: {why}", parameter="sd_difference")
 
     def _check_spreads(self, sd: tuple[float, float]) -> None:
-        if len(sd) != 2:
-            raise InputError(f"sd takes two standard deviations, of A's cases and B's, got {sd}")
         low, high = self.bounds or (-np.inf, np.inf)
         for mean, spread in zip((self.a, self.b), sd, strict=True):
             NOT_NEGATIVE.check(spread, "sd")

@@ -2,8 +2,8 @@
 
 Learners here learn nothing and answer at once, so that all the time is that of the two loops; the
 difference per fit is shown as a share of a fit of 20 milliseconds. Ours also keeps the probability
-of every item and pooled scores, and in the last column every iteration on disk. The fastest of
-some turns, by processor time.
+of every item, and in the last column every iteration on disk. The fastest of some turns, by
+processor time.
 
     uv run python tests/benchmarks/bench_crossval.py
 """

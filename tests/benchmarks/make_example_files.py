@@ -97,7 +97,6 @@ def claims() -> pd.DataFrame:
     return pd.DataFrame({
         "name": [f"paper {k}" for k in range(1, 13)], "n_test": sizes,
         "accuracy_a": accuracies[0], "accuracy_b": accuracies[1],
-        "group": np.where(np.arange(12) < 6, "conference", "journal"),
     })  # fmt: skip
 
 

@@ -129,7 +129,7 @@ def predicted(fitted: Any, rows: FloatArray) -> FloatArray:
 
 
 def area(values: FloatArray, truth: BoolArray) -> float:
-    """AUROC: the share of pairs in order, ties by half; ``pooled_score`` without its checks."""
+    """AUROC: the share of pairs in order, ties by half."""
     low, high = np.sort(values[~truth]), values[truth]
     below = low.searchsorted(high, "left").sum() + low.searchsorted(high, "right").sum()
     return float(below / (2 * low.size * high.size))
