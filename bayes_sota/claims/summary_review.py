@@ -62,8 +62,9 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
         One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` of the reported
         winner and of the other, or ``mean_a`` and ``mean_b`` of cases (Dice) with ``sd_a`` and
         ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy", "dice", or
-        "mean" of cases outside [0, 1]), ``congruence``, ``pairwise_correlation``, and a name
-        ("name", "paper", "claim" or "title"). All other columns pass through.
+        "mean" of cases outside [0, 1]; losses and distances have a minus sign), ``congruence``,
+        ``pairwise_correlation``, and a name ("name", "paper", "claim" or "title"). All other
+        columns pass through.
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
     **columns : str

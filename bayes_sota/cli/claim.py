@@ -235,8 +235,9 @@ def batch(file: Path, level: float, reading: Any) -> Answer:
     sd_b; optionally congruence, pairwise_correlation, sd_difference, metric and name;
     --column accuracy_a=NAME names one that is called otherwise. All columns come back with
     p_false, its lowest and highest value over all that is possible, a verdict, and n_needed, the
-    items at which p_false falls to --level. Rows that cannot be used are an error. Standard
-    deviations that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
+    items at which p_false falls to --level. Losses and distances have a minus sign. Rows that
+    cannot be used are an error. Standard deviations that were not reported are imputed as 2/3
+    mean (1 - mean), a rule of thumb for Dice.
     """
     from bayes_sota.claims.summary_review import CLAIM_ROLES
 
