@@ -64,7 +64,7 @@ def parse_cell(cell: Any) -> Printed | None:
     if parts[3] and not parts[1] and float(number) <= 1:
         return None  # 0.86 ± 2% is 86 % or 0.86 %
     if parts[1] or parts[3]:
-        number, error = (str(Decimal(of) / 100) for of in (number, error))
+        number, error = (str(Decimal(of).scaleb(-2)) for of in (number, error))
     printed = Printed(float(number), float(error), number)
     return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
 
