@@ -202,7 +202,7 @@ def _gate(outcomes: Outcomes) -> Trial:
 
 def _of_board(tidy: Tidy) -> Trial:
     """Questions about entries with a score each, with what has to be filled in."""
-    are_accuracies = measure(tidy.titles[0]) == "accuracy" and not tidy.lower_is_better
+    are_accuracies = measure(tidy.titles[0]) == "accuracy" and tidy.are_losses is False
     are_known = "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers)
     option, known = ("", {}) if are_known else _UNKNOWN[are_accuracies]
     questions = {f"{words}{option}": question for words, question in _BOARD.items()}

@@ -52,8 +52,10 @@ class Tidy(Source):
         Columns that hold the scores.
     asked : frozenset of str
         Roles whose columns a user named.
-    lower_is_better, is_competition : bool
-        Whether scores are losses; whether the table is a download of a competition.
+    are_losses : bool or None
+        Whether lower is better; None where it is in some rounds only.
+    is_competition : bool
+        Whether the table is a download of a competition.
     score : str
         Name of the column or metric that the scores come from, where there is one.
     sentence : str
@@ -74,12 +76,20 @@ class Tidy(Source):
     titles: list[str] = field(default_factory=list)
     asked: frozenset[str] = frozenset()
     score: str = ""
-    lower_is_better: bool = False
+    are_losses: bool | None = False
     is_competition: bool = False
     sentence: str = ""
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether scores are losses, for all of them; an error where only some are."""
+        if self.are_losses is None:
+            problem = "lower is better in some tasks, higher in others"
+            raise self.error(problem, "leave_out", "leave out one kind with {option}")
+        return self.are_losses
 
     @property
     def units(self) -> list[str]:
