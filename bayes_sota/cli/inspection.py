@@ -123,15 +123,15 @@ def _different(labels: Mapping[str, Any]) -> dict[str, list[str]]:
 def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
     """Metrics of which each decides for tasks that have several, besides what was asked for."""
     metrics = metrics_of_tasks(table, asked) if table.origin else {}
-    several, found = [names for names in metrics.values() if len(names) > 1], list[Trial]()
+    several, found = [names for names in metrics.values() if len(names) > 1], dict[str, Trial]()
     for name in dict.fromkeys(chain.from_iterable(several)):
         joined = (name if name in names else names[0] for names in several)
         whole = "+".join(dict.fromkeys([*filter(None, [asked]), *joined]))
-        words = f"inspect {{}} --metric {shlex.quote(whole)}"
-        found.append(
-            (partial(read_table, table, whole), {words: f"What do scores by {whole} say?"})
-        )
-    return found
+        questions = {
+            f"inspect {{}} --metric {shlex.quote(whole)}": f"What do scores by {whole} say?"
+        }
+        found[whole] = partial(read_table, table, whole), questions
+    return list(found.values())
 
 
 def _trials(

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,15 @@ _INSPECT = "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json"
 _PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", *_INSPECT), ("*.json", "*.json.gz")
 _ABOUT_SAMPLES = frozenset(("doc_hash", "resps", "doc", "filter"))
 _NO_METRICS = frozenset(("doc_id", "target", "doc_hash", "prompt_hash", "target_hash"))
+_OF_TEXTS = frozenset(("perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"))
 _USUAL = ("acc", "exact_match", "acc_norm", "quasi_exact_match", "accuracy", "score")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
-_RESULTS = "lm-evaluation-harness results"
+_SAMPLES_OF, _RESULTS = "lm-evaluation-harness", "lm-evaluation-harness results"
+_NO_ITEMS = '"{}" of a sample is a log-likelihood, which is no score of an item'
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
 _RUN = re.compile(r"(seed|run|rep|repeat|trial)s?[-_ =]?\d*|\d{4}-?\d\d-?\d\d.*", re.IGNORECASE)
-_LONGEST = 200  # characters of what names a task or a cluster
+_LONGEST = 200  # characters of a name
 
 type Row = dict[str, Any]  # by column; "line" says where it stands
 type Placed = list[tuple[str, Any]]  # where a sample stands, and what is there
@@ -76,7 +79,7 @@ def rows_of_log(
     if "version" in log and isinstance(log.get("eval"), dict):
         origin, rows = "inspect_ai", _rows_of_inspect(log)
     elif "doc_id" in first and "model" not in first and of_samples:
-        origin, rows = "lm-evaluation-harness", _rows_of_samples(there, path, name)
+        origin, rows = _SAMPLES_OF, _rows_of_samples(there, path, name)
     elif first.keys() >= set(_RECORD):
         origin, rows = "Every Eval Ever", _rows_of_records(there)
     elif any("," in title for task in results for title in _object(results, task)):
@@ -112,12 +115,16 @@ def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _names_in(sample: Mapping[str, Any], key: str) -> Row:
-    """Properties of an item that may name its task or cluster."""
+    """Properties of an item that may name its task or cluster; long texts by a digest."""
     return {
-        f"{key}.{name}": cell
+        f"{key}.{name}": cell if len(str(cell)) <= _LONGEST else _digest(str(cell))
         for name, cell in _object(sample, key).items()
-        if isinstance(cell, str | int) and len(str(cell)) <= _LONGEST
+        if isinstance(cell, str | int)
     }
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
@@ -128,6 +135,8 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
         about = {"folder": str(folder), "task": match["task"], "run": match["time"]}
     _, first = samples[0]
     metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
+    if not metrics:  # of a corpus, such as BLEU
+        yield about | {"line": samples[0][0], "item": "", "score": None, "metric": ""}
     for place, sample in samples:
         row = about | {"line": place, "item": str(_get(sample, "doc_id", place))}
         row |= _names_in(sample, "doc") | {"doc_hash": sample.get("doc_hash")}
@@ -200,14 +209,17 @@ def choose_metric(table: Table, metric: str | None) -> Table:
             fix = "say which with {option} (of several tasks NAME+NAME)"
             raise table.error(problem, "metric", fix)
     rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
-    kept = [i for i, (task, name) in rows if name in ("", chosen.get(task))]
+    kept = [i for i, (task, name) in rows if task in chosen and name in ("", chosen[task])]
     used = dict.fromkeys(chosen.values())
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
     others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
-    note = f"scores are {listed(used)}; there are also {listed(others)}"
-    found = table.take(kept, *[note] * bool(others))
+    notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
+    notes += [_NO_ITEMS.format(name) for name in others if _is_of_texts(table, name)]
+    if bare := dict.fromkeys(task for task in tasks if task not in chosen):
+        notes.append(f"left out tasks that have no score per item: {listed(bare)}")
+    found = table.take(kept, *notes)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
@@ -229,14 +241,24 @@ def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
     pairs = zip(_tasks_of(table), table.columns["metric"], strict=True)
     known: dict[str, list[str]] = {}
     for task, name in dict.fromkeys(pairs):
-        known.setdefault(task, []).extend([name] * bool(name))
+        counts = bool(name) and not _is_of_texts(table, name)
+        known.setdefault(task, []).extend([name] * counts)
     every = dict.fromkeys(name for names in known.values() for name in names)
     typed = [metric] if metric in every else (metric or "").split("+")
     asked = [name.removesuffix(",none") for name in typed if name]
+    if not every:
+        raise table.error("has no scores of items; results_*.json has those of whole tasks")
     if unknown := [name for name in asked if name not in every]:
-        raise table.error(f"has no metric {listed(unknown)}; there are {listed(every)}", "metric")
+        reasons = [_NO_ITEMS.format(name) for name in unknown if _is_of_texts(table, name)]
+        problem = f"has no metric {listed(unknown)}; there are {listed(every)}"
+        raise table.error("; ".join([problem, *reasons]), "metric")
     most = 1 if table.origin == _RESULTS else None
     return {task: _meant(names, asked)[:most] for task, names in known.items() if names}
+
+
+def _is_of_texts(table: Table, metric: str) -> bool:
+    """Whether a metric of samples is one of whole texts, of which a sample has a logarithm."""
+    return table.origin == _SAMPLES_OF and metric.partition(",")[0] in _OF_TEXTS
 
 
 def _meant(names: list[str], asked: list[str]) -> list[str]:

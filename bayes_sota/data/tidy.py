@@ -272,7 +272,9 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     notes = []
     empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
     if empty.size:
-        labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
+        items = [labels[role] for role in ("task", "unit") if role in labels] or [table.lines]
+        alone = list(zip(*items, strict=True))
+        labels["cluster"][empty] = [f"(alone, {', '.join(alone[row])})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
     known = labels.keys() & set(UNITS)
     if layout.kind == "wide" and known <= {"task", "cluster"}:
@@ -281,7 +283,7 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
             labels["unit"] = np.array(list(map(str, numbered(groups))), object)
     if "cluster" in labels and is_role_word(layout.roles["cluster"], "unit"):
         labels.setdefault("unit", labels["cluster"])
-    for role in ("task", "cluster"):  # where units are numbered anew in each
+    for role in ["task"] if table.origin else ["task", "cluster"]:  # that number units anew
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
             labels["unit"] = labels[role] + "/" + labels["unit"]
