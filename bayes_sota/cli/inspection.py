@@ -127,10 +127,8 @@ def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
     for name in dict.fromkeys(chain.from_iterable(several)):
         joined = (name if name in names else names[0] for names in several)
         whole = "+".join(dict.fromkeys([*filter(None, [asked]), *joined]))
-        questions = {
-            f"inspect {{}} --metric {shlex.quote(whole)}": f"What do scores by {whole} say?"
-        }
-        found[whole] = partial(read_table, table, whole), questions
+        words = f"inspect {{}} --metric {shlex.quote(whole)}"
+        found[whole] = partial(read_table, table, whole), {words: f"What do scores by {whole} say?"}
     return list(found.values())
 
 

@@ -143,6 +143,9 @@ class Header:
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
+        for name in self.free(numeric=False):
+            if words.is_of_scores(name) and self.table.holds_more(name):
+                self.table.printed(name)  # which refuses it
         general, metrics = self.named("score", True), self.named("metric_score", True)
         scores = self.scores()
         if metrics and words.measure(metrics[0]) != "accuracy":  # whose error may stand beside it
@@ -183,7 +186,8 @@ def _rows_of_entries(header: Header) -> Layout:
     roles["score"] = columns[0]
     if header.n_names(roles["entry"]) < len(table):
         problem = "names in {} repeat, so every row needs a unit (an item, round or seed)"
-        header.refuse([] if roles.keys() & {*UNITS} else [roles["entry"]], problem, "unit")
+        fix = "say which with {option}, or remove rows that stand there twice"
+        header.refuse([] if roles.keys() & {*UNITS} else [roles["entry"]], problem, "unit", fix)
         if words.is_role_word(columns[0], "probability"):
             header.name("label", header.named("label"))
         return Layout("long", roles, columns, beside=beside)

@@ -305,7 +305,7 @@ class Leaderboard(BestScore):
             self._set(n_test_source=INFERRED)
         sizes = checked_numbers(n_test, names, "n_test")
         self._set(n_test=int(sizes[0]))
-        if np.ndim(n_test):
+        if np.ptp(sizes) > 0:
             source = "median of the leading entries, whose numbers differ"
             self._set(**of_sizes(sizes, self.scores, source))
         rounding, bounds, remarks = find_rounding(printed, sizes, names)

@@ -32,13 +32,12 @@ _SAMPLES = re.compile(
 _INSPECT = "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json"
 _PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", *_INSPECT), ("*.json", "*.json.gz")
 _ABOUT_SAMPLES = frozenset(("doc_hash", "resps", "doc", "filter"))
-_NO_METRICS = frozenset(("doc_id", "target", "doc_hash", "prompt_hash", "target_hash"))
-_OF_TEXTS = frozenset(("perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"))
+_LIKELIHOODS = {"perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"}  # of samples
+_NO_METRICS = _LIKELIHOODS | {"doc_id", "target", "doc_hash", "prompt_hash", "target_hash"}
 _USUAL = ("acc", "exact_match", "acc_norm", "quasi_exact_match", "accuracy", "score")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
-_SAMPLES_OF, _RESULTS = "lm-evaluation-harness", "lm-evaluation-harness results"
-_NO_ITEMS = '"{}" of a sample is a log-likelihood, which is no score of an item'
+_RESULTS = "lm-evaluation-harness results"
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
 _RUN = re.compile(r"(seed|run|rep|repeat|trial)s?[-_ =]?\d*|\d{4}-?\d\d-?\d\d.*", re.IGNORECASE)
 _LONGEST = 200  # characters of a name
@@ -79,7 +78,7 @@ def rows_of_log(
     if "version" in log and isinstance(log.get("eval"), dict):
         origin, rows = "inspect_ai", _rows_of_inspect(log)
     elif "doc_id" in first and "model" not in first and of_samples:
-        origin, rows = _SAMPLES_OF, _rows_of_samples(there, path, name)
+        origin, rows = "lm-evaluation-harness", _rows_of_samples(there, path, name)
     elif first.keys() >= set(_RECORD):
         origin, rows = "Every Eval Ever", _rows_of_records(there)
     elif any("," in title for task in results for title in _object(results, task)):
@@ -206,7 +205,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         chosen[task] = names[0]
         if len(names) > 1:
             problem = f"{f'task {quoted(task)} ' * bool(task)}has the metrics {listed(names)}"
-            fix = "say which with {option} (of several tasks NAME+NAME)"
+            fix = "say which with {option} (of several tasks NAME+NAME; beside pass@K by column score=NAME)"
             raise table.error(problem, "metric", fix)
     rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
     kept = [i for i, (task, name) in rows if task in chosen and name in ("", chosen[task])]
@@ -216,7 +215,6 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
     others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
     notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
-    notes += [_NO_ITEMS.format(name) for name in others if _is_of_texts(table, name)]
     if bare := dict.fromkeys(task for task in tasks if task not in chosen):
         notes.append(f"left out tasks that have no score per item: {listed(bare)}")
     found = table.take(kept, *notes)
@@ -241,24 +239,20 @@ def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
     pairs = zip(_tasks_of(table), table.columns["metric"], strict=True)
     known: dict[str, list[str]] = {}
     for task, name in dict.fromkeys(pairs):
-        counts = bool(name) and not _is_of_texts(table, name)
-        known.setdefault(task, []).extend([name] * counts)
+        known.setdefault(task, []).extend([name] * bool(name))
     every = dict.fromkeys(name for names in known.values() for name in names)
     typed = [metric] if metric in every else (metric or "").split("+")
     asked = [name.removesuffix(",none") for name in typed if name]
     if not every:
-        raise table.error("has no scores of items; results_*.json has those of whole tasks")
+        raise table.error("has no scores of items; results_*.json may have those of whole texts")
     if unknown := [name for name in asked if name not in every]:
-        reasons = [_NO_ITEMS.format(name) for name in unknown if _is_of_texts(table, name)]
         problem = f"has no metric {listed(unknown)}; there are {listed(every)}"
-        raise table.error("; ".join([problem, *reasons]), "metric")
+        problem += " (perplexities of samples are log-likelihoods)" * bool(
+            _LIKELIHOODS & {*unknown}
+        )
+        raise table.error(problem, "metric")
     most = 1 if table.origin == _RESULTS else None
     return {task: _meant(names, asked)[:most] for task, names in known.items() if names}
-
-
-def _is_of_texts(table: Table, metric: str) -> bool:
-    """Whether a metric of samples is one of whole texts, of which a sample has a logarithm."""
-    return table.origin == _SAMPLES_OF and metric.partition(",")[0] in _OF_TEXTS
 
 
 def _meant(names: list[str], asked: list[str]) -> list[str]:

@@ -124,7 +124,8 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
             scores = {name for name in set(names) if words.is_role_word(name, "score")}
             summaries |= scores if scores < set(names) else set()
         if summaries:  # alone, "n" may be an item, and "SD" an entry
-            summaries |= {of for of in names if key(of) in ("n", "count") or words.is_statistic(of)}
+            beside = words.SETS["beside_summaries"]
+            summaries |= {of for of in names if key(of) in beside or words.is_statistic(of)}
         dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped:
         return table

@@ -26,6 +26,8 @@ _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})
 _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
+_BEGINS = re.compile(rf"[{_MARKS}]*{_DIGITS}\s?%?\s?[(\[,;±]")
+_SPLIT = "write the number alone and its interval in columns of their own, or take others: {option}"
 _THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
 
@@ -177,8 +179,16 @@ class Table(Source):
         """Numbers of a column; text is an error."""
         numbers = self.parsed(column)
         if numbers.bad:
-            raise self.bad_cells(column, numbers.bad, "a number is needed")
+            error = self.bad_cells(column, numbers.bad, "a number is needed")
+            if self.holds_more(column):
+                error.parameter, error.fix = "use", _SPLIT
+            raise error
         return numbers
+
+    def holds_more(self, column: str) -> bool:
+        """Whether cells of text begin with numbers, such as 0.91 (0.88-0.94)."""
+        cells = self.columns[column]
+        return any(_BEGINS.match(str(cells[row])) for row in self.parsed(column).bad)
 
     def numbers(self, column: str) -> FloatArray:
         """Numbers in a column, NaN where a cell is empty."""

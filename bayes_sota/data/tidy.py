@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
+from bayes_sota.data import words
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import Source, Table, describe_parts, first_seen, of_several
 from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_of_cases, is_role_word
@@ -164,7 +165,10 @@ class Tidy(Source):
             first, second = order[repeated[0] : repeated[0] + 2]
             what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
             problem = f"{what} has a score already on {self.lines[first]}"
-            fix = "if rows are repeated runs, name their column with {option}"
+            fix = (
+                "if rows are repeated runs, name their column with {option}; if they are items of "
+            )
+            fix += "one document or patient, name its column with cluster=NAME"
             raise self.error(problem, "run", fix, self.lines[second])
         return place, [names for names, _ in named]
 
@@ -220,6 +224,9 @@ def melt(table: Table, layout: Layout) -> Tidy:
     scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
     errors = np.concatenate([numbers.error for numbers in scores])
+    for column in filter(words.is_perplexity, columns):
+        if negative := np.flatnonzero(table.numbers(column) < 0).tolist():
+            raise table.bad_cells(column, negative, "a perplexity, not a log-likelihood, is needed")
     empty = np.isnan(value)
     if empty.all():
         raise table.error(f"no scores in {listed(columns)}")
@@ -232,17 +239,22 @@ def melt(table: Table, layout: Layout) -> Tidy:
     beside = {role: [roles[role]] * len(columns) for role in NUMBERS if role in roles}
     beside |= layout.beside
     numbers = {role: np.concatenate(list(map(table.numbers, of))) for role, of in beside.items()}
-    if not np.isnan(errors).all():
+    headings = [*columns, *(note for note in table.notes if note.startswith("dropped line"))]
+    spreads = [name for name in headings if words.is_spread(name)]
+    if words.is_spread(roles.get("se", "")):
+        notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
+    if spreads and not np.isnan(errors).all():
+        what = f"{quoted(spreads[0])} speaks of SDs, which are not used"
+        notes.append(f"{what}; a column se may have SD / sqrt(number of runs or cases)")
+    elif not np.isnan(errors).all():
         numbers["se"] = errors
-        notes.append(
-            "numbers after ± or in parentheses are taken as standard errors, not as SDs of cases"
-        )
+        notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
         if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
             what = f"is {quoted(cases[0])} ± its SD over cases, or ± a standard error?"
             fix = (
                 "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare two "
-                "by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
             )
+            fix += "by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
             raise table.error(what, fix=fix)
     tidy = Tidy(
         layout=layout.kind,

@@ -137,7 +137,10 @@ def test_metrics_and_filters_of_each_task_are_listed_and_chosen(capsys, tmp_path
         both = [*strict, *rows("exact_match", "flexible-extract", right)]
         write_log(tmp_path / model, "gsm8k", both)
     code, _, error = run(capsys, "board", tmp_path)
-    assert (code, "(of several tasks NAME+NAME); bayes-sota inspect" in error) == (2, True)
+    assert (code, "(of several tasks NAME+NAME; beside pass@K by column score=NAME)" in error) == (
+        2,
+        True,
+    )
     found = run_json(capsys, "inspect", tmp_path)
     assert found["names"] == {"model": ["one", "two"], "task": ["arc", "gsm8k"], "metric": METRICS}
     assert 'metrics: "acc", "acc_norm", "exact_match,s' in run(capsys, "inspect", tmp_path)[1]
