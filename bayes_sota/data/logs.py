@@ -205,7 +205,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         chosen[task] = names[0]
         if len(names) > 1:
             problem = f"{f'task {quoted(task)} ' * bool(task)}has the metrics {listed(names)}"
-            fix = "say which with {option} (of several tasks NAME+NAME; beside pass@K by column score=NAME)"
+            fix = "choose with {option} (of several tasks NAME+NAME; for pass@K column score=NAME)"
             raise table.error(problem, "metric", fix)
     rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
     kept = [i for i, (task, name) in rows if task in chosen and name in ("", chosen[task])]

@@ -137,7 +137,7 @@ def test_metrics_and_filters_of_each_task_are_listed_and_chosen(capsys, tmp_path
         both = [*strict, *rows("exact_match", "flexible-extract", right)]
         write_log(tmp_path / model, "gsm8k", both)
     code, _, error = run(capsys, "board", tmp_path)
-    assert (code, "(of several tasks NAME+NAME; beside pass@K by column score=NAME)" in error) == (
+    assert (code, "(of several tasks NAME+NAME; for pass@K column score=NAME)" in error) == (
         2,
         True,
     )
