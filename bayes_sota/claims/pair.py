@@ -165,7 +165,8 @@ class Pilot:
         Examples
         --------
         >>> rng = np.random.default_rng(0)
-        >>> answers = Outcomes(rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3], names=["a", "b"])
+        >>> right = rng.random((400, 2, 3)) < [[0.8] * 3, [0.7] * 3]
+        >>> answers = Outcomes(right.mean(axis=2), n_runs=3, names=["a", "b"])
         >>> pilot = Pilot.of(answers)
         >>> pilot.n_runs, round(pilot.standard_error(400, 3), 3), round(pilot.share_of_runs, 1)
         (3, 0.016, 1.0)

@@ -14,7 +14,7 @@ import numpy as np
 from bayes_sota.core.errors import listed, located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
-from bayes_sota.data.item_values import Averaging, errors_of_runs, parse_passes
+from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, parse_passes
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.outcomes import MISSING, New, Outcomes
 from bayes_sota.data.reading import Direction, read_tidy
@@ -24,6 +24,7 @@ from bayes_sota.data.tidy import Tidy
 _METRICS = ("auc", "mean", "rmse")
 _RUNS = ("run", "iteration", "fold")
 _MOST_SLIPS = 0.1  # of the cells of answers
+_UNLIKELY = 0.001  # that independent runs differ so much
 
 
 def read_outcomes(
@@ -124,7 +125,7 @@ def outcomes_of(
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
     if len(set(of["task"])) == 1 or (not are_answers and of["label"]):
         of["task"] = []
-    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts, names)]
+    notes = [tidy.sentence, *tidy.notes, *_notes_on_runs(tidy, counts)]
     if tidy.origin or tidy.n_files > 1 or not are_answers or of["task"] or counts.max() > 1:
         there, tasks = counts > 0, set(of["task"])
         kept = there.all(axis=1)
@@ -198,15 +199,30 @@ def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     return means, counts.astype(np.int64), items, names
 
 
-def _notes_on_runs(tidy: Tidy, counts: IntArray, names: list[str]) -> Iterator[str]:
-    """Runs that differ by more than their items explain."""
+def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
+    """Note where the runs of an entry differ by more than their items explain.
+
+    The deviations of a run from the means of its cells (item and entry), summed, squared and
+    divided by their variance, are chi-squared if items deviate independently.
+    """
+    from scipy.special import chdtrc
+
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
     if not runs or counts.max() < 2:
         return
     known = ~np.isnan(tidy.value)
-    items, entries, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
-    run = np.unique(np.stack([entries, *rest]), axis=1, return_inverse=True)[1]
-    yield from errors_of_runs(tidy.value[known], items * len(names) + entries, run, len(names))
+    value, n_entries = tidy.value[known], counts.shape[1]
+    item, entry, *rest = (tidy.names(role)[1][known] for role in (tidy.unit, "entry", *runs))
+    run = np.unique(np.stack([entry, *rest]), axis=1, return_inverse=True)[1]
+    cell = item * n_entries + entry
+    size = np.bincount(cell)
+    left = value - (np.bincount(cell, value) / np.maximum(size, 1))[cell]
+    variance = (np.bincount(cell, left**2) / np.maximum(size - 1, 1))[cell]
+    total, expected = np.bincount(run, left), np.bincount(run, variance)
+    freedom = np.sum(expected > 0) - n_entries
+    statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
+    if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
+        yield RUNS_DIFFER
 
 
 def _of_items(tidy: Tidy, role: str) -> list[str]:

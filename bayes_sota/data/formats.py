@@ -1,13 +1,13 @@
 """Tables in text: separated by commas, semicolons or tabs, in Markdown, or in JSON.
 
-JSON may be records, columns, an object per row, or lines of records; numbers keep their digits.
+JSON may be a list of records, lines of them, or a record per name; numbers keep their digits.
 """
 
 import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence, Sized
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.text import unmarked_cell
 from bayes_sota.data.tables import LINK, NOTHING, Table, make_table, parse_cell
-from bayes_sota.data.words import is_role_word
 
 type Row = tuple[str, list[Any]]  # where it stands, and its cells
 type Record = dict[str, Any]
@@ -42,10 +41,10 @@ def decoded(data: bytes) -> str:
 def table_of_rows(rows: Sequence[Row], notes: Sequence[str] = (), **source: str) -> Table:
     """Table of rows of cells, of which the first has the names of columns.
 
-    Titles above it and remarks below the rows, of one cell each, are dropped with a note.
+    Titles above it and remarks below the rows, of one cell of text each, are dropped with a note.
     """
-    alone = [cells[0] not in _EMPTY and all(c in _EMPTY for c in cells[1:]) for _, cells in rows]
-    if not all(alone):
+    alone = [parse_cell(of[0]) is None and all(c in _EMPTY for c in of[1:]) for _, of in rows]
+    if not all(alone) and max(len(cells) for _, cells in rows) > 1:
         start, end = alone.index(False), len(rows) - alone[::-1].index(False)
         remarks = [*rows[:start], *rows[end:]]
         notes = [*notes, *(f"dropped {line}: {quoted(cells[0])}" for line, cells in remarks)]
@@ -136,10 +135,10 @@ _DECODER = json.JSONDecoder(parse_float=str, parse_constant=str, object_pairs_ho
 
 def rows_of_json(value: Any, places: Sequence[str]) -> list[Row]:
     """Rows of parsed JSON, or of the values of JSON lines, which have places."""
-    records = list(map(_flattened, _records(value)))
-    if not records:
-        shapes = "a list of records, an object of columns, an object per row, a record per line"
-        raise InputError(f"this JSON is not a table; {shapes} are read")
+    records = _records(value)
+    if not (records and all(isinstance(row, dict) for row in records)):
+        fix = 'write a list of records (orient="records" of pandas), or a record per line or name'
+        raise InputError("this JSON is not a table", fix=fix)
     return rows_of_records(records, places or places_of(records))
 
 
@@ -155,21 +154,14 @@ def rows_of_records(records: Sequence[Record], places: Sequence[str]) -> list[Ro
     return [("header", header), *zip(places, cells, strict=True)]
 
 
-def _records(value: Any) -> list[Record]:
-    """Records of whatever shape people and pandas write; none where there are none."""
+def _records(value: Any) -> list[Any]:
+    """Records of a list, or of an object that has a record or a score for each name."""
     if isinstance(value, list):
-        return value if _all_are(dict, value) else []
-    inner = list(value.values())
-    if _all_are(dict, inner):
-        return _of_objects(value)
-    tables = [part for part in inner if isinstance(part, list) and part and _all_are(dict, part)]
-    tables = [part for part in tables if any(map(is_number, part[0].values()))] or tables
-    if len(tables) == 1:
-        return tables[0]
-    are_columns = _all_are(list, inner) and len(set(map(len, inner))) == 1
-    if are_columns and any(map(is_role_word, value)):
-        return [dict(zip(value, row, strict=True)) for row in zip(*inner, strict=True)]
-    if any(isinstance(part, dict | list) for part in inner):
+        return value
+    if all(isinstance(row, dict) for row in value.values()):
+        is_numbered = all(title.isdigit() for row in value.values() for title in row)
+        return [] if is_numbered else [{"": name, **row} for name, row in value.items()]
+    if any(isinstance(part, dict | list) for part in value.values()):
         return []
     return [{"name": name, "score": score} for name, score in value.items()]
 
@@ -177,26 +169,3 @@ def _records(value: Any) -> list[Record]:
 def is_number(cell: Any) -> bool:
     """Whether a cell holds a number."""
     return parse_cell(cell) not in (None, NOTHING)
-
-
-def _all_are(kind: Any, values: Iterable[Any]) -> bool:
-    return all(isinstance(value, kind) for value in values)
-
-
-def _of_objects(value: dict[str, Record]) -> list[Record]:
-    """Records of ``{column: {row: cell}}`` where the outer keys name roles, else ``{row: {}}``."""
-    labels = list(dict.fromkeys(label for part in value.values() for label in part))
-    numbered = all(label.isdigit() for label in labels)
-    if numbered or any(map(is_role_word, value)):
-        value = {label: {title: of.get(label) for title, of in value.items()} for label in labels}
-    return [row if numbered else {"": label, **row} for label, row in value.items()]
-
-
-def _flattened(row: Record) -> Record:
-    """Record without objects inside: their keys become columns, with a prefix where they clash."""
-    flat: Record = {}
-    for title, cell in row.items():
-        for inner, value in cell.items() if isinstance(cell, dict) else [("", cell)]:
-            name = inner if inner not in row and inner not in flat else f"{title}.{inner}"
-            flat[name if inner else title] = value
-    return flat

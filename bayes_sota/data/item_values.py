@@ -5,7 +5,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,12 +15,11 @@ from bayes_sota.core.text import counted, nearest
 from bayes_sota.core.types import BoolArray, FloatArray, IntArray
 from bayes_sota.data.averages import group_means
 from bayes_sota.data.leaderboard import Averaged
-from bayes_sota.data.tables import as_numbers, labelled_matrix
+from bayes_sota.data.tables import labelled_matrix
 
 type Averaging = Literal["items", "tasks"] | Mapping[str, float]  # tasks by weights
 type Which = Iterable[int | str] | None  # numbers, names or a mask
 type Passes = tuple[int, bool]  # K, and whether all of K runs must be right (pass^K)
-_UNLIKELY = 0.001  # that independent runs differ so much
 RUNS_DIFFER = (
     "the scores of runs differ by more than their items explain: each run has an error common to "
     "all items, which the intervals do not include; compare the means of runs"
@@ -78,22 +77,10 @@ def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) 
     return [named[task] for task in tasks]
 
 
-def values_of_runs(
-    cells: Any, n_runs: Any
-) -> tuple[FloatArray, IntArray, list[str] | None, list[str]]:
-    """Matrix of the values, the numbers of runs behind them, names of the columns, and notes."""
-    notes = list[str]()
-    if getattr(cells, "ndim", 0) == 3 and n_runs is None:
-        cells = as_numbers(cells)
-        there = ~np.isnan(cells)
-        n_runs = there.sum(axis=2)
-        if not np.isin(cells[there], (0, 1)).all() or n_runs.min(initial=1) < 1:
-            raise InputError("answers of several runs are 0 or 1, at least one for each item")
-        m, most = cells.shape[1:]
-        item, entry, run = np.nonzero(there)
-        notes += errors_of_runs(cells[there], item * m + entry, entry * most + run, m)
-        cells = np.nansum(cells, axis=2) / n_runs
-    values, names, _ = labelled_matrix(cells, "outcomes are a matrix, items x classifiers")
+def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[str] | None]:
+    """Matrix of the values, the numbers of runs behind them, and names of the columns."""
+    meaning = "outcomes are a matrix, items x classifiers; of several runs, of means with n_runs"
+    values, names, _ = labelled_matrix(cells, meaning)
     n, m = values.shape
     if n < 2 or m < 1:
         raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
@@ -101,28 +88,7 @@ def values_of_runs(
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
         each = f"one for each of {n} items and {m} classifiers"
         raise InputError(f"n_runs is a whole number of at least 1, or {each}, got {runs!r:.60}")
-    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names, notes
-
-
-def errors_of_runs(
-    values: FloatArray, cell: IntArray, run: IntArray, n_entries: int
-) -> Iterator[str]:
-    """Note where the runs of an entry differ by more than their items explain.
-
-    Values of a cell (item and entry) and of a run (of one entry). The deviations of a run from the
-    means of its cells, summed, squared and divided by their variance, are chi-squared if items
-    deviate independently.
-    """
-    from scipy.special import chdtrc
-
-    counts = np.bincount(cell)
-    left = values - (np.bincount(cell, values) / np.maximum(counts, 1))[cell]
-    variance = (np.bincount(cell, left**2) / np.maximum(counts - 1, 1))[cell]
-    total, expected = np.bincount(run, left), np.bincount(run, variance)
-    freedom = np.sum(expected > 0) - n_entries
-    statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
-    if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
-        yield RUNS_DIFFER
+    return values, np.broadcast_to(runs, (n, m)).astype(np.int64), names
 
 
 def checked_classes(labels: Any, n_items: int) -> BoolArray:

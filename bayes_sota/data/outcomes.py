@@ -45,10 +45,10 @@ class Outcomes(Observed):
 
     Parameters
     ----------
-    values : array-like, shape (n_items, n_classifiers) or (n_items, n_classifiers, n_runs)
-        Answers: 1 or True if right, 0 or False if wrong; NaN, None or -1 where there is none. Those
-        of several runs become shares of right ones. For other metrics numbers, none missing. A data
-        frame brings the names of its columns.
+    values : array-like, shape (n_items, n_classifiers)
+        Answers: 1 or True if right, 0 or False if wrong; NaN, None or -1 where there is none. Of
+        several runs, shares of right ones, with ``n_runs``. For other metrics numbers, none
+        missing. A data frame brings the names of its columns.
     metric : {"accuracy", "auc", "mean", "rmse"}, optional
         A score is the share of correct answers, or made of numbers. Default: "auc" with labels,
         else "accuracy".
@@ -137,7 +137,7 @@ class Outcomes(Observed):
         self.metric: ItemMetric = metric or ("accuracy" if labels is None else "auc")
         check_choice("metric", self.metric, ItemMetric)
         check_choice("new", new, New)
-        given, runs, columns, more = item_values.values_of_runs(values, n_runs)
+        given, runs, columns = item_values.values_of_runs(values, n_runs)
         self.run_numbers, self.n_runs, most = runs, int(runs.min()), int(runs.max())
         ends = " to ".join(f"{count:,}" for count in dict.fromkeys((self.n_runs, most)))
         self.runs_in_words = f"{ends} runs" if most > 1 else ""
@@ -162,7 +162,7 @@ class Outcomes(Observed):
         self.passes, self.unit, self.name = passes, str(unit), str(name)
         k, every = passes or (0, False)
         self.measured = f"pass{'@^'[every]}{k}" if k else "shares of correct answers"
-        self.notes = (*map(str, notes), *more)
+        self.notes = tuple(map(str, notes))
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
         if self.lower_is_better and self.metric in ("accuracy", "auc"):

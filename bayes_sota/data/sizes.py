@@ -42,37 +42,24 @@ class LatticeFit(NamedTuple):
         the smallest.
     candidates : tuple of int
         The next plausible that fit too, at most 20; multiples of ``n_test`` always do.
-    decimals : int
-        Digits of the scores.
     rounding : {"nearest", "floor", "exact"}
         How the scores are cut if there are ``n_test`` items.
-    n_scores : int
-        Number of distinct scores.
     p_other : float
         Probability of another size; see ``infer_n_test``.
-    n_fitting : int
-        Number of sizes below 10^d (and up to 1,000,000) that fit; from 10^d on all do.
+    statement : str
+        How many sizes below 10^d (and up to 1,000,000) fit, and how sure the first is.
     """
 
     n_test: int
     candidates: tuple[int, ...]
-    decimals: int
     rounding: Rounding
-    n_scores: int
     p_other: float
-    n_fitting: int
+    statement: str
 
     @property
     def is_identified(self) -> bool:
         """Whether another size is improbable."""
         return self.p_other <= _BELIEVABLE
-
-    @property
-    def statement(self) -> str:
-        """Which sizes fit, and how sure the first is, in a sentence."""
-        named = ", ".join(f"{n:,}" for n in sorted((self.n_test, *self.candidates)[:_MOST_NAMED]))
-        sizes = f"{self.n_fitting:,} sizes give all {self.n_scores:,} scores, such as {named}"
-        return f"{sizes}; {self.n_test:,} is wrong with probability {self.p_other:.1g}"
 
 
 def infer_n_test(scores: Any, rounding: printed_scores.RoundingChoice = "auto") -> LatticeFit:
@@ -135,7 +122,10 @@ def infer_n_test(scores: Any, rounding: printed_scores.RoundingChoice = "auto") 
     candidates = tuple(sizes[order[1 : _MOST_CANDIDATES + 1]].tolist())
     how = roundings[np.argmax(fits[:, best])]
     p_other = abs(float(np.expm1(weights[order[0]] - total)))
-    return LatticeFit(best, candidates, scores.decimals, how, printed.size, p_other, sizes.size)
+    named = ", ".join(f"{n:,}" for n in sorted((best, *candidates)[:_MOST_NAMED]))
+    statement = f"{sizes.size:,} sizes give all {printed.size:,} scores, such as {named}"
+    statement += f"; {best:,} is wrong with probability {p_other:.1g}"
+    return LatticeFit(best, candidates, how, p_other, statement)
 
 
 def _log_counts(scores: Any, unit: int | None, rounding: Rounding, largest: int) -> FloatArray:

@@ -267,11 +267,6 @@ def is_frame(source: object) -> bool:
     return bool(nw.dependencies.is_into_dataframe(source))
 
 
-def as_numbers(values: Any) -> FloatArray:
-    """Array of numbers, NaN where one is masked."""
-    return np.ma.filled(np.ma.array(values, np.float64, copy=True), np.nan)
-
-
 type _Names = list[str] | None
 
 
@@ -281,7 +276,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
     Returns
     -------
     numbers : (n, m) array
-        NaN where a number is missing.
+        NaN where a number is missing or masked.
     columns, rows : list of str, or None
         Names of a frame's columns and, of pandas, its rows.
 
@@ -298,7 +293,7 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
             rows = list(map(str, values.index)) if hasattr(values, "index") else None
             frame = nw.from_native(values, eager_only=True)
             columns, values = list(map(str, frame.columns)), frame.to_numpy()
-        numbers = as_numbers(values)
+        numbers = np.ma.filled(np.ma.array(values, np.float64, copy=True), np.nan)
     except (TypeError, ValueError):
         raise InputError(f"{meaning}; got text, or rows of several lengths") from None
     if numbers.ndim != 2:

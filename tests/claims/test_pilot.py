@@ -16,7 +16,7 @@ def chances(n: int, rng: np.random.Generator) -> np.ndarray:
 def answers(n: int, runs: int, seed: int, **groups) -> Outcomes:
     rng = np.random.default_rng(seed)
     right = rng.random((runs, n, 2)) < chances(n, rng)
-    return Outcomes(np.moveaxis(right, 0, -1), names=["a", "b"], **groups)
+    return Outcomes(right.mean(axis=0), n_runs=runs, names=["a", "b"], **groups)
 
 
 def test_variances_are_those_of_the_items_and_of_the_runs() -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from bayes_sota.data.answers import outcomes_of, read_outcomes
-from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.data.reading import read_tidy
 
 SUBJECTS = {"law": 6, "art": 3, "physics": 11}
@@ -56,6 +55,5 @@ def test_runs_that_share_an_error_are_noted() -> None:
         right = rng.random((2, 4, 300)) < chance
         places = np.indices(right.shape).reshape(3, -1)
         frame = pd.DataFrame(dict(zip(("model", "seed", "item"), places.astype(str), strict=True)))
-        read = read_outcomes(frame.assign(correct=right.ravel().astype(int)))
-        for found in (read, Outcomes(right.transpose(2, 0, 1)).subset([0, 1])):
-            assert sum("an error common to all items" in note for note in found.notes) == noted
+        found = read_outcomes(frame.assign(correct=right.ravel().astype(int)))
+        assert sum("an error common to all items" in note for note in found.notes) == noted

@@ -144,8 +144,9 @@ def test_runs_may_differ_in_number():
     rng = np.random.default_rng(8)
     answers = (rng.random((60, 2, 5)) < 0.7).astype(float)
     answers[rng.random((60, 2)) < 0.5, 3:] = np.nan
-    data = Outcomes(answers)
-    np.testing.assert_allclose(data.values, np.nanmean(answers, axis=2))
+    shares = np.nanmean(answers, axis=2)
+    data = Outcomes(shares, n_runs=np.sum(~np.isnan(answers), axis=2))
+    np.testing.assert_allclose(data.values, shares)
     noise = np.nanvar(answers, axis=2) / (data.run_numbers - 1)  # p (1 - p) / (R - 1)
     variance = data.about("runs").average.variance
     np.testing.assert_allclose(variance, noise.sum(axis=0) / 60**2, rtol=0.02)

@@ -75,7 +75,9 @@ OUTCOMES: dict[str, Outcomes] = {
     "answers": Outcomes(NUMBERS > 0),
     "answers in clusters": Outcomes(NUMBERS > 0, clusters=CLUSTERS),
     "answers in tasks": Outcomes(NUMBERS > 0, tasks=EXAMS),
-    "shares": Outcomes((NUMBERS[:, :, None] + RNG.normal(size=(N, 3, 4)) > 0) * 1),
+    "shares": Outcomes(
+        np.mean(NUMBERS[:, :, None] + RNG.normal(size=(N, 3, 4)) > 0, axis=2), n_runs=4
+    ),
     "mean": Outcomes(NUMBERS, metric="mean"),
     "mean in clusters": Outcomes(NUMBERS, metric="mean", clusters=CLUSTERS),
     "mean in tasks": Outcomes(NUMBERS, metric="mean", tasks=EXAMS),

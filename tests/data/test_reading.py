@@ -84,11 +84,13 @@ def is_board(tidy: Tidy) -> bool:
     return names(tidy) == ["A", "B", "C"] and tidy.value.tolist() == [0.91, 0.94, 0.90]
 
 
-@pytest.mark.parametrize("orient", ["records", "columns", "table", "index"])
+@pytest.mark.parametrize("orient", ["records", "index", "columns", "split", "table", "values"])
 def test_json_of_pandas(read: Read, orient) -> None:
-    frame = pd.DataFrame(FRAME)
-    frames = [frame, frame.set_index("team")] if orient in ("columns", "index") else [frame]
-    assert all(is_board(read(one.to_json(orient=orient), "x.json")) for one in frames)
+    text = pd.DataFrame(FRAME).to_json(orient=orient)
+    if orient in ("records", "index"):
+        assert is_board(read(text, "x.json"))
+    else:
+        refused('orient="records" of pandas', read, text, "x.json")
 
 
 def test_frames_agree(tmp_path: Path) -> None:
@@ -119,12 +121,6 @@ def test_cells_of_a_frame_stay_what_they_are(kind) -> None:
     gaps = {"n": [2**60 + 1, None]}  # which do not become floats
     frame = pd.DataFrame(gaps, dtype="Int64") if kind is pd.DataFrame else kind(gaps)
     assert read_table(frame).columns["n"] == [2**60 + 1, None]
-
-
-def test_lists_of_files_are_below_each_other(tmp_path: Path) -> None:
-    files = [written(tmp_path, "item,correct\n1,1\n2,0\n", f"{name}.csv") for name in "ab"]
-    tidy = read_tidy(files)
-    assert (names(tidy), tidy.lines[2]) == (["a", "b"], f"{files[1]}, line 2")
 
 
 def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> None:

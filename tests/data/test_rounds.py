@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayes_sota.data.tournaments import Matches, ScoreTable, read_scores
+from bayes_sota.data.tournaments import ScoreTable, read_scores
 
 
 def test_many_rows_agree_with_a_pivot(tmp_path) -> None:
@@ -38,10 +38,3 @@ def test_directions_and_clusters_of_rounds() -> None:
     assert table.clusters.tolist() == [1, 0, 1]  # in the order of their names
     assert ScoreTable(frame).clusters.tolist() == [0, 2, 1]
     assert ScoreTable(scores, lower_is_better=np.bool_(True)).lower_is_better.all()
-
-
-def test_names_and_places_agree() -> None:
-    named = Matches(["b", "a", "b"], ["a", "c", "c"], [1, 0, 0.5], groups=[*"ppq"])
-    placed = Matches([0, 1, 0], [1, 2, 2], [1, 0, 0.5], players=["b", "a", "c"], groups=[*"ppq"])
-    assert named == placed
-    assert (named.outcomes.size, named.n_players, named.n_clusters) == (3, 3, 2)

@@ -64,7 +64,7 @@ def test_coverage_over_new_tasks():
 def test_passes_are_means_over_all_groups_of_runs(k, every):
     runs, of = np.random.default_rng(9).random((30, 1, 4)) < 0.6, np.all if every else np.any
     groups = [of(runs[:, 0, list(which)], axis=1) for which in combinations(range(4), k)]
-    (skill,) = skills_alone(Outcomes(runs), passes=(k, every))
+    (skill,) = skills_alone(Outcomes(runs.mean(axis=2), n_runs=4), passes=(k, every))
     assert skill.score == pytest.approx(np.mean(groups))
 
 

@@ -63,9 +63,9 @@ def test_answers_and_averages_tell_the_same_correlation() -> None:
 def test_passes_stay_passes() -> None:
     """New tasks are no surer than new items, of the same passes."""
     rng = np.random.default_rng(5)
-    runs = (rng.random((60, 5, 4)) < 0.4) * 1
+    shares = np.mean(rng.random((60, 5, 4)) < 0.4, axis=2)
     names = np.repeat(list("abcd"), 15).tolist()
-    data = Outcomes(runs, tasks=names, new="tasks", passes=(3, False))
+    data = Outcomes(shares, n_runs=4, tasks=names, new="tasks", passes=(3, False))
     evidence = board_posterior(data, draws=50).skills.fit.evidence
     of_items = data.about("items", passes=(3, False)).average.effective
     worth = evidence.board.n_test / evidence.ratio**2
