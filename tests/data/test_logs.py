@@ -128,7 +128,7 @@ def test_one_of_several_metrics_and_filters_counts(tmp_path) -> None:
     rows = [sample(i, None, filter="strict", em=x) for i, x in enumerate((1, 0, 0))]
     rows += [sample(i, None, filter="flexible", em=x) for i, x in enumerate((1, 1, 0))]
     path = written(tmp_path, lines(*rows), "b.jsonl")
-    refused('metrics "em,strict", "em,flexible"; say which with metric=', read_outcomes, path)
+    refused('metrics "em,strict", "em,flexible"; choose with metric=', read_outcomes, path)
     assert scores_of(read_outcomes(path, metric="em,flexible")) == {"b": [1, 1, 0]}
     refused('no metric "f1"; there are "em,s', read_outcomes, path, metric="f1")
     rows = [sample(i, i % 2, acc_norm=1.0, perplexity=5.0 - i) for i in range(3)]
