@@ -270,7 +270,7 @@ def name_models(table: Table) -> Table:
     """Models and runs by the folders of their samples, where these are still in the table."""
     if "folder" not in table.columns:
         return table
-    columns = dict(table.columns)
+    columns = {"model": list[Any](), **table.columns}
     places = columns.pop("folder")
     named = _models_of(list(map(Path, dict.fromkeys(places))))
     pairs = zip(places, columns["run"], strict=True)
