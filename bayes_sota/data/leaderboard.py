@@ -306,10 +306,8 @@ class Leaderboard(BestScore):
         sizes = checked_numbers(n_test, names, "n_test")
         self._set(n_test=int(sizes[0]))
         if np.ndim(n_test):
-            source = (
-                "median of the leading entries, whose numbers differ" if np.ptp(sizes) else GIVEN
-            )
-            self._set(**of_sizes(sizes, self.scores, source))
+            source = "median of the leading entries, whose numbers differ"
+            self._set(**of_sizes(sizes, self.scores, source if np.ptp(sizes) else GIVEN))
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
         self._set(rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
 

@@ -27,7 +27,7 @@ _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
 _BEGINS = re.compile(rf"[{_MARKS}]*{_DIGITS}\s?%?\s?[(\[,;±]")
-_SPLIT = "write the number alone and its interval in columns of their own, or take others: {option}"
+_SPLIT = "write the number alone, its interval in other columns, or choose others with --use A,B"
 _THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
 
@@ -179,10 +179,8 @@ class Table(Source):
         """Numbers of a column; text is an error."""
         numbers = self.parsed(column)
         if numbers.bad:
-            error = self.bad_cells(column, numbers.bad, "a number is needed")
-            if self.holds_more(column):
-                error.parameter, error.fix = "use", _SPLIT
-            raise error
+            fix = _SPLIT if self.holds_more(column) else ""
+            raise self.bad_cells(column, numbers.bad, "a number is needed", fix)
         return numbers
 
     def holds_more(self, column: str) -> bool:
@@ -199,14 +197,16 @@ class Table(Source):
         texts = [name for name in self.columns if not self.parsed(name).is_numeric]
         return [*texts, *self.columns][0]
 
-    def bad_cells(self, column: str, rows: Sequence[int], problem: str) -> InputError:
+    def bad_cells(
+        self, column: str, rows: Sequence[int], problem: str, fix: str = ""
+    ) -> InputError:
         """Error at the first of some cells of a column; up to ten are named."""
         cells = self.columns[column]
         problem += f", got {quoted(cells[rows[0]])}"
         problem += "".join(f", {self.lines[i]} has {quoted(cells[i])}" for i in rows[1:MOST_LISTED])
         problem += f" ({len(rows)} in all)" * (len(rows) > MOST_LISTED)
         line = self.lines[rows[0]]
-        return InputError(problem, where=self.where, line=line, column=column)
+        return InputError(problem, where=self.where, line=line, column=column, fix=fix)
 
 
 def of_several(parts: Sequence[Any]) -> dict[str, Any]:

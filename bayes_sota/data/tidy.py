@@ -244,17 +244,16 @@ def melt(table: Table, layout: Layout) -> Tidy:
     if words.is_spread(roles.get("se", "")):
         notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
     if spreads and not np.isnan(errors).all():
-        what = f"{quoted(spreads[0])} speaks of SDs, which are not used"
-        notes.append(f"{what}; a column se may have SD / sqrt(number of runs or cases)")
+        notes.append(
+            f"{quoted(spreads[0])} speaks of SDs: not used; a column se may have SD / sqrt(n)"
+        )
     elif not np.isnan(errors).all():
         numbers["se"] = errors
         notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
         if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
             what = f"is {quoted(cases[0])} ± its SD over cases, or ± a standard error?"
-            fix = (
-                "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare two "
-            )
-            fix += "by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
+            fix = "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare "
+            fix += "two by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
             raise table.error(what, fix=fix)
     tidy = Tidy(
         layout=layout.kind,
