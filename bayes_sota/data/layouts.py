@@ -143,10 +143,10 @@ class Header:
 
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
-        for name in self.free(numeric=False):
+        general, metrics = self.named("score", True), self.named("metric_score", True)
+        for name in self.texts() if general or metrics else self.free(numeric=False):
             if words.is_of_scores(name) and self.table.holds_more(name):
                 self.table.printed(name)  # which refuses it
-        general, metrics = self.named("score", True), self.named("metric_score", True)
         scores = self.scores()
         if metrics and words.measure(metrics[0]) != "accuracy":  # whose error may stand beside it
             metrics += [name for name in scores if words.is_loss(name) and name not in metrics]
@@ -164,6 +164,8 @@ class Header:
             found = [self.roles.pop("unit")]
         elif not found and "run" in texts:
             found = [self.roles.pop("run")]  # a run of a retrieval system is a system
+        elif not found and key(texts.get("cluster", "")) == "article" and "unit" not in self.roles:
+            found = [self.roles.pop("cluster")]  # a paper has its method
         self.refuse(found[1:] and found, "{} could name the entries", "entry")
         self.name("entry", found)
 

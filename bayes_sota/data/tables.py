@@ -26,7 +26,7 @@ _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})
 _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
-_BEGINS = re.compile(rf"[{_MARKS}]*{_DIGITS}\s?%?\s?[(\[,;±]")
+_BEGINS = re.compile(rf"[{_MARKS}]*{_DIGITS}\s?%?\s?[(\[;±]\s?(?:CI|[-+.\d])")
 _SPLIT = "write the number alone, its interval in other columns, or choose others with --use A,B"
 _THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
@@ -197,9 +197,7 @@ class Table(Source):
         texts = [name for name in self.columns if not self.parsed(name).is_numeric]
         return [*texts, *self.columns][0]
 
-    def bad_cells(
-        self, column: str, rows: Sequence[int], problem: str, fix: str = ""
-    ) -> InputError:
+    def bad_cells(self, column: str, rows: list[int], problem: str, fix: str = "") -> InputError:
         """Error at the first of some cells of a column; up to ten are named."""
         cells = self.columns[column]
         problem += f", got {quoted(cells[rows[0]])}"

@@ -165,10 +165,7 @@ class Tidy(Source):
             first, second = order[repeated[0] : repeated[0] + 2]
             what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
             problem = f"{what} has a score already on {self.lines[first]}"
-            fix = (
-                "if rows are repeated runs, name their column with {option}; if they are items of "
-            )
-            fix += "one document or patient, name its column with cluster=NAME"
+            fix = "name the column of runs with {option}, or of documents or patients cluster=NAME"
             raise self.error(problem, "run", fix, self.lines[second])
         return place, [names for names, _ in named]
 
@@ -224,7 +221,8 @@ def melt(table: Table, layout: Layout) -> Tidy:
     scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
     errors = np.concatenate([numbers.error for numbers in scores])
-    for column in filter(words.is_perplexity, columns):
+    perplexities = [name for name in columns if {"perplexity", "ppl"} & {*words.split_words(name)}]
+    for column in perplexities:
         if negative := np.flatnonzero(table.numbers(column) < 0).tolist():
             raise table.bad_cells(column, negative, "a perplexity, not a log-likelihood, is needed")
     empty = np.isnan(value)
@@ -244,9 +242,7 @@ def melt(table: Table, layout: Layout) -> Tidy:
     if words.is_spread(roles.get("se", "")):
         notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
     if spreads and not np.isnan(errors).all():
-        notes.append(
-            f"{quoted(spreads[0])} speaks of SDs: not used; a column se may have SD / sqrt(n)"
-        )
+        notes.append(f"{quoted(spreads[0])} speaks of SDs (not used); se would be SD / sqrt(n)")
     elif not np.isnan(errors).all():
         numbers["se"] = errors
         notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
