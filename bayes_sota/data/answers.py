@@ -172,7 +172,7 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     if metric in _METRICS:
         return tidy, False
     if "runs" in tidy.numbers:
-        fix = "write a row for every run, or leave out numbers that do not matter with {option}"
+        fix = "write a row for every run, or leave the numbers out with {option}"
         raise tidy.error("numbers of runs stand beside the scores", "leave_out", fix)
     known = value[~np.isnan(value)]
     answers = np.isin(known, (MISSING, 0, 1))
