@@ -168,6 +168,11 @@ def test_the_page_says_what_the_command_says(page, a, b, n, options):
         ({"n": "many"}, "Number of test items: Type a whole number of items."),
         ({"known": "0.95"}, "Congruence: Type a congruence from 0.780 to 0.880."),
         ({"kind": "means", "known": "1.5"}, "Correlation: Type a correlation from 0 to 1."),
+        (
+            {"kind": "means", "a": "84.1", "b": "83.0", "sa": "0.116", "sb": "0.2"},
+            "SD of A: Type 11.6% or 0.116%",
+        ),
+        ({"kind": "means", "a": "84.1%", "b": "83.0%", "sb": "0.3"}, "SD of B: Type 30% or 0.3%"),
         ({"kind": "means", "sa": "0.9"}, "SD of A: At most 0.3003 with this mean"),
         ({"kind": "means", "a": "1", "b": "0"}, "SD of A: Type the SDs: from these means"),
     ],

@@ -275,7 +275,7 @@ def at_most(q: float, x1: ArrayLike, x2: ArrayLike, n: float) -> FloatArray:
     """P(p1 - p2 <= q) of tables with ``x1`` and ``x2`` items that one alone got right."""
     first, second = np.atleast_1d(x1) + 1.0, np.atleast_1d(x2) + 1.0
     rest = np.maximum(n + 2 - first - second, 0) + 2
-    kink = betainc(first + second, rest, abs(q))  # where the argument starts to be clipped
+    kink = betainc(first + second, rest, min(abs(q), 1.0))  # where the argument is clipped
     total = np.where(q < 0, 0.0, kink)  # below it the difference cannot reach q
     x, w = gauss(_ROPE_NODES)
     level = kink[:, None] + (1 - kink)[:, None] * x

@@ -256,7 +256,7 @@ def checked_pair(
         if wrong.size:
             raise allowed.refusal(what, f"{wrong[0]:g}", wrong[0])
     if np.any(of_a < of_b):
-        minus = ", or write both with a minus sign where lower is better" * (bounds is None)
+        minus = ", or write both with a minus sign where lower is better" * (what == "mean")
         below = f"A is the reported winner, but its {what} is below B's"
         raise InputError(f"{below}: exchange the two{minus}")
     if not np.all((size >= 2) & (size == np.floor(size)) & (size <= MOST_ITEMS)):

@@ -77,8 +77,8 @@ class PairLaw:
             end += (step := 2 * step)
         from scipy.optimize import brentq
 
-        found: float = brentq(lambda q: self.at_most(q) - level, self.centre, end, xtol=1e-12)
-        return found
+        # from the other side of the mean, which is not the median
+        return float(brentq(lambda q: self.at_most(q) - level, self.centre - step, end, xtol=1e-12))
 
     def more_items(self, limit: float, prob: float, size: float) -> float | None:
         """Further items after which the interval leaves out the limit, if the difference stays.

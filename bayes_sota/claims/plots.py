@@ -47,12 +47,12 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     ends = ((x[0], p[0]), (x[-1], p[-1]))
     points = {f"at {x:.3g}: {chance(p, level)}": (x, p) for x, p in ends}
     levels = {f"level {level:.3g}": level}
-    if claim.known is None:
+    if claim.value is None:
         levels[f"averaged: {chance(answer, level)}"] = answer
     else:
-        points = {f"given: {chance(answer, level)}": (claim.known, answer)} | points
+        points = {f"{claim.assumption}: {chance(answer, level)}": (claim.value, answer)} | points
     look: Any = {"variable": "p_false", "levels": levels, "points": points}
-    label = f"{UNKNOWN[claim.unknown]}\n(curve: probability that the claim is false)"
+    label = f"{UNKNOWN[claim.unknown]}\n(curve: probability that the claim is false, numbers exact)"
     panel = plot_lines({"": (x, p)}, label, **look, **pc_kwargs)
     _title(panel, report.sentences[1].replace("It is", "The claim is", 1))
     return panel.collection
@@ -168,8 +168,9 @@ def plot_pairs(report: Report, **pc_kwargs: Any) -> PlotCollection:
     panel = plot_forest(rows, label, variable="difference", **look, **pc_kwargs)
     _mark(panel, 0.0, "no difference")
     if margin:
-        text = f"margin {in_points(margin, of.are_shares)}"
-        _mark(panel, limit, text, "winner_skill", height=0.4)
+        panel.vline("line_margin", limit, COLORS["winner_skill"])
+        text = f" margin {in_points(margin, of.are_shares)} "
+        panel.text("text_margin", limit, 0.4, text, align="right" if limit < 0 else "left")
     _title(panel, report.sentences[0], content["n_pairs"])
     return panel.collection
 
@@ -180,7 +181,7 @@ def _title(panel: Panel, text: str, count: int = 0, most: int = _MOST) -> None:
     title_figure(panel.collection, "\n".join(lines))
 
 
-def _mark(panel: Panel, place: float, text: str, color: str = "dark", height: float = 0.75) -> None:
+def _mark(panel: Panel, place: float, text: str) -> None:
     """A vertical line with its text above the first row."""
-    panel.vline(f"line_{text.split()[0]}", place, COLORS[color])
-    panel.text(f"text_{text.split()[0]}", place, height, f" {text}")
+    panel.vline(f"line_{text.split()[0]}", place, COLORS["dark"])
+    panel.text(f"text_{text.split()[0]}", place, 0.75, f" {text}")

@@ -57,10 +57,12 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
     return (a, b), [f"{' and '.join(texts)} are read as percent"] * bare
 
 
-def sds_as_shares(sds: Sequence[float], in_percent: bool) -> tuple[list[float], list[str]]:
+def sds_as_shares(sds: Sequence[float], in_percent: bool | None) -> tuple[list[float], list[str]]:
     """Standard deviations beside means as shares, and a note where they are taken as percent.
 
     They are in percent where the means are, or one exceeds 1; not those written with a sign.
+    Beside means in percent, those below 1 may be either. Beside means in another unit, None, they
+    stay as they are.
 
     Examples
     --------
@@ -70,10 +72,10 @@ def sds_as_shares(sds: Sequence[float], in_percent: bool) -> tuple[list[float], 
     largest = max((sd for sd in sds if not isinstance(sd, Points)), default=0.0)
     if in_percent and 0 < largest < 1:
         raise InputError(
-            "the means are in percent and the standard deviations below 1: write all in percent, "
-            "or all as shares"
+            f"the means are in percent, and a standard deviation of {largest:g} may be a share or "
+            f"in percent: write {100 * largest:g}% or {largest:g}%"
         )
-    if not sds or (not in_percent and max(sds) <= 1):
+    if not sds or in_percent is None or (not in_percent and max(sds) <= 1):
         return [*sds], []
     shares = [sd if isinstance(sd, Points) else sd / 100 for sd in sds]
     return shares, ["standard deviations are read as percent"]

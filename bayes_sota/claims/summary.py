@@ -32,7 +32,7 @@ SOURCE = (
     f"{SOFTWARE}, after Christodoulou et al. 2025, arXiv 2505.04720; a claim is "
     "false where B is at least as good as A on all items that there could be."
 )
-_ONE_DIGIT = "one digit after the point is taken as printed: write 0.90 if that was printed"
+_ONE_DIGIT = "one digit after the point is taken as printed: write all printed digits, such as 0.90"
 UNKNOWN = {
     "congruence": "congruence (share of items that both got right)",
     "correlation": "correlation of the two methods' cases",
@@ -66,7 +66,7 @@ def claim_report(
 ) -> Report:
     """Report of claims: what is said of them, how they were computed, and after whom."""
     paragraph = [*said, *as_sentences(content.get("notes", []))]
-    parts = {"paragraph": paragraph, "measured": "claims"} | parts
+    parts = {"paragraph": paragraph, "measured": "means" if "mean" in content else "claims"} | parts
     return Report(content=content, sentences=said, basis=[how, after], **parts)
 
 
@@ -166,9 +166,9 @@ def judged(claim: Claim, level: float, printed: tuple[str, str] | None) -> dict[
         except ImpossibleAccuracyError as error:
             found["rounding"] = None
             notes.append(f"{error}; the numbers are taken as averages")
-    verdict = "supported" if ends[1] <= level else "not supported"
-    if ends[0] <= level < ends[1]:
-        verdict = f"depends on the {claim.unknown}"
+    verdict = "not supported"
+    if claim.a > claim.b and ends[0] <= level:
+        verdict = "supported" if ends[1] <= level else f"depends on the {claim.unknown}"
     return found | {"p_false": p, "p_false_range": [*ends], "verdict": verdict, "notes": notes}
 
 
@@ -250,6 +250,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
         always = f", whatever the {claim.unknown}" * claim.is_open
         if claim.assumption.startswith("typical"):
             always = f" at every typical {claim.unknown}"
+        always = ": the two numbers are equal" if claim.a == claim.b else always
         yield f"It is {verdict} at {level:g}{always}."
     else:
         only = f"both got at least {rounded_up(100 * needed, 1)} % of the items right"
@@ -257,13 +258,14 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
             only = f"their cases correlate by at least {rounded_up(needed, 3)}"
         yield f"It is supported at {level:g} only if {only}."
     size, ends = dict(content["n_test_needed"])[level], content["n_test_range"]
-    yield said_of_size(claim, "the same numbers", level, size, ends)
+    yield said_of_size(claim, "exactly these numbers", level, size, ends)
     if rounded := content.get("rounding"):
         lowest, highest, exact = (chance(rounded[k], level) for k in ("lowest", "highest", "exact"))
-        if lowest != highest:
+        allowed = lowest if lowest == highest else f"{lowest} to {highest}"
+        if allowed != exact:
             yield (
                 "P(false) includes the rounding of the printed numbers, which allow "
-                f"{lowest} to {highest}; exact numbers would give {exact}."
+                f"{allowed}; exact numbers would give {exact}."
             )
     if of := content.get("selection"):
         tries = f"{of['tries']:,.15g} {'try' if of['tries'] == 1 else 'tries'}"
@@ -280,21 +282,23 @@ def said_of_rope(rope: dict[str, float], shares: bool) -> str:
     --------
     >>> rope = {"half_width": 0.01, "a_better": 0.7, "equivalent": 0.2, "b_better": 0.1}
     >>> said_of_rope(rope, shares=True)
-    'P(better by more than 1.0 points) 0.70, P(within) 0.20, P(worse by more) 0.10.'
+    'P(better by more than 1.0 points) 0.70, P(within 1.0 points) 0.20, P(worse by more) 0.10.'
     """
     width = in_points(rope["half_width"], shares)
     better, within, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
-    return f"P(better by more than {width}) {better}, P(within) {within}, P(worse by more) {worse}."
+    middle = f"P(within {width}) {within}"
+    return f"P(better by more than {width}) {better}, {middle}, P(worse by more) {worse}."
 
 
 def said_of_size(
     claim: Claim, numbers: str, level: float, size: int | None, ends: Sequence[int | None]
 ) -> str:
     """Number of items at which these numbers support a claim, and its range."""
-    enough = "no number of" if size is None else f"{size:,}"
-    low, high = ("endless" if n is None else f"{n:,}" for n in ends)
+    if size is None:
+        return f"With {numbers} P(false) stays above {level:g} even on a billion {claim.item}s."
+    low, high = ("no limit" if n is None else f"{n:,}" for n in ends)
     among = varying(claim, low, high)
-    return f"With {numbers} P(false) falls to {level:g} at {enough} {claim.item}s{among}."
+    return f"With {numbers} P(false) falls to {level:g} at {size:,} {claim.item}s{among}."
 
 
 def varying(claim: Claim, low: str, high: str) -> str:

@@ -123,7 +123,7 @@ def report_gate(
     content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
-    said, how = _said(row, content, of, both.unit, unit), "Computed exactly; draws of the tree"
+    said, how = _said(row, content, of, both.unit, unit), "Computed exactly, without random numbers"
     legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
     return answers_report(
         both, of, seed, content, [row], columns, said=said, how=how, legend=legend, reasons=doubts
@@ -163,10 +163,12 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
     yield f"{a} is {claim}: {shown} (P {equal}{printed}; {needed:.4g} needed)."
     factor, points = unit_of(of.are_shares)
     observed, _, ends = shown_difference(row["difference"], factor)
-    yield f"Difference {observed}{points} ({ends}) on {counted(of.n_items, unit)}."
+    begin = f"{a} is worse: difference" if p < 1 - needed else "Difference"
+    yield f"{begin} {observed}{points} ({ends}) on {counted(of.n_items, unit)}."
     if content["n_more"] is not None:
         items = about(content["n_more"]).capitalize()
-        yield f"{items} more {more}s would decide if the difference stays."
+        side = "for" if p > 0.5 else "against"
+        yield f"{items} more {more}s would decide {side} {a} if the difference stays."
     if content["passed"] is not None:
         doubtful = ": the result is not to be trusted" * (p > needed)
         yield "PASSED." if content["passed"] else f"FAILED{doubtful}."
@@ -258,7 +260,7 @@ def report_tasks(
         rows,
         columns,
         said=_said_of_tasks(of, count, ci_prob),
-        how=f"Normal model of tasks, {counted(draws, 'draw')}",
+        how=f"Normal model of tasks, {counted(draws, 'draw')}, seed {seed}",
         legend=legend,
         first=pair and pair[0],
     )

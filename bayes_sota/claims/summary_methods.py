@@ -67,7 +67,7 @@ def answers_report(
     return claim_report(
         content,
         list(said),
-        f"{how}, seed {seed}",
+        how,
         make_frame=lambda: frame_of([flat(row) for row in rows]),
         tables=[table_of(rows, columns)],
         legend=[legend],
@@ -194,7 +194,7 @@ def report_methods(
         rows,
         columns,
         said=_answer(of, content, size, outcomes),
-        how=f"Paired posterior, {counted(draws, 'draw')}",
+        how=f"Paired posterior, {counted(draws, 'draw')}, seed {seed}",
         legend=f"tied with best: {tied}",
         joint=entries,
         reasons=joint.reasons if joint else (),
@@ -326,7 +326,7 @@ def report_pairs(
         rows,
         columns,
         said=said,
-        how=how,
+        how=f"{how}, seed {seed}",
         legend=legend,
         reasons=reasons,
     )

@@ -6,6 +6,7 @@ asks of 347 papers under one assumption. Shares of claims above a level have Jef
 ``tests/claims/test_summary_review.py`` compares with one claim at a time.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -19,14 +20,14 @@ from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import as_shares, sds_as_shares
 from bayes_sota.claims.summary import chance, claim_report, judged
-from bayes_sota.core.arguments import check_choice
+from bayes_sota.core.arguments import Points, check_choice
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.tables import Report, table_of
 from bayes_sota.core.text import counted
 from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table, describe_parts
-from bayes_sota.data.words import ROLES, key
+from bayes_sota.data.words import ROLES, is_loss, key, measure, split_words
 
 RANGE = ("p_false_lowest", "p_false_highest")
 PROBABILITIES = ("p_false", *RANGE)
@@ -48,6 +49,7 @@ _WORDS = {  # of columns; of several the first in a list counts
 CLAIM_ROLES = dict(zip(_WORDS, _WORDS, strict=True)) | {"n": "n_test", "entry": "name"}
 """Roles that a user may give a column, and what they are called here."""
 _METRICS = ("accuracy", "dice", "mean")
+_OTHERS = "call shares of right items accuracy_a and accuracy_b, means of cases mean_a and mean_b"
 _IMPUTED = ", standard deviations imputed from the means"
 
 
@@ -60,8 +62,9 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
         One claim per row. Columns: ``n_test``; ``accuracy_a`` and ``accuracy_b`` of the reported
         winner and of the other, or ``mean_a`` and ``mean_b`` of cases (Dice) with ``sd_a`` and
         ``sd_b`` or ``sd_difference``, else imputed. Optional: ``metric`` ("accuracy", "dice", or
-        "mean" of cases outside [0, 1]), ``congruence``, ``pairwise_correlation``, and a name
-        ("name", "paper", "claim" or "title"). All other columns pass through.
+        "mean" of cases outside [0, 1]; losses and distances have a minus sign), ``congruence``,
+        ``pairwise_correlation``, and a name ("name", "paper", "claim" or "title"). All other
+        columns pass through.
     level : float
         Probability from which a claim counts as doubtful, in (0, 1/2).
     **columns : str
@@ -96,11 +99,13 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
     used = _columns(table, columns)
     rows, notes = _judged(table, used, level)
     frame = pd.DataFrame(table.columns, dtype=object)
+    if again := int(frame.duplicated().sum()):
+        notes.append(f"rows that repeat another, and count again: {again:,}")
     if isinstance(claims, pd.DataFrame) and len(table.columns) == claims.shape[1]:
         frame = claims.set_axis(list(table.columns), axis=1)
     found = pd.DataFrame(rows, index=frame.index).astype({"n_needed": "Int64"})
     whole = _summary(found, level)
-    said = _finding(whole, level)
+    said = _finding(whole, Counter(found["verdict"]), level)
     read = describe_parts(table, [f"claims from {listed(used.values())}"], [*used.values()])
     legend = (
         "P(false) is the probability that B is at least as good as A, averaged over a congruence "
@@ -155,6 +160,13 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
     for role, name in asked.items():
         check_choice("column", role, CLAIM_ROLES)
         found[CLAIM_ROLES[role]] = table.find(name, role)
+    for role, name in found.items():
+        # the last word may be the method's
+        is_lower = is_loss(name) or is_loss(" ".join(split_words(name)[:-1]))
+        if role in _ACCURACIES and (is_lower or measure(name) != "accuracy"):
+            raise table.error(f"column {quoted(name)} does not look like accuracies", fix=_OTHERS)
+        if role in _MEANS and is_lower and np.any(table.numbers(name) > 0):
+            raise table.error(f"{quoted(name)} looks like a loss", fix="write it with a minus sign")
     begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & {*pair}] or [_ACCURACIES]
     if missing := [role for pair in begun for role in (*pair, "n_test") if role not in found]:
         there = f"the columns are {listed(table.columns)}"
@@ -192,8 +204,9 @@ def _judged(
     rows, problems, averages, percent = list[dict[str, Any]](), list[str](), list[str](), False
     for row, (metric, name) in enumerate(zip(*texts.values(), strict=True)):
         cells = {role: of.texts[row] for role, of in numbers.items() if of.texts[row]}
+        signed = {role for role in cells if "%" in str(table.columns[used[role]][row])}
         try:
-            claim, printed, in_percent = _claim(cells, metric.strip().lower())
+            claim, printed, in_percent = _claim(cells, metric.strip().lower(), signed)
         except InputError as error:
             problems.append(f"{table.lines[row]}: {error}")
             continue
@@ -211,27 +224,28 @@ def _judged(
         rows.append(dict(zip(RESULTS, values, strict=True)) | {"row": row + 1, "name": name})
     if problems:
         unusable = f"{len(problems):,} of {counted(len(table), 'row')} cannot be used"
-        fix = "correct them or leave them out"
+        fix = "correct or remove them"
         raise InputError(f"{unusable}: {'; '.join(problems[:3])}", where=table.where, fix=fix)
     notes = ["accuracies and Dice of 10 and more are read as percent"] * percent
     if imputed := sum(row["assumption"].endswith(_IMPUTED) for row in rows):
         whose = counted(imputed, "claim")
         notes.append(f"the SDs of {whose} are imputed as 2/3 mean (1 - mean), a rule of thumb")
     if averages:
-        notes.append(
-            "no whole number of items gives an accuracy as printed, which is taken as an average: "
-            + in_words(averages)
-        )
+        what = "no whole number of items gives an accuracy as printed, which is taken as an average"
+        notes.append(f"{what}: {in_words(averages)}")
     return rows, notes
 
 
-def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bool]:
+def _claim(of: dict[str, str], word: str, signed: set[str]) -> tuple[Claim, tuple[str, str], bool]:
     """The claim of a row, by its metric or by the cells that are filled; its two numbers as shares.
 
-    And whether these are in percent. Standard deviations are then in percent too.
+    And whether these are read as percent. Standard deviations are then in percent too, as they are
+    beside means with a sign; ``signed`` are the roles of cells with one.
     """
     if word and word not in _METRICS:
-        raise InputError(f"metric is one of {', '.join(_METRICS)}, got {quoted(word)}")
+        raise InputError(
+            f"metric is accuracy, dice or mean (with a minus sign), got {quoted(word)}"
+        )
     if not word and of.keys() & {*_ACCURACIES} and of.keys() & {*_MEANS}:
         raise InputError("accuracies and means are both filled: say which with metric")
     metric = word or ("dice" if of.keys() & {*_MEANS} else "accuracy")
@@ -240,6 +254,8 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bo
         if role not in of:
             raise InputError(f"{role} is empty")
     printed, notes = (of[pair[0]], of[pair[1]]), list[str]()
+    if metric == "dice" and printed[1].startswith("-"):
+        metric = "mean"  # in its own unit, such as a distance
     if metric != "mean":
         printed, notes = as_shares(printed)
     numbers, (a, b) = {role: float(text) for role, text in of.items()}, map(float, printed)
@@ -247,8 +263,9 @@ def _claim(of: Mapping[str, str], word: str) -> tuple[Claim, tuple[str, str], bo
     if metric == "accuracy":
         return Accuracies(a=a, b=b, n=n, known=numbers.get("congruence")), printed, bool(notes)
     sds = {role: numbers[role] for role in _SPREADS if role in numbers}
-    if metric == "dice":
-        sds = dict(zip(sds, sds_as_shares([*sds.values()], bool(notes))[0], strict=True))
+    typed = [Points(sd) if role in signed else sd for role, sd in sds.items()]
+    in_percent = None if metric == "mean" else bool(notes) or not signed.isdisjoint(_MEANS)
+    sds = dict(zip(sds, sds_as_shares(typed, in_percent)[0], strict=True))
     known: Any = {"sd_difference": sds.get("sd_difference")}
     if "sd_difference" not in sds:
         both = (sds["sd_a"], sds["sd_b"]) if len(sds) == 2 else None
@@ -262,9 +279,8 @@ def _summary(rows: pd.DataFrame, level: float) -> dict[str, Any]:
     above, m = dict[str, Any](), len(rows)
     for name in PROBABILITIES:
         k = int((rows[name] > level).sum())
-        interval = share_interval(k, m)
-        expected = {"expected_false": float(rows[name].sum())}
-        above[name] = {"n": k, "share": k / m, "interval": [*interval], **expected}
+        above[name] = {"n": k, "share": k / m, "interval": [*share_interval(k, m)]}
+        above[name]["expected_false"] = float(rows[name].sum())
     return {"n_claims": m, "above_level": above}
 
 
@@ -290,16 +306,15 @@ def _above(name: str, row: dict[str, Any]) -> str:
     return f"{above['n']:,} ({above['share']:.0%}, {low:.0%} to {high:.0%})"
 
 
-def _finding(found: dict[str, Any], level: float) -> list[str]:
+def _finding(found: dict[str, Any], verdicts: Counter[str], level: float) -> list[str]:
     """How many claims are expected to be false, and how many the numbers support."""
-    parts = [found["above_level"][name] for name in PROBABILITIES]
-    expected, above = ([part[key] for part in parts] for key in ("expected_false", "n"))
+    expected = [found["above_level"][name]["expected_false"] for name in PROBABILITIES]
+    supported, against = verdicts["supported"], verdicts["not supported"]
     size, d = found["n_claims"], 1 if expected[2] < 10 else 0
     mean, low, high = (f"{x:.{d}f}" for x in expected)
     assumed = f" ({low} to {high}, depending on what is not reported)" if low != high else ""
     return [
-        f"Of {counted(size, 'claim')} about {mean} are expected to be false{assumed}.",
-        f"The numbers support {size - above[2]:,}: their probability of being false is at most "
-        f"{level:.3g}. They do not support {above[1]:,}; {above[2] - above[1]:,} depend on what is "
-        "not reported.",
+        f"Expected number of false claims: {mean} of {size:,}{assumed}.",
+        f"Supported at {level:.3g}: {supported:,}; not supported: {against:,}; depending on what "
+        f"is not reported: {size - supported - against:,}.",
     ]

@@ -83,19 +83,21 @@ def classification(
 def segmentation(
     mean: tuple[str, str], n_test: int, sd: Any, sd_difference: Any, seed: int, **options: Any
 ) -> Answer:
-    """From two means of cases (Dice).
+    """From two means of cases: Dice, or distances, both with a minus sign and their SDs.
 
     Without a correlation the answer is averaged over 0 to 1. Standard deviations that were not
     reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
     """
     printed, notes = claims.as_shares(mean)
-    alone = [] if sd_difference is None else [sd_difference]
-    spreads, more = claims.sds_as_shares([*(sd or ()), *alone], bool(notes))
-    sd, sd_difference = sd and tuple(spreads[:2]), spreads[-1] if alone else None
     a, b = map(float, printed)
-    known = options.pop("pairwise_correlation")
-    claim = claims.Means(a=a, b=b, n=n_test, sd=sd, sd_difference=sd_difference, known=known)
-    return _answer(claims.report_claim(claim, printed=printed, notes=notes + more, **options), seed)
+    in_percent = None if b < 0 else bool(notes) or any("%" in text for text in mean)
+    alone = [] if sd_difference is None else [sd_difference]
+    spreads, more = claims.sds_as_shares([*(sd or ()), *alone], in_percent)
+    notes = [f"{note}; distances need a minus sign" for note in notes] + more
+    sd, sd_difference = sd and tuple(spreads[:2]), spreads[-1] if alone else None
+    known, of = options.pop("pairwise_correlation"), {"bounds": None} if b < 0 else {}
+    claim = claims.Means(a=a, b=b, n=n_test, sd=sd, sd_difference=sd_difference, known=known, **of)
+    return _answer(claims.report_claim(claim, printed=printed, notes=notes, **options), seed)
 
 
 @claim.command(
@@ -223,12 +225,15 @@ def batch(file: Path, level: float, reading: Any) -> Answer:
     sd_b; optionally congruence, pairwise_correlation, sd_difference, metric and name;
     --column accuracy_a=NAME names one that is called otherwise. All columns come back with
     p_false, its lowest and highest value over all that is possible, a verdict, and n_needed, the
-    items at which p_false falls to --level. Rows that cannot be used are an error. Standard
-    deviations that were not reported are imputed as 2/3 mean (1 - mean), a rule of thumb for Dice.
+    items at which p_false falls to --level. Losses and distances have a minus sign. Rows that
+    cannot be used are an error. Standard deviations that were not reported are imputed as 2/3
+    mean (1 - mean), a rule of thumb for Dice.
     """
     from bayes_sota.claims.summary_review import CLAIM_ROLES
 
     columns = {role: reading.pop(role) for role in CLAIM_ROLES if role in reading}
+    if reading.get("direction") == "lower":
+        raise InputError("--lower-is-better: write means in FILE with a minus sign instead")
     note_unused("on a review of claims", *unread(reading))
     review = claims.claims_table(file, level=level, **columns)
     return Answer(review, lambda: claims.plot_claims(review))

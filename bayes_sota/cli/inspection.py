@@ -120,15 +120,13 @@ def _different(labels: Mapping[str, Any], roles: Sequence[str]) -> dict[str, lis
 def _of_metrics(table: Table, asked: str | None) -> list[Trial]:
     """Metrics of which each decides for tasks that have several, besides what was asked for."""
     metrics = metrics_of_tasks(table, asked) if table.origin else {}
-    several, found = [names for names in metrics.values() if len(names) > 1], list[Trial]()
+    several, found = [names for names in metrics.values() if len(names) > 1], dict[str, Trial]()
     for name in dict.fromkeys(chain.from_iterable(several)):
         joined = (name if name in names else names[0] for names in several)
         whole = "+".join(dict.fromkeys([*filter(None, [asked]), *joined]))
         words = f"inspect {{}} --metric {shlex.quote(whole)}"
-        found.append(
-            (partial(read_table, table, whole), {words: f"What do scores by {whole} say?"})
-        )
-    return found
+        found[whole] = partial(read_table, table, whole), {words: f"What do scores by {whole} say?"}
+    return list(found.values())
 
 
 def _trials(
@@ -199,7 +197,7 @@ def _gate(outcomes: Outcomes) -> Trial:
 
 def _of_board(tidy: Tidy) -> Trial:
     """Questions about entries with a score each, with what has to be filled in."""
-    are_accuracies = measure(tidy.titles[0]) == "accuracy" and not tidy.lower_is_better
+    are_accuracies = measure(tidy.titles[0]) == "accuracy" and tidy.are_losses is False
     are_known = "se" in tidy.numbers or (are_accuracies and "n" in tidy.numbers)
     option, known = ("", {}) if are_known else _UNKNOWN[are_accuracies]
     questions = {f"{words}{option}": question for words, question in _BOARD.items()}

@@ -208,7 +208,7 @@ SHARED: dict[str, Option] = {
         Option(["--top"], "Rows shown of a table.", limits=COUNT, default=15, rare=True),
         Option(["--save"], "", multiple=True, metavar="FILE", type=_PATH),
         Option(["--json", "as_json"], "Print one JSON object and nothing else.", is_flag=True),
-        Option(["--quiet"], "No progress bar, notes or sensitivity.", is_flag=True, rare=True),
+        Option(["--quiet"], "No progress, sensitivity or usual notes.", is_flag=True, rare=True),
     )
 }
 

@@ -87,9 +87,10 @@ def _print(report: "Report", top: int, *, quiet: bool) -> None:
             shown = table.head(top)
             echo_table(shown.header, shown.rows, shown.title)
     below = list(report.legend)
+    # What was read needs no announcement; what was left out is never hidden.
+    notes = [n for n in report.notes if not quiet or n.startswith("left out")]
+    below += [n if n.startswith("Read: ") else f"Note: {n}" for n in notes]
     if not quiet:
-        # What was read needs no announcement.
-        below += [n if n.startswith("Read: ") else f"Note: {n}" for n in report.notes]
         below += report.footer
         if isinstance(report.content.get("seed"), int):
             below.append(f"Seed {report.content['seed']}; --seed N draws others.")

@@ -70,7 +70,8 @@ def _of_files(
     skills = without_luck(skills_alone(outcomes, new=asked, passes=passes), alone)
     return skills, {
         "new": asked if answers or new else outcomes.new,
-        "notes": [*outcomes.notes, *of_known, *doubts],
+        "notes": [*outcomes.notes, *of_known],
+        "reasons": doubts,
         "average": outcomes.averaging if answers else "items",
         "metric": metric or "" if passes or answers else "mean",
     }

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayes_sota.core.errors import located, quoted
+from bayes_sota.core.errors import listed, located, quoted
 from bayes_sota.core.text import counted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.item_values import RUNS_DIFFER, Averaging, parse_passes
@@ -135,7 +135,9 @@ def outcomes_of(
             fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
             lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} that some entries lack"
             notes.append(f"left out {lost}; {fewest} has the fewest")
-            if len(items) < 2 or len(set(of["task"])) < len(tasks):
+            if gone := sorted(tasks.difference(of["task"])):
+                notes[-1] += f"; no item is left of task {listed(gone)}"
+            if len(items) < 2 or gone:
                 fix = "leave entries or tasks out with {option}"
                 raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()
@@ -170,9 +172,7 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     if metric in _METRICS:
         return tidy, False
     if "runs" in tidy.numbers:
-        fix = (
-            "write a row for every run; if the numbers do not matter, leave them out with {option}"
-        )
+        fix = "write a row for every run, or leave the numbers out with {option}"
         raise tidy.error("numbers of runs stand beside the scores", "leave_out", fix)
     known = value[~np.isnan(value)]
     answers = np.isin(known, (MISSING, 0, 1))

@@ -113,7 +113,8 @@ def averaged(
     counts = np.bincount(of_task)
     freedom = float(len(of_task) - counts.size)
     if freedom < 1 and clusters is not None:
-        raise InputError("every task is in one cluster, so nothing shows how clusters differ")
+        problem = "every task is in one cluster, so nothing shows how clusters differ"
+        raise InputError(problem, parameter="leave_out", fix="leave their column out with {option}")
     widened = np.sqrt(counts / np.maximum(counts - 1, 1))
     influence = group_sums(away, places) * (weights * widened / sizes)[of_task][:, None]
     of = means, group_means(away**2, tasks), sizes[:, None], weights[:, None]

@@ -162,9 +162,6 @@ def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is not a leaderboard: rows are neither entries nor scores of entries in tasks"
         raise tidy.error(problem, "score", "name the column of the scores of entries with {option}")
-    if len({word.lower() for word in tidy.labels.get("direction", ())} - {""}) > 1:
-        problem = "lower is better in some tasks, higher in others"
-        raise tidy.error(problem, "leave_out", "leave out one kind with {option}")
     grid, (names, tasks) = tidy.pivot("entry", "task")
     whole, entries = ~np.isnan(grid).any(axis=1), np.array(names, object)
     if not whole.all():

@@ -144,6 +144,9 @@ class Header:
     def _find_score(self) -> None:
         """Column of scores by its name, if there is one; of several metrics a user chooses."""
         general, metrics = self.named("score", True), self.named("metric_score", True)
+        for name in self.texts() if general or metrics else self.free(numeric=False):
+            if words.is_of_scores(name) and self.table.holds_more(name):
+                self.table.printed(name)  # which refuses it
         scores = self.scores()
         if metrics and words.measure(metrics[0]) != "accuracy":  # whose error may stand beside it
             metrics += [name for name in scores if words.is_loss(name) and name not in metrics]
@@ -161,6 +164,8 @@ class Header:
             found = [self.roles.pop("unit")]
         elif not found and "run" in texts:
             found = [self.roles.pop("run")]  # a run of a retrieval system is a system
+        elif not found and key(texts.get("cluster", "")) == "article" and "unit" not in self.roles:
+            found = [self.roles.pop("cluster")]  # a paper has its method
         self.refuse(found[1:] and found, "{} could name the entries", "entry")
         self.name("entry", found)
 
@@ -183,7 +188,8 @@ def _rows_of_entries(header: Header) -> Layout:
     roles["score"] = columns[0]
     if header.n_names(roles["entry"]) < len(table):
         problem = "names in {} repeat, so every row needs a unit (an item, round or seed)"
-        header.refuse([] if roles.keys() & {*UNITS} else [roles["entry"]], problem, "unit")
+        fix = "say which with {option}, or remove rows that stand there twice"
+        header.refuse([] if roles.keys() & {*UNITS} else [roles["entry"]], problem, "unit", fix)
         if words.is_role_word(columns[0], "probability"):
             header.name("label", header.named("label"))
         return Layout("long", roles, columns, beside=beside)

@@ -314,7 +314,7 @@ class Leaderboard(BestScore):
         self._set(n_test=int(sizes[0]))
         if np.ndim(n_test):
             source = "median of the leading entries, whose numbers differ"
-            self._set(**of_sizes(sizes, self.scores, source))
+            self._set(**of_sizes(sizes, self.scores, source if np.ptp(sizes) else GIVEN))
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
         self._set(rounding=rounding, count_bounds=bounds)
         low, high = self.counts

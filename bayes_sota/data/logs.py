@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,15 @@ _SAMPLES = re.compile(
 _INSPECT = "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json"
 _PATTERNS = ("samples_*.jsonl*", "*_samples.jsonl*", *_INSPECT), ("*.json", "*.json.gz")
 _ABOUT_SAMPLES = frozenset(("doc_hash", "resps", "doc", "filter"))
-_NO_METRICS = frozenset(("doc_id", "target", "doc_hash", "prompt_hash", "target_hash"))
+_LIKELIHOODS = {"perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"}  # of samples
+_NO_METRICS = _LIKELIHOODS | {"doc_id", "target", "doc_hash", "prompt_hash", "target_hash"}
 _USUAL = ("acc", "exact_match", "acc_norm", "quasi_exact_match", "accuracy", "score")
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _RECORD = ("model_id", "evaluation_name", "sample_id", "evaluation")
 _RESULTS = "lm-evaluation-harness results"
 MARKS = frozenset(("header.json", "_journal/start.json"))  # of an archive of inspect_ai
 _RUN = re.compile(r"(seed|run|rep|repeat|trial)s?[-_ =]?\d*|\d{4}-?\d\d-?\d\d.*", re.IGNORECASE)
-_LONGEST = 200  # characters of what names a task or a cluster
+_LONGEST = 200  # characters of a name
 
 type Row = dict[str, Any]  # by column; "line" says where it stands
 type Placed = list[tuple[str, Any]]  # where a sample stands, and what is there
@@ -112,12 +114,16 @@ def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _names_in(sample: Mapping[str, Any], key: str) -> Row:
-    """Properties of an item that may name its task or cluster."""
+    """Properties of an item that may name its task or cluster; long texts by a digest."""
     return {
-        f"{key}.{name}": cell
+        f"{key}.{name}": cell if len(str(cell)) <= _LONGEST else _digest(str(cell))
         for name, cell in _object(sample, key).items()
-        if isinstance(cell, str | int) and len(str(cell)) <= _LONGEST
+        if isinstance(cell, str | int)
     }
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
@@ -128,6 +134,8 @@ def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:
         about = {"folder": str(folder), "task": match["task"], "run": match["time"]}
     _, first = samples[0]
     metrics = [one for one in first if one not in _NO_METRICS and formats.is_number(first[one])]
+    if not metrics:  # of a corpus, such as BLEU
+        yield about | {"line": samples[0][0], "item": "", "score": None, "metric": ""}
     for place, sample in samples:
         row = about | {"line": place, "item": str(_get(sample, "doc_id", place))}
         row |= _names_in(sample, "doc") | {"doc_hash": sample.get("doc_hash")}
@@ -197,17 +205,19 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         chosen[task] = names[0]
         if len(names) > 1:
             problem = f"{f'task {quoted(task)} ' * bool(task)}has the metrics {listed(names)}"
-            fix = "say which with {option} (of several tasks NAME+NAME)"
+            fix = "choose with {option} (of several tasks NAME+NAME; for pass@K column score=NAME)"
             raise table.error(problem, "metric", fix)
     rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
-    kept = [i for i, (task, name) in rows if name in ("", chosen.get(task))]
+    kept = [i for i, (task, name) in rows if task in chosen and name in ("", chosen[task])]
     used = dict.fromkeys(chosen.values())
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
     others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
-    note = f"scores are {listed(used)}; there are also {listed(others)}"
-    found = table.take(kept, *[note] * bool(others))
+    notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
+    if bare := dict.fromkeys(task for task in tasks if task not in chosen):
+        notes.append(f"left out tasks that have no score per item: {listed(bare)}")
+    found = table.take(kept, *notes)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)
     filled = {name: of for name, of in columns.items() if any(cell is not None for cell in of)}
@@ -233,8 +243,14 @@ def metrics_of_tasks(table: Table, metric: str | None) -> dict[str, list[str]]:
     every = dict.fromkeys(name for names in known.values() for name in names)
     typed = [metric] if metric in every else (metric or "").split("+")
     asked = [name.removesuffix(",none") for name in typed if name]
+    if not every:
+        raise table.error("has no scores of items; results_*.json may have those of whole texts")
     if unknown := [name for name in asked if name not in every]:
-        raise table.error(f"has no metric {listed(unknown)}; there are {listed(every)}", "metric")
+        problem = f"has no metric {listed(unknown)}; there are {listed(every)}"
+        problem += " (perplexities of samples are log-likelihoods)" * bool(
+            _LIKELIHOODS & {*unknown}
+        )
+        raise table.error(problem, "metric")
     most = 1 if table.origin == _RESULTS else None
     return {task: _meant(names, asked)[:most] for task, names in known.items() if names}
 

@@ -81,8 +81,8 @@ def read_tidy(
         parts.append(_scores_of(replace(table, columns=kept), use or [], direction, roles))
     tidy = _without(joined(parts), [name for name in leave_out if name not in columns])
     _check_one_metric(tidy)
-    lower = tidy.layout != "battles" and _is_lower_better(tidy, direction)
-    return replace(tidy, asked=frozenset(roles), lower_is_better=lower)
+    are_losses = tidy.layout != "battles" and _are_losses(tidy, direction)
+    return replace(tidy, asked=frozenset(roles), are_losses=are_losses)
 
 
 def _scores_of(
@@ -124,7 +124,8 @@ def _without_summaries(table: Table, layout: Layout) -> Table:
             scores = {name for name in set(names) if words.is_role_word(name, "score")}
             summaries |= scores if scores < set(names) else set()
         if summaries:  # alone, "n" may be an item, and "SD" an entry
-            summaries |= {of for of in names if key(of) in ("n", "count") or words.is_statistic(of)}
+            beside = words.SETS["beside_summaries"]
+            summaries |= {of for of in names if key(of) in beside or words.is_statistic(of)}
         dropped |= {row: name for row, name in enumerate(names) if name in summaries}
     if not dropped:
         return table
@@ -153,8 +154,10 @@ def _check_one_scale(tidy: Tidy) -> None:
         raise tidy.error(problem, "use", "choose those that hold scores with {option}")
 
 
-def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
+def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
     """Direction that the user or the table gives; needed where a name is that of a loss.
+
+    None where the table gives each task its own.
 
     Raises
     ------
@@ -163,9 +166,11 @@ def _is_lower_better(tidy: Tidy, direction: Direction) -> bool:
     """
     if direction not in (None, "lower", "higher"):
         raise tidy.error(f"got {direction!r}", "direction", "give {option}")
-    told = {word.lower() for word in tidy.labels.get("direction", ())} - {""}
-    if direction or told:  # by the table, of several tasks each for itself
-        return direction == "lower" if direction else told <= {"false", "0"}
+    told = {word.lower() in ("false", "0") for word in tidy.labels.get("direction", ()) if word}
+    if len(told) > 1:
+        return None
+    if direction or told:
+        return direction == "lower" if direction else told.pop()
     is_wide = tidy.layout == "wide"
     are_answers = is_wide and np.isin(np.nan_to_num(tidy.value), (-1, 0, 1)).all()
     names = [] if are_answers else list(tidy.titles)

@@ -26,6 +26,8 @@ _DIGITS = r"[-+]?(?:\d{1,3}(?:,\d{3})+\.\d+|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})
 _SPREAD = rf"(?:±|\+/-|\\pm)\s*({_DIGITS})(\s?%)?|\(\s*±?\s*(\d*\.\d+)\s*\)"
 _PRINTED = re.compile(rf"({_DIGITS})(\s?%)?[{_MARKS}]*(?:{_SPREAD}|\(\d+\))?", re.ASCII)
 _PLAIN = re.compile(r"\d{1,9}(?:\.\d{1,30})?", re.ASCII)  # as most are, which is faster
+_BEGINS = re.compile(rf"[{_MARKS}]*{_DIGITS}\s?%?\s?[(\[;±]\s?(?:CI|[-+.\d])")
+_SPLIT = "write the number alone, its interval in other columns, or choose others with --use A,B"
 _THOUSANDS = re.compile(r"(?<=\d)[,'\s](?=\d{3}\b)")
 _LONGEST = 100  # characters of a number
 
@@ -64,7 +66,7 @@ def parse_cell(cell: Any) -> Printed | None:
     if parts[3] and not parts[1] and float(number) <= 1:
         return None  # 0.86 ± 2% is 86 % or 0.86 %
     if parts[1] or parts[3]:
-        number, error = (str(Decimal(of) / 100) for of in (number, error))
+        number, error = (str(Decimal(of).scaleb(-2)) for of in (number, error))
     printed = Printed(float(number), float(error), number)
     return printed if max(abs(printed.value), abs(printed.error)) <= LARGEST_NUMBER else None
 
@@ -177,8 +179,14 @@ class Table(Source):
         """Numbers of a column; text is an error."""
         numbers = self.parsed(column)
         if numbers.bad:
-            raise self.bad_cells(column, numbers.bad, "a number is needed")
+            fix = _SPLIT if self.holds_more(column) else ""
+            raise self.bad_cells(column, numbers.bad, "a number is needed", fix)
         return numbers
+
+    def holds_more(self, column: str) -> bool:
+        """Whether cells of text begin with numbers, such as 0.91 (0.88-0.94)."""
+        cells = self.columns[column]
+        return any(_BEGINS.match(str(cells[row])) for row in self.parsed(column).bad)
 
     def numbers(self, column: str) -> FloatArray:
         """Numbers in a column, NaN where a cell is empty."""
@@ -189,14 +197,14 @@ class Table(Source):
         texts = [name for name in self.columns if not self.parsed(name).is_numeric]
         return [*texts, *self.columns][0]
 
-    def bad_cells(self, column: str, rows: Sequence[int], problem: str) -> InputError:
+    def bad_cells(self, column: str, rows: list[int], problem: str, fix: str = "") -> InputError:
         """Error at the first of some cells of a column; up to ten are named."""
         cells = self.columns[column]
         problem += f", got {quoted(cells[rows[0]])}"
         problem += "".join(f", {self.lines[i]} has {quoted(cells[i])}" for i in rows[1:MOST_LISTED])
         problem += f" ({len(rows)} in all)" * (len(rows) > MOST_LISTED)
         line = self.lines[rows[0]]
-        return InputError(problem, where=self.where, line=line, column=column)
+        return InputError(problem, where=self.where, line=line, column=column, fix=fix)
 
 
 def of_several(parts: Sequence[Any]) -> dict[str, Any]:

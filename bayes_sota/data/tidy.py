@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.text import counted
+from bayes_sota.data import words
 from bayes_sota.data.layouts import Layout
 from bayes_sota.data.tables import Source, Table, describe_parts, first_seen, of_several
 from bayes_sota.data.words import LABELS, NUMBERS, PLURALS, UNITS, is_of_cases, is_role_word
@@ -52,8 +53,10 @@ class Tidy(Source):
         Columns that hold the scores.
     asked : frozenset of str
         Roles whose columns a user named.
-    lower_is_better, is_competition : bool
-        Whether scores are losses; whether the table is a download of a competition.
+    are_losses : bool or None
+        Whether lower is better; None where it is in some rounds only.
+    is_competition : bool
+        Whether the table is a download of a competition.
     score : str
         Name of the column or metric that the scores come from, where there is one.
     sentence : str
@@ -74,12 +77,20 @@ class Tidy(Source):
     titles: list[str] = field(default_factory=list)
     asked: frozenset[str] = frozenset()
     score: str = ""
-    lower_is_better: bool = False
+    are_losses: bool | None = False
     is_competition: bool = False
     sentence: str = ""
 
     def __len__(self) -> int:
         return len(self.lines)
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether scores are losses, for all of them; an error where only some are."""
+        if self.are_losses is None:
+            problem = "lower is better in some tasks, higher in others"
+            raise self.error(problem, "leave_out", "leave out one kind with {option}")
+        return self.are_losses
 
     @property
     def units(self) -> list[str]:
@@ -154,7 +165,7 @@ class Tidy(Source):
             first, second = order[repeated[0] : repeated[0] + 2]
             what = ", ".join(f"{role} {quoted(self.labels[role][second])}" for role in roles)
             problem = f"{what} has a score already on {self.lines[first]}"
-            fix = "if rows are repeated runs, name their column with {option}"
+            fix = "name the column of runs with {option}, or of documents or patients cluster=NAME"
             raise self.error(problem, "run", fix, self.lines[second])
         return place, [names for names, _ in named]
 
@@ -210,6 +221,10 @@ def melt(table: Table, layout: Layout) -> Tidy:
     scores = [table.printed(column) for column in columns]
     value = np.concatenate([numbers.value for numbers in scores]) + 0.0  # which is never -0.0
     errors = np.concatenate([numbers.error for numbers in scores])
+    perplexities = [name for name in columns if {"perplexity", "ppl"} & {*words.split_words(name)}]
+    for column in perplexities:
+        if negative := np.flatnonzero(table.numbers(column) < 0).tolist():
+            raise table.bad_cells(column, negative, "a perplexity, not a log-likelihood, is needed")
     empty = np.isnan(value)
     if empty.all():
         raise table.error(f"no scores in {listed(columns)}")
@@ -222,17 +237,19 @@ def melt(table: Table, layout: Layout) -> Tidy:
     beside = {role: [roles[role]] * len(columns) for role in NUMBERS if role in roles}
     beside |= layout.beside
     numbers = {role: np.concatenate(list(map(table.numbers, of))) for role, of in beside.items()}
-    if not np.isnan(errors).all():
+    headings = [*columns, *(note for note in table.notes if note.startswith("dropped line"))]
+    spreads = [name for name in headings if words.is_spread(name)]
+    if words.is_spread(roles.get("se", "")):
+        notes.append(f"{quoted(roles['se'])} speaks of SDs, and is taken as standard errors")
+    if spreads and not np.isnan(errors).all():
+        notes.append(f"{quoted(spreads[0])} speaks of SDs (not used); se would be SD / sqrt(n)")
+    elif not np.isnan(errors).all():
         numbers["se"] = errors
-        notes.append(
-            "numbers after ± or in parentheses are taken as standard errors, not as SDs of cases"
-        )
+        notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
         if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
             what = f"is {quoted(cases[0])} ± its SD over cases, or ± a standard error?"
-            fix = (
-                "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare two "
-                "by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
-            )
+            fix = "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare "
+            fix += "two by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
             raise table.error(what, fix=fix)
     tidy = Tidy(
         layout=layout.kind,
@@ -262,7 +279,9 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
     notes = []
     empty = np.flatnonzero(labels.get("cluster", np.array([])) == "")
     if empty.size:
-        labels["cluster"][empty] = [f"(alone, {table.lines[row]})" for row in empty]
+        items = [labels[role] for role in ("task", "unit") if role in labels] or [table.lines]
+        alone = list(zip(*items, strict=True))
+        labels["cluster"][empty] = [f"(alone, {', '.join(alone[row])})" for row in empty]
         notes.append(f"{empty.size} rows without a cluster each count as their own cluster")
     known = labels.keys() & set(UNITS)
     if layout.kind == "wide" and known <= {"task", "cluster"}:
@@ -271,7 +290,7 @@ def _row_labels(table: Table, layout: Layout) -> tuple[dict[str, Labels], list[s
             labels["unit"] = np.array(list(map(str, numbered(groups))), object)
     if "cluster" in labels and is_role_word(layout.roles["cluster"], "unit"):
         labels.setdefault("unit", labels["cluster"])
-    for role in ("task", "cluster"):  # where units are numbered anew in each
+    for role in ["task"] if table.origin else ["task", "cluster"]:  # that number units anew
         beside = [labels[other] for other in ("entry", "unit", "run") if other in labels]
         if {role, "unit"} <= labels.keys() and len(set(zip(*beside, strict=True))) < len(table):
             labels["unit"] = labels[role] + "/" + labels["unit"]

@@ -132,7 +132,8 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
 def has_counts(tidy: Tidy) -> bool:
     """Whether scores are shares of known numbers of items, at most one for each entry and task."""
     titles = {tidy.titles[0], *tidy.labels.get("metric", ())} if tidy.titles else {""}
-    if "n" not in tidy.numbers or tidy.lower_is_better or set(map(measure, titles)) != {"accuracy"}:
+    are_accuracies = set(map(measure, titles)) == {"accuracy"} and tidy.are_losses is False
+    if "n" not in tidy.numbers or not are_accuracies:
         return False
     of_tasks = "task" in tidy.labels and tidy.unit == "task" and tidy.layout != "pair"
     if tidy.layout != "board" and not of_tasks:

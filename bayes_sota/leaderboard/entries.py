@@ -29,7 +29,7 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.leaderboard.skills import Skills
 from bayes_sota.maximum.score_laws import score_law
 
-Ranks = Literal["auto", "joint", "confidence"]
+Ranks = Literal["auto", "joint", "confidence", "each"]
 
 MOST_JOINT = 100  # entries up to which joint sets had their probability in simulations
 _SIMULATED = 1000  # errors of all scores
@@ -139,14 +139,15 @@ def rank_sets(
         Draws of the correlation of scores with what all share.
     ci_prob : float
         Probability that all ranks lie in their sets.
-    how : {"auto", "joint", "confidence"}
+    how : {"auto", "joint", "confidence", "each"}
         ``auto`` takes joint sets up to 100 entries, and above confidence sets where possible.
     rng : Generator
 
     Returns
     -------
-    how : {"joint", "confidence"}
-        Whether the probability of all sets at once is that in the posterior, or whatever is true.
+    how : {"joint", "confidence", "each"}
+        Whether the probability is that of all sets at once, in the posterior or whatever is true;
+        or that of each by itself.
     sets : ndarray of int, shape (m, 2)
         Least and largest rank of each entry.
 
@@ -163,6 +164,8 @@ def rank_sets(
     if how == "auto":
         how = "joint" if len(entries.p_best) <= MOST_JOINT or why else "confidence"
     order = np.argsort(-data.scores, kind="stable")
+    if how == "each":
+        return how, entries.rank_interval(ci_prob)[order]
     if how == "confidence":
         return how, _confidence_sets(data, rho, ci_prob, rng)[order]
     sets = ranks.joint_rank_sets(entries.rank, ci_prob, entries.alike)[order]

@@ -89,8 +89,9 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
         panel.bars(f"ranks_{index}", [(low - wider, high + wider)], -index, color, 5)
         tier = f"tier {row['tier']}"
         panel.text(f"tier_{index}", high + 0.04 * last, -index, tier)
+    together = "" if table.content["ranks"] == "each" else ", all at once"
     limits = 1, 1.3 * last  # a tier's number stands behind its bar
-    panel.set_axes("ranks by skill, all at once", limits, (0.4 - len(entries), 0.6))
+    panel.set_axes(f"ranks by skill{together}", limits, (0.4 - len(entries), 0.6))
     cut = f"; the first {top:,} are shown" if top < m else ""
     tied = f"{table.content['n_tied_with_best']:,} of {m:,} entries may be the best"
     title_figure(collection, tied + cut)

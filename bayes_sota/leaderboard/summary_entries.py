@@ -45,6 +45,7 @@ _RANKS = {
     "joint": "Ranks are by skill: with probability {:.0%} all lie in their sets at once.",
     "confidence": "Ranks are by skill: in {:.0%} of such boards all lie in their sets at once, "
     "even if entries are equal.",
+    "each": "Ranks are by skill: each lies in its own interval with probability {:.0%}.",
 }
 _TIERS = (
     "Tier 1 holds the entries that may be the best, each next tier those that may be the best of "
@@ -80,11 +81,10 @@ def board_table(
         As in ``estimate_sota``.
     ci_prob : float
         Probability of the equal-tailed intervals, and that all ranks lie in their sets.
-    ranks : {"auto", "joint", "confidence"}
-        Joint sets of the posterior, or confidence sets, which are wider and also cover equal
-        entries. ``auto`` takes joint sets up to 100 entries, and above that confidence sets where
-        the errors of the scores are known. Columns ``rank_lower`` and ``rank_upper`` have an
-        interval for each entry by itself.
+    ranks : {"auto", "joint", "confidence", "each"}
+        Joint sets of the posterior; confidence sets, which are wider and also cover equal entries;
+        or an interval for each entry. ``auto`` takes joint sets up to 100 entries, and above that
+        confidence sets where the errors of the scores are known.
     draws : int
         Posterior draws of all entries; fewer where there are more than 40,000 entries, at least
         4,000 of up to 2,000 entries.
@@ -248,7 +248,7 @@ def _sentences(
     yield (
         f"{content['n_tied_with_best']:,} of {pairs + 1:,} entries may be the best; "
         f"{content['n_separated_neighbours']:,} of {text.counted(pairs, 'pair')} of neighbours can "
-        f"be distinguished, at {prob:.0%}."
+        f"be distinguished, at {prob:.0%}{' each' * (content['ranks'] == 'each')}."
     )
     if needed := content["separating_first_two"]:
         by = text.in_points(float(f"{needed['difference']:.2g}"), data.metric == "accuracy")

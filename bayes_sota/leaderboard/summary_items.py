@@ -41,6 +41,7 @@ def describe_skills(
     average: Averaged = "items",
     ci_prob: float = 0.95,
     notes: Sequence[str] = (),
+    reasons: Sequence[str] = (),
     metric: str = "",
 ) -> Report:
     """Describe the skills of classifiers, each by itself.
@@ -55,6 +56,8 @@ def describe_skills(
     ci_prob : float
         Probability of the intervals.
     notes : sequence of str
+    reasons : sequence of str
+        Why the result cannot be trusted.
     metric : str
         Name of the scores, unless they are accuracies.
     """
@@ -80,7 +83,8 @@ def describe_skills(
         "worth": lambda row: row["n_effective"] and f"{row['n_effective']:,.0f}",
     }
     rows = [row | {"digits": _digits(skill)} for row, skill in zip(records, skills, strict=True)]
-    facts = {"average": average, "new": new, "prob": ci_prob, "metric": metric or "accuracy"}
+    facts: Any = {"average": average, "new": new, "prob": ci_prob, "metric": metric or "accuracy"}
+    facts["diagnostics"] = {"ok": not reasons, "reasons": [*reasons]}
     return report_of(
         {"classifiers": records, **facts, "notes": [*notes, *[_ALONE] * (len(skills) > 1)]},
         make_frame=lambda: frame_of([flat(record) for record in records]),

@@ -60,9 +60,7 @@ def judged(place: tuple[str, int]) -> list[dict]:
             posterior.entries if data is answers else draw_entries(posterior.skills.fit, 4000, rng)
         )
         for how in WAYS:
-            sets = entries.rank_interval()[order]
-            if how != "each":
-                sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng)[1]
+            sets = rank_sets(data, entries, posterior.draws["rho"], 0.95, how, rng)[1]
             held = (sets[:, 0] <= last) & (sets[:, 1] >= first)
             found.append(
                 {

@@ -11,8 +11,12 @@ from bayes_sota.claims import plots, report_claim, report_gate, report_methods, 
 
 @pytest.mark.parametrize(
     "claim",
-    [Accuracies(a=0.9, b=0.88, n=500), Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7)],
-    ids=["unknown", "known"],
+    [
+        Accuracies(a=0.9, b=0.88, n=500),
+        Means(a=0.81, b=0.80, n=100, sd=(0.1, 0.1), known=0.7),
+        Accuracies(a=0.9, b=0.88, n=500, domain="tabular"),
+    ],
+    ids=["unknown", "known", "typical"],
 )
 def test_the_curve_its_lines_and_its_title(claim) -> None:
     report = report_claim(claim)
@@ -20,10 +24,10 @@ def test_the_curve_its_lines_and_its_title(claim) -> None:
     drawn = artist(figure, "line_0", "p_false")
     np.testing.assert_array_equal(np.column_stack([drawn["x"], drawn["y"]]), claim.curve())
     assert artist(figure, "level_0", "p_false")["y"][0] == 0.05
-    if claim.known is None:
+    if claim.value is None:
         assert artist(figure, "level_1", "p_false")["y"][0] == report.content["p_false"]
     else:
-        assert artist(figure, "point_0", "p_false")["x"] == claim.known
+        assert artist(figure, "point_0", "p_false")["x"] == claim.value
     assert title_of(figure) == report.sentences[1].replace("It is", "The claim is")
 
 

@@ -46,6 +46,44 @@ def test_the_law_of_answers_is_the_dirichlet_posterior() -> None:
     assert law.interval(0.9) == pytest.approx(np.quantile(gap, [0.05, 0.95]), abs=1e-3)
 
 
+@pytest.mark.parametrize("prob", [0.05, 0.95, 0.999])
+@pytest.mark.parametrize(
+    ("only_a", "only_b", "n"), [(1, 0, 4), (1, 2, 4), (4, 0, 4), (0, 30, 30), (100, 0, 100)]
+)
+def test_small_and_one_sided_tables_have_the_interval_of_the_posterior(
+    only_a: int, only_b: int, n: int, prob: float
+) -> None:
+    values = np.zeros((n, 2))
+    values[:only_a, 0] = values[n - only_b :, 1] = 1
+    law = law_of_pair(Outcomes(values, names=["a", "b"]), "a")
+    cells = [only_a + 1, only_b + 1, n - only_a - only_b + 2]
+    drawn = np.random.default_rng(0).dirichlet(cells, 200_000)
+    low, high = law.interval(prob)
+    assert -1 <= low <= high <= 1
+    gap = drawn[:, 0] - drawn[:, 1]
+    assert [np.mean(gap <= low), np.mean(gap <= high)] == pytest.approx(
+        [(1 - prob) / 2, (1 + prob) / 2], abs=0.005
+    )
+
+
+@pytest.mark.parametrize(
+    ("gap", "require", "said"),
+    [
+        (-0.1, "not-worse", "new is worse: difference -"),
+        (-0.1, "better", "new is worse: difference -"),
+        (-0.1, None, "Difference -"),
+        (-0.015, "better", "more items would decide against new if the difference stays."),
+        (0.015, "better", "more items would decide for new if the difference stays."),
+    ],
+)
+def test_a_gate_says_what_is_shown_instead_and_what_more_items_would_decide(
+    gap: float, require: str | None, said: str
+) -> None:
+    report = report_gate(answers(gap, 400), ("new", "old"), margin=0.01, require=require, draws=9)
+    assert any(said in sentence for sentence in report.sentences)
+    assert "(Computed exactly, without random numbers;" in report.text
+
+
 @pytest.mark.parametrize("parts", [[(1e-4, 7.0)], [(1e-4, 40.0), (4e-5, 3.0)]])
 def test_the_law_of_parts_is_a_sum_of_student_t(parts: list[tuple[float, float]]) -> None:
     law, rng = PairLaw(0.01, 0.01, parts), np.random.default_rng(0)

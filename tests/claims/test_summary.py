@@ -21,7 +21,7 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options):
          ("The claim that ours (0.90) outperforms theirs (0.88) on 500 items is false with "
           "probability 0.10 (< 0.01 to 0.17, depending on the congruence).",
           "supported at 0.05 only if both got at least 85.8 % of the items right.",
-          "P(false) falls to 0.05 at 826 items (167 to 1,492, depending on the congruence).",
+          "With exactly these numbers P(false) falls to 0.05 at 826 items (167 to 1,492, depending",
           "which allow 0.04 to 0.19; exact numbers would give 0.09", "Please report")),
         (("0.90", "0.88", 500), {"known": 0.85}, ("It is not supported",)),
         (("0.90", "0.88", 500), {"best_of": 10.0},
@@ -32,12 +32,22 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options):
         (("0.9", "0.9", 500), {}, ("One digit after the point is taken as printed",)),
         (("0.90", "0.88", 500), {"domain": "language-models"},
          ("an odds ratio of 5.5 (1.6 to 26) of 122 pairs",)),
+        (("0.918", "0.901", 608), {"domain": "image-classifiers"},
+         ("exactly these numbers P(false) falls to 0.05 at 581 items", "which allow 0.052; exact")),
     ],
 )  # fmt: skip
 def test_the_paragraph_of_accuracies(claim, options, parts) -> None:
     text = report_of(*claim, **options).text
     assert [part for part in parts if part not in text] == []
     assert ("Please report" in text) == ("known" not in options)
+
+
+@pytest.mark.parametrize("claim", [Accuracies, Means])
+def test_equal_numbers_support_no_claim(claim) -> None:
+    report = report_claim(claim(a=0.84, b=0.84, n=10**6), printed=("0.84", "0.84"))
+    assert report.content["p_false_range"][0] < 0.05  # at one end of what is not reported
+    assert report.content["verdict"] == "not supported"
+    assert report.sentences[1] == "It is not supported at 0.05: the two numbers are equal."
 
 
 def test_the_congruence_needed_is_the_one_that_supports_the_claim() -> None:

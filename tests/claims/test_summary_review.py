@@ -94,13 +94,23 @@ def test_every_row_is_the_claim_alone(review: Path) -> None:
          (0.81, 0.80, 0.1, 0.1, 100, "mean")),
         ("mean_a mean_b sd_a sd_b n_test metric", ("-4.1", "-5.2", 2, 2, 50, "mean"),
          (-4.1, -5.2, 2, 2, 50, "mean")),
+        ("mean_a mean_b sd_a sd_b n_test metric", ("81.0%", "80.0%", "10%", "0.5%", 100, "dice"),
+         ("0.810", "0.800", 0.1, 0.005, 100, "dice")),
+        ("mean_a mean_b sd_a sd_b n_test", ("81.0", "80.0", "10%", "0.5%", 100),
+         ("0.810", "0.800", 0.1, 0.005, 100)),
+        ("HD95_a HD95_b sd_a sd_b n_test", ("-4.1", "-5.2", 2, 2, 50),
+         ("-4.1", "-5.2", 2, 2, 50)),
         ("metric accuracy_a accuracy_b mean_a mean_b n_test",
          ("Accuracy", 0.9, 0.88, 0.81, 0.80, 500), ("accuracy", 0.9, 0.88, "", "", 500)),
     ],
 )  # fmt: skip
 def test_numbers_as_people_write_them(columns, row, plain) -> None:
     """``tests/data/wrong.json`` has the rows that are refused."""
-    found, same = (claims_table(frame_of([one], columns)).frame for one in (row, plain))
+    asked = {"mean_a": "HD95_a", "mean_b": "HD95_b"} if "HD95" in columns else {}
+    found, same = (
+        claims_table(frame_of([row], columns), **asked).frame,
+        claims_table(frame_of([plain], columns.replace("HD95", "mean"))).frame,
+    )
     assert found["p_false"].tolist() == same["p_false"].tolist()
 
 
@@ -118,8 +128,16 @@ def test_shares_of_all_claims(review: Path) -> None:
     assert (share_interval(0, 5)[0], share_interval(5, 5)[1]) == (0, 1)
     mean, low, high = (f"{found[name].sum():.1f}" for name in PROBABILITIES)
     said = table.content["finding"]
-    assert f"about {mean} are expected to be false ({low} to {high}, depending" in said
-    assert all(part in said for part in ("numbers support 2:", "not support 3;", " 3 depend on"))
+    assert f"Expected number of false claims: {mean} of 8 ({low} to {high}, depending" in said
+    parts = ("Supported at 0.05: 2;", "not supported: 3;", "what is not reported: 3.")
+    assert all(part in said for part in parts)
+
+
+def test_rows_that_repeat_another_are_pointed_out() -> None:
+    row = ("0.90", "0.88", 500)
+    assert claims_table(frame_of([row])).notes[1:] == []
+    found = claims_table(frame_of([row, ("0.85", "0.84", 500), row]))
+    assert found.notes[1:] == ["rows that repeat another, and count again: 1"]
 
 
 # Files

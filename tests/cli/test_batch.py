@@ -28,7 +28,7 @@ def best_skills(folder):
 
 
 def test_each_file_has_its_own_result_and_a_bad_one_does_not_stop_the_others(tmp_path, capsys):
-    bad, out, other = written(tmp_path, "x,y\nq,r\n", "bad.csv"), tmp_path / "o", tmp_path / "p"
+    bad, out, other = written(tmp_path, "x,z\nq,1\n", "bad.csv"), tmp_path / "o", tmp_path / "p"
     boards = [written(tmp_path, BOARD.format(i), f"b{i}.csv") for i in (1, 2)]
     given = ("batch", bad, *boards, "--n-test", 100, "--output-dir", out, "--json")
     code, printed, error = run(capsys, *given, "--save", tmp_path / "table.csv")

@@ -80,7 +80,7 @@ def test_files_in_and_out(capsys, folder):
     assert bs.read_result("a.nc")["posterior"]["skill"].sizes["classifier"] == 3
     code, out, error = run(capsys, "batch", "review.csv", "--save", "out.csv", "--save", "f.png")
     assert (code, error) == (0, "")
-    assert all(part in out for part in ("0.10 ", "Of 3 claims", "support 1:"))
+    assert all(part in out for part in ("0.10 ", "of 3 ", "Supported at 0.05: 1;"))
     rows = list(csv.DictReader((folder / "out.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["paper"] for row in rows] == ["Li, 2024", "Doe", "'=1+1"]
     assert rows[1]["verdict"] == "supported"

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from data.files import run
 
@@ -154,3 +155,14 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told):
     assert error[:-1].isprintable()
     monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
     assert ("Traceback" in run(capsys, *LAW)[2]) == ("this is a bug" in error)
+
+
+def test_an_anchor_that_contradicts_makes_every_command_exit_1(capsys, tmp_path):
+    """``score`` too, whose classifiers are judged alone."""
+    path, rng = tmp_path / "answers.csv", np.random.default_rng(0)
+    answers = (rng.random((300, 2)) < [0.70, 0.60]).astype(int)
+    np.savetxt(path, answers, delimiter=",", header="ref,model", comments="", fmt="%d")
+    for command in ("score", "board"):
+        code, out, error = run(capsys, command, path, "--known", "ref=0.95/14000")
+        assert (code, "known skills are far from the scores" in error) == (1, True)
+        assert out.startswith("Do not trust this result: known skills")

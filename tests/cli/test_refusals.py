@@ -77,7 +77,10 @@ board unread.csv --save x.nc | .html, .csv, .md, .tex, .json, .txt, .svg, .png, 
 board unread.csv --seed {2**63} | --seed
 {CLAIM} 0.9x 0.88 | in [0, 1] or in percent, got '0.9x'
 {CLAIM} 0.9 --level 0.05 | --accuracy takes 2 values, got 0.9 --level
-claim segmentation --mean 81 80 --sd 0.1 0.1 --n-test 9 | write all in percent, or all as shares
+claim segmentation --mean 81 80 --sd 0.1 0.1 --n-test 9 | write 10% or 0.1%
+claim segmentation --mean 81.0% 80.0% --sd 0.3 0.1 --n-test 9 | write 30% or 0.3%
+claim segmentation --mean 16 18 --sd 9 9 --n-test 9 | both with a minus sign where lower is better
+claim batch review.csv --lower-is-better | write means in FILE with a minus sign instead
 claim plan --mean 0.8 0.7 | write --gap G --sd A B
 board dice.csv | ± its SD over cases, or ± a standard error?
 claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B

@@ -3,6 +3,7 @@
 import gzip
 import json
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -50,13 +51,24 @@ def test_models_of_samples_are_joined_on_the_document(tmp_path) -> None:
         assert scores_of(found) == {"llama": [0, 1, 0, 1], "mistral": [1, 1, 1, 1]}
         assert found.tasks is None
         assert 'left out 5 of 9 items that some entries lack; "llama" has the fewest' in found.notes
-    assert read_outcomes(one, two, cluster="doc.passage").clusters == ("p0", "p0", "p1", "p1")
+    assert found.clusters == ("p0", "p0", "p1", "p1")
+    assert 'clusters from "doc.passage"' in found.notes[0]
     # text and number are the same document; a list is the older form of the file
     older = [sample(doc_id, i > 1) for i, doc_id in enumerate(("0", " 1 ", 2, 3))]
     packed = written(tmp_path, gzip.compress(one.read_bytes()), f"phi/{one.name}.gz")
     found = read_outcomes(one, written(tmp_path, older, f"gemma/{one.name}"), packed)
     assert found.names == ("llama", "gemma", "phi")
     assert found.values.T.tolist() == [[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 0, 1]]
+
+
+def test_long_passages_are_clusters_beside_tasks_without_any(tmp_path) -> None:
+    for model in "ab":
+        rows = [sample(i, i % 2, doc={"passage": f"{i // 2}{'text ' * 99}"}) for i in range(4)]
+        samples(tmp_path, model, "boolq", *rows)
+        samples(tmp_path, model, "arc", *(sample(i, 1, doc={"q": "x"}) for i in range(2)))
+    one, two, *passages = read_outcomes(tmp_path).clusters
+    assert [passages.count(name) for name in passages] == [2, 2, 2, 2]
+    assert (one, two) == ("(alone, arc, 0)", "(alone, arc, 1)")
 
 
 def test_tasks_and_times_in_names_of_files(tmp_path) -> None:
@@ -116,15 +128,17 @@ def test_one_of_several_metrics_and_filters_counts(tmp_path) -> None:
     rows = [sample(i, None, filter="strict", em=x) for i, x in enumerate((1, 0, 0))]
     rows += [sample(i, None, filter="flexible", em=x) for i, x in enumerate((1, 1, 0))]
     path = written(tmp_path, lines(*rows), "b.jsonl")
-    refused('metrics "em,strict", "em,flexible"; say which with metric=', read_outcomes, path)
+    refused('metrics "em,strict", "em,flexible"; choose with metric=', read_outcomes, path)
     assert scores_of(read_outcomes(path, metric="em,flexible")) == {"b": [1, 1, 0]}
     refused('no metric "f1"; there are "em,s', read_outcomes, path, metric="f1")
     rows = [sample(i, i % 2, acc_norm=1.0, perplexity=5.0 - i) for i in range(3)]
     path = written(tmp_path, lines(*rows), "a.jsonl")
     found = read_outcomes(path)
     assert scores_of(found) == {"a": [0, 1, 0]}
-    assert 'scores are "acc"; there are also "acc_norm", "perplexity"' in found.notes
-    refused('"perplexity" looks like losses', read_outcomes, path, metric="perplexity")
+    assert 'scores are "acc"; there are also "acc_norm"' in found.notes
+    for metric in ("perplexity", "acc+perplexity"):  # also as losses
+        refused('"acc_norm" .perplexities of samples are log', read_outcomes, path, metric=metric,
+                direction="lower")  # fmt: skip
     for task, more in (("arc", {"acc_norm": 1.0}), ("gsm", {"f1": 1.0})):
         samples(tmp_path / "m", "x", task, *(sample(i, 0.0, **more) for i in range(3)))
     both = read_outcomes(tmp_path / "m", metric="acc_norm+f1")
@@ -132,10 +146,23 @@ def test_one_of_several_metrics_and_filters_counts(tmp_path) -> None:
     left = read_outcomes(tmp_path / "m", metric="f1").notes  # arc has none
     assert 'scores are "acc", "f1"; there are also "acc_norm"' in left
     refused('no metric "em"', read_outcomes, tmp_path / "m", metric="acc_norm+em")
-    numbers = read_outcomes(path, metric="perplexity", direction="lower")
-    assert (numbers.metric, numbers.scores.tolist()) == ("mean", [-4])
     other = written(tmp_path, lines(*(sample(i, None, bleu=1) for i in range(3))), "c.jsonl")
     refused('"c" has no scores by "acc"', read_outcomes, path, other)
+
+
+def test_tasks_without_scores_of_items_are_left_out(tmp_path) -> None:
+    for model in "ab":
+        samples(tmp_path, model, "arc", *(sample(i, i % 2) for i in range(3)))
+        likelihoods = (sample(i, [-9.1, 7], word_perplexity=[-9.1, 7]) for i in range(2))
+        samples(tmp_path, model, "wikitext", *likelihoods)
+        samples(tmp_path, model, "lambada", *(sample(i, None, perplexity=-4.5) for i in range(2)))
+    found = read_outcomes(tmp_path)
+    assert found.n_items == 3
+    note = 'left out tasks that have no score per item: "lambada", "wikitext"'
+    assert note in found.notes
+    paths = tmp_path.rglob("*_wikitext_*"), tmp_path.rglob("*_lambada_*")
+    for files in map(list, paths):
+        refused("has no scores of items; results_.*whole texts", read_outcomes, *files)
 
 
 def results(folder, model: str, **more):
@@ -174,7 +201,8 @@ def test_results_say_in_which_direction_they_are_better(tmp_path) -> None:
         results(one, model, results={"wiki": lower}, **told)
         results(mixed, model, results={"wiki": lower, "gsm8k": {"alias": "x", "acc,none": 0.3}})
     assert read_tidy(one).lower_is_better
-    refused("lower is better in some tasks, higher in others", read_leaderboard, mixed)
+    for reader in (read_leaderboard, read_outcomes, partial(read_outcomes, direction="lower")):
+        refused("lower is better in some tasks, higher in others", reader, mixed)
     assert read_scores(mixed).lower_is_better.tolist() == [True, False]
     assert not read_tidy(mixed, leave_out=["wiki"]).lower_is_better
 

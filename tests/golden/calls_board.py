@@ -124,7 +124,7 @@ add_all("board", board, BOARDS)
 BOARDS["answers-missing"] = lambda: bs.Outcomes(  # which only claims and `score` take
     np.where(np.arange(480).reshape(120, 4) % 11 == 3, np.nan, answers().correct)
 )
-for _name, _ranks in {"joint": "joint", "stepwise": "confidence"}.items():
+for _name, _ranks in {"joint": "joint", "each": "each", "stepwise": "confidence"}.items():
     add(f"board/{_name}", lambda seed, ranks=_ranks: board(answers(), seed, ranks=ranks))
 SOTA = ("leaderboard-example", "answers-example", "exam-example", "partial", "own-errors", "auc")
 add_all("sota", sota, {name: BOARDS[name] for name in SOTA})
