@@ -317,9 +317,8 @@ class Leaderboard(BestScore):
             self._set(**of_sizes(sizes, self.scores, source if np.ptp(sizes) else GIVEN))
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
         self._set(rounding=rounding, count_bounds=bounds)
-        low, high = self.counts
-        right, n = (low + high) / 2, int(sizes[np.argmax(self.scores)])
-        if high - low > _WIDE * np.sqrt(right * (1 - right / n)):
+        (low, high), n = self.counts, int(sizes[np.argmax(self.scores)])
+        if high - low > _WIDE * np.sqrt(1 + n * self.maximum * (1 - self.maximum)):
             remarks += (
                 f"the best score, {self.maximum:.{printed.decimals}f}, stands for {low:,} to "
                 f"{high:,} correct answers of {n:,}: write all its digits, zeros too, or say that "

@@ -46,7 +46,7 @@ _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _AGAIN = 0.01, 2, 4, 2
 _AROUND = 0.7  # standard errors
-_EXAMPLE, _OFF = FieldScale(0.0, 1.0, -1.0, 0.5, 0.01), 0.01  # of the check of one's own shape
+_EXAMPLE = FieldScale(0.0, 1.0, -1.0, 0.5, 0.01)  # for the check of one's own shape
 NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
 
@@ -462,7 +462,7 @@ def family_of(family: str | SkillFamily) -> SkillFamily:
         )
     y, origin = np.linspace(-200.0, 200.0, 80_001), (np.zeros(1),) * family.dimension
     whole = np.trapezoid(np.exp(family.log_density(NUMPY, _EXAMPLE, origin, y)), y)
-    if not abs(whole - 1) < _OFF:
+    if not abs(whole - 1) < 0.01:
         raise InputError(f"exp(log_density) of {family.name} integrates to {whole:.3g}, not to 1")
     return family
 
