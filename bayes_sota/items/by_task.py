@@ -201,7 +201,7 @@ def compare_by_task(
     names = outcomes.names
     if outcomes.new != "items":
         about = f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}"
-        raise InputError(f"{about}: leave out --new, and give answers, not one number a task")
+        raise InputError(f"{about}: it needs several items of every task, and no --new")
     tasks, notes = tuple(outcomes.task_weights), list[str]()
     if len(tasks) < 2:
         columns = "a column task, subject or subset, or another by --column task=NAME"

@@ -318,7 +318,8 @@ def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]
     if data.anchors is None:
         return [], []
     notes = [
-        f"known skills show how easy these items are: {listed(data.anchors.names)}",
+        f"the difficulty of these items is estimated from known skills: "
+        f"{listed(data.anchors.names)}",
         "a small error that all known skills share cannot be detected",
     ]
     p, words = disagreement(data)
