@@ -186,7 +186,7 @@ def _read_learners(source: Any, reading: Mapping[str, Any]) -> Tidy:
 
 
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
-    """Scores with iteration and fold; parts that are numbered through are split."""
+    """Scores with iteration and fold; folds numbered across iterations are split into both."""
     labels: dict[str, Any] = tidy.labels
     parts = labels.get("fold", labels.get("unit"))
     repeats = labels.get("iteration", labels.get("run"))

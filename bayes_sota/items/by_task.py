@@ -146,7 +146,7 @@ class TaskComparison:
 
 
 def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
-    """The largest set of the most probable verdicts that all are true at once.
+    """The largest set of most probable verdicts that are jointly true with probability ``prob``.
 
     Parameters
     ----------
