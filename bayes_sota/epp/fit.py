@@ -310,7 +310,7 @@ def fit_epp(
     counts = count_matches(data, kind)
     unbeaten = unbeaten_players(counts.doubled_wins)
     if unbeaten is None and all_tied(data, kind):
-        raise InputError("all matches are ties: constant scores say nothing about skill")
+        raise InputError("all matches are ties, so no skills can be estimated")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))

@@ -172,13 +172,14 @@ def estimate(
     settings |= {name: chosen[name] for name in ("random_seed", "groups")}
     if whole:
         if method in ("abc", "nuts"):
-            fix = "give board.maximum_only() (--maximum and --classifiers)"
+            fix = "without FILE write --maximum S, --n-test N and --classifiers M"
+            fix += " (in Python give board.maximum_only())"
             fix += "; sample a whole board with bs.leaderboard.build_model" * (method == "nuts")
-            raise InputError(f'method "{method}" reads the best score alone', fix=fix)
-        refuse_unused("more than the maximum of one board", theta0)
+            raise InputError(f'method "{method}" uses the best score alone', fix=fix)
+        refuse_unused("whole boards", theta0)
         return *sample_board(boards[0], spec.priors, **settings), spec.priors
     if any(one.metric != "accuracy" for one in boards):
-        refuse_unused("scores other than accuracies, which have no theta0", theta0)
+        refuse_unused("scores that are not accuracies", theta0)
     settings |= theta0
     if method == "abc":
         from bayes_sota.maximum.sample_smc import sample_abc

@@ -144,7 +144,7 @@ def test_numbers_of_classifiers_and_submissions_are_known_a_range_or_a_prior():
     assert board().with_tries(7116) == board(n_classifiers=7116)
     for partial in (full(n_classifiers=10), full(n_classifiers=(4, 40)), full().with_tries(8)):
         assert partial.is_partial
-    refused("1 <= low < high, got 9:2", full, submissions=(9, 2))
+    refused("1 <= A < B, got 9:2", full, submissions=(9, 2))
     ranged = full(submissions=(1, 100)).submissions
     np.testing.assert_array_equal(ranged, [UniformTries(1, 100).nodes()[0]] * 4)
     assert full(submissions=[1, 2, 3, 4]).submissions.tolist() == [[1], [2], [3], [4]]

@@ -176,7 +176,7 @@ def test_every_law_is_a_law(arguments):
         ({"correlation": 0.5, "reference_count": 21}, "whole number from 0 to 20, got 21"),
         (
             {"skill": [0.7, 0.9], "n_classifiers": None, "correlation": 0.6},
-            r"0.6 is not feasible for .* skill 0.7 .*\[0, 0.5092\].*\[0.764151, 0.961538\]",
+            r"skill 0.7 cannot have correlation 0.6 .* at most 0.5091 .* from 0.7642 to 0.9615 ",
         ),
         ({"skill": LogitNormal(2.0, 0.1), "correlation": 0.6}, "cap_correlation=True"),
     ],
