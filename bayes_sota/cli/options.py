@@ -29,7 +29,7 @@ from bayes_sota.core.text import shown_path
 _IN_POINTS = re.compile(r"(.*[\d.])\s*(?:%|pts?|points?)")
 _COLUMN = (  # readers have the roles in data/words.toml
     "Column of a role (entry, unit, task, cluster, run, fold, iteration, label, score, "
-    "probability, n, se, submissions, public, private, winner, loser, tie, count, "
+    "probability, n, se, submissions, runs, public, private, winner, loser, tie, count, "
     "tournament, group, target); default by its name. May be repeated."
 )
 _DIRECTION = ["--lower-is-better/--higher-is-better", "direction"]

@@ -168,12 +168,11 @@ def _is_of_folds(tidy: Tidy) -> bool:
 
 def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     """Scores with missing answers as NaN, and whether they are right or wrong."""
-    value = tidy.value
+    value, runs = tidy.value, tidy.numbers.get("runs")
     if metric in _METRICS:
         return tidy, False
-    if "runs" in tidy.numbers:
-        fix = "write a row for every run, or leave the numbers out with {option}"
-        raise tidy.error("numbers of runs stand beside the scores", "leave_out", fix)
+    if runs is not None:
+        return _shares(tidy, runs), True
     known = value[~np.isnan(value)]
     answers = np.isin(known, (MISSING, 0, 1))
     if answers.all() and np.isin(known, (0, 1)).any():
@@ -187,14 +186,29 @@ def _checked(tidy: Tidy, metric: str | None) -> tuple[Tidy, bool]:
     return tidy, False
 
 
+def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
+    """Shares of correct answers, given shares or counts beside numbers of runs."""
+    shares = tidy.value / runs if np.nanmax(tidy.value) > 1 else tidy.value
+    is_count = np.abs(shares * runs % 1 - 0.5) >= 0.49  # but for rounding
+    is_right = (shares >= 0) & (shares <= 1) & (runs % 1 == 0) & is_count
+    wrong = np.flatnonzero(~(is_right | np.isnan(shares)))
+    if wrong.size:
+        row = wrong[0]
+        text = f"{tidy.texts[row]} is neither a number nor a share of correct answers"
+        problem = f"{text} in {runs[row]:g} runs"
+        raise tidy.error(problem, line=tidy.lines[row])
+    return replace(tidy, value=shares)
+
+
 def _averaged(tidy: Tidy) -> tuple[FloatArray, IntArray, list[str], list[str]]:
     """Mean over runs of each item and entry, NaN where there is none, and how many runs it has."""
     runs = [role for role in _RUNS if role in tidy.labels and role != tidy.unit]
     place, (items, names, *rest) = tidy.places(tidy.unit, "entry", *runs)
     cell = place // int(np.prod([len(of) for of in rest], dtype=np.int64))
     shape = len(items), len(names)
-    counts = np.bincount(cell, ~np.isnan(tidy.value), shape[0] * shape[1]).reshape(shape)
-    sums = np.bincount(cell, np.nan_to_num(tidy.value), counts.size).reshape(shape)
+    weight = tidy.numbers.get("runs", np.ones(len(tidy))) * ~np.isnan(tidy.value)
+    counts = np.bincount(cell, weight, shape[0] * shape[1]).reshape(shape)
+    sums = np.bincount(cell, weight * np.nan_to_num(tidy.value), counts.size).reshape(shape)
     means = np.divide(sums, counts, out=np.full(shape, np.nan), where=counts > 0)
     return means, counts.astype(np.int64), items, names
 

@@ -53,6 +53,8 @@ class ResponsesExample(NamedTuple):
     ----------
     test, held_out : Outcomes
         The same classifiers in the same order, on different items.
+    families : tuple of str
+        Kind of each classifier ("svm-rbf", "failed", ...), aligned with ``test.names``.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class ResponsesExample(NamedTuple):
 
     test: Outcomes
     held_out: Outcomes
+    families: tuple[str, ...]
 
 
 @cache
@@ -90,8 +93,8 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     >>> example = load_responses_example("digits")
     >>> example.test, example.held_out.n_items
     (<Outcomes 'digits-test': 250 items x 313 classifiers>, 1247)
-    >>> example.test.names[0]
-    'logistic/C=0.001'
+    >>> example.families[0], example.test.names[0]
+    ('logistic', 'logistic/C=0.001')
     """
     check_choice("name", name, ("digits",))
     answers = read_outcomes(_HERE / "digits_responses.csv.gz")
@@ -99,7 +102,8 @@ def load_responses_example(name: str = "digits") -> ResponsesExample:
     for part in ("test", "held-out"):  # an item is called part/number
         rows = [i for i, item in enumerate(answers.items) if item.startswith(f"{part}/")]
         parts.append(answers.subset(items=rows).copy_with(name=f"{name}-{part}"))
-    return ResponsesExample(*parts)
+    families = tuple(label.partition("/")[0] for label in answers.names)
+    return ResponsesExample(parts[0], parts[1], families)
 
 
 def write_examples(directory: str | Path) -> list[Path]:

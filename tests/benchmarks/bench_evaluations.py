@@ -1,8 +1,9 @@
 """Answers of 40 models to 40,000 items of 60 tasks in ten runs, read and answered; and ``score``.
 
 Run with ``uv run python tests/benchmarks/bench_evaluations.py`` (about a minute). The answers are
-written as a table with a column per model, of which each answer is that of most runs, and as an
-array in Python.
+written as a table with a row per model and item and its number of right runs (1,600,000 rows; a row
+per run would be more than the 2,000,000 that a file may have), as a table with a column per model
+of which each answer is that of most runs, and as an array in Python.
 """
 
 import time
@@ -29,11 +30,18 @@ def write(folder: Path) -> dict[str, list[str]]:
     rng = np.random.default_rng(0)
     right = rng.binomial(RUNS, chances(rng)).astype(np.int8)
     tasks = np.array([f"task {t:02}" for t in rng.integers(TASKS, size=ITEMS)])
-    models = [f"model {m}" for m in range(MODELS)]
+    items, models = np.arange(ITEMS), np.array([f"model {m}" for m in range(MODELS)])
+    row = np.repeat(np.arange(ITEMS), MODELS)
+    counted = pd.DataFrame(
+        {"model": np.tile(models, ITEMS), "task": tasks[row], "item": items[row], "runs": RUNS,
+         "right": right.ravel()}
+    )  # fmt: skip
+    counted.to_csv(folder / "counts.csv", index=False)
     single = pd.DataFrame((right > RUNS / 2).astype(np.int8), columns=models)
     single.insert(0, "task", tasks)
     single.to_csv(folder / "wide.csv", index_label="item")
-    return {"wide.csv": ["board", str(folder / "wide.csv"), "--quiet"]}
+    files = {name: str(folder / name) for name in ("counts.csv", "wide.csv")}
+    return {name: ["board", path, "--quiet"] for name, path in files.items()}
 
 
 def main() -> None:
