@@ -97,12 +97,12 @@ class Means(Claim):
         if self.sd_difference is not None:
             POSITIVE.check(self.sd_difference, "sd_difference")
             if not (self.sd is None and self.known is None):
-                problem = "{name} is enough: give it, or sd and correlation"
+                problem = "give {name} alone, or both SDs and the pairwise correlation"
                 raise InputError(problem, parameter="sd_difference")
         elif self.sd is not None:
             self._check_spreads(self.sd)
             if not any(self.sd):
-                raise InputError("standard deviations are 0: give those of the cases")
+                raise InputError("both standard deviations are 0: give the SDs over cases")
         elif self.bounds != (0.0, 1.0):
             problem = "give the standard deviations of both methods, or {name}"
             why = "they are imputed for metrics in [0, 1] only"

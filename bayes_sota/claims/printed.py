@@ -46,7 +46,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
     numbers = [parse_number(text.removesuffix("%")) for text in texts]
     if None in numbers:
         wrong = texts[numbers.index(None)]
-        raise InputError(f"each is a number in [0, 1] or in percent, got {wrong!r}")
+        raise InputError(f"scores are numbers in [0, 1] or in percent, got {wrong!r}")
     signed = [text.endswith("%") for text in texts]
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)

@@ -124,7 +124,7 @@ def report_gate(
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
     said, how = _said(row, content, of, both.unit, unit), "Computed exactly, without random numbers"
-    legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
+    legend = "This assumes that the pair was named before the scores were seen; else use --pairs."
     return answers_report(
         both, of, seed, content, [row], columns, said=said, how=how, legend=legend, reasons=doubts
     )

@@ -283,7 +283,7 @@ def report_pairs(
     order = np.argsort(-of.scores, kind="stable")
     first, second = (order[k] for k in np.triu_indices(len(order), 1))
     if first.size > _MOST_PAIRS:
-        raise InputError(f"{len(order):,} methods have too many pairs; name two of them")
+        raise InputError(f"{len(order):,} methods have too many pairs; name two with --pair A B")
     gains, rows = of.draws[:, first] - of.draws[:, second], []
     for a, b, gain, p in zip(first, second, gains.T, adjusted_chances(gains), strict=True):
         p_false = float(of.p_not_below[b] if a == of.winner else np.mean(gain <= 0))

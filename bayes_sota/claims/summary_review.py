@@ -223,7 +223,7 @@ def _judged(
         values = found["p_false"], *ends, assumption, verdict, claim.size(level)
         rows.append(dict(zip(RESULTS, values, strict=True)) | {"row": row + 1, "name": name})
     if problems:
-        unusable = f"{len(problems):,} of {counted(len(table), 'row')} cannot be used"
+        unusable = f"rows cannot be used ({len(problems):,} of {len(table):,})"
         fix = "correct or remove them"
         raise InputError(f"{unusable}: {'; '.join(problems[:3])}", where=table.where, fix=fix)
     notes = ["accuracies and Dice of 10 and more are read as percent"] * percent

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, RATIO, Range, check_choice, refuse_unused
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
@@ -146,11 +146,11 @@ class BestScore(Chosen):
         """The board itself; ``InputError`` if its scores do not identify what is needed."""
         alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.has_own_errors and not alone:
-            problem = "entries have their own errors; hidden ones and submissions have unknown ones"
-            fix = "give the whole board, and leave their number and submissions out"
-            raise InputError(problem, fix=f"{fix}, or give one error for all")
+            problem = "the errors of hidden entries, and of other submissions, are unknown"
+            fix = "leave out the numbers of classifiers and submissions, or give one error for all"
+            raise InputError(problem, fix=fix)
         if self.n_entries is None and self.metric == "score":
-            what = "the score, which has no scale without other scores,"
+            what = "a single score of this metric"
             checked_number(self.maximum, what, OPEN_SHARE)
             checked_number(self.standard_error, "standard_error", OPEN_SHARE)
         return self
@@ -265,8 +265,8 @@ class Leaderboard(BestScore):
         printed = parse_scores(listed, subjects=subjects, **how)
         tries = m if self.n_classifiers is None else self.n_classifiers
         if tries == m == 1:
-            problem = "one entry has no rival: bayes-sota score --right K --n-test N judges it"
-            raise InputError(problem)
+            fix = "bayes-sota score --right K --n-test N estimates its skill"
+            raise InputError("there is only one entry", fix=fix)
         self._set(
             scores=-printed.values if self.lower_is_better else printed.values,
             names=names,
@@ -303,7 +303,9 @@ class Leaderboard(BestScore):
                 raise InputError(problem, parameter="n_test", fix="give {option}")
             n_test = fit.n_test
             self._set(n_test_source=INFERRED)
-        sizes = checked_numbers(n_test, names, "n_test")
+        missing = "give {option}, or infer where scores have enough digits"
+        with located("", missing * (n_test is None and len(names) > 1)):
+            sizes = checked_numbers(n_test, names, "n_test")
         self._set(n_test=int(sizes[0]))
         if np.ndim(n_test):
             source = "median of the leading entries, whose numbers differ"

@@ -181,7 +181,7 @@ def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
     losses = list(dict.fromkeys(name for name in names if words.is_loss(name)))
     if losses:
         problem = f"{listed(losses)} look{'s' * (len(losses) == 1)} like losses (lower is better)"
-        others = "; it then holds for all, or leave them out" * (len(losses) < len(names))
+        others = "; the direction applies to all metrics" * (len(losses) < len(names))
         raise tidy.error(problem, "direction", "give {option}" + others)
     return False
 

@@ -176,7 +176,7 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
         return parts[0]
     kinds = sorted({of.layout for of in parts})
     if len(kinds) > 1 and {"board", "pair", "battles"} & set(kinds):
-        raise InputError(f"files of one kind can be joined, got {listed(kinds)}")
+        raise InputError(f"only files of one kind can be joined; these hold {listed(kinds)}")
     return replace(
         parts[0],
         value=np.concatenate([of.value for of in parts]),
@@ -247,9 +247,9 @@ def melt(table: Table, layout: Layout) -> Tidy:
         numbers["se"] = errors
         notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
         if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
-            what = f"is {quoted(cases[0])} ± its SD over cases, or ± a standard error?"
-            fix = "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare "
-            fix += "two by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
+            what = f"{quoted(cases[0])} has ± numbers that may be SDs over cases or standard errors"
+            fix = "write standard errors (SD / sqrt(n) of n cases) in a column se, or compare two "
+            fix += "by SDs: bayes-sota claim segmentation --mean A B --sd SD SD --n-test N"
             raise table.error(what, fix=fix)
     tidy = Tidy(
         layout=layout.kind,

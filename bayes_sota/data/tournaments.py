@@ -281,7 +281,7 @@ def read_scores(
     tidy = read_tidy(source, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
-    with located(tidy.where, tidy.sentence.rstrip(".")):
+    with located(tidy.where, "this file was read as " + tidy.sentence[6:].rstrip(".")):
         if "tournament" not in tidy.labels:
             return _tournament(tidy, scheme)
         names, codes = tidy.names("tournament")
@@ -318,8 +318,8 @@ def _matches(tidy: Tidy) -> Matches:
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
     if not is_right.all():
         row = is_right.argmin()
-        problem = f"numbers of battles are whole, not shares, and at most {_MOST_BATTLES:,} in all"
-        raise InputError(f"{problem}; got {number[row]:g}", line=tidy.lines[row])
+        problem = f"numbers of battles must be whole and at most {_MOST_BATTLES:,} in all"
+        raise InputError(f"{problem}, got {number[row]:g}", line=tidy.lines[row])
     played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
     return Matches(
         played.labels["entry"],
