@@ -78,7 +78,7 @@ def answers_report(
 
 
 def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
-    """Observed difference, and mean, sd and interval of draws."""
+    """Observed difference, and mean, SD and interval of its draws."""
     found = summarize_draws(draws, ci_prob)
     return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
 

@@ -49,7 +49,7 @@ _WORDS = {  # of columns; of several the first in a list counts
 CLAIM_ROLES = dict(zip(_WORDS, _WORDS, strict=True)) | {"n": "n_test", "entry": "name"}
 """Roles that a user may give a column, and what they are called here."""
 _METRICS = ("accuracy", "dice", "mean")
-_OTHERS = "call shares of right items accuracy_a and accuracy_b, means of cases mean_a and mean_b"
+_OTHERS = "name accuracies accuracy_a and accuracy_b, and means over cases mean_a and mean_b"
 _IMPUTED = ", standard deviations imputed from the means"
 
 

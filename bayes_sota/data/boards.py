@@ -158,7 +158,7 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
 
 
 def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores of complete entries in each task, (m, T), with the numbers beside them."""
+    """Scores of the entries that have one in every task, (m, T), and the numbers beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is not a leaderboard: rows are neither entries nor scores of entries in tasks"
         raise tidy.error(problem, "score", "name the column of the scores of entries with {option}")

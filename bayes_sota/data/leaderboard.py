@@ -23,7 +23,7 @@ Averaged = Literal["items", "tasks", "weights"]
 GIVEN, INFERRED = "given", "inferred from the scores"
 _USED = {"n_positive": "auc", "spread_ratio": "auc"}
 _USED |= {"standard_error": "accuracy, score", "lower_is_better": "score"}
-"""Metrics that an option is for."""
+"""Metrics to which each option applies."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -199,8 +199,8 @@ class Leaderboard(BestScore):
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
         How scores were cut: rounded, floored (as Kaggle does), or not at all.
-        "auto" takes nearest, and floor where only so more scores are possible; "kaggle" the other
-        way round.
+        "auto" takes nearest, or floor where more scores are possible with it; "kaggle" prefers
+        floor.
     percent : bool, optional
         Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
     name : str
@@ -217,9 +217,9 @@ class Leaderboard(BestScore):
     count_bounds : (m, 2) array of int, or None
         Smallest and largest number of correct answers that prints as each accuracy.
     n_test : int
-        That of the typical leading entry if they differ; None possible for the metric "score".
+        That of the typical leading entry if they differ; may be None for the metric "score".
     n_test_source : str
-        "given", "inferred from the scores", or what else it is.
+        "given", "inferred from the scores", or where else it comes from.
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
@@ -229,10 +229,10 @@ class Leaderboard(BestScore):
         Equally likely numbers behind each entry: one where all are known. None for one each.
     tasks, averaging, n_items, task_influence, new
         For averages (``average_tasks``): names of the tasks; what counts the same ("items", "tasks"
-        or "weights"); items of all tasks, of the typical entry; what each task adds to the errors
-        on new tasks, (T, m); whether errors are those of new "items" or "tasks".
+        or "weights"); items of all tasks, of the typical entry; contribution of each task to the
+        errors on new tasks, (T, m); whether errors are those of new "items" or "tasks".
     names, n_positive, spread_ratio, rounding, metric, standard_error, lower_is_better, name, notes
-        As given or found; ``notes`` with those of the constructor.
+        As given or found; the constructor adds to ``notes``.
     decimals : int or None
         Digits of the scores; None for the metric "score".
 

@@ -67,7 +67,7 @@ def rows_of_log(
         Lines of JSON lines, else empty.
     path : Path
     name : str
-        What the model is called where nothing else says it.
+        Name of the model where nothing else gives it.
     """
     samples = value if isinstance(value, list) else [value]
     first = samples[0] if samples and isinstance(samples[0], dict) else {}

@@ -59,8 +59,8 @@ class Outcomes(Observed):
     names, items : sequence of str, optional
         Name of each classifier and item, each once. Default: the columns of a frame, or "1", ...
     clusters, tasks : sequence of str, optional
-        What each item belongs to: a document, a patient, a family of near-duplicates, of which
-        items are not independent; a subject or benchmark, for accuracies and means.
+        What each item belongs to: a document, a patient or a family of near-duplicates, whose
+        items depend on each other; a subject or benchmark, for accuracies and means.
     average : {"items", "tasks"} or mapping of str to float, optional
         Which units have equal weight: items or tasks (default); or tasks with these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional

@@ -115,7 +115,7 @@ def _without(tidy: Tidy, names: Sequence[str]) -> Tidy:
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:
-    """Table without rows whose whole name is a word like "average"."""
+    """Table without summary rows, which are called "average" or the like."""
     dropped: dict[int, str] = {}
     for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))

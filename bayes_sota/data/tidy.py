@@ -54,7 +54,7 @@ class Tidy(Source):
     asked : frozenset of str
         Roles whose columns a user named.
     are_losses : bool or None
-        Whether lower is better; None where it is in some rounds only.
+        Whether lower is better; None if it is in some rounds only.
     is_competition : bool
         Whether the table is a download of a competition.
     score : str
@@ -86,7 +86,7 @@ class Tidy(Source):
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether scores are losses, for all of them; an error where only some are."""
+        """Whether all scores are losses; an error if only some are."""
         if self.are_losses is None:
             problem = "lower is better in some tasks, higher in others"
             raise self.error(problem, "leave_out", "leave out one kind with {option}")

@@ -87,8 +87,8 @@ class ScoreTable(Tournament):
     Parameters
     ----------
     scores : array-like, shape (n_rounds, n_players)
-        NaN where a player has no score in a round. A data frame brings the players'
-        names, a pandas index the rounds'.
+        NaN where a player has no score in a round. The columns of a data frame name
+        the players, a pandas index the rounds.
     players, rounds : sequence of str, optional
     lower_is_better : bool or sequence of bool
         For all rounds, or for each.
@@ -242,7 +242,7 @@ def read_scores(
         "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
     players : {"rows", "columns"}, optional
         Where the players of a wide table are; the first column of text then names the rows.
-        Default: by the names of columns.
+        Default: inferred from the names of columns.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
         Default: "model/cv" where rounds are folds or splits, else "model/task".
     **reading

@@ -59,19 +59,19 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 {LAW} --uniform 0.9 0.5 | low < high
 {AUCS} | an AUC needs --theta and --n-positive
 {AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1
-sota teams.csv | --n-test is missing: it must be a whole number from 1 to 1,000,000,000; give --n-test N, or infer
+sota teams.csv | 000; give --n-test N, or infer where
 sota --maximum 31 --metric score --classifiers 9 --standard-error 1 | a single score of this metric
-board averages.csv | the number of items of every task is missing; give --n-test N; an average on new
-board averages.csv --n-test 5,6,7 | --n-test has 3 numbers: give one for all, one for each of 2 tasks
+board averages.csv | items of every task is missing; give --n-test N; an average
+board averages.csv --n-test 5,6,7 | --n-test has 3 numbers: give one for all
 board averages.csv --n-test law:50 | --n-test needs a number for every task: "art" is missing
-board teams.csv --n-test 1,000 | --n-test has 2 values for 20 scores; give one, or one each (1000, not
+board teams.csv --n-test 1,000 | values for 20 scores; give one, or one each (1000, not
 board sets.csv --n-test 50 | leave it out with --leave-out 'data set'
 board outputs.csv --average tasks | --average needs the task of every item; name its column
 board one.csv --new runs | on new runs: every item needs 2 runs, some have 1
 board rounds.csv --new runs | numbers such as Dice have no runs
 claim responses disjoint.csv | 2 items that all 2 classifiers answered are needed, got 0
 paired teams.csv | name them with --column public=A --column private=B
-claim segmentation --mean .8 .7 --n-test 9 --sd .1 .1 --sd-difference .1 | give --sd-difference alone
+claim segmentation --mean .8 .7 --n-test 9 --sd .1 .1 --sd-difference .1 | alone, or both SDs
 sota teams.csv --n-test many | --n-test takes a whole number or infer, got "many"
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
