@@ -45,6 +45,7 @@ from bayes_sota.claims.claim import (
     congruence_of_odds_ratio,
     gauss,
 )
+from bayes_sota.core.arguments import SHARE
 from bayes_sota.core.types import FloatArray
 
 OUTCOMES = ("both", "only_a", "only_b", "none")
@@ -66,7 +67,8 @@ def false_claim_probability(
     ----------
     accuracy_a, accuracy_b : array_like
         Reported accuracies of the winner and of the other, in [0, 1]; broadcast. Counts need not
-        be whole: reported accuracies are rounded.
+        be whole. They are taken as exact: the command line includes what rounding leaves open, as
+        ``report_claim(claim, printed=("0.90", "0.88"))`` does.
     n_test : array_like of int
         Number of test items.
     congruence : array_like, "min", "max", "independent" or None
@@ -145,6 +147,8 @@ class Accuracies(Claim):
 
     def __post_init__(self) -> None:
         false_claim_probability(self.a, self.b, self.n, self.known)  # checks
+        SHARE.check(self.a, "a")  # text of a number is refused here, not by what computes with it
+        SHARE.check(self.b, "b")
 
     @property
     def ends(self) -> tuple[float, float]:

@@ -16,7 +16,7 @@ _MATCHES = ["same-round", "all-rounds"]
 _OF_ROUNDS = "Compare scores within a round, or of any two rounds that are replicates."
 _PAIRS = "The figure shows which pairs differ, adjusted for their number (critical differences)."
 _PENALTY = "Add this many rounds of ties, so that all estimates are finite (usually 0.5)."
-_FRACTION = "Rounds are splits of one data set that each test this share of it: they overlap."
+_FRACTION = "Rounds are random splits of one data set with test sets of this share: they overlap."
 _PLAN = (
     "Rounds needed for standard errors of SE (0.2 is 5 points of the probability of "
     "winning), to distinguish neighbours, and to find the best."

@@ -45,7 +45,7 @@ EVERYWHERE = (*READING, "prob", "seed", *_DELIVERED)
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """Numbers of a range; others than whole ones may be written in percent or points."""
+    """Numbers in a range; those that need not be whole may be in percent or points."""
 
     name = "number"
 

@@ -25,11 +25,13 @@ class Range:
     open_low: bool = False
     open_high: bool = False
     whole: bool = False
+    percent: bool = True  # may be meant where a number is above 1
 
     def __str__(self) -> str:
         """The range in words; ends that no real input reaches are left out."""
         tiny = 0 < self.low < 1 / _HUGE
-        low, high = (f"{x:,.15g}" for x in (0 if tiny else self.low, self.high))
+        form = "{:,}" if self.whole else "{:,.15g}"
+        low, high = (form.format(x) for x in (0 if tiny else self.low, self.high))
         kind = "a whole number" if self.whole else "a number"
         first = f" above {low}" if self.open_low or tiny else f" of at least {low}"
         if self.high >= _HUGE:
@@ -52,15 +54,16 @@ class Range:
 
     def refusal(self, name: str, shown: object, number: Any) -> InputError:
         """Error with name, range and value; a share in percent is the usual mistake."""
-        percent = not self.whole and self.high <= 1 and isinstance(number, float | int)
-        hint = f"; in percent? then write {number / 100:g}" if percent and 1 < number <= 100 else ""
+        is_share = self.percent and not self.whole and self.high <= 1
+        percent = is_share and isinstance(number, float | int) and 1 < number <= 100
+        hint = f"; in percent? then write {number / 100:g}" if percent else ""
         problem = f"{{name}} must be {self}, got {plain_text(shown, 40)}{hint}"
         return InputError(problem, parameter=name)
 
 
 ASSURANCE = Range(0.5, 0.999999, open_low=True)  # and power
 CLASSES = Range(2, 10**9, whole=True)
-CORRELATION = Range(0, 1, open_high=True)  # rho
+CORRELATION = Range(0, 1, open_high=True, percent=False)  # rho
 COUNT = Range(1, 10**9, whole=True)  # items, classifiers
 COUNT_OR_NONE = Range(0, 10**9, whole=True)  # correct answers
 DRAWS = Range(1, 2_000_000, whole=True)
@@ -70,7 +73,7 @@ LEVEL = Range(1e-9, 0.5, open_high=True)
 NOT_NEGATIVE = Range(0, 1e100)
 NUMBER = Range(-1e100, 1e100)  # with a finite square
 OPEN_SHARE = Range(0, 1, open_low=True, open_high=True)
-PAIRWISE = Range(-1, 1)
+PAIRWISE = Range(-1, 1, percent=False)
 POSITIVE = Range(1e-100, 1e100)
 PROCESSES = Range(1, 1024, whole=True)
 RATIO = Range(0.02, 50)  # of spreads of scores

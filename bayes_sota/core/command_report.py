@@ -80,7 +80,7 @@ def save_report(
     """
     path = Path(path)
     check_choice("the ending of a page's name", path.suffix.lower(), (".html",))
-    check_kind(report, Report, "a function such as bs.board_table")
+    check_kind(report, Report, "bs.board_table(board) or bs.leaderboard.report_sota(board)")
     write_text(report_page(report, figure, about, arguments), path)
 
 

@@ -26,10 +26,7 @@ _SPELLINGS = {
     "metric": ('metric="NAME"', "--metric NAME"),
     "rows": ('entry="NAME" or unit="NAME"', "--column entry=NAME or --column unit=NAME"),
     "folds": ("folds=K", "--folds K"),
-    "parts": (
-        'iteration="NAME" and fold="NAME", or folds=K where rows are in order',
-        "--column iteration=NAME and --column fold=NAME, or --folds K where rows are in order",
-    ),
+    "parts": ('iteration="NAME" and fold="NAME"', "--column iteration=NAME and --column fold=NAME"),
     "penalty": ("penalty=0.5", "--penalty 0.5"),
 }
 # Options that are not called as their parameters are.

@@ -252,8 +252,8 @@ class Parameters:
     """Parameters behind draws: which family, at which node, with which coordinates.
 
     The families are one model in the product space of Carlin & Chib (1995, doi
-    10.1111/j.2517-6161.1995.tb02042.x): a draw has a family and all coordinates, those that its
-    family does not use from their prior, N(0, 1).
+    10.1111/j.2517-6161.1995.tb02042.x): a draw has a family and all coordinates; those that its
+    family does not use come from their prior, N(0, 1).
 
     Attributes
     ----------

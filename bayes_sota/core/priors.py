@@ -250,7 +250,7 @@ class UniformTries(TriesPrior):
     def __post_init__(self) -> None:
         """Check 1 <= low < high."""
         holds = 1 <= self.low < self.high
-        _require(holds, f"a range needs 1 <= low < high, got {self.low}:{self.high}")
+        _require(holds, f"a range A:B needs 1 <= A < B, got {self.low}:{self.high}")
 
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Log-linear between the ends."""

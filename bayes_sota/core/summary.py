@@ -218,8 +218,9 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``ok``, ``reasons``, and for dependent draws ``r_hat`` and ``ess_bulk`` of theta_sota, of
-        the difference where a result is about a claim, or of the skills of a tournament.
+        ``ok``, ``reasons``, and for dependent draws the largest ``r_hat`` and the least
+        ``ess_bulk`` of theta_sota (of the difference where a result is about a claim, of the
+        skills of a tournament) and of all variables that were sampled.
     """
     drawn = dataset_of(tree, "posterior")
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
@@ -230,16 +231,18 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     elif not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
-        checked = drawn[[name]]
-        result["r_hat"] = float(np.max(az.rhat(checked)[name].values))
-        result["ess_bulk"] = float(np.min(az.ess(checked)[name].values))
-        if not result["r_hat"] <= _R_HAT:  # of one chain there is none
-            reasons.append(f"r_hat of {name} is {result['r_hat']:.3f}, above {_R_HAT}")
-        if not result["ess_bulk"] >= _ESS:
-            reasons.append(f"bulk ESS of {name} is {result['ess_bulk']:.0f}, below {_ESS:.0f}")
-    for name in ("log_evidence", "epsilon", "effective_points", "divergences"):
-        if name in tree.attrs:
-            result[name] = tree.attrs[name]
+        sampled = [n for n in dataset_of(tree, "log_prior") if n in drawn and n != name]
+        checked = drawn[[name, *sampled]]
+        r_hats, sizes = az.rhat(checked).max(skipna=False), az.ess(checked).min(skipna=False)
+        result["r_hat"] = float(np.max(r_hats.to_array().values))
+        result["ess_bulk"] = float(np.min(sizes.to_array().values))
+        for of in checked:
+            if not r_hats[of] <= _R_HAT:  # of one chain there is none
+                reasons.append(f"r_hat of {of} is {float(r_hats[of]):.3f}, above {_R_HAT}")
+            if not sizes[of] >= _ESS:
+                reasons.append(f"bulk ESS of {of} is {float(sizes[of]):.0f}, below {_ESS:.0f}")
+    stated = ("log_evidence", "epsilon", "effective_points", "divergences")
+    result |= {name: tree.attrs[name] for name in stated if name in tree.attrs}
     return {"ok": not reasons, "reasons": reasons, **result}
 
 
@@ -344,7 +347,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
     for group in _DRAWN:
         if name in dataset_of(tree, group):
             return tree.children[group]
-    raise InputError(f"the result has no variable {name!r}")
+    raise InputError(f"no variable {name!r}; complete a trace first: bs.leaderboard.complete, ...")
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:

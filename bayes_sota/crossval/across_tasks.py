@@ -240,7 +240,7 @@ def fold_bias(runs: Sequence[FoldScores]) -> dict[str, dict[str, SimpleNamespace
     """
     folds = [one.folds for one in runs]
     if len(set(folds)) < 2 or len({(one.learners, one.tasks) for one in runs}) > 1:
-        raise InputError("runs need at least 2 numbers of folds, and the same learners and data")
+        raise InputError("runs that differ in the number of folds alone are needed")
     states, names = [steady_state(one) for one in runs], [f"{k} folds" for k in folds]
     both = {"canonical": [one.canonical for one in states], "steady": [one.mean for one in states]}
     return {

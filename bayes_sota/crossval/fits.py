@@ -106,7 +106,7 @@ class Study:
             raise InputError(f"X is (items, attributes) and y one label per item, got {shapes}")
         if not callable(self.scoring) and self.scoring not in get_scorer_names():
             near = nearest(self.scoring, get_scorer_names(), 1)
-            raise InputError(f"there is no score {quoted(self.scoring)}{near}")
+            raise InputError(f"scikit-learn has no score {quoted(self.scoring)}{near}")
         missing = np.flatnonzero(pd.isna(self.labels))
         if missing.size:
             problem = f"the label of item {missing[0] + 1:,} is missing"

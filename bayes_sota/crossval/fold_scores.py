@@ -186,7 +186,7 @@ def _read_learners(source: Any, reading: Mapping[str, Any]) -> Tidy:
 
 
 def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
-    """Scores with iteration and fold; parts that are numbered through are split."""
+    """Scores with iteration and fold; folds numbered across iterations are split into both."""
     labels: dict[str, Any] = tidy.labels
     parts = labels.get("fold", labels.get("unit"))
     repeats = labels.get("iteration", labels.get("run"))
@@ -195,11 +195,13 @@ def _with_parts(tidy: Tidy, k: int | None) -> Tidy:
         return replace(tidy, labels=labels | {"iteration": repeats, "fold": folds})
     if parts is None or ("fold" not in labels and k is None):
         problem = "no column names the iterations or the folds"
-        raise InputError(problem, parameter="parts", fix="say which with {option}")
+        in_order = ", or give --folds K (in Python folds=K) where each row is one fold, in order"
+        fix = "say which with {option}" + in_order * (tidy.layout == "wide")
+        raise InputError(problem, parameter="parts", fix=fix)
     names, codes = replace(tidy, labels={"fold": parts}).names("fold")
     numbers, k = np.argsort(_order(names))[codes], k or len(names)
     if len(names) % k:
-        problem = f"{len(names)} folds are no whole number of iterations of {k} folds"
+        problem = f"{len(names)} folds are not a whole number of iterations of {k} folds"
         raise InputError(problem, parameter="folds", fix="give {option}")
     return replace(tidy, labels=labels | {"iteration": numbers // k, "fold": numbers % k})
 

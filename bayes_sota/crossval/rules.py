@@ -107,7 +107,7 @@ def spearman(threshold: float = 1 - 1e-4) -> Rule:
     the strictness costs three times the iterations. It looks at no score. The source recommends
     1 - 1e-4; 1 - 1e-3 stops early, and 1 - 1e-5 may not stop.
     """
-    least = Range(0.9, 1.0).check(threshold, "threshold") - 1e-14
+    least = Range(0.9, 1.0, percent=False).check(threshold, "threshold") - 1e-14
     name = f"Spearman {threshold:.8g}"
     return Rule(name, threshold, 2, lambda runs: runs.correlations >= least)
 
@@ -121,7 +121,7 @@ def kolmogorov_smirnov(threshold: float = 0.2) -> Rule:
     takes at least :math:`2 \lfloor 1/t \rfloor + 1` iterations: 21 for .1 and 11 for .2. Where
     scores tie it may hold sooner.
     """
-    t = Range(1e-6, 1.0).check(threshold, "threshold")
+    t = Range(1e-6, 1.0, percent=False).check(threshold, "threshold")
     name, least = f"Kolmogorov-Smirnov {t:g}", 2 * int(1 / t) + 1
     return Rule(name, t, least, lambda runs: _distances(runs) < t)
 

@@ -161,7 +161,7 @@ def repeated_cross_validation(
     scoring : str or callable
         A score of scikit-learn by its name, or ``scorer(estimator, X, y)``; larger is better. Of
         more than two classes such as "roc_auc_ovr" (mean AUROC of each class against the rest),
-        "accuracy", "balanced_accuracy"; of classes of very different size "balanced_accuracy" or
+        "accuracy", "balanced_accuracy"; for unbalanced classes "balanced_accuracy" or
         "average_precision".
     iterations : int
         The number of partitions, with another rule than "fixed" the most.

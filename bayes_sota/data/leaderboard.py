@@ -21,6 +21,7 @@ from bayes_sota.data.sizes import find_rounding, infer_n_test, of_errors, of_siz
 Metric = Literal["accuracy", "auc", "score"]
 Averaged = Literal["items", "tasks", "weights"]
 GIVEN, INFERRED = "given", "inferred from the scores"
+_WIDE = 3.0  # standard errors of a score: counts that differ by more deserve a note
 _USED = {"n_positive": "auc", "spread_ratio": "auc"}
 _USED |= {"standard_error": "accuracy, score", "lower_is_better": "score"}
 """Metrics to which each option applies."""
@@ -35,7 +36,8 @@ class BestScore(Chosen):
     maximum : float, str or Decimal
         Best score, in (0, 1) where it is not an accuracy; an accuracy or an AUC that has a
         percent sign or is at least 10 is in percent, which ``notes`` say. A string keeps its
-        digits: "0.9110" has four decimals.
+        digits: "0.9110" has four decimals. A float drops zeros at its end: write "0.900", or
+        ``rounding="exact"``, for 1,350 / 1,500, because 0.9 is anything from 0.85 to 0.95.
     n_test : int
         Number of test items; not needed for the metric "score".
     n_classifiers : int, (int, int) or TriesPrior
@@ -170,7 +172,10 @@ class Leaderboard(BestScore):
     Parameters
     ----------
     scores : (m,) sequence of float, str or Decimal, array or Series
-        Observed scores. Strings keep their digits: "0.9110" has four.
+        Observed scores. Strings keep their digits: "0.9110" has four. Floats drop zeros at their
+        ends, which does not matter where another score has as many digits as were printed; else
+        write strings, or ``rounding="exact"``. Text that labels a Series or a DataArray gives the
+        names.
     n_test : int, "infer" or (m,) sequence of int
         Number of test items; "infer" takes the one that the scores identify (``infer_n_test``).
         One for each entry where accuracies come from different items. None is allowed for the
@@ -257,9 +262,11 @@ class Leaderboard(BestScore):
         check_choice("metric", self.metric, Metric)
         unused = {of: vars(self)[of] for of, metrics in _USED.items() if self.metric not in metrics}
         refuse_unused(f'metric "{self.metric}"', unused)
-        listed, bounded = list(self.scores), self.metric != "score"
+        given = self.scores.to_pandas() if hasattr(self.scores, "coords") else self.scores
+        listed, bounded = list(given), self.metric != "score"
         m = len(listed)
-        names = entry_names(self.names, m)
+        labels = printed_scores.labels_of(given) if self.names is None else self.names
+        names = entry_names(labels, m)
         subjects = [f"the score of {quoted(name)}" for name in names]
         how: Any = {"rounding": self.rounding, "percent": percent, "bounded": bounded}
         printed = parse_scores(listed, subjects=subjects, **how)
@@ -311,7 +318,15 @@ class Leaderboard(BestScore):
             source = "median of the leading entries, whose numbers differ"
             self._set(**of_sizes(sizes, self.scores, source if np.ptp(sizes) else GIVEN))
         rounding, bounds, remarks = find_rounding(printed, sizes, names)
-        self._set(rounding=rounding, count_bounds=bounds, notes=(*self.notes, *remarks))
+        self._set(rounding=rounding, count_bounds=bounds)
+        (low, high), n = self.counts, int(sizes[np.argmax(self.scores)])
+        if high - low > _WIDE * np.sqrt(1 + n * self.maximum * (1 - self.maximum)):
+            remarks += (
+                f"the best score, {self.maximum:.{printed.decimals}f}, stands for {low:,} to "
+                f"{high:,} correct answers of {n:,}: write all its digits, zeros too, or say that "
+                'the rounding is "exact"',
+            )
+        self._set(notes=(*self.notes, *remarks))
 
     def _set_classes(self) -> None:
         """Items of both classes behind AUCs, of which the best is one."""

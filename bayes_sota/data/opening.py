@@ -80,7 +80,8 @@ def _opened(source: Any) -> Table:
         return source
     is_path = isinstance(source, str | PathLike)
     if not (is_path or is_frame(source)):
-        raise InputError(f"paths and data frames are read, got {type(source).__name__}")
+        kind = type(source).__name__
+        raise InputError(f"paths and data frames are read, not {kind}; bs.Leaderboard takes scores")
     where = str(source) if is_path else "the data frame"
     try:
         if is_path:

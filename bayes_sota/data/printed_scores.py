@@ -112,6 +112,13 @@ def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range
         return np.array([checked_number(value, of, allowed) for value, of in pairs])
 
 
+def labels_of(values: Any) -> list[Any] | None:
+    """Text that labels the values of a Series, if any; numbers are no names."""
+    labels: Any = getattr(values, "index", None)  # of a list a method
+    are_names = getattr(labels, "is_unique", False) and labels.dtype.kind not in "iuf"
+    return list(labels) if are_names else None
+
+
 def check_scores(scores: FloatArray, axes: Mapping[str, Sequence[Any]], needed: int = 1) -> None:
     """Raise ``InputError`` on the first score that is infinite or too large, or where none is.
 

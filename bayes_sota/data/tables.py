@@ -269,7 +269,7 @@ type _Names = list[str] | None
 
 
 def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Names]:
-    """Numbers of a frame, an array or nested sequences, with a frame's names.
+    """Numbers of a frame, an array or nested sequences, with the names of a frame or DataArray.
 
     Returns
     -------
@@ -284,6 +284,8 @@ def labelled_matrix(values: Any, meaning: str) -> tuple[FloatArray, _Names, _Nam
         Text, rows of several lengths, or not two dimensions; it begins with ``meaning``.
     """
     columns = rows = None
+    if hasattr(values, "coords") and values.ndim == 2:
+        values = values.to_pandas()
     try:
         if is_frame(values):
             import narwhals as nw

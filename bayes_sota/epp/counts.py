@@ -263,8 +263,8 @@ def infinite_estimates(
     return InfiniteEstimateError(
         f"{what}, so that some differences of skill have no finite estimate",
         parameter="penalty",
-        fix="{option} (half a round of ties) gives finite ones, and so does the Bayesian model "
-        "(--bayes, sample_epp)",
+        fix="{option} (half a round of ties) or --bayes (in Python sample_epp) gives finite ones"
+        + ", but the data do not compare these groups" * (not met),
     )
 
 
@@ -311,5 +311,5 @@ def two_players(players: Sequence[str], a: str, b: str) -> tuple[int, int]:
         if player not in players:
             raise InputError(f"there is no player {player!r}{nearest(player, players)}")
     if a == b:
-        raise InputError(f"two players are compared, got {a!r} twice")
+        raise InputError(f"a comparison needs two different players, got {a!r} twice")
     return list(players).index(a), list(players).index(b)

@@ -310,7 +310,7 @@ def fit_epp(
     counts = count_matches(data, kind)
     unbeaten = unbeaten_players(counts.doubled_wins)
     if unbeaten is None and all_tied(data, kind):
-        raise InputError("all matches are ties: constant scores say nothing about skill")
+        raise InputError("all matches are ties, so no skills can be estimated")
     if unbeaten is not None and not penalty:
         raise infinite_estimates(counts.doubled_wins, unbeaten, data.players)
     epp = solver.solve(*counts.with_ties(kind, penalty))
@@ -356,7 +356,7 @@ def checked_tables(data: Any) -> list[Any]:
     kinds = {type(table) for table in tables}
     if kinds not in ({ScoreTable}, {Matches}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-        raise InputError(f"data are ScoreTables or Matches, one per tournament; got {names}")
+        raise InputError(f"data are ScoreTables or Matches, got {names}: see bs.ScoreTable")
     checked_labels([table.tournament for table in tables], len(tables), "tournament")
     return tables
 

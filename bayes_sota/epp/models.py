@@ -10,10 +10,10 @@ several tournaments, :math:`\beta_{it} = \beta_i + \delta_{it}`. Rounds of score
 (``rankings``), listed matches compare pairs.
 
 Matches that share a round, a prompt or a judge are not independent. Their log-likelihood is divided
-by what clusters multiply variances by (``BradleyTerryFit.inflation``), so that the posterior is
-about as wide as estimates vary from cluster to cluster (magnitude adjustment of a composite
-likelihood: Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison 2012); that of rankings by what
-groups of rounds multiply them by. ``tests/epp/test_models.py`` compares with densities by hand.
+by what clusters multiply variances by (``BradleyTerryFit.inflation``), so that the posterior has
+about the variance of the clustered estimates (magnitude adjustment of a composite likelihood:
+Pauli, Racugno & Ventura 2011; Ribatet, Cooley & Davison 2012); that of rankings by the same factor
+for groups of rounds. ``tests/epp/test_models.py`` compares with densities by hand.
 """
 
 from collections.abc import Sequence

@@ -81,7 +81,8 @@ def plan_rounds(
     OPEN_SHARE.check(power, "power")
     OPEN_SHARE.check(ci_prob, "ci_prob")
     if fit.influence is None:
-        raise InputError("rounds are planned from rounds: matches without clusters have none")
+        fix = "name the column of rounds with {option}"
+        raise InputError("a plan needs matches in rounds", parameter="cluster", fix=fix)
     if np.isinf(fit.se).any():
         name = fit.players[int(np.argmax(np.isinf(fit.se)))]
         raise InputError(f"{name!r} is in one round only: how its skill varies is not known")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.stats import chi2, halfnorm
+from scipy.stats import halfnorm
 
 from bayes_sota.core.arguments import DEFAULT_SEED, DRAWS
 from bayes_sota.core.errors import InputError
@@ -115,7 +115,7 @@ def _draw_spread(
     """Draws of sigma given the sum of squares of the estimates (module docstring)."""
     grid = scale * _SCALES
     total = grid**2 + error
-    log_p = chi2.logpdf(epp @ epp / total, epp.size - 1) - np.log(total)
+    log_p = -0.5 * ((epp.size - 1) * np.log(total) + epp @ epp / total)  # the chi-square law
     log_p += halfnorm.logpdf(grid, scale=scale) + np.log(grid)  # equal steps of the logarithm
     weights = np.exp(log_p - log_p.max())
     return rng.choice(grid, number, p=weights / weights.sum())

@@ -148,14 +148,15 @@ def describe_skills(rows: Rows, ci_prob: float) -> Report:
     }
     sentences = [_who_may_be_best(rows, percent)] if is_tested else []
     best = f", and it is the best of all with probability {columns['P(best)'](rows[0])}" * is_draws
-    for row in rows:
-        if row["rank"] == 1:
-            where = f"In {row['tournament']} " if "tournament" in row else ""
-            sentences.append(
-                f"{where}{row['player']} has the highest estimated skill (EPP), "
-                f"{row['epp']:z.{d}f} ({percent} interval {interval(row)}): it beats an average "
-                f"player with probability {chance(row['p_beats_average'])}{best}."
-            )
+    for tournament in dict.fromkeys(row.get("tournament") for row in rows):
+        first = [x for x in rows if x["rank"] == 1 and x.get("tournament") == tournament]
+        where, row = "" if tournament is None else f"In {tournament} ", first[0]
+        have = listed([x["player"] for x in first]) + (" has" if len(first) == 1 else " share")
+        sentence = f"{where}{have} the highest estimated skill (EPP), {row['epp']:z.{d}f}"
+        if len(first) == 1:
+            sentence += f" ({percent} interval {interval(row)}): it beats an average player with "
+            sentence += f"probability {chance(row['p_beats_average'])}{best}"
+        sentences.append(f"{sentence}.")
     return Report(
         content={"players": [_in_json(row) for row in rows]},
         make_frame=partial(frame_of, rows),
@@ -171,7 +172,7 @@ def _who_may_be_best(rows: Rows, percent: str) -> str:
     names = [row["player"] for row in rows if row["tied_with_best"]]
     if len(names) == 1:
         return f"{names[0]} is the best of {len(rows):,} players, with {percent} confidence."
-    who = f"one of {listed(names)}" if len(names) < len(rows) else f"any of all {len(rows):,}"
+    who = f"one of {listed(names)}" if len(names) < len(rows) else f"any of the {len(rows):,}"
     return f"The results do not tell which player is the best: {who}, with {percent} confidence."
 
 

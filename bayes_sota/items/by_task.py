@@ -146,7 +146,7 @@ class TaskComparison:
 
 
 def verdicts_that_stand(leads: FloatArray, prob: float) -> NDArray[np.bool_]:
-    """The largest set of the most probable verdicts that all are true at once.
+    """The largest set of most probable verdicts that are jointly true with probability ``prob``.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def compare_by_task(
     names = outcomes.names
     if outcomes.new != "items":
         about = f"--by task is about new items of every task, not about {ABOUT[outcomes.new]}"
-        raise InputError(f"{about}: leave out --new, and give answers, not one number a task")
+        raise InputError(f"{about}: it needs several items of every task, and no --new")
     tasks, notes = tuple(outcomes.task_weights), list[str]()
     if len(tasks) < 2:
         columns = "a column task, subject or subset, or another by --column task=NAME"

@@ -245,8 +245,8 @@ def complete(outcomes: Outcomes) -> tuple[Outcomes, list[str]]:
     """The items that all have answered, which are compared, with notes."""
     kept = outcomes.complete()
     lost = outcomes.n_items - kept.n_items
-    notes = [f"{lost:,} of {outcomes.n_items:,} items left out: not all answered"] if lost else []
-    return kept, [*notes, *notes_on_average(kept)]
+    note = f"left out {lost:,} of {outcomes.n_items:,} items that not all methods answered"
+    return kept, [*[note] * bool(lost), *notes_on_average(kept)]
 
 
 def without_error(data: Outcomes, first: str, second: str) -> list[str]:

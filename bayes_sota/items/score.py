@@ -125,7 +125,7 @@ def skill_of_counts(right: int, n_test: int, name: str = "the classifier") -> Sk
     (0.883, 0.0)
     """
     if n_test < 1 or not 0 <= right <= n_test:
-        raise InputError(f"correct answers are 0 to the number of items, got {right} of {n_test}")
+        raise InputError(f"{right} correct answers of {n_test} items are impossible")
     return Skill(name, right / n_test, n_test, n_test, 1, 1, float(n_test))
 
 

@@ -318,7 +318,7 @@ def notes_of_anchors(data: Leaderboard | Outcomes) -> tuple[list[str], list[str]
     if data.anchors is None:
         return [], []
     notes = [
-        f"known skills show how easy these items are: {listed(data.anchors.names)}",
+        f"item difficulty is estimated from known skills: {listed(data.anchors.names)}",
         "a small error that all known skills share cannot be detected",
     ]
     p, words = disagreement(data)

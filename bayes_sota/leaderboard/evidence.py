@@ -415,7 +415,7 @@ def skill_grid(
 ) -> FloatArray:
     """Equally spaced, a sixth of the leaders' least standard error apart, with wide margins.
 
-    ``luck`` is how many standard errors more the lowest of the skills may lie below its score.
+    ``luck`` is by how many more standard errors the lowest skill may lie below its score.
     """
     places, errors = law.places(values)
     errors = errors * ratio
@@ -484,8 +484,8 @@ def learnt_priors(
 ) -> BoardPriors:
     """Priors with the posterior of rho from answers, items or tasks; tasks have their own prior.
 
-    Errors of new runs have nothing in common. ``explained`` is the share of the leaders' variance
-    that anchors explain.
+    Errors of new runs are independent. ``explained`` is the share of the leaders' variance that
+    anchors explain.
     """
     if new == "runs":
         return replace(priors, correlation=FixedCorrelation(0.0))

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln, log_ndtr, pdtrc
 
+from bayes_sota.core.arguments import check_kind
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, infer
 from bayes_sota.core.numerics import one_thread
@@ -45,6 +46,7 @@ _TINY = 1e-300
 _LEAST_BETA = 1e-250  # of the incomplete beta function, which loses its digits further out
 _SPIKE_TAIL, _SMALLEST_SPIKE, _MERGING_ROUNDS, _AGAIN = 0.01, 2, 4, 2
 _AROUND = 0.7  # standard errors
+_EXAMPLE = FieldScale(0.0, 1.0, -1.0, 0.5, 0.01)  # for the check of one's own shape
 NUMPY: Operations = operations_of(np, log_ndtr=log_ndtr, betainc=betainc)
 
 
@@ -426,8 +428,9 @@ def fit_shape(
     >>> fit_shape(board, family="normal").parameters
     ('location', 'log_spread')
     """
+    check_kind(board, Leaderboard, "bs.read_leaderboard or bs.Leaderboard")
     shape = family_of(family)
-    if isinstance(board, Leaderboard) and (board.has_own_errors or board.has_submissions):
+    if board.has_own_errors or board.has_submissions:
         what = "entries have several submissions, or standard errors of their own"
         fix = "take the exact route, bs.estimate_sota(board) or bs.board_table(board)"
         raise InputError(what, fix=fix)
@@ -457,6 +460,10 @@ def family_of(family: str | SkillFamily) -> SkillFamily:
             f"the parameters of {family.name} must be a location, a width, and more with names "
             f"of their own, got {', '.join(family.parameters)}"
         )
+    y, origin = np.linspace(-200.0, 200.0, 80_001), (np.zeros(1),) * family.dimension
+    whole = np.trapezoid(np.exp(family.log_density(NUMPY, _EXAMPLE, origin, y)), y)
+    if not abs(whole - 1) < 0.01:
+        raise InputError(f"exp(log_density) of {family.name} integrates to {whole:.3g}, not to 1")
     return family
 
 

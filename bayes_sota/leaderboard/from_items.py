@@ -198,7 +198,7 @@ def notes_of_items(data: Outcomes, evidence: Evidence) -> Iterator[str]:
     if not data.is_plain:
         yield from notes_on_average(data)
     if data.clusters is not None and (data.is_plain or not data.is_answers):
-        yield f"items come in clusters, {data.n_clusters} of them; each counts as a whole"
+        yield f"the items form {data.n_clusters:,} clusters, and standard errors are clustered"
     yield from evidence.notes
     count = 0 if data.new != "tasks" or data.tasks is None else len(data.task_weights)
     if 0 < count < _MANY_TASKS:

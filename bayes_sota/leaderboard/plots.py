@@ -8,7 +8,7 @@ from typing import Any
 
 from arviz_plots import PlotCollection
 
-from bayes_sota.core.arguments import COUNT
+from bayes_sota.core.arguments import COUNT, check_kind
 from bayes_sota.core.plots import COLORS, Panel, plot_forest, title_figure
 from bayes_sota.core.tables import Report
 from bayes_sota.core.text import shown_name
@@ -76,6 +76,7 @@ def plot_entries(table: Report, *, top: int = 20, **pc_kwargs: Any) -> PlotColle
     >>> figure.viz["tier_0"]["rank"].item()["string"]
     'tier 1'
     """
+    check_kind(table, Report, "bs.board_table(board)")
     COUNT.check(top, "top")
     entries, m = table.content["entries"][:top], table.content["n_entries"]
     last = max(row["rank_set"][1] for row in entries)

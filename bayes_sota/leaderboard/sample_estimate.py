@@ -5,6 +5,7 @@ classifiers, ``tests/calibration/board_shapes.py`` on simulated boards;
 ``tests/leaderboard/test_sample_estimate.py`` compares rows of the sensitivity with own fits.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -114,6 +115,12 @@ def estimate_sota(
     xarray.DataTree
         In the schema of ``bayes_sota.core.schema``.
 
+    Warns
+    -----
+    UserWarning
+        The result is not to be trusted: the data contradict the prior, say. ``bs.diagnose`` says
+        more of chains.
+
     Examples
     --------
     All scores of a board, which say how far its classifiers differ:
@@ -134,7 +141,10 @@ def estimate_sota(
     True
     """
     options = {name: value for name, value in locals().items() if name != "board"}
-    return estimate(board, **options)[0]
+    tree = estimate(board, **options)[0]
+    if reasons := tree.attrs["diagnostics_reasons"]:
+        warnings.warn(f"do not trust this result: {reasons} (bs.diagnose(tree))", stacklevel=2)
+    return tree
 
 
 def estimate(
@@ -162,13 +172,14 @@ def estimate(
     settings |= {name: chosen[name] for name in ("random_seed", "groups")}
     if whole:
         if method in ("abc", "nuts"):
-            fix = "give board.maximum_only() (--maximum and --classifiers)"
+            fix = "without FILE write --maximum S, --n-test N and --classifiers M"
+            fix += " (in Python give board.maximum_only())"
             fix += "; sample a whole board with bs.leaderboard.build_model" * (method == "nuts")
-            raise InputError(f'method "{method}" reads the best score alone', fix=fix)
-        refuse_unused("more than the maximum of one board", theta0)
+            raise InputError(f'method "{method}" uses the best score alone', fix=fix)
+        refuse_unused("whole boards", theta0)
         return *sample_board(boards[0], spec.priors, **settings), spec.priors
     if any(one.metric != "accuracy" for one in boards):
-        refuse_unused("scores other than accuracies, which have no theta0", theta0)
+        refuse_unused("scores that are not accuracies", theta0)
     settings |= theta0
     if method == "abc":
         from bayes_sota.maximum.sample_smc import sample_abc

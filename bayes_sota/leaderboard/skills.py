@@ -223,7 +223,7 @@ class Skills:
         return law.inside(scores - law.errors_at(law.inside(scores)) * np.sqrt(variance) * noise)
 
     def _falling(self, f: int, draws: IntArray) -> FloatArray:
-        """The mean shape at the grid as far as it falls, relative to its greatest, (G,).
+        """Falling part of the mean shape at the grid, relative to its maximum, (G,).
 
         It is not fitted to entries below the modelled part: below that, and below its mode, it is
         constant, so that nothing jumps there.

@@ -111,9 +111,9 @@ class Newcomer:
     best : ndarray, shape (chain, draw)
         Draws of theta_sota.
     moved : ndarray
-        By how many standard errors the items move its score, as many.
+        Shift of its score by the items, in standard errors, for each draw.
     own : ndarray
-        Variance that its score does not share, in units of the law's, as many.
+        Variance that its score does not share, in units of the law's, for each draw.
     maximum : float
         Best observed score.
     cells : callable

@@ -164,10 +164,11 @@ def require_feasible(skill: ArrayLike, correlation: float, reference_skill: floa
     if correlation > limits[worst] + 1e-12:
         low, high = feasible_skills(correlation, reference_skill)
         raise InfeasibleCorrelationError(
-            f"correlation {correlation:g} is not feasible for a classifier of skill "
-            f"{np.atleast_1d(skill)[worst]:.6g} with reference skill {reference_skill:.6g}: "
-            f"feasible are correlations in [0, {limits[worst]:.4f}], or with {correlation:g} "
-            f"skills in [{low:.6g}, {high:.6g}]; cap_correlation=True cuts it where it must be cut"
+            f"a classifier of skill {np.atleast_1d(skill)[worst]:.3g} cannot have correlation "
+            f"{correlation:g} with a reference classifier of skill {reference_skill:.3g}: at most "
+            f"{math.floor(limits[worst] * 1e4) / 1e4:g} is possible, or skills from "
+            f"{math.ceil(low * 1e4) / 1e4:g} to {math.floor(high * 1e4) / 1e4:g} "
+            "(in Python cap_correlation=True takes the largest possible one)"
         )
 
 

@@ -33,7 +33,7 @@ from bayes_sota.core.priors import (
 )
 from bayes_sota.core.skills import logit
 from bayes_sota.core.types import FloatArray
-from bayes_sota.data.leaderboard import BestScore
+from bayes_sota.data.leaderboard import BestScore, Leaderboard
 from bayes_sota.maximum.likelihood import BoardLikelihood, score_bounds
 from bayes_sota.maximum.posterior import Maxima, board_names, several
 
@@ -84,6 +84,10 @@ def build_model(
     >>> model = build_model(board)
     >>> [v.name for v in model.free_RVs]
     ['log_spread', 'level', 'rho']
+
+    Its ridge is narrow: with PyMC's default of 0.8 some steps diverge.
+
+    >>> trace = pm.sample(model=model, target_accept=0.98)  # doctest: +SKIP
     """
     maxima = _maxima_of(boards, priors, reference_skill)
     known: Any = {"priors": maxima.priors, "reference_skill": reference_skill}
@@ -160,6 +164,8 @@ def _maxima_of(
     priors: Priors | MaximumPriors | None,
     reference_skill: float | None,
 ) -> Maxima:
+    if any(isinstance(board, Leaderboard) for board in several(boards)):
+        raise InputError("with all scores take bs.leaderboard.build_model, or board.maximum_only()")
     maxima = Maxima(several(boards), maximum_priors(priors), reference_skill)
     if maxima.has_submissions:
         raise InputError('classifiers of these models submit once: take method "exact"')

@@ -12,7 +12,7 @@ from arviz_plots import PlotCollection
 from bayes_sota.auc.laws import AucLaw, auc_law
 from bayes_sota.core import plots
 from bayes_sota.core.schema import dataset_of
-from bayes_sota.core.summary import draws_of, observed_maximum_of, summarize_draws
+from bayes_sota.core.summary import draws_of, group_of, observed_maximum_of, summarize_draws
 from bayes_sota.core.text import counted, decimals_for, span
 from bayes_sota.core.types import FloatArray
 from bayes_sota.maximum.law import MaximumLaw, maximum_law
@@ -57,6 +57,7 @@ def plot_sota(tree: xr.DataTree, *, ci_prob: float = 0.95, **pc_kwargs: Any) -> 
     >>> figure.viz["score"]["skill"].item()["x"].tolist()
     [0.98, 0.98, 0.98]
     """
+    group_of(tree, "theta_sota")
     observed, word, rows = observed_maximum_of(tree), plots.word_of_skill(tree), []
     several, densities, seen = "board" in observed.dims, [], []
     data = dataset_of(tree, "observed_data")

@@ -9,7 +9,7 @@ Møllersen & Holsbø without simulation; ``tests/maximum/test_posterior.py`` hol
 rejection sampling, against quadrature and against denser tables.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtri
 
-from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, generator_of
+from bayes_sota.core.arguments import COUNT, DEFAULT_SEED, check_kind, generator_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.inference import NO_LUCK, Fit, Nodes, Parameters, doubts_of_prior, infer
 from bayes_sota.core.priors import MaximumPriors, Priors, SkillPrior, UniformSkill, maximum_priors
@@ -37,10 +37,12 @@ _LARGEST_SPREAD, _FURTHEST = 4.95, 30.0  # of skills in log odds
 
 def several(boards: BestScore | Sequence[BestScore]) -> tuple[BestScore, ...]:
     """One board or more, or ``InputError``."""
-    boards = (boards,) if isinstance(boards, BestScore) else tuple(boards)
-    if not boards:
+    each = tuple(boards) if isinstance(boards, Iterable) else (boards,)
+    if not each:
         raise InputError("at least one leaderboard is needed")
-    return boards
+    for board in each:
+        check_kind(board, BestScore, 'bs.BestScore("0.900", n_test=N, n_classifiers=M)')
+    return each
 
 
 def board_names(boards: Sequence[BestScore]) -> list[str]:

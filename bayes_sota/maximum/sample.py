@@ -28,6 +28,7 @@ from bayes_sota.maximum.posterior import Maxima, board_names, log_priors, sota_p
 _OBSERVED = "observed_maximum"
 _NEW_SCORES = ("winner_new_score", "best_new_score")
 _FACTS = ("n_test", "n_positive", "standard_error", "spread_ratio", "typical_tries")
+_SUBTRACTED = "the score is the best of several submissions: the selection bias is subtracted"
 _ELSEWHERE = (*_NEW_SCORES, "log_likelihood")
 
 
@@ -98,10 +99,9 @@ class Request(Maxima):
         groups["constant_data"] = self._of_one(constant)
         named = {"model_name": self.model_name, "model_hash": self.model_hash}
         facts = describe_provenance(self.boards, self.priors, method=method, seed=seed, **named)
-        if self.has_submissions:
-            facts["notes"] = (
-                "the score is the best of several submissions: the selection bias is subtracted"
-            )
+        notes = [note for one in self.boards for note in one.notes]
+        notes += [_SUBTRACTED] * self.has_submissions
+        facts["notes"] = "; ".join(dict.fromkeys(notes))
         return result_tree(groups, {**facts, **attributes, "metric": self.boards[0].metric})
 
     def lay_out(self, values: Mapping[str, Any]) -> xr.Dataset:

@@ -312,7 +312,7 @@ def score_law(board: BestScore) -> ScoreLaw:
         facts: Any = (board.n_positive, board.spread_ratio, board.printed_width, floors)
         return AucScoreLaw(best, size, *facts)
     if board.standard_error is None:
-        raise InputError("these scores need {name}, that of one score", parameter="standard_error")
+        raise InputError("{name} of one score is missing", parameter="standard_error")
     step = _written_step(board.scores) if isinstance(board, Leaderboard) else 0.0
     return NormalLaw(best, size, board.standard_error, step=step)
 

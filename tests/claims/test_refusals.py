@@ -51,6 +51,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (of_means(bounds=None), "give the standard deviations"),
     (of_means(sd_difference=0.1, known=0.5), "give sd_difference alone, or both SDs"),
     (lambda: Accuracies(a=0.9, b=0.8, n=9).p_false_of_best(0.5), "from 1 to 1,000,000, got 0.5"),
+    (lambda: Accuracies(a="0.9", b=0.8, n=9), "a must be a number from 0 to 1, got 0.9"),
     (of_means(sd=(0.0, 0.0)), "both standard deviations are 0"),
     (lambda: bs.Priors(skill=0.9), "a prior of skills is"),
     (lambda: replace(close, known=1.0).powered_size(), "differ by the same amount"),

@@ -116,7 +116,7 @@ def test_paired(capsys, files, tmp_path):
     given = ("--known", f"{board.names[3]}={board.private[3]}±0.01", "--leave-out", board.names[3])
     anchored = run_json(capsys, "paired", files / "paired.csv", *sizes[:4], *given)
     assert anchored["n_classifiers"] == result["n_classifiers"] - 1
-    said = f"known skills show how easy these items are: {board.names[3]}"
+    said = f"item difficulty is estimated from known skills: {board.names[3]}"
     assert said in anchored["notes"]
     check_names(tree)
     assert tree["predictions"]["public_gain"].shape == tree["posterior"]["skill"].shape

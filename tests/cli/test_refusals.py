@@ -30,6 +30,9 @@ FILES = {
     "averages.csv": "model,law,art\nx,0.9,0.5\ny,0.8,0.7\nz,0.7,0.6\n",
     "sets.csv": "model,data set,acc\na,x,0.9\nb,y,0.8\nc,x,0.7\n",
     "disjoint.csv": "item,a,b\n1,1,\n2,0,\n3,,1\n4,,0\n",
+    "bytask.csv": "task,a,b\nx,0.5,0.6\ny,0.4,0.6\nz,0.8,0.9\n",
+    "games.csv": "winner,loser,day\na,b,1\nb,c,1\nc,a,2\na,c,2\nb,a,2\na,b,3\nb,c,3\n",
+    "wide.csv": "nb,tree\n0.8,0.9\n0.7,0.8\n0.9,0.8\n0.8,0.7\n",
     "leader.csv": "round,a,b\n1,0.9,0.8\n2,0.9,0.8\n3,0.9,0.6\n",
 }
 MAXIMUM = "sota --maximum 0.98 --n-test 200 --classifiers 50"
@@ -41,7 +44,7 @@ CLAIM = "claim classification --n-test 500 --accuracy"
 REFUSED = f"""
 sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
-sota --maximum 0.98 --n-test 200 --classifiers 50:10 | low < high
+sota --maximum 0.98 --n-test 200 --classifiers 50:10 | a range A:B needs 1 <= A < B
 sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 lies between 6/7 and 7/7
 sota --maximum 0.98 --n-test 200 | --classifiers
 board x.csv --name-column acc | write --column entry=NAME
@@ -55,7 +58,7 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 {AUC} --maximum 0.9 | --n-positive is missing
 {AUC} --maximum 0.9 --n-positive 50 --lower-is-better | write an error rate e as 1 - e
 {LAW} --theta 0.9 --uniform 0.1 0.2 | either
-{LAW} --uniform 0.5 0.9 --correlation 0.9 | feasible are correlations in [0,
+{LAW} --uniform 0.5 0.9 --correlation 0.9 | at most 0.3973 is possible, or skills from 0.8369
 {LAW} --uniform 0.9 0.5 | low < high
 {AUCS} | an AUC needs --theta and --n-positive
 {AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1
@@ -77,19 +80,19 @@ sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
 sota teams.csv --n-test 100:200 | --n-test takes a whole number or infer, got "100:200"
 sota {TEAMS} --column score=auc | "team", "score"
-sota {TEAMS} --method abc | reads the best score alone; give board.maximum_only() (--maximum
+sota {TEAMS} --method abc | without FILE write --maximum S, --n-test N and --classifiers M
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
 sota blanks.csv | 2 of 4 items lack some; remove these items from the file
 board teams.csv --n-test 7 | no number of correct answers
-board teams.csv --metric score | need --standard-error,
+board teams.csv --metric score | --standard-error of one score is missing
 board pair.csv | holds two boards, which bayes-sota paired reads; --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
 board lone.csv --n-test 50 | bayes-sota score --right K --n-test N estimates its skill
 paired pair.csv --n-test-public 10 | --n-test-private is missing
-cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME, or
+cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME; bayes-sota
 board unread.csv --save x.nc | .html, .csv, .md, .tex, .json, .txt, .svg, .png, .pdf, got
-board unread.csv --seed {2**63} | --seed
+board unread.csv --seed {2**63} | from 0 to 9,223,372,036,854,775,807
 {CLAIM} 0.9x 0.88 | in [0, 1] or in percent, got '0.9x'
 {CLAIM} 0.9 --level 0.05 | --accuracy takes 2 values, got 0.9 --level
 claim segmentation --mean 81 80 --sd 0.1 0.1 --n-test 9 | write 10% or 0.1%
@@ -107,16 +110,19 @@ claim responses exam.csv --require better | name them with --pair
 claim responses exam.csv --pair forest tree --require not-worse | needs --margin
 claim batch review.csv --save o.csv | line 3: A is the reported winner
 epp word.csv | line 3, column "b"
-epp apart.csv | never meet
+epp apart.csv | never meet, so that some differences of skill have no finite estimate; --penalty
+epp games.csv --plan 0.2 | name the column of rounds with --column cluster=NAME
+claim responses bytask.csv --by task | several items of every task, and no --new
+cv judge wide.csv | give --folds K (in Python folds=K) where each row is one fold
 epp twice.csv --column tournament=data --plan 0.2 | --plan takes one tournament, and there are 2
 epp twice.csv --column tournament=data --save f.png | this result has no figure
 epp rounds.csv --test a bb | did you mean "b"?
 epp rounds.csv --bayes --plan 0.2 | --plan uses maximum likelihood: leave out --bayes
 epp leader.csv --bayes --matches all-rounds | needs one tournament with finite estimat
 epp unnamed.csv | column "" does not show which (its NAME is empty); say which with --column entry=
-epp leader.csv | ; --penalty 0.5 (half a round of ties) gives finite ones
+epp leader.csv | ; --penalty 0.5 (half a round of ties) or --bayes (in Python sample_epp) gives
 score --right 5 | give FILES with answers, or --right K --n-test N
-score --right 5 --n-test 4 | 0 to the number of items, got 5
+score --right 5 --n-test 4 | 5 correct answers of 4 items are impossible
 score exam.csv --right 5 | give FILES or --right, not both
 score exam.csv --metric pass@0 | no column "pass@0"
 score teams.csv | is a leaderboard, which bayes-sota board reads
@@ -187,6 +193,10 @@ def test_inspect_is_not_advised_of_what_it_cannot_open(capsys, tmp_path, command
     ("line", "told"),
     [
         ("epp unnamed.csv --column entry= --penalty 0.5", "2 players, 2 rounds"),
+        ("cv judge wide.csv --folds 2", "nb ranks above tree in the mean"),
+        ("epp games.csv --plan 0.2 --column cluster=day", "rounds"),
+        (f"{LAW} --uniform 0.5 0.9 --correlation 0.3973", "is 0.3973"),
+        (f"{MAXIMUM} --method abc", "winner"),
         ("board pair.csv --use private --n-test 100", '5 entries of "pair" is 0.85'),
     ],
 )

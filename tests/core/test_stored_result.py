@@ -1,5 +1,7 @@
 """Results come back from files as they were; damaged files are an ``InputError``."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -49,6 +51,19 @@ def test_names_in_results_are_public():
 @pytest.mark.parametrize("read", [bs.summarize, bs.diagnose, bs.plot_sota])
 def test_a_group_alone_is_no_result(read, part):
     refused(r"got a Data.* without groups; give the whole tree", read, part(result()))
+
+
+@pytest.mark.parametrize("read", [bs.diagnose, bs.plot_sota])
+def test_a_trace_is_completed_first(read):
+    trace = xr.DataTree.from_dict({"posterior": xr.Dataset({"location": 0.5})})
+    refused("complete a trace first", read, trace)
+
+
+@pytest.mark.parametrize(
+    "show", [bs.leaderboard.plot_entries, partial(bs.save_report, path="x.html")]
+)
+def test_what_takes_a_report_says_what_makes_one(show):
+    refused(r"got DataTree; bs.board_table\(board\).* makes one", show, result())
 
 
 def test_a_stored_group_is_no_result(tmp_path):

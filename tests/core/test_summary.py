@@ -44,6 +44,15 @@ def test_diagnostics_find_chains_that_disagree(tree):
     broken["posterior"]["theta_sota"].values[0] -= 0.05
     found = bs.diagnose(broken)
     assert (found["ok"], "r_hat" in found["reasons"][0]) == (False, True)
+    slow = tree.copy(deep=True)
+    slow.attrs["draws_are_independent"] = 0
+    slow["posterior"]["location"].values[:] = np.linspace(0, 1, 1000)
+    found = bs.diagnose(slow)
+    assert [reason.partition(" is ")[0] for reason in found["reasons"]] == [
+        "r_hat of location",
+        "bulk ESS of location",
+    ]
+    assert (found["r_hat"] > 1.5, found["ess_bulk"] < 400) == (True, True)
     lost, _ = drawn("epp", "player", ["a", "b"])
     lost["posterior"]["epp"].values[0, 0, 1] = np.nan  # of the second player alone
     assert bs.diagnose(lost)["reasons"] == ["epp has draws that are not finite"]

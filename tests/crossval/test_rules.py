@@ -102,6 +102,7 @@ def test_a_distance_of_the_threshold_does_not_hold() -> None:
     [
         ("spearman", 1.01, "from 0.9 to 1, got 1.01"),
         ("ks", 0.0, "from 1e-06 to 1, got 0.0"),
+        ("ks", 5.0, "got 5.0$"),
         ("posterior", 0.5, "threshold must be"),
     ],
 )

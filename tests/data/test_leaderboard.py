@@ -67,6 +67,28 @@ def test_trailing_zeros_are_digits_and_a_float_has_none():
     assert board(1.0, 200).counts == (200, 200)
 
 
+@pytest.mark.parametrize(
+    ("score", "noted"),
+    [(1350 / 1500, True), ("0.900", False), ("0.90", False), (1351 / 1500, False), (1.0, False)],
+)
+def test_lost_zeros_are_noted(score, noted):
+    """0.9 of 1,500 may be 1,275 to 1,425, eleven standard errors apart, and 0.90 two."""
+    said = "0.9, stands for 1,275 to 1,425 correct answers of 1,500: write all its digits"
+    for made in (board(score, 1500), full([score, 0.8], 1500)):
+        assert (said in "".join(made.notes)) is noted
+    assert board(score, 1500, rounding="exact").notes == ()
+
+
+def test_labels_of_a_series_are_names():
+    labelled = pd.Series(SCORES, list("wxyz"))
+    names = tuple(labelled.index)
+    assert full(labelled).names == full(labelled.to_xarray()).names == names
+    assert full(labelled, names=names[::-1]).names == names[::-1]
+    for numbered in (labelled.reset_index(drop=True), labelled.set_axis([5, 3, 2, 9])):
+        assert full(numbered).names == full().names
+    assert full(labelled.set_axis(["a"] * 4)).names == full().names
+
+
 def test_decimals_of_a_board_are_the_most_that_any_score_has():
     b = full([0.91, 0.9114, 0.5], 13_840)
     assert b.decimals == 4
@@ -122,7 +144,7 @@ def test_numbers_of_classifiers_and_submissions_are_known_a_range_or_a_prior():
     assert board().with_tries(7116) == board(n_classifiers=7116)
     for partial in (full(n_classifiers=10), full(n_classifiers=(4, 40)), full().with_tries(8)):
         assert partial.is_partial
-    refused("1 <= low < high, got 9:2", full, submissions=(9, 2))
+    refused("1 <= A < B, got 9:2", full, submissions=(9, 2))
     ranged = full(submissions=(1, 100)).submissions
     np.testing.assert_array_equal(ranged, [UniformTries(1, 100).nodes()[0]] * 4)
     assert full(submissions=[1, 2, 3, 4]).submissions.tolist() == [[1], [2], [3], [4]]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import xarray as xr
 from data.files import refused
 from scipy import stats
 
@@ -30,6 +31,13 @@ def test_answers_in_every_dress(correct) -> None:
     assert answers.correct.tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 1], [1, -1, 1]]
     assert answers.totals.tolist() == [4, 3, 4]
     assert answers.scores.tolist() == [3 / 4, 1 / 3, 3 / 4]
+
+
+def test_coordinates_of_an_array_are_names() -> None:
+    labels = {"item": list("wxyz"), "model": list("abc")}
+    answers = Outcomes(xr.DataArray(SMALL, labels, ("item", "model")))
+    assert (answers, answers.names) == (Outcomes(SMALL, names=list("abc")), ("a", "b", "c"))
+    refused("3 dimensions", Outcomes, xr.DataArray(np.zeros((2, 2, 2))))
 
 
 def test_subset_by_number_name_and_mask() -> None:

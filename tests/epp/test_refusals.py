@@ -36,9 +36,9 @@ def design(**values: list[object]) -> object:
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # fits
     ("at least 2 players and 2 independent rounds, got 1 and 2", lambda: fit_epp([[1], [2]])),
-    ("constant scores", lambda: fit_epp([[1, NAN, 1], [2, 2, NAN]])),
-    ("constant scores", lambda: fit_epp([[1, 1], [1, 1]], "all-rounds")),
-    ("constant scores", lambda: fit_epp(Matches("ab", "ba", [0.5, 0.5]))),
+    ("all matches are ties", lambda: fit_epp([[1, NAN, 1], [2, 2, NAN]])),
+    ("all matches are ties", lambda: fit_epp([[1, 1], [1, 1]], "all-rounds")),
+    ("all matches are ties", lambda: fit_epp(Matches("ab", "ba", [0.5, 0.5]))),
     ('"1" never lost to "2", "3"', lambda: fit_epp([[2, 1, 0], [2, 0, 1]])),
     ("penalty must be .* got nan", lambda: fit_epp(EVEN, penalty=NAN)),
     ("splits of one data set", lambda: fit_epp(BATTLES, test_fraction=0.1)),

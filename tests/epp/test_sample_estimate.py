@@ -56,3 +56,11 @@ def test_the_prior_and_predictions_follow_from_the_model() -> None:
     fresh = tree["posterior_predictive"]["epp_estimate"].values - tree["posterior"]["epp"].values
     covariance = np.cov(fresh.reshape(-1, 4).T)
     np.testing.assert_allclose(covariance, FIT.inflation * FIT.covariance_model, atol=0.01)
+
+
+def test_equal_estimates_have_draws() -> None:
+    latin = bs.epp.fit_epp([[4, 3, 2, 1], [1, 4, 3, 2], [2, 1, 4, 3], [3, 2, 1, 4]])
+    tree = infer_skills(latin, draws=500)
+    assert np.abs(tree["posterior"]["epp"].mean()).item() < 0.1
+    table = bs.epp.report_fit(latin)
+    assert "1, 2, 3 and 4 share the highest estimated skill (EPP), 0.00." in table.sentences

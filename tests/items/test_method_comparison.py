@@ -77,7 +77,10 @@ def test_copies_of_items_in_clusters_say_nothing_new():
     assert (together.n_items, together.n_clusters) == (150, 30)
     assert compare_methods(Outcomes(copies, metric="mean")).p_false < alone.p_false
     found = compare_methods(Outcomes([[1, 0], [1, 1], [None, 1], [0, 1]]), draws=10)
-    assert (found.n_items, found.notes) == (3, ("1 of 4 items left out: not all answered",))
+    assert (found.n_items, found.notes) == (
+        3,
+        ("left out 1 of 4 items that not all methods answered",),
+    )
 
 
 def is_claimed(data, draws=1):

@@ -169,10 +169,16 @@ def test_what_cannot_be_built_is_refused(fits):
     board = simulated_board("complete")
     chosen = Leaderboard([0.9, 0.91, 0.93, 0.88], n_test=400, submissions=9)
     own = Leaderboard([0.9, 0.91, 0.93, 0.88], n_test=[400, 300, 400, 500])
+    density = FAMILIES["normal"].log_density
+    twice = SkillFamily("twice", ("place", "width"), lambda *of: density(*of) + np.log(2))
+    nowhere = SkillFamily("nowhere", ("place", "width"), lambda *of: density(*of) * np.nan)
     for data, options, message in (
         (board, {"family": "gamma"}, "unknown family 'gamma'.*ex-gaussian"),
         (board, {"fit": fits["cut"]}, "another board"),
         (chosen, {}, "exact route"),
         (own, {}, "exact route"),
+        ([0.9, 0.8], {}, "a Leaderboard is needed, got list"),
+        (board, {"family": twice}, "of twice integrates to 2, not to 1"),
+        (board, {"family": nowhere}, "of nowhere integrates to nan"),
     ):
         refused(message, build_model, data, **options)

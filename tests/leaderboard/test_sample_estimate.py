@@ -103,6 +103,20 @@ def test_models_and_reference_skills_reach_the_result() -> None:
     assert given.attrs["model_name"] == "unnamed"
 
 
+@pytest.mark.parametrize("board", [MAXIMUM, BOARD])
+def test_a_result_that_is_not_to_be_trusted_warns_once(board):
+    low = bs.Priors(bs.LogitNormalSkill(typical=(0.1, 0.3), spread=(0.05, 0.1)))
+    with pytest.warns(UserWarning, match="do not trust .* contradict the prior") as warned:
+        bs.estimate_sota(board, priors=low, draws=50, groups="estimands")
+    assert len(warned) == 1
+
+
+def test_notes_of_a_best_score_are_those_of_its_result():
+    board = bs.BestScore(0.9, n_test=1500, n_classifiers=9)
+    tree = bs.estimate_sota(board, draws=50, groups="estimands")
+    assert tree.attrs["notes"] == "; ".join(board.notes) != ""
+
+
 @pytest.mark.parametrize(
     ("board", "options", "message"),
     [

@@ -10,6 +10,7 @@ from data.files import refused
 from scipy import stats
 from skill_nodes import skill_nodes
 
+from bayes_sota.core.priors import LogitNormalSkill
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
 from bayes_sota.maximum.law import maximum_law
@@ -167,6 +168,7 @@ def test_every_law_is_a_law(arguments):
     [
         ({"skill": 91.0}, r"in percent\? then write 0.91"),
         ({"skill": [[0.9]]}, "1-dimensional"),
+        ({"skill": LogitNormalSkill()}, r"a prior of P\(theta\); give skill.distribution"),
         ({"skill": [0.8, 0.9]}, "2 skills are given, but n_classifiers is 10"),
         ({"n_classifiers": None}, "n_classifiers is needed"),
         ({"correlation": 1.2}, "correlation must be a number from 0 to 1, got 1.2"),
@@ -174,7 +176,7 @@ def test_every_law_is_a_law(arguments):
         ({"correlation": 0.5, "reference_count": 21}, "whole number from 0 to 20, got 21"),
         (
             {"skill": [0.7, 0.9], "n_classifiers": None, "correlation": 0.6},
-            r"0.6 is not feasible for .* skill 0.7 .*\[0, 0.5092\].*\[0.764151, 0.961538\]",
+            r"skill 0.7 cannot have correlation 0.6 .* at most 0.5091 .* from 0.7642 to 0.9615 ",
         ),
         ({"skill": LogitNormal(2.0, 0.1), "correlation": 0.6}, "cap_correlation=True"),
     ],

@@ -6,9 +6,10 @@ The simulating model has the kernel of the observed interval instead of a likeli
 import numpy as np
 import pymc as pm
 import pytest
+from data.files import refused
 from scipy import stats
 
-from bayes_sota import BestScore, LogitNormalSkill, maximum_law
+from bayes_sota import BestScore, Leaderboard, LogitNormalSkill, maximum_law
 from bayes_sota.core import BetaCorrelation, BetaSkill, UniformSkill
 from bayes_sota.core.priors import MaximumPriors
 from bayes_sota.maximum import build_model, build_simulated_maximum, observe_maximum
@@ -97,3 +98,14 @@ def test_kernel_is_zero_inside_the_printed_interval(right, distance):
     value = op.distance(0.002, FIRST.maximum, right / 3000)
     assert float(value.eval()[0]) == pytest.approx(-0.5 * (expected / 0.002) ** 2)
     assert expected == pytest.approx(distance, abs=1.1 / 3000)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (0.9, "a BestScore is needed, got float"),
+        (Leaderboard([0.9, 0.8], n_test=100), "take bs.leaderboard.build_model"),
+    ],
+)
+def test_what_is_no_best_score_is_refused(given, message):
+    refused(message, build_model, given)
