@@ -185,7 +185,7 @@ class Claim(ABC):
         return rope_of(self.difference_at_most, half_width)
 
     def size(self, level: float = 0.05) -> int | None:
-        """Items from which the same numbers are false with probability ``level`` at most.
+        """Items from which the same claim is false with probability ``level`` at most.
 
         None where no test set is large enough.
         """

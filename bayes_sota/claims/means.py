@@ -12,8 +12,8 @@ known, or averaged. If A is the best of K tries of equal skill,
           \sigma_A^2 = \frac{(1 - r^+) s_A^2}{n}, \quad
           \sigma^2 = \frac{s_A^2 + s_B^2 - 2 r s_A s_B}{n}
 
-with t the largest of K standard normal variables, and both standard deviations a posteriori
-uncertain as in the t law. ``tests/claims/test_means.py`` compares with SciPy's paired t test and
+with t the largest of K standard normal variables, averaged over the posterior of both standard
+deviations, as the t law is. ``tests/claims/test_means.py`` compares with SciPy's paired t test and
 with quadrature, ``tests/claims/test_best_of.py`` with simulated tries.
 """
 
@@ -97,12 +97,12 @@ class Means(Claim):
         if self.sd_difference is not None:
             POSITIVE.check(self.sd_difference, "sd_difference")
             if not (self.sd is None and self.known is None):
-                problem = "{name} is enough: give it, or sd and correlation"
+                problem = "give {name} alone, or both SDs and the pairwise correlation"
                 raise InputError(problem, parameter="sd_difference")
         elif self.sd is not None:
             self._check_spreads(self.sd)
             if not any(self.sd):
-                raise InputError("standard deviations are 0: give those of the cases")
+                raise InputError("both standard deviations are 0: give the SDs over cases")
         elif self.bounds != (0.0, 1.0):
             problem = "give the standard deviations of both methods, or {name}"
             why = "they are imputed for metrics in [0, 1] only"
@@ -135,7 +135,7 @@ class Means(Claim):
         return (0.0, 1.0) if self.sd_difference is None else (0.0, 0.0)
 
     def _spread(self, unknown: ArrayLike) -> FloatArray:
-        """Standard deviation of the differences of cases."""
+        """Standard deviation of the paired differences over cases."""
         r = np.asarray(unknown, np.float64)
         if self.sd_difference is not None:
             return np.full(r.shape, self.sd_difference)

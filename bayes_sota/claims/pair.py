@@ -99,7 +99,7 @@ def chosen_pair(outcomes: Outcomes, pair: tuple[str, str]) -> Outcomes:
             known = nearest(name, outcomes.names) or f"; there are {listed(outcomes.names)}"
             raise InputError(f"there is no method {name!r}{known}")
     if pair[0] == pair[1]:
-        raise InputError(f"a pair is two methods, got {pair[0]!r} twice")
+        raise InputError(f"a pair needs two different methods, got {pair[0]!r} twice")
     return outcomes.subset([j for j, name in enumerate(outcomes.names) if name in pair])
 
 
@@ -173,7 +173,7 @@ class Pilot:
         """
         outcomes.check_several()
         if outcomes.is_answers and (outcomes.new != "items" or outcomes.passes is not None):
-            raise InputError("a plan is for accuracies on new items: no --new, no pass@K")
+            raise InputError("a plan from a pilot is about single answers to new items, not pass@K")
         if pair is None:
             first, second = np.argsort(-outcomes.scores, kind="stable")[:2]
             pair = outcomes.names[first], outcomes.names[second]
@@ -203,17 +203,17 @@ class Pilot:
         return self.of_runs / self.n_runs / self.variance(self.n_runs)
 
     def variance(self, n_runs: int) -> float:
-        """Variance of the difference on one item in this many runs."""
+        """Variance of the difference on one item with ``n_runs`` runs."""
         if self.of_runs is None and n_runs != 1:
-            raise InputError("a pilot with one run of each item does not show what more would add")
+            raise InputError("a pilot with one run of each item cannot show what more would add")
         return self.of_items + (self.of_runs or 0.0) / n_runs
 
     def standard_error(self, n_items: int, n_runs: int) -> float:
-        """Standard error of the difference on this many items in this many runs."""
+        """Standard error of the difference on ``n_items`` items with ``n_runs`` runs each."""
         return float((self.variance(n_runs) / n_items) ** 0.5)
 
     def needed(self, gap: float, n_runs: int, *, level: float = 0.05, power: float = 0.8) -> int:
-        """Items on which a true gap is claimed with this power."""
+        """Items needed to claim a true gap with this power."""
         LEVEL.check(level, "level")
         ASSURANCE.check(power, "power")
         reach = float(ndtri(1 - level) + ndtri(power))

@@ -42,7 +42,7 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
     claim, content = report.about, report.content
     x, p = claim.curve().T
     if x[0] == x[-1]:
-        raise InputError("nothing that matters is unknown: there is no curve to draw")
+        raise InputError("everything is known, so there is no curve to draw")
     level, answer = content["level"], content["p_false"]
     ends = ((x[0], p[0]), (x[-1], p[-1]))
     points = {f"at {x:.3g}: {chance(p, level)}": (x, p) for x, p in ends}

@@ -5,14 +5,15 @@ that the printed numbers leave
 
 .. math:: P(x_A, x_B \mid \text{printed}) \propto T(x_A, x_B), \quad x_A \ge x_B
 
-with T the number of tables with these margins, over the counts that print so. An accuracy that no
-count gives is impossible (the GRIM check of Brown & Heathers 2017, doi 10.1177/1948550616673876).
+with T the number of tables with these margins, for all counts that round to the printed numbers.
+An accuracy that no count gives is impossible (the GRIM check of Brown & Heathers 2017, doi
+10.1177/1948550616673876).
 ``tests/claims/test_accuracies.py`` compares with all tables, one by one.
 
-Means: both are uniform within half a unit of their last digit and the bounds of a case, A's not
-below B's. Their difference has a density that is linear between its corners, over which P(false)
-is averaged; standard deviations are taken as they are. ``tests/claims/test_means.py`` compares
-with simulation.
+Means: both are uniform within half a unit of their last digit and the bounds of a case, with A's
+not below B's. Their difference has a density that is linear between its corners, over which
+P(false) is averaged; standard deviations are taken as they are. ``tests/claims/test_means.py``
+compares with simulation.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,7 @@ def as_shares(typed: Sequence[Any]) -> tuple[tuple[str, str], list[str]]:
     numbers = [parse_number(text.removesuffix("%")) for text in texts]
     if None in numbers:
         wrong = texts[numbers.index(None)]
-        raise InputError(f"each is a number in [0, 1] or in percent, got {wrong!r}")
+        raise InputError(f"scores are numbers in [0, 1] or in percent, got {wrong!r}")
     signed = [text.endswith("%") for text in texts]
     values: Any = numbers
     bare = not any(signed) and all(LEAST_PERCENT <= value <= 100 for value in values)

@@ -1,4 +1,4 @@
-"""Two methods that were named beforehand, and every task: the gate, and verdicts by task.
+"""The gate for two methods that were named beforehand, and verdicts for every task.
 
 The gate asks whether a method is better than another, or not worse by more than a margin. The pair
 has the law of ``claims.pair``: no draw decides a gate, and its verdict agrees with the interval
@@ -124,14 +124,14 @@ def report_gate(
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: chance(row["p_false"])
     said, how = _said(row, content, of, both.unit, unit), "Computed exactly, without random numbers"
-    legend = "The pair was named before the scores were seen; --pairs adjusts for looking at all."
+    legend = "This assumes that the pair was named before the scores were seen; else use --pairs."
     return answers_report(
         both, of, seed, content, [row], columns, said=said, how=how, legend=legend, reasons=doubts
     )
 
 
 def _judged(law: PairLaw, require: str | None, margin: float, ci_prob: float, size: float) -> Row:
-    """Verdict on a pair, what was claimed of it, and whether that is shown."""
+    """Verdict on a pair: what was claimed, and whether it is shown."""
     needed, p_false = (1 + ci_prob) / 2, law.at_most(0.0)
     p = {"better": 1 - p_false, "not-worse": 1 - law.at_most(-margin), "worse": p_false}
     verdict = next((name for name, value in p.items() if value > needed), "undecided")

@@ -78,7 +78,7 @@ def answers_report(
 
 
 def difference_of(draws: FloatArray, observed: float, ci_prob: float) -> Row:
-    """Observed difference, and mean, sd and interval of draws."""
+    """Observed difference, and mean, SD and interval of its draws."""
     found = summarize_draws(draws, ci_prob)
     return {"observed": observed} | {key: found[key] for key in ("mean", "sd", "interval")}
 
@@ -283,7 +283,7 @@ def report_pairs(
     order = np.argsort(-of.scores, kind="stable")
     first, second = (order[k] for k in np.triu_indices(len(order), 1))
     if first.size > _MOST_PAIRS:
-        raise InputError(f"{len(order):,} methods have too many pairs; name two of them")
+        raise InputError(f"{len(order):,} methods have too many pairs; name two with --pair A B")
     gains, rows = of.draws[:, first] - of.draws[:, second], []
     for a, b, gain, p in zip(first, second, gains.T, adjusted_chances(gains), strict=True):
         p_false = float(of.p_not_below[b] if a == of.winner else np.mean(gain <= 0))

@@ -49,7 +49,7 @@ _WORDS = {  # of columns; of several the first in a list counts
 CLAIM_ROLES = dict(zip(_WORDS, _WORDS, strict=True)) | {"n": "n_test", "entry": "name"}
 """Roles that a user may give a column, and what they are called here."""
 _METRICS = ("accuracy", "dice", "mean")
-_OTHERS = "call shares of right items accuracy_a and accuracy_b, means of cases mean_a and mean_b"
+_OTHERS = "name accuracies accuracy_a and accuracy_b, and means over cases mean_a and mean_b"
 _IMPUTED = ", standard deviations imputed from the means"
 
 
@@ -223,7 +223,7 @@ def _judged(
         values = found["p_false"], *ends, assumption, verdict, claim.size(level)
         rows.append(dict(zip(RESULTS, values, strict=True)) | {"row": row + 1, "name": name})
     if problems:
-        unusable = f"{len(problems):,} of {counted(len(table), 'row')} cannot be used"
+        unusable = f"rows cannot be used ({len(problems):,} of {len(table):,})"
         fix = "correct or remove them"
         raise InputError(f"{unusable}: {'; '.join(problems[:3])}", where=table.where, fix=fix)
     notes = ["accuracies and Dice of 10 and more are read as percent"] * percent

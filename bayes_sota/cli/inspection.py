@@ -80,13 +80,13 @@ def inspect(file: Path, reading: dict[str, Any], metric: str | None) -> Answer:
     counts = [
         f"{counted(len(of), role, PLURALS.get(role))}: {listed(of)}." for role, of in names.items()
     ]
+    counts += ["No command can use this file as it is."] * (not commands)
     report = list_report(
         "commands",
         commands,
         {"question": "question", "command": "command"},
         content={"kind": kind, "names": names, "notes": notes},
         sentences=[f"{file.resolve().name} holds {counted(len(table), 'row')} ({kind}).", *counts],
-        reasons=["no question can be answered from this file alone"] * (not commands),
         basis=(SOFTWARE,),
     )
     return Answer(report)

@@ -119,7 +119,7 @@ def outcomes_of(
     """Container of scores that were read before; parameters are those of ``read_outcomes``."""
     if _is_of_folds(tidy) and "unit" not in tidy.asked:
         problem = "holds scores of folds, whose training sets overlap: bayes-sota cv judge reads it"
-        raise tidy.error(problem, "unit", "{option} treats them as independent items")
+        raise tidy.error(problem, "unit", "to count folds as items, name their column: {option}")
     tidy, are_answers = _checked(tidy, metric)
     values, counts, items, names = _averaged(tidy)
     of = {role: _of_items(tidy, role) for role in ("task", "cluster", "label")}
@@ -133,12 +133,12 @@ def outcomes_of(
         of = {role: list(compress(labels, kept)) for role, labels in of.items()}
         if not kept.all():
             fewest = quoted(names[int(np.argmin(there.sum(axis=0)))])
-            lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} that some entries lack"
-            notes.append(f"left out {lost}; {fewest} has the fewest")
+            lost = f"{np.sum(~kept)} of {counted(kept.size, 'item')} without a score of each entry"
+            notes.append(f"left out {lost}; {fewest} has scores on the fewest")
             if gone := sorted(tasks.difference(of["task"])):
                 notes[-1] += f"; no item is left of task {listed(gone)}"
             if len(items) < 2 or gone:
-                fix = "leave entries or tasks out with {option}"
+                fix = "name the same items alike, or leave entries or tasks out with {option}"
                 raise tidy.error(notes[-1], "leave_out", fix)
     task, cluster, label = of.values()
     known: dict[str, Any] = {"names": names, "items": items, "tasks": task or None}

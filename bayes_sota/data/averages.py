@@ -142,7 +142,7 @@ def averaged_over_runs(
     tasks, weights
         As in ``averaged``.
     n_runs : ndarray of int, shape () or (n, m)
-        Runs behind each value, two at least.
+        Runs behind each value, at least two.
 
     Examples
     --------

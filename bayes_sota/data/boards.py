@@ -158,7 +158,7 @@ def _board(tidy: Tidy, options: dict[str, Any]) -> Leaderboard:
 
 
 def _scores_of_tasks(tidy: Tidy, notes: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Scores of complete entries in each task, (m, T), with the numbers beside them."""
+    """Scores of the entries that have one in every task, (m, T), and the numbers beside them."""
     if "task" not in tidy.labels or tidy.unit != "task":
         problem = "is not a leaderboard: rows are neither entries nor scores of entries in tasks"
         raise tidy.error(problem, "score", "name the column of the scores of entries with {option}")
@@ -224,7 +224,7 @@ def read_paired_boards(
         where = " and ".join(table.where for table in tables)
         tidy = replace(joined(tables), layout="pair", where=where)
     if tidy.layout != "pair":
-        fix = 'name them with public="A" and private="B" (--column public=A)'
+        fix = "name them with --column public=A --column private=B (in Python public=, private=)"
         raise tidy.error("no columns are called public and private", fix=fix)
     grid, (names, _) = tidy.pivot("entry", "board")
     grid, notes = -grid if tidy.lower_is_better else grid, [tidy.sentence, *tidy.notes]
@@ -316,8 +316,10 @@ def average_tasks(
     sizes = each.sizes.reshape(x.shape) if is_share and given else None
     weights = np.broadcast_to(task_weights(average, labels, sizes), x.shape)
     if not given and new == "items":
-        what = "n_test, the number of items" if is_share else "standard_errors, those of the scores"
-        raise InputError(f"{what} of every task, is missing; new tasks do not need it")
+        what = "number of items of every task" if is_share else "standard error of every score"
+        name = "n_test" if is_share else "standard_error"
+        fix = "give {option}; an average on new tasks (board --new tasks) needs none"
+        raise InputError(f"the {what} is missing", parameter=name, fix=fix)
     averages = np.sum(weights * x, axis=1)
     how: Any = "weights" if isinstance(average, Mapping) else average or "tasks"
     found: dict[str, Any] = {"tasks": labels, "averaging": how, "new": new, "decimals": None}
@@ -346,6 +348,6 @@ def _of_scores(given: Any, what: str, tasks: Sequence[str], shape: tuple[int, ..
         given = numbers_of_tasks(given, tasks, what)
     each = np.asarray(given, object)
     if each.shape not in ((), shape[1:], shape):
-        allowed = f"one for each of {shape[1]} tasks, or of {shape[0]:,} entries x {shape[1]} tasks"
-        raise InputError(f"{what} has the shape {each.shape}: give one for all, or {allowed}")
+        allowed = f"one for all, one for each of {shape[1]} tasks, or one for each score"
+        raise InputError(f"{{name}} has {each.size} numbers: give {allowed}", parameter=what)
     return np.broadcast_to(each, shape).ravel()

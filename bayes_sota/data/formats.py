@@ -148,7 +148,7 @@ def places_of(records: Sized) -> list[str]:
 
 
 def rows_of_records(records: Sequence[Record], places: Sequence[str]) -> list[Row]:
-    """Header and rows, with a column for each key of some record."""
+    """Header and rows, with a column for each key of any record."""
     header = list(dict.fromkeys(title for row in records for title in row))
     cells = (list(map(row.get, header)) for row in records)
     return [("header", header), *zip(places, cells, strict=True)]

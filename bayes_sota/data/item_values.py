@@ -73,7 +73,8 @@ def numbers_of_tasks(given: Mapping[Any, Any], tasks: Sequence[str], what: str) 
     named = {str(task): value for task, value in given.items()}
     for task in sorted(named.keys() ^ set(tasks)):
         known = f"unknown{nearest(task, tasks)}" if task in named else "missing"
-        raise InputError(f"{what} has a number for every task; {quoted(task)} is {known}")
+        problem = f"{{name}} needs a number for every task: {quoted(task)} is {known}"
+        raise InputError(problem, parameter=what)
     return [named[task] for task in tasks]
 
 
@@ -83,7 +84,7 @@ def values_of_runs(cells: Any, n_runs: Any) -> tuple[FloatArray, IntArray, list[
     values, names, _ = labelled_matrix(cells, meaning)
     n, m = values.shape
     if n < 2 or m < 1:
-        raise InputError(f"outcomes need at least 2 items and a classifier, got {n} and {m}")
+        raise InputError(f"2 items that all {m} classifiers answered are needed, got {n}")
     runs = np.asarray(1 if n_runs is None else n_runs)
     if runs.dtype.kind not in "iu" or runs.shape not in ((), (n, m)) or runs.min() < 1:
         each = f"one for each of {n} items and {m} classifiers"

@@ -193,7 +193,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     names = list(data.names)
     for name in [*skills, *only]:
         if name not in names:
-            more = nearest(name, names) or "; an anchor was scored on these items too: add its row"
+            more = nearest(name, names) or "; it needs a score on these items too: add its row"
             raise InputError(f"no entry is called {quoted(name)}{more}")
         if name not in skills:
             raise InputError(f"{quoted(name)} can only serve as an anchor if its skill is given")
@@ -218,7 +218,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
         if data.submissions is not None and np.any(data.submissions[where] != 1):
             raise InputError("an entry whose skill is known shows the best of several submissions")
         if kept.size < 2:
-            raise InputError("fewer than two entries compete: let more of them compete")
+            raise InputError("fewer than two entries compete: leave out fewer of known skill")
     of = zip(skills, each, sizes[where].tolist(), strict=True)
     share = np.array([_share_of(data, name, k, size, contains) for name, k, size in of])
     anchors = Anchors(

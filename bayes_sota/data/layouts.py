@@ -6,6 +6,7 @@ A *board* has an entry and a score in every row; a *long* table repeats the entr
 entry; a *pair* has a public and a private score.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -195,9 +196,9 @@ def _rows_of_entries(header: Header) -> Layout:
         return Layout("long", roles, columns, beside=beside)
     several = [roles[role] for role in ("task", "metric") if role in roles]
     several = [column for column in several if header.n_names(column) > 1]
-    fix = "if it does not matter, leave the column out with {option}"
+    fix = f"if it does not matter, leave it out with --leave-out {shlex.quote(','.join(several))}"
     problem = "entries differ in {}, so their scores cannot be compared"
-    header.refuse(several, problem, "leave_out", fix)
+    header.refuse(several, problem, "leave_out", f"{fix} (in Python leave_out={several})")
     if "n" in roles:
         scores, n = (table.numbers(roles[role]) for role in ("score", "n"))
         if np.nanmax(scores) > 1 and np.all((scores % 1 == 0) & (scores <= n)):

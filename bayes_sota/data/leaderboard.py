@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from bayes_sota.core.arguments import OPEN_SHARE, RATIO, Range, check_choice, refuse_unused
-from bayes_sota.core.errors import InputError, quoted
+from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
@@ -24,7 +24,7 @@ GIVEN, INFERRED = "given", "inferred from the scores"
 _WIDE = 3.0  # standard errors of a score: counts that differ by more deserve a note
 _USED = {"n_positive": "auc", "spread_ratio": "auc"}
 _USED |= {"standard_error": "accuracy, score", "lower_is_better": "score"}
-"""Metrics that an option is for."""
+"""Metrics to which each option applies."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -148,11 +148,11 @@ class BestScore(Chosen):
         """The board itself; ``InputError`` if its scores do not identify what is needed."""
         alone = self.submissions is None and self.n_classifiers == self.n_entries
         if self.has_own_errors and not alone:
-            problem = "entries have their own errors; hidden ones and submissions have unknown ones"
-            fix = "give the whole board, and leave their number and submissions out"
-            raise InputError(problem, fix=f"{fix}, or give one error for all")
+            problem = "the errors of hidden entries, and of other submissions, are unknown"
+            fix = "leave out the numbers of classifiers and submissions, or give one error for all"
+            raise InputError(problem, fix=fix)
         if self.n_entries is None and self.metric == "score":
-            what = "the score, which has no scale without other scores,"
+            what = "a single score of this metric"
             checked_number(self.maximum, what, OPEN_SHARE)
             checked_number(self.standard_error, "standard_error", OPEN_SHARE)
         return self
@@ -204,8 +204,8 @@ class Leaderboard(BestScore):
         Errors and losses, for the metric "score" only.
     rounding : {"auto", "kaggle", "nearest", "floor", "exact"}
         How scores were cut: rounded, floored (as Kaggle does), or not at all.
-        "auto" takes nearest, and floor where only so more scores are possible; "kaggle" the other
-        way round.
+        "auto" takes nearest, or floor where more scores are possible with it; "kaggle" prefers
+        floor.
     percent : bool, optional
         Whether scores are in percent. Default: if most exceed 1 and none exceeds 100.
     name : str
@@ -222,9 +222,9 @@ class Leaderboard(BestScore):
     count_bounds : (m, 2) array of int, or None
         Smallest and largest number of correct answers that prints as each accuracy.
     n_test : int
-        That of the typical leading entry if they differ; None possible for the metric "score".
+        That of the typical leading entry if they differ; may be None for the metric "score".
     n_test_source : str
-        "given", "inferred from the scores", or what else it is.
+        "given", "inferred from the scores", or where else it comes from.
     error_ratios : (m,) array of float, or None
         Standard error of each score over that of the typical entry, where each has its own: the
         root of ``n_test`` over its number of items.
@@ -234,10 +234,10 @@ class Leaderboard(BestScore):
         Equally likely numbers behind each entry: one where all are known. None for one each.
     tasks, averaging, n_items, task_influence, new
         For averages (``average_tasks``): names of the tasks; what counts the same ("items", "tasks"
-        or "weights"); items of all tasks, of the typical entry; what each task adds to the errors
-        on new tasks, (T, m); whether errors are those of new "items" or "tasks".
+        or "weights"); items of all tasks, of the typical entry; contribution of each task to the
+        errors on new tasks, (T, m); whether errors are those of new "items" or "tasks".
     names, n_positive, spread_ratio, rounding, metric, standard_error, lower_is_better, name, notes
-        As given or found; ``notes`` with those of the constructor.
+        As given or found; the constructor adds to ``notes``.
     decimals : int or None
         Digits of the scores; None for the metric "score".
 
@@ -272,8 +272,8 @@ class Leaderboard(BestScore):
         printed = parse_scores(listed, subjects=subjects, **how)
         tries = m if self.n_classifiers is None else self.n_classifiers
         if tries == m == 1:
-            problem = "one entry has no rival: bayes-sota score --right K --n-test N judges it"
-            raise InputError(problem)
+            fix = "bayes-sota score --right K --n-test N estimates its skill"
+            raise InputError("there is only one entry", fix=fix)
         self._set(
             scores=-printed.values if self.lower_is_better else printed.values,
             names=names,
@@ -310,7 +310,9 @@ class Leaderboard(BestScore):
                 raise InputError(problem, parameter="n_test", fix="give {option}")
             n_test = fit.n_test
             self._set(n_test_source=INFERRED)
-        sizes = checked_numbers(n_test, names, "n_test")
+        missing = "give {option}, or infer where scores have enough digits"
+        with located("", missing * (n_test is None and len(names) > 1)):
+            sizes = checked_numbers(n_test, names, "n_test")
         self._set(n_test=int(sizes[0]))
         if np.ndim(n_test):
             source = "median of the leading entries, whose numbers differ"

@@ -51,7 +51,7 @@ def files_in(folder: Path) -> list[Path]:
     for patterns in _PATTERNS:
         if found := {path for pattern in patterns for path in folder.rglob(pattern)}:
             return sorted(found)
-    fix = "name a file, or a folder with logs of lm-evaluation-harness, inspect_ai, Every Eval Ever"
+    fix = "name a file, or a folder of logs of lm-evaluation-harness, inspect_ai or Every Eval Ever"
     raise InputError("is a folder without logs", where=str(folder), fix=fix)
 
 
@@ -67,7 +67,7 @@ def rows_of_log(
         Lines of JSON lines, else empty.
     path : Path
     name : str
-        What the model is called where nothing else says it.
+        Name of the model where nothing else gives it.
     """
     samples = value if isinstance(value, list) else [value]
     first = samples[0] if samples and isinstance(samples[0], dict) else {}
@@ -205,7 +205,8 @@ def choose_metric(table: Table, metric: str | None) -> Table:
         chosen[task] = names[0]
         if len(names) > 1:
             problem = f"{f'task {quoted(task)} ' * bool(task)}has the metrics {listed(names)}"
-            fix = "choose with {option} (of several tasks NAME+NAME; for pass@K column score=NAME)"
+            fix = "choose with {option} (NAME+NAME for several tasks); beside pass@K choose with "
+            fix += "--column score=NAME (in Python score=)"
             raise table.error(problem, "metric", fix)
     rows = enumerate(zip(tasks, table.columns["metric"], strict=True))
     kept = [i for i, (task, name) in rows if task in chosen and name in ("", chosen[task])]
@@ -216,7 +217,7 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
     notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
     if bare := dict.fromkeys(task for task in tasks if task not in chosen):
-        notes.append(f"left out tasks that have no score per item: {listed(bare)}")
+        notes.append(f"left out tasks without scores of single items: {listed(bare)}")
     found = table.take(kept, *notes)
     columns = found.columns | {"metric": [chosen.get(tasks[row], "") for row in kept]}
     columns.pop("doc_hash", None)

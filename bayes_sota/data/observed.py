@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from bayes_sota.core.arguments import COUNT, POSITIVE, Range, refuse_unused
+from bayes_sota.core.arguments import COUNT, POSITIVE, Range
 from bayes_sota.core.errors import InputError, quoted
 from bayes_sota.core.priors import TriesPrior, UniformTries
 from bayes_sota.core.text import checked_labels, digest_of
@@ -188,9 +188,8 @@ class PairedBoards(Chosen):
 
     def __post_init__(self) -> None:
         """Check everything."""
-        if self.n_test is not None:
-            unused = {"standard_errors": self.standard_errors}
-            refuse_unused("accuracies, whose errors follow from n_test", unused)
+        if self.n_test is not None and self.standard_errors is not None:
+            raise InputError("give numbers of items or standard errors of the boards, not both")
         given = self.public, self.private
         m, other = map(np.size, given)
         if other != m or m < FEWEST_TEAMS:

@@ -31,7 +31,7 @@ def read_table(source: Any, metric: str | None = None) -> Table:
     tables = read_all(source, metric)
     if len(tables) > 1:
         raise InputError(
-            "one file is needed, or files with a column of entries", where=tables[1].where
+            "several files need a column that names the entries", where=tables[1].where
         )
     return tables[0]
 
@@ -64,7 +64,7 @@ def _below_each_other(tables: Sequence[Table]) -> Table:
         return tables[0]
     origins = sorted({table.origin or "table" for table in tables})
     if len(origins) > 1:
-        raise InputError(f"files of one format can be joined, got {listed(origins)}")
+        raise InputError(f"only files of one format can be joined; these are {listed(origins)}")
     titles = dict.fromkeys(name for table in tables for name in table.columns)
     cells = [{name: of.columns.get(name, [None] * len(of)) for name in titles} for of in tables]
     return replace(

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayes_sota.core.arguments import check_choice
 from bayes_sota.core.errors import InputError, quoted
-from bayes_sota.core.text import checked_clusters, checked_labels, codes_of, counted
+from bayes_sota.core.text import checked_clusters, checked_labels, codes_of
 from bayes_sota.core.types import FloatArray
 from bayes_sota.data import averages, item_values
 from bayes_sota.data.averages import Average, check_enough_tasks, summed_by_cluster
@@ -59,8 +59,8 @@ class Outcomes(Observed):
     names, items : sequence of str, optional
         Name of each classifier and item, each once. Default: the columns of a frame, or "1", ...
     clusters, tasks : sequence of str, optional
-        What each item belongs to: a document, a patient, a family of near-duplicates, of which
-        items are not independent; a subject or benchmark, for accuracies and means.
+        What each item belongs to: a document, a patient or a family of near-duplicates, whose
+        items depend on each other; a subject or benchmark, for accuracies and means.
     average : {"items", "tasks"} or mapping of str to float, optional
         Which units have equal weight: items or tasks (default); or tasks with these weights.
     n_runs : int or array-like of int, shape (n_items, n_classifiers), optional
@@ -148,7 +148,8 @@ class Outcomes(Observed):
         self.n_clusters = None if self.clusters is None else len(set(self.clusters))
         self.tasks = checked_clusters(tasks, n, "task")
         if tasks is None and average is not None:
-            raise InputError("average is for items with tasks: give tasks, one per item")
+            fix = "name its column with --column task=NAME (in Python tasks=)"
+            raise InputError("{name} needs the task of every item", parameter="average", fix=fix)
         kinds, codes = codes_of(self.tasks or [""] * n)
         weights = task_weights(average, kinds, np.bincount(codes).astype(float))
         self.task_codes = codes, weights
@@ -166,7 +167,7 @@ class Outcomes(Observed):
         self.is_answers = self.metric == "accuracy"
         self.is_plain = self.is_answers and tasks is None and not self.runs_in_words
         if self.lower_is_better and self.metric in ("accuracy", "auc"):
-            raise InputError(f'larger is better for the metric "{self.metric}"')
+            raise InputError(f'larger is better for the metric "{self.metric}": give no direction')
         self._check_metric()
         self._given = given = self._checked_cells(given)
         self.values = given if passes is None else item_values.pass_rates(given, runs, passes)
@@ -197,15 +198,16 @@ class Outcomes(Observed):
         if self.is_answers:
             least = (1 if self.passes is None else max(self.passes[0], 2)) + (self.new == "runs")
             if self.n_runs < least:
-                needed = f"{least} runs of each item are needed, not {self.n_runs}"
-                raise InputError(f"{self.measured}, new {self.new}: {needed}")
+                what = self.measured + " on new runs" * (self.new == "runs")
+                raise InputError(f"{what}: every item needs {least} runs, some have {self.n_runs}")
             if self.new == "tasks":
                 check_enough_tasks(len(self.task_weights))
             return
         runs = self.passes is not None or self.runs_in_words or self.new == "runs"
-        if runs or (self.tasks is not None and (self.metric != "mean" or self.new == "tasks")):
-            has = 'only numbers of the metric "mean" have tasks (about() makes new ones)'
-            raise InputError(f"these are numbers: {has}, and only answers have runs and pass@K")
+        if runs:
+            raise InputError("numbers such as Dice have no runs and no pass@K; answers have them")
+        if self.tasks is not None and (self.metric != "mean" or self.new == "tasks"):
+            raise InputError('numbers in tasks need the metric "mean", and about() for new tasks')
         alone = [task for task, size in Counter(self.tasks).items() if size == 1]
         if alone or self.n_clusters == 1:
             one = f"task {quoted(alone[0])} has one item" if alone else "all items are in a cluster"
@@ -351,9 +353,10 @@ class Outcomes(Observed):
         """
         self.check_several()
         if self.has_missing:
-            blank = counted(int(np.isnan(self.values).any(axis=1).sum()), "item")
-            fix = "leave their rows out (in Python by complete()), or entries that have many"
-            raise InputError(f"a leaderboard needs every answer, and {blank} have blanks", fix=fix)
+            lacking = self.n_items - self.complete().n_items
+            problem = f"every answer is needed, and {lacking:,} of {self.n_items:,} items lack some"
+            fix = "remove these items from the file (in Python by complete()), or leave entries out"
+            raise InputError(problem, fix=fix)
         known: dict[str, Any] = {"n_test": self.n_items, "names": self.names, "name": self.name}
         if self.is_plain or self.metric == "auc":
             positive = None if self.labels is None else int(self.labels.sum())
@@ -368,4 +371,4 @@ class Outcomes(Observed):
     def check_several(self) -> None:
         """Raise ``InputError`` if there is only one classifier."""
         if self.n_classifiers < 2:
-            raise InputError("one classifier has no rival; bayes-sota score says how good it is")
+            raise InputError("there is only one classifier; bayes-sota score estimates its skill")

@@ -89,7 +89,7 @@ def number_in(value: Any, name: str, allowed: Range) -> Decimal:
     """Number in a range, however it is written, with the digits that it was written with."""
     number = parse_number(value)
     if number is None and is_blank(value):
-        raise InputError(f"{{name}} is missing: {allowed}", parameter=name)
+        raise InputError(f"{{name}} is missing: it must be {allowed}", parameter=name)
     if number is None or not allowed.holds(number) or (allowed.whole and number % 1):
         raise allowed.refusal(name, value, None if number is None else float(number))
     return number
@@ -105,7 +105,8 @@ def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range
     if not np.ndim(values):
         return np.full(len(names), checked_number(values, what, allowed))
     if len(values) != len(names):
-        raise InputError(f"there are {len(values):,} values of {what} for {len(names):,} scores")
+        problem = f"{{name}} has {len(values):,} values for {len(names):,} scores"
+        raise InputError(problem, parameter=what, fix="give one, or one each (1000, not 1,000)")
     pairs = zip(values, (f"{what} of {quoted(name)}" for name in names), strict=True)
     with located("", "correct it, or leave the entry out (--leave-out NAME)"):
         return np.array([checked_number(value, of, allowed) for value, of in pairs])
@@ -182,7 +183,7 @@ def parse_scores(
         percent = bool(np.mean(values > 1) > 0.5 and values.max() <= 100 and not are_low.any())
     if bounded:
         allowed = Range(0, 100) if percent else SHARE
-        fix = "write percent with its sign, and name the metric of scores that are not accuracies"
+        fix = "name the metric of scores that are not accuracies" * (len(cells) > 1)
         with located("", fix):
             for place in np.flatnonzero((values < 0) | (values > allowed.high)).tolist():
                 number_in(numbers[place], f"{of[place]}, an accuracy,", allowed)

@@ -115,7 +115,7 @@ def _without(tidy: Tidy, names: Sequence[str]) -> Tidy:
 
 
 def _without_summaries(table: Table, layout: Layout) -> Table:
-    """Table without rows whose whole name is a word like "average"."""
+    """Table without summary rows, which are called "average" or the like."""
     dropped: dict[int, str] = {}
     for role in [role for role in _NAMING if role in layout.roles]:
         names = list(map(str, table.columns[layout.roles[role]]))
@@ -181,7 +181,7 @@ def _are_losses(tidy: Tidy, direction: Direction) -> bool | None:
     losses = list(dict.fromkeys(name for name in names if words.is_loss(name)))
     if losses:
         problem = f"{listed(losses)} look{'s' * (len(losses) == 1)} like losses (lower is better)"
-        others = "; it then holds for all, or leave them out" * (len(losses) < len(names))
+        others = "; the direction applies to all metrics" * (len(losses) < len(names))
         raise tidy.error(problem, "direction", "give {option}" + others)
     return False
 

@@ -263,7 +263,7 @@ def find_rounding(
     problem = f"no number of correct answers gives the score of {some}"
     if 2 * wrong.size >= sizes.size:
         of, n = right[wrong[0]], sizes[wrong[0]]
-        ends = f"{np.floor(of) / n:.8g} and {np.ceil(of) / n:.8g}"
-        raise ImpossibleAccuracyError(f"{problem}: {of / n:g} of {n} is between {ends}")
+        ends = f"{np.floor(of):.0f}/{n} and {np.ceil(of):.0f}/{n}"
+        raise ImpossibleAccuracyError(f"{problem}: {of / n:g} lies between {ends}")
     bounds[wrong] = np.rint(right)[wrong, None].astype(np.int64)
     return how, bounds, (f"{problem}: the nearest is taken",)

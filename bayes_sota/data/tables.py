@@ -199,7 +199,7 @@ class Table(Source):
 
     def bad_cells(self, column: str, rows: list[int], problem: str, fix: str = "") -> InputError:
         """Error at the first of some cells of a column; up to ten are named."""
-        cells = self.columns[column]
+        cells = ["" if cell is None else cell for cell in self.columns[column]]
         problem += f", got {quoted(cells[rows[0]])}"
         problem += "".join(f", {self.lines[i]} has {quoted(cells[i])}" for i in rows[1:MOST_LISTED])
         problem += f" ({len(rows)} in all)" * (len(rows) > MOST_LISTED)

@@ -54,7 +54,7 @@ class Tidy(Source):
     asked : frozenset of str
         Roles whose columns a user named.
     are_losses : bool or None
-        Whether lower is better; None where it is in some rounds only.
+        Whether lower is better; None if it is in some rounds only.
     is_competition : bool
         Whether the table is a download of a competition.
     score : str
@@ -86,7 +86,7 @@ class Tidy(Source):
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether scores are losses, for all of them; an error where only some are."""
+        """Whether all scores are losses; an error if only some are."""
         if self.are_losses is None:
             problem = "lower is better in some tasks, higher in others"
             raise self.error(problem, "leave_out", "leave out one kind with {option}")
@@ -176,7 +176,7 @@ def joined(parts: Sequence[Tidy]) -> Tidy:
         return parts[0]
     kinds = sorted({of.layout for of in parts})
     if len(kinds) > 1 and {"board", "pair", "battles"} & set(kinds):
-        raise InputError(f"files of one kind can be joined, got {listed(kinds)}")
+        raise InputError(f"only files of one kind can be joined; these hold {listed(kinds)}")
     return replace(
         parts[0],
         value=np.concatenate([of.value for of in parts]),
@@ -247,9 +247,9 @@ def melt(table: Table, layout: Layout) -> Tidy:
         numbers["se"] = errors
         notes.append("numbers after ± or in parentheses are taken as standard errors, not SDs")
         if layout.kind == "board" and (cases := [c for c in columns if is_of_cases(c)]):
-            what = f"is {quoted(cases[0])} ± its SD over cases, or ± a standard error?"
-            fix = "write standard errors (an SD of n cases over sqrt(n)) in a column se; compare "
-            fix += "two by their SDs with claim segmentation --mean A B --sd SD SD --n-test N"
+            what = f"{quoted(cases[0])} has ± numbers that may be SDs over cases or standard errors"
+            fix = "write standard errors (SD / sqrt(n) of n cases) in a column se, or compare two "
+            fix += "by SDs: bayes-sota claim segmentation --mean A B --sd SD SD --n-test N"
             raise table.error(what, fix=fix)
     tidy = Tidy(
         layout=layout.kind,

@@ -87,8 +87,8 @@ class ScoreTable(Tournament):
     Parameters
     ----------
     scores : array-like, shape (n_rounds, n_players)
-        NaN where a player has no score in a round. A data frame brings the players'
-        names, a pandas index the rounds'.
+        NaN where a player has no score in a round. The columns of a data frame name
+        the players, a pandas index the rounds.
     players, rounds : sequence of str, optional
     lower_is_better : bool or sequence of bool
         For all rounds, or for each.
@@ -242,7 +242,7 @@ def read_scores(
         "d/1" and "e/1", and rounds of one data set, or one ``group``, depend on each other.
     players : {"rows", "columns"}, optional
         Where the players of a wide table are; the first column of text then names the rows.
-        Default: by the names of columns.
+        Default: inferred from the names of columns.
     scheme : {"model/cv", "model/task", "dataset/model"}, optional
         Default: "model/cv" where rounds are folds or splits, else "model/task".
     **reading
@@ -281,7 +281,7 @@ def read_scores(
     tidy = read_tidy(source, **reading)
     if reading.get("direction"):  # which wins over what the table says of a round
         tidy = replace(tidy, labels={r: tidy.labels[r] for r in tidy.labels if r != "direction"})
-    with located(tidy.where, tidy.sentence.rstrip(".")):
+    with located(tidy.where, "this file was read as " + tidy.sentence[6:].rstrip(".")):
         if "tournament" not in tidy.labels:
             return _tournament(tidy, scheme)
         names, codes = tidy.names("tournament")
@@ -318,8 +318,8 @@ def _matches(tidy: Tidy) -> Matches:
     is_right = (number >= 0) & (number % 1 == 0) & (np.cumsum(number) <= _MOST_BATTLES)
     if not is_right.all():
         row = is_right.argmin()
-        problem = f"numbers of battles are whole, not shares, and at most {_MOST_BATTLES:,} in all"
-        raise InputError(f"{problem}; got {number[row]:g}", line=tidy.lines[row])
+        problem = f"numbers of battles must be whole and at most {_MOST_BATTLES:,} in all"
+        raise InputError(f"{problem}, got {number[row]:g}", line=tidy.lines[row])
     played = tidy.take(np.repeat(np.arange(len(tidy)), number.astype(np.intp)))
     return Matches(
         played.labels["entry"],

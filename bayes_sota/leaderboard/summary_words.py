@@ -223,7 +223,7 @@ def _behind(data: BestScore | Outcomes) -> str:
 
 def cautious_on(data: BestScore | Outcomes) -> str:
     """Clause on the probability of being the best of new tasks, as found in real tables."""
-    return " (cautious: the leader was beaten half as often in real tables)" * (data.new == "tasks")
+    return " (conservative: about half that in real tables)" * (data.new == "tasks")
 
 
 def leaders_of(data: Leaderboard | Outcomes) -> list[str]:

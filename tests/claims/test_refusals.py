@@ -49,10 +49,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (of_means(sd=(0.6, 0.1)), "at most 0.3943, got 0.6"),
     (of_means(sd=SD, known=1.5), "pairwise_correlation must be a number from -1 to 1, got 1.5"),
     (of_means(bounds=None), "give the standard deviations"),
-    (of_means(sd_difference=0.1, known=0.5), "sd_difference is enough"),
+    (of_means(sd_difference=0.1, known=0.5), "give sd_difference alone, or both SDs"),
     (lambda: Accuracies(a=0.9, b=0.8, n=9).p_false_of_best(0.5), "from 1 to 1,000,000, got 0.5"),
     (lambda: Accuracies(a="0.9", b=0.8, n=9), "a must be a number from 0 to 1, got 0.9"),
-    (of_means(sd=(0.0, 0.0)), "standard deviations are 0"),
+    (of_means(sd=(0.0, 0.0)), "both standard deviations are 0"),
     (lambda: bs.Priors(skill=0.9), "a prior of skills is"),
     (lambda: replace(close, known=1.0).powered_size(), "differ by the same amount"),
     (lambda: close.assured_size(assurance=0.2), "assurance must be"),
@@ -60,8 +60,8 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (review([0.9, 0.8], [0.8, 0.7, 0.6], [100]), "one entry per claim"),
     (cases([0.1, np.nan, 0.3, 0.2]), "one finite number per case"),
     (cases([0.1, 0.1, 0.1]), "not all the same"),
-    (lambda: Pilot.of(one_run).variance(2), "does not show what more would add"),
-    (lambda: Pilot.of(of_runs.about("runs")), "no --new"),
+    (lambda: Pilot.of(one_run).variance(2), "cannot show what more would add"),
+    (lambda: Pilot.of(of_runs.about("runs")), "single answers to new items"),
     (lambda: Pilot.of(one_run, ("1", "candidate")), 'no method .candidate.; there are "1", "2"$'),
     (lambda: bs.claims.plan_from_pilot(one_run, 0.0), "gap must be"),
     (lambda: bs.claims.plan_from_pilot(one_run, 1.0), f"gap{BELOW_ONE}"),
@@ -69,7 +69,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: report_claim(Accuracies(a=0.9, b=0.8, n=9), rope=1.0), f"rope{BELOW_ONE}"),
     (lambda: bs.claims.report_pairs(bs.Outcomes(np.eye(210)), draws=9), "210 methods have too"),
     (lambda: bs.read_leaderboard(of_dice), r"\(an SD of n cases over .* in a column se or give"),
-    (lambda: bs.claims.plot_claim(no_curve), "nothing that matters is unknown"),
+    (lambda: bs.claims.plot_claim(no_curve), "everything is known, so there"),
 ]
 
 

@@ -106,9 +106,9 @@ def test_several_methods() -> None:
     assert list(report.frame["name"]) == ["ours", "theirs", "third"]
     scores = np.random.default_rng(0).normal([0.8, 0.7, 0.6], 0.1, (5, 3))
     of_tasks = report_methods(Outcomes(scores, metric="mean", new="tasks"), random_seed=0).text
-    assert ("(cautious: " in of_tasks, "(cautious: " in report.text) == (True, False)
+    assert ("(conservative: " in of_tasks, "(conservative: " in report.text) == (True, False)
     board = board_table(Outcomes(scores, metric="mean", new="tasks"), draws=100)
-    assert "(cautious: " in board.text
+    assert "(conservative: " in board.text
     clustered = report_methods(answers(60, notes=["only 5 items"]), selection=False, random_seed=0)
     assert "240 items in 60 clusters" in clustered.text
     assert "Only 5 items. " in clustered.text

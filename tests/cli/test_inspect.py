@@ -131,7 +131,10 @@ def test_what_is_left_out_is_not_hidden(capsys, tmp_path):
     gate = "claim", "responses", tmp_path, "--pair", "a", "b", "--margin", "0.1", "--quiet"
     assert 'no item is left of task "wino"' in run(capsys, *gate)[2]
     out = run(capsys, *gate, "--leave-out", "wino")[1]
-    assert 'Note: left out 21 of 30 items that some entries lack; "b" has the fewest' in out
+    assert (
+        'Note: left out 21 of 30 items without a score of each entry; "b" has scores on the fewest'
+        in out
+    )
     assert out.count("Note: ") == 1
 
 
@@ -149,7 +152,7 @@ def test_runs_by_one_of_two_filters(capsys, tmp_path):
             rows = [{"filter": name, "em": float(i % 3 > 0)} for name in "st" for i in range(30)]
             write_log(tmp_path / model / run_of, "gsm", rows)
     command = "claim", "responses", tmp_path, "--pair", "a", "b", "--metric", "pass@2"
-    assert "for pass@K column score=NAME" in run(capsys, *command)[2]
+    assert "beside pass@K choose with --column score=NAME" in run(capsys, *command)[2]
     code, out, _ = run(capsys, *command, "--column", "score=em,s", "--margin", "0.1")
     assert (code, "scores are pass@2 in 2 runs" in out) == (0, True)
 
@@ -168,7 +171,7 @@ def test_metrics_and_filters_of_each_task_are_listed_and_chosen(capsys, tmp_path
         write_log(tmp_path / model, "gsm8k", both)
     code, _, error = run(capsys, "board", tmp_path)
     assert code == 2
-    assert "(of several tasks NAME+NAME; for pass@K column score=NAME)" in error
+    assert "(NAME+NAME for several tasks); beside pass@K choose with --column score=NAME" in error
     found = run_json(capsys, "inspect", tmp_path)
     assert found["names"] == {"model": ["one", "two"], "task": ["arc", "gsm8k"], "metric": METRICS}
     assert 'metrics: "acc", "acc_norm", "exact_match,s' in run(capsys, "inspect", tmp_path)[1]
@@ -182,3 +185,10 @@ def test_metrics_and_filters_of_each_task_are_listed_and_chosen(capsys, tmp_path
                             read_board(tmp_path, {}, metric=asked))  # fmt: skip
     assert by_column == by_metric
     try_all(capsys, found)
+
+
+def test_a_file_that_no_command_can_use(capsys, tmp_path):
+    code, out, error = run(capsys, "inspect", written(tmp_path, "model,acc\na,0.9\n"))
+    assert (code, error) == (0, "")
+    assert "No command can use this file as it is." in out
+    assert "Note: Not from this file alone: Who may be the best?" in out

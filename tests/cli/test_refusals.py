@@ -27,6 +27,9 @@ FILES = {
     "review.csv": "accuracy_a,accuracy_b,n_test\n0.90,0.88,500\n0.8,0.9,100\n",
     "unread.csv": "nothing that could be read",
     "exam.csv": Path(EXAM).read_text("utf-8"),
+    "averages.csv": "model,law,art\nx,0.9,0.5\ny,0.8,0.7\nz,0.7,0.6\n",
+    "sets.csv": "model,data set,acc\na,x,0.9\nb,y,0.8\nc,x,0.7\n",
+    "disjoint.csv": "item,a,b\n1,1,\n2,0,\n3,,1\n4,,0\n",
     "bytask.csv": "task,a,b\nx,0.5,0.6\ny,0.4,0.6\nz,0.8,0.9\n",
     "games.csv": "winner,loser,day\na,b,1\nb,c,1\nc,a,2\na,c,2\nb,a,2\na,b,3\nb,c,3\n",
     "wide.csv": "nb,tree\n0.8,0.9\n0.7,0.8\n0.9,0.8\n0.8,0.7\n",
@@ -42,7 +45,7 @@ REFUSED = f"""
 sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test 200 --classifiers 50:10 | a range A:B needs 1 <= A < B
-sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 of 7 is between
+sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 lies between 6/7 and 7/7
 sota --maximum 0.98 --n-test 200 | --classifiers
 board x.csv --name-column acc | write --column entry=NAME
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
@@ -59,7 +62,19 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 {LAW} --uniform 0.9 0.5 | low < high
 {AUCS} | an AUC needs --theta and --n-positive
 {AUCS} --n-positive 20 --correlation 1 | at least 0 and below 1
-sota teams.csv | --n-test is missing
+sota teams.csv | 000; give --n-test N, or infer where
+sota --maximum 31 --metric score --classifiers 9 --standard-error 1 | a single score of this metric
+board averages.csv | items of every task is missing; give --n-test N; an average
+board averages.csv --n-test 5,6,7 | --n-test has 3 numbers: give one for all
+board averages.csv --n-test law:50 | --n-test needs a number for every task: "art" is missing
+board teams.csv --n-test 1,000 | values for 20 scores; give one, or one each (1000, not
+board sets.csv --n-test 50 | leave it out with --leave-out 'data set'
+board outputs.csv --average tasks | --average needs the task of every item; name its column
+board one.csv --new runs | on new runs: every item needs 2 runs, some have 1
+board rounds.csv --new runs | numbers such as Dice have no runs
+claim responses disjoint.csv | 2 items that all 2 classifiers answered are needed, got 0
+paired teams.csv | name them with --column public=A --column private=B
+claim segmentation --mean .8 .7 --n-test 9 --sd .1 .1 --sd-difference .1 | alone, or both SDs
 sota teams.csv --n-test many | --n-test takes a whole number or infer, got "many"
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
@@ -68,12 +83,12 @@ sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | without FILE write --maximum S, --n-test N and --classifiers M
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
-sota blanks.csv | every answer, and 2 items have blanks; leave their rows out
+sota blanks.csv | 2 of 4 items lack some; remove these items from the file
 board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --metric score | --standard-error of one score is missing
 board pair.csv | holds two boards, which bayes-sota paired reads; --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
-board lone.csv --n-test 50 | bayes-sota score --right K --n-test N judges it
+board lone.csv --n-test 50 | bayes-sota score --right K --n-test N estimates its skill
 paired pair.csv --n-test-public 10 | --n-test-private is missing
 cv judge lone.csv | say which with --column iteration=NAME and --column fold=NAME; bayes-sota
 board unread.csv --save x.nc | .html, .csv, .md, .tex, .json, .txt, .svg, .png, .pdf, got
@@ -85,12 +100,12 @@ claim segmentation --mean 81.0% 80.0% --sd 0.3 0.1 --n-test 9 | write 30% or 0.3
 claim segmentation --mean 16 18 --sd 9 9 --n-test 9 | both with a minus sign where lower is better
 claim batch review.csv --lower-is-better | write means in FILE with a minus sign instead
 claim plan --mean 0.8 0.7 | write --gap G --sd A B
-board dice.csv | ± its SD over cases, or ± a standard error?
+board dice.csv | ± numbers that may be SDs over cases or standard errors; write
 claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B
 claim plan --pilot exam.csv --gap 0.1 --accuracy 0.9 0.8 | --gap and --pilot FILE
 claim plan --pilot exam.csv --gap 5 | a difference of shares below 1, got 5
 claim responses exam.csv --by task --pairs | leave out --pair and --by
-claim responses exam.csv --pair tree tree | two methods, got 'tree' twice
+claim responses exam.csv --pair tree tree | a pair needs two different methods, got 'tree' twice
 claim responses exam.csv --require better | name them with --pair
 claim responses exam.csv --pair forest tree --require not-worse | needs --margin
 claim batch review.csv --save o.csv | line 3: A is the reported winner
@@ -111,12 +126,12 @@ score --right 5 --n-test 4 | 5 correct answers of 4 items are impossible
 score exam.csv --right 5 | give FILES or --right, not both
 score exam.csv --metric pass@0 | no column "pass@0"
 score teams.csv | is a leaderboard, which bayes-sota board reads
-sota one.csv | bayes-sota score says how good it is
+sota one.csv | bayes-sota score estimates its skill
 board {TEAMS} --metric pass@2 | --metric must be one of accuracy, auc, score, got 'pass@2'
 board {TEAMS} --by task | scores only
 inspect losses.csv | --lower-is-better
 inspect shapes.csv | no column name looks like scores
-epp rounds.csv battles.csv | files of one kind can be joined, got
+epp rounds.csv battles.csv | only files of one kind can be joined; these hold "battles", "wide"
 """
 OPTIONS_OF_0_5 = """
 above alpha any-accuracy anytime assurance at-least average badge best-of chains cluster-column

@@ -161,8 +161,8 @@ def test_numbers_of_items_are_kept():
     assert board.n_test == 350  # typical of the best
     for n, (low, high), score in zip(SIZES, board.count_bounds, scores, strict=True):
         assert [k for k in range(n + 1) if f"{k / n:.3f}" == score] == [*range(low, high + 1)]
-    refused("give the whole board", board.maximum_only)
-    refused("leave their number", board.with_tries, 9)
+    refused("errors of hidden entries", board.maximum_only)
+    refused("hidden entries, .* leave out the numbers", board.with_tries, 9)
 
 
 def test_standard_errors_of_accuracies_say_the_number_of_items():

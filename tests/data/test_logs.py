@@ -50,7 +50,10 @@ def test_models_of_samples_are_joined_on_the_document(tmp_path) -> None:
     for found in (read_outcomes(one, two), read_outcomes(tmp_path)):
         assert scores_of(found) == {"llama": [0, 1, 0, 1], "mistral": [1, 1, 1, 1]}
         assert found.tasks is None
-        assert 'left out 5 of 9 items that some entries lack; "llama" has the fewest' in found.notes
+        assert (
+            'left out 5 of 9 items without a score of each entry; "llama" has scores on the fewest'
+            in found.notes
+        )
     assert found.clusters == ("p0", "p0", "p1", "p1")
     assert 'clusters from "doc.passage"' in found.notes[0]
     # text and number are the same document; a list is the older form of the file
@@ -84,7 +87,9 @@ def test_tasks_and_times_in_names_of_files(tmp_path) -> None:
     fewer = read_outcomes(*paths[1:])
     assert (fewer.n_runs, fewer.values[fewer.items.index("arc/0")][0]) == (1, 1)
     copy = written(tmp_path, paths[0].read_bytes(), f"copy/llama/{paths[0].name}")
-    refused('"copy/llama" has the fewest', read_outcomes, *paths, copy)  # as another model
+    refused(
+        '"copy/llama" has scores on the fewest', read_outcomes, *paths, copy
+    )  # as another model
 
 
 @pytest.mark.parametrize(
@@ -158,7 +163,7 @@ def test_tasks_without_scores_of_items_are_left_out(tmp_path) -> None:
         samples(tmp_path, model, "lambada", *(sample(i, None, perplexity=-4.5) for i in range(2)))
     found = read_outcomes(tmp_path)
     assert found.n_items == 3
-    note = 'left out tasks that have no score per item: "lambada", "wikitext"'
+    note = 'left out tasks without scores of single items: "lambada", "wikitext"'
     assert note in found.notes
     paths = tmp_path.rglob("*_wikitext_*"), tmp_path.rglob("*_lambada_*")
     for files in map(list, paths):
@@ -292,7 +297,10 @@ def test_scorers_are_chosen_and_samples_without_a_score_left_out(tmp_path) -> No
     one = written(tmp_path, log, "a.json")
     found = read_outcomes(one, written(tmp_path, log_of("b", *"CICCC"), "b.json"))
     assert found.items == ("1", "2", "4")
-    assert 'left out 2 of 5 items that some entries lack; "a" has the fewest' in found.notes
+    assert (
+        'left out 2 of 5 items without a score of each entry; "a" has scores on the fewest'
+        in found.notes
+    )
 
 
 def test_broken_archives_and_bombs(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def test_leaderboard_shows_the_scores() -> None:
     assert (board.n_test, board.n_classifiers, board.name) == (3, 2, "mine")
     assert board.maximum == pytest.approx(2 / 3)
     assert board.counts == (2, 2)
-    refused("a leaderboard needs every answer", Outcomes(SMALL).leaderboard)
+    refused("every answer is needed, and 1 of 4 items lack some", Outcomes(SMALL).leaderboard)
     refused("same number", Outcomes([[0.5, 0.5], [0.5, 0.5]], metric="mean").leaderboard)
 
 

@@ -143,8 +143,12 @@ def test_methods_that_never_differ_stay_a_toss_up(shifts, p_false, p_best):
 @pytest.mark.parametrize(
     ("values", "clusters", "message"),
     [
-        ([[1], [1]], None, "one classifier has no rival"),
-        ([[1, None], [None, 1], [1, 1]], None, "at least 2 items and a classifier, got 1"),
+        ([[1], [1]], None, "there is only one classifier"),
+        (
+            [[1, None], [None, 1], [1, 1]],
+            None,
+            "2 items that all 2 classifiers answered are needed, got 1",
+        ),
         ([[1, 0], [1, 1]], ["p", "p"], "one cluster"),
     ],
 )

@@ -118,7 +118,7 @@ def test_what_is_no_count_is_refused():
          r"'2' has the share 0\.25 for item '1', no multiple of"),
         (answers(3, passes=(2, False)), "without passes"),
         (Outcomes(np.eye(3), metric="mean"), "right and wrong answers, got <Outcomes"),
-        (Outcomes([[1], [0]], names=["a"], tasks=["law", "art"]), "one classifier has no rival"),
+        (Outcomes([[1], [0]], names=["a"], tasks=["law", "art"]), "there is only one classifier"),
     ):  # fmt: skip
         refused(message, build_model, data)
 
