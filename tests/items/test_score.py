@@ -78,7 +78,6 @@ def test_numbers_have_the_t_law_of_their_mean():
 @pytest.mark.parametrize(
     ("known", "asked", "message"),
     [
-        ({}, {"new": "runs"}, "2 runs of each item are needed"),
         ({}, {"new": "tasks"}, "need at least 3 tasks, to show how tasks differ, got 1"),
         ({"n_runs": 3}, {"passes": (4, False)}, "pass@4, new items: 4 runs of each item are need"),
         ({"n_runs": 3}, {"new": "runs", "passes": (3, True)}, "4 runs of each item are needed"),
