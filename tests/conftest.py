@@ -4,9 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -92,29 +90,9 @@ def option_inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def independent() -> ModuleType:
-    """Laws by direct summation in extended precision; shares no code with the package."""
-    return import_module("benchmarks.independent_table1")
-
-
-@pytest.fixture(scope="session")
-def board() -> bs.Leaderboard:
-    return bs.BestScore("0.95", n_test=400, n_classifiers=60)
-
-
-@pytest.fixture(scope="session")
-def tree(board: bs.Leaderboard) -> xr.DataTree:
+def tree() -> xr.DataTree:
+    board = bs.BestScore("0.95", n_test=400, n_classifiers=60)
     return bs.estimate_sota(board, draws=500, random_seed=1)
-
-
-@pytest.fixture(scope="session")
-def two_boards() -> xr.DataTree:
-    names_and_maxima = (("public $board$", "0.95"), ("<b>private</b>", "0.93"))
-    boards = [
-        bs.BestScore(maximum, n_test=400, n_classifiers=60, name=name)
-        for name, maximum in names_and_maxima
-    ]
-    return bs.estimate_sota(boards, draws=300, random_seed=2)
 
 
 @pytest.fixture

@@ -7,6 +7,13 @@ from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray
 
 
+def composite(ends: FloatArray, order: int) -> tuple[FloatArray, FloatArray]:
+    """Points and weights of the rule of Gauss and Legendre in every cell."""
+    x, w = np.polynomial.legendre.leggauss(order)
+    half = np.diff(ends)[:, None] / 2
+    return (ends[:-1, None] + half * (x + 1)).ravel(), (half * w).ravel()
+
+
 def skill_nodes(
     distribution: SkillDistribution, cells: int, order: int = 10, cuts: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -15,8 +22,6 @@ def skill_nodes(
     if cuts is not None:
         u = stats.norm.isf(distribution.sf(distribution.from_skill(cuts)))
         ends = np.sort(np.append(ends, u[(u > ends[0]) & (u < ends[-1])]))
-    x, w = np.polynomial.legendre.leggauss(order)
-    half = np.diff(ends)[:, None] / 2
-    u = (ends[:-1, None] + half * (x + 1)).ravel()
+    u, weights = composite(ends, order)
     skills = distribution.skill(distribution.isf(stats.norm.sf(u)))
-    return skills, (half * w).ravel() * stats.norm.pdf(u)
+    return skills, weights * stats.norm.pdf(u)

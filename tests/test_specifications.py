@@ -8,11 +8,12 @@ import numpy as np
 import pymc as pm
 import pytest
 from calibration.sampled_boards import sample_answers
+from data.files import refused
 from scipy import stats
+from test_arviz import exam, pairs
 
 import bayes_sota as bs
 from bayes_sota import load_example, load_model
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.priors import BUILDERS
 from bayes_sota.core.schema import DOMAINS, KINDS_OF_FIELD
 from bayes_sota.core.skills import expit, logit
@@ -27,18 +28,13 @@ RNG = np.random.default_rng(3)
 BEST = load_example("obesity-risk")
 BOARD = bs.Leaderboard([0.90, 0.91, 0.88, 0.93, 0.905], n_test=1000)
 SCORES = bs.ScoreTable(RNG.normal(size=(12, 3)), players=list("abc"))
-HARD = RNG.normal(0, 1.5, (60, 1))  # items and classifiers that differ, as the model has them
-RIGHT = RNG.binomial(3, 1 / (1 + np.exp(HARD - [0.0, 0.8, 1.6]))) / 3
-EXAM = bs.Outcomes(RIGHT, n_runs=3, tasks=["law", "art"] * 30)
 ONE_TASK = bs.Outcomes(RNG.integers(0, 4, (60, 3)) / 3, n_runs=3)
-PAIRS = bs.PairedBoards(*RNG.binomial(500, RNG.uniform(0.7, 0.8, 10), (2, 10)) / 500,
-                        n_test=(500, 500))  # fmt: skip
 FOLDS = FoldScores(RNG.normal([[[[0.8]], [[0.85]], [[0.9]]]], 0.05, (2, 3, 4, 5)))
 TREES_OF = {
     "observed_maximum": lambda spec: bs.estimate_sota(BEST, model=spec),
     "leaderboard": lambda spec: bs.estimate_sota(BOARD, model=spec),
-    "items": lambda spec: sample_answers(EXAM, 0, model=spec),
-    "paired": lambda spec: bs.estimate_paired(PAIRS, model=spec),
+    "items": lambda spec: sample_answers(exam(), 0, model=spec),
+    "paired": lambda spec: bs.estimate_paired(pairs(), model=spec),
     "epp": lambda spec: bs.sample_epp(bs.epp.build_model(SCORES), specification=spec),
     "crossval": lambda spec: bs.crossval.sample_comparison(FOLDS, model=spec),
 }
@@ -144,7 +140,7 @@ def normal_of(ends):
 def test_models_of_answers_and_rounds_have_the_priors_that_their_files_state():
     """Read from their variables; ``test_models.py`` of the other rooms has those of the others."""
     priors, skill = load_model("items").priors, load_model("epp").priors
-    of_tasks, of_one = (bs.items.build_model(data, priors) for data in (EXAM, ONE_TASK))
+    of_tasks, of_one = (bs.items.build_model(data, priors) for data in (exam(), ONE_TASK))
     rounds = bs.epp.build_model(SCORES, skill)
     for model, variable, expected in (
         (of_one, "location", normal_of(logit(np.array(priors.typical)))),
@@ -167,15 +163,13 @@ def test_models_of_answers_and_rounds_have_the_priors_that_their_files_state():
 def test_a_model_of_another_builder_is_refused_with_the_right_ones(builder):
     right = [name for name in model_names() if load_model(name).builder == builder]
     for name in {kind.default for kind in BUILDERS.values()} - set(right):
-        with pytest.raises(InputError) as caught:
-            chosen_model(name, builder)
+        found = refused("is of the builder", chosen_model, name, builder)
         of = f"the model {name!r} is of the builder {load_model(name).builder}, not {builder}"
-        assert str(caught.value) == f"{of}; take one of {', '.join(right)}"
+        assert str(found) == f"{of}; take one of {', '.join(right)}"
 
 
 def test_an_unknown_model_is_refused_and_own_priors_have_a_name():
-    with pytest.raises(InputError, match=r"model must be one of crossval, .* did you mean"):
-        load_model("leaderbord")
+    refused(r"model must be one of crossval, .* did you mean", load_model, "leaderbord")
     own = ModelSpecification("own", "leaderboard", bs.Priors(families=("normal",)))
     assert chosen_model(own, "leaderboard") is own
     assert own.sampler == load_model("leaderboard").sampler

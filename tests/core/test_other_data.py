@@ -1,15 +1,13 @@
 """A trace of other data is refused by ``complete``; that of epp: ``tests/epp/test_sample.py``."""
 
-import warnings
 from functools import cache
 
 import numpy as np
-import pymc as pm
 import pytest
-import xarray as xr
+from data.files import refused
+from prior_draws import prior_trace
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.fold_scores import FoldScores
 
 SCORES = [0.90, 0.91, 0.915, 0.88, 0.93]
@@ -46,15 +44,7 @@ CASES = {
 
 @cache
 def trace_of(model):
-    """A trace as ``pm.sample`` returns it, with draws of the prior in place of the posterior."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The effect of Potentials")
-        drawn = pm.sample_prior_predictive(
-            3, model, random_seed=0, compile_kwargs={"mode": "FAST_COMPILE"}
-        )
-    recorded = {"observed_data", "constant_data"} & set(drawn.children)
-    groups = {name: drawn[name].to_dataset() for name in recorded}
-    return xr.DataTree.from_dict({"posterior": drawn["prior"].to_dataset(), **groups})
+    return prior_trace(model, np.random.default_rng(0), draws=3, chains=1)
 
 
 @cache
@@ -71,5 +61,4 @@ def test_a_trace_of_other_data_is_refused(name):
     for other in others:
         models = [{}, {"model": made(room, data)}, {"model": made(room, other)}]
         for options in models if other is others[0] else models[:1]:
-            with pytest.raises(InputError, match="other data"):
-                room.complete(trace, other, **options)
+            refused("other data", room.complete, trace, other, **options)

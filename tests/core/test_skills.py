@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from skill_nodes import composite
 
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform, hat_weights, logit
 
@@ -29,17 +30,9 @@ def scipy_twin(distribution):
     return stats.uniform(distribution.low, distribution.high - distribution.low)
 
 
-def composite(low, high, cells, order):
-    """Points and weights of the composite rule of Gauss and Legendre."""
-    edges = np.linspace(low, high, cells + 1)
-    u, w = np.polynomial.legendre.leggauss(order)
-    centre, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
-    return (centre[:, None] + half[:, None] * u).ravel(), (half[:, None] * w).ravel()
-
-
 def fine_grid(distribution):
     """SciPy's quantiles that carry the mass, with composite quadrature weights."""
-    points, weights = composite(-8, 8, 1000, 10)
+    points, weights = composite(np.linspace(-8, 8, 1001), 10)
     return scipy_twin(distribution).isf(stats.norm.sf(points)), weights * stats.norm.pdf(points)
 
 
@@ -93,7 +86,7 @@ def test_hat_weights_of_a_distribution_between_two_nodes_keep_its_mean():
 
 def expected_maximum_by_integration(distribution, m):
     """Mean of the law ``m F^(m - 1) dF`` over normal scores, composite Gauss-Legendre."""
-    z, weights = composite(-8.5, 8.5, 1000, 10)
+    z, weights = composite(np.linspace(-8.5, 8.5, 1001), 10)
     skill = distribution.skill(scipy_twin(distribution).isf(stats.norm.sf(z)))
     weights = weights * stats.norm.pdf(z) * m * np.exp((m - 1) * stats.norm.logcdf(z))
     return float(weights @ skill)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 from arviz_stats.base.stats_utils import get_decimal_places_from_se
+from data.files import refused
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
 from bayes_sota.core.summary import error_of_mean, mcse_of, weighted_chance
 from bayes_sota.core.text import chance, decimals_for
@@ -17,12 +17,6 @@ NAMES = (
     "theta_sota", "expected_sota", "winner_skill", "multiplicity_bias", "winner_new_score",
     "best_new_score", "rho",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def tree():
-    board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
-    return bs.estimate_sota(board, random_seed=3)
 
 
 def test_summary_is_what_numpy_says(tree):
@@ -60,16 +54,16 @@ def test_diagnostics_find_chains_that_disagree(tree):
 
 def test_share_of_draws_above_a_skill(tree):
     draws = tree["posterior"]["theta_sota"].values.ravel()
-    found = bs.core.probability_above(tree, 0.97)
-    p = np.mean(draws > 0.97)
+    found = bs.core.probability_above(tree, 0.935)
+    p = np.mean(draws > 0.935)
     assert found["probability"] == pytest.approx(p)
     assert 1 < found["mcse"] / np.sqrt(p * (1 - p) / draws.size) < 1.6
     for threshold, share in ((1.0, 0.0), (0.0, 1.0)):
         found = bs.core.probability_above(tree, threshold)
         assert found["probability"] == share
         assert found["mcse"] == pytest.approx(share_mcse(0.0, draws.size))
-    with pytest.raises(InputError, match=r"threshold must be .*; in percent\? then write 0.97"):
-        bs.core.probability_above(tree, 97)
+    said = r"threshold must be .*; in percent\? then write 0.97"
+    refused(said, bs.core.probability_above, tree, 97)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
@@ -83,7 +77,7 @@ def test_draws_that_agree_are_not_certain(p):
 def test_dependent_draws_and_few_points_are_less_sure(tree):
     """Copies of one chain, and draws of weighted points, say less than independent draws."""
     theta = tree["posterior"]["theta_sota"].values
-    above = np.repeat((theta > 0.97).astype(float)[:, ::10], 10, axis=1)
+    above = np.repeat((theta > 0.935).astype(float)[:, ::10], 10, axis=1)
     errors = (error_of_mean, mcse_of(xr.DataTree()))
     independent, dependent = (weighted_chance(above, error)["mcse"] for error in errors)
     assert dependent == pytest.approx(10**0.5 * independent, rel=0.3)
@@ -114,8 +108,7 @@ def test_players_and_claims_are_estimands_and_others_by_name():
     expected = dict(zip(["difference[1]", "difference[2]"], draws.mean(axis=(0, 1)), strict=True))
     assert means.to_dict() == pytest.approx(expected)
     tree, draws = drawn("mine", "player", ["a", "b"])
-    with pytest.raises(InputError, match="no theta_sota: var_names chooses of mine"):
-        bs.summarize(tree)
+    refused("no theta_sota: var_names chooses of mine", bs.summarize, tree)
     means = bs.summarize(tree, var_names=["mine"])["mean"]
     expected = dict(zip(["mine[a]", "mine[b]"], draws.mean(axis=(0, 1)), strict=True))
     assert means.to_dict() == pytest.approx(expected)

@@ -5,9 +5,9 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
+from data.files import refused
 from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.across_tasks import (
     against_truth,
     average_ranks,
@@ -59,8 +59,7 @@ def test_verdicts_are_those_of_wilcoxon_s_test_seed_by_seed() -> None:
 
 def test_too_few_data_sets_for_any_verdict() -> None:
     five = FoldScores(np.random.default_rng(0).random((5, 2, 10, 1)), folds=10)
-    with pytest.raises(InputError, match="needs 6 data sets, got 5"):
-        seed_verdicts(five, 0, 1)
+    refused("needs 6 data sets, got 5", seed_verdicts, five, 0, 1)
     same = FoldScores(np.full((6, 2, 10, 1), 0.9), folds=10)
     assert seed_verdicts(same, 0, 1)["p_values"].tolist() == [1.0] * 10
 
@@ -88,11 +87,10 @@ def test_errors_against_the_truth() -> None:
     assert gap.mean() == pytest.approx(0.01**2, rel=0.5)
     assert 0 < found["steady"]["same_best"] < 1
     named = pd.DataFrame(truth[:, ::-1], columns=[*"21"])
-    assert against_truth(runs(10, -0.01, 3), named)["steady"]["bias"] == pytest.approx(
-        found["steady"]["bias"]
-    )
-    with pytest.raises(InputError, match=r"on every data set, \(20, 2\); got 1 dim"):
-        against_truth(runs(10, 0, 0), [0.9, 0.8])
+    again = against_truth(runs(10, -0.01, 3), named)
+    assert again["steady"]["bias"] == pytest.approx(found["steady"]["bias"])
+    said = r"on every data set, \(20, 2\); got 1 dim"
+    refused(said, against_truth, runs(10, 0, 0), [0.9, 0.8])
 
 
 def test_signed_ranks_are_those_of_all_assignments_of_signs() -> None:

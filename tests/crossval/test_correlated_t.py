@@ -3,9 +3,9 @@
 import baycomp
 import numpy as np
 import pytest
+from data.files import refused
 from scipy import stats
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import (
     correlated_t,
     difference_tests,
@@ -47,10 +47,9 @@ def test_learners_that_never_differ() -> None:
     same = FoldScores(np.full((1, 2, 2, 3), 0.8))
     assert correlated_t(same).rope(0.0)["a_better"] == 0.5
     assert correlated_t(same).rope(0.01) == {"a_better": 0, "equivalent": 1, "b_better": 0}
-    with pytest.raises(InputError, match="there is no learner '3'; there are 1, 2"):
-        correlated_t(same, "1", "3")
-    with pytest.raises(InputError, match="that both learners have are needed, got 1"):
-        correlated_t(FoldScores(np.ones((2, 1, 1)), folds=5))
+    refused("there is no learner '3'; there are 1, 2", correlated_t, same, "1", "3")
+    few = FoldScores(np.ones((2, 1, 1)), folds=5)
+    refused("that both learners have are needed, got 1", correlated_t, few)
 
 
 def test_a_stronger_overlap_leaves_more_doubt() -> None:
@@ -72,8 +71,7 @@ def test_the_iterations_needed_are_the_least_and_may_not_exist() -> None:
     assert iterations_needed(0.0, 0.02, 0.0) is None
     assert iterations_needed(0.01, 0.0, 0.0) == 1
     assert iterations_needed(0.01, np.nan, 0.0) is None  # of one iteration
-    with pytest.raises(InputError, match="probability must be"):
-        iterations_needed(0.01, 0.02, 0.01, 0.5)
+    refused("probability must be", iterations_needed, 0.01, 0.02, 0.01, 0.5)
 
 
 @pytest.mark.parametrize(("shape", "folds"), [((9, 5), 5), ((9, 1), 10)])

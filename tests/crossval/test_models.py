@@ -52,10 +52,8 @@ def test_relative_scores_are_those_of_completed_iterations() -> None:
     assert found.values.sum(axis=2) == pytest.approx(0)
     assert found.iterations.tolist() == [4, 3]
     whole = relative_scores(RUNS)
-    differences = RUNS.scores.mean(axis=(2, 3))
-    assert whole.task_means[:, 0] - whole.task_means[:, 1] == pytest.approx(
-        differences[:, 0] - differences[:, 1]
-    )
+    scores, means = RUNS.scores.mean(axis=(2, 3)), whole.task_means
+    assert means[:, 0] - means[:, 1] == pytest.approx(scores[:, 0] - scores[:, 1])
     assert whole.unit == pytest.approx(0.05, rel=0.2)
 
 

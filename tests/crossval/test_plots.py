@@ -1,14 +1,11 @@
 """Figures of repeated cross-validation draw their results, and their texts do not collide."""
 
-from collections.abc import Callable
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-import pytest
 from cli.test_figures import artist, faults_of
+from data.files import refused
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.across_tasks import average_ranks
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.plots import plot_critical_differences, plot_running_means
@@ -33,8 +30,8 @@ def test_running_means_and_their_bands() -> None:
         band = artist(figure, f"band_{j}", "score")
         np.testing.assert_allclose(band["y_top"][5:], expected[1][5:, 1])
         assert artist(figure, f"name_{j}", "score")["string"] == f"learner {j}"
-    with pytest.raises(InputError, match="at least 2 iterations"):
-        plot_running_means(FoldScores(np.full((2, 1, 5), 0.9)), backend="none")
+    once = FoldScores(np.full((2, 1, 5), 0.9))
+    refused("at least 2 iterations", plot_running_means, once, backend="none")
 
 
 def test_ranks_within_the_critical_difference_share_a_bar() -> None:
@@ -48,17 +45,9 @@ def test_ranks_within_the_critical_difference_share_a_bar() -> None:
     assert len(sets) == len({*map(tuple, sets)}) > 1
 
 
-FIGURES: dict[str, Callable[..., Any]] = {
-    "means": lambda **o: plot_running_means(simulated(5, name=LONG), **o),
-    "ranks": lambda **o: plot_critical_differences(
-        average_ranks(np.random.default_rng(0).random((9, 8)), [LONG.format(j) for j in range(8)]),
-        **o,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_long_names_hide_nothing(name: str) -> None:
-    figure = FIGURES[name](backend="matplotlib").viz["figure"].item()
+def test_long_names_hide_nothing() -> None:
+    """Beside running means; in the diagram of ranks: ``tests/epp/test_plots.py``."""
+    drawn = plot_running_means(simulated(5, name=LONG), backend="matplotlib")
+    figure = drawn.viz["figure"].item()
     figure.canvas.draw()
     assert list(faults_of(figure)) == []

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from data.files import refused
 from scipy.stats import chi2, ks_2samp, spearmanr
 
-from bayes_sota.core.errors import InputError
 from bayes_sota.crossval.correlated_t import correlated_t, running_posteriors
 from bayes_sota.crossval.fold_scores import FoldScores
 from bayes_sota.crossval.rules import (
@@ -54,8 +54,8 @@ def test_ties_and_missing_items_of_running_means() -> None:
     missing = ties.copy()
     missing[3, :5] = np.nan
     assert (successive_correlations(missing)[1:] == successive_correlations(ties[:, 5:])[1:]).all()
-    with pytest.raises(InputError, match=r"cv run --save FILE\.nc has them; or take"):
-        successive_correlations(np.full((3, 9), np.nan))
+    missing = np.full((3, 9), np.nan)
+    refused(r"cv run --save FILE\.nc has them; or take", successive_correlations, missing)
 
 
 @pytest.mark.parametrize("ratio", [0.2, 0.6])
@@ -106,11 +106,8 @@ def test_a_distance_of_the_threshold_does_not_hold() -> None:
         ("posterior", 0.5, "threshold must be"),
     ],
 )
-def test_thresholds_that_can_never_be_met_are_refused(
-    kind: str, value: float, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        RULES[kind](value)
+def test_thresholds_that_can_never_be_met_are_refused(kind, value, message) -> None:
+    refused(message, RULES[kind], value)
 
 
 def test_decided_looks_at_the_newest_iteration_of_every_learner() -> None:

@@ -46,21 +46,6 @@ def weighted_skills(fit, weights: np.ndarray) -> np.ndarray:
     return solver.solve(wins.sum(axis=1), n_matches, start=fit.epp)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("groups", [None, GROUPS], ids=["rounds", "groups"])
-def test_influence_is_what_weighting_a_cluster_moves(kind, missing, groups) -> None:
-    """The delta method by finite differences of refits."""
-    fit = fit_epp(drawn(missing, groups), kind)
-    clusters = len(fit.influence)
-    assert clusters == (18 if groups is None else 6)
-    for place in range(0, clusters, 5):
-        step = 1e-4 * (np.arange(clusters) == place)
-        moved = weighted_skills(fit, 1 + step) - weighted_skills(fit, 1 - step)
-        np.testing.assert_allclose(fit.influence[place], moved / 2e-4, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(fit.covariance_model.sum(axis=0), 0, atol=1e-12)  # mean zero
-
-
 def covariance_by_hand(fit, least_share: float) -> np.ndarray:
     """Sandwich of scores divided by sqrt(1 - 1/n), its shares of the model's raised, in full."""
     model = fit.covariance_model
@@ -76,8 +61,16 @@ def covariance_by_hand(fit, least_share: float) -> np.ndarray:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["rounds", "groups"])
-def test_covariance_by_another_route(kind, missing, groups) -> None:
+def test_influence_and_covariance_by_other_routes(kind, missing, groups) -> None:
+    """What weighting a cluster moves, by finite differences of refits; the sandwich in full."""
     fit = fit_epp(drawn(missing, groups), kind)
+    clusters = len(fit.influence)
+    assert clusters == (18 if groups is None else 6)
+    for place in range(0, clusters, 5):
+        step = 1e-4 * (np.arange(clusters) == place)
+        moved = weighted_skills(fit, 1 + step) - weighted_skills(fit, 1 - step)
+        np.testing.assert_allclose(fit.influence[place], moved / 2e-4, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(fit.covariance_model.sum(axis=0), 0, atol=1e-12)  # mean zero
     expected = covariance_by_hand(fit, 1.5 / 6)
     np.testing.assert_allclose(fit.covariance, expected, rtol=0, atol=1e-12 * expected.max())
     if not missing and groups is None:  # nothing is raised: the sandwich
@@ -268,9 +261,8 @@ def test_overlap_is_of_the_rounds_that_a_player_has() -> None:
 def test_inflation_is_the_mean_of_the_sandwich_over_contrasts() -> None:
     fit = fit_epp(drawn(missing=0.3))
     sandwich = fit.influence.T @ fit.influence * 18 / 17
-    assert fit.inflation == pytest.approx(
-        np.trace(np.linalg.pinv(fit.covariance_model) @ sandwich) / 4
-    )
+    shares = np.linalg.pinv(fit.covariance_model) @ sandwich
+    assert fit.inflation == pytest.approx(np.trace(shares) / 4)
     assert fit_epp(np.tile(np.arange(4.0), (10, 1)), penalty=0.5).inflation == 1
     splits = fit_epp(drawn(), test_fraction=0.2)
     assert splits.inflation == pytest.approx(splits.overlap * fit_epp(drawn()).inflation)

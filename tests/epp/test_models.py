@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from model_values import UNOPTIMISED, some_point, terms, values_at
 from scipy import stats
 from simulated_tournaments import simulate_tournament
 
@@ -12,31 +13,13 @@ from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.fit import fit_epp
 from bayes_sota.epp.models import build_design, build_model
 
-QUICK = {"mode": "FAST_COMPILE"}
 TABLE = simulate_tournament([1, 0, -1, 0.3], 6, random_seed=1, players=list("abcd"))
 OTHER = simulate_tournament(
     [1, 0, -1], 4, missing=0.2, random_seed=2, players=list("aeb"), tournament="other"
 )
 CLEAR = simulate_tournament([2, 0, -2, 0.5], 30, random_seed=1)
 BATTLES = Matches(list("aabbcda"), list("bcccdab"), [1, 0.5, 0, 1, 1, 0.5, 0])
-
-
-def values_at(model, point: dict[str, object], *names: str) -> list[np.ndarray]:
-    """Deterministic and observed terms where free variables have these values."""
-    replaced = [model[n] if n in model.named_vars else n for n in names]
-    outs = model.replace_rvs_by_values([v for v in replaced if v not in model.observed_RVs])
-    found = model.compile_fn(outs, inputs=model.value_vars, on_unused_input="ignore", **QUICK)
-    return found(point)
-
-
-def some_point(model, seed: int = 0) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    return {k: rng.normal(0, 0.6, np.shape(v)) for k, v in model.initial_point().items()}
-
-
-def terms(model, point: dict[str, np.ndarray]) -> np.ndarray:
-    """Log-likelihood of each round or pair."""
-    return model.compile_logp(vars=model.observed_RVs, sum=False, **QUICK)(point)[0]
+MORE_BATTLES = Matches(list("aeb"), list("eba"), [1, 0, 0], tournament="other")
 
 
 def ranking(scores: np.ndarray, skills: np.ndarray) -> float:
@@ -51,15 +34,15 @@ def ranking(scores: np.ndarray, skills: np.ndarray) -> float:
 def test_rankings_of_one_tournament(table: ScoreTable) -> None:
     model = build_model(table)
     point = some_point(model)
-    (epp,) = values_at(model, point, "epp")
+    (epp,) = values_at(model, point, model["epp"])
     assert epp.sum() == pytest.approx(0, abs=1e-12)
     expected = [ranking(row, epp) for row in table.scores]
     assert terms(model, point) == pytest.approx(expected, rel=1e-10)
-    gradient = model.compile_dlogp(**QUICK)(point)
+    gradient = model.compile_dlogp(**UNOPTIMISED)(point)
     assert np.isfinite(gradient).all()
     # the prior of the skills, on the coordinates of the plane of mean zero
     spread = np.exp(point["skill_sd_log__"])
-    prior = model.compile_logp(vars=model.free_RVs, jacobian=False, **QUICK)(point)
+    prior = model.compile_logp(vars=model.free_RVs, jacobian=False, **UNOPTIMISED)(point)
     name, sd = ("own_skill", spread) if table is CLEAR else ("skill_offset", 1.0)
     coordinates = point[f"{name}_zerosum__"]
     density = stats.norm.logpdf(coordinates, 0, sd).sum() + stats.halfnorm.logpdf(spread, 0, 2)
@@ -73,7 +56,8 @@ def test_tournaments_share_skills_and_covariates_have_effects() -> None:
     assert model.coords["player"] == tuple("abcde")
     assert model.coords["round"][0] == "simulated: 1"
     point = some_point(model)
-    epp, own, effect = values_at(model, point, "epp", "epp_tournament", "covariate_effect")
+    names = ("epp", "epp_tournament", "covariate_effect")
+    epp, own, effect = values_at(model, point, *(model[name] for name in names))
     assert effect.shape == (4,)
     assert epp.sum() == pytest.approx(0, abs=1e-12)
     assert own.sum(axis=1) == pytest.approx(np.zeros(2), abs=1e-12)
@@ -84,14 +68,18 @@ def test_tournaments_share_skills_and_covariates_have_effects() -> None:
     assert terms(model, point) == pytest.approx(expected, rel=1e-10)
 
 
-def test_listed_matches() -> None:
-    model = build_model(BATTLES)
+@pytest.mark.parametrize("tables", [[BATTLES], [BATTLES, MORE_BATTLES]], ids=["one", "two"])
+def test_listed_matches(tables: list[Matches]) -> None:
+    model = build_model(tables)
     point = some_point(model)
-    (epp,) = values_at(model, point, "epp")
+    (skills,) = values_at(model, point, model["epp_tournament" if len(tables) > 1 else "epp"])
     expected = 0.0
-    for i, j, outcome in zip(BATTLES.first, BATTLES.second, BATTLES.outcomes, strict=True):
-        won, lost = -np.logaddexp(0, epp[j] - epp[i]), -np.logaddexp(0, epp[i] - epp[j])
-        expected += outcome * won + (1 - outcome) * lost
+    for table, own in zip(tables, np.atleast_2d(skills), strict=True):
+        epp = dict(zip(model.coords["player"], own, strict=True))
+        names = [[table.players[k] for k in side] for side in (table.first, table.second)]
+        for i, j, outcome in zip(*names, table.outcomes, strict=True):
+            won, lost = -np.logaddexp(0, epp[j] - epp[i]), -np.logaddexp(0, epp[i] - epp[j])
+            expected += outcome * won + (1 - outcome) * lost
     assert terms(model, point).sum() == pytest.approx(expected, rel=1e-10)
 
 

@@ -42,5 +42,4 @@ def test_overlapping_splits_have_a_least_error() -> None:
     assert np.isfinite(plan_rounds(fit, float(least.max()) * 1.01).for_error).all()
     plan = plan_rounds(fit, float(least.max()) / 2)
     assert np.isinf(plan.for_error).any()
-    said = report_plan(fit, float(least.max()) / 2).sentences[0]
-    assert "need infinitely many rounds" in said
+    assert "need infinitely many rounds" in report_plan(fit, float(least.max()) / 2).sentences[0]

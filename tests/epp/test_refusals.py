@@ -6,16 +6,17 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from data.files import refused
 from simulated_tournaments import simulate_tournament
 
 import bayes_sota as bs
-from bayes_sota.core.errors import InfiniteEstimateError, InputError
+from bayes_sota.core.errors import InfiniteEstimateError
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import count_matches
 from bayes_sota.epp.fit import BradleyTerryFit, fit_epp
 from bayes_sota.epp.models import build_design, build_model
 
-NAN, INF = float("nan"), float("inf")
+NAN = float("nan")
 PLAYERS = ["resnet", "vit", "mlp", "svm"]
 TABLE = simulate_tournament([1, 0.3, 0, -1], 15, players=PLAYERS, random_seed=5)
 BATTLES = Matches("aba", "bab", [1, 1, 0.5])
@@ -35,7 +36,6 @@ def design(**values: list[object]) -> object:
 
 REFUSED: list[tuple[str, Callable[[], object]]] = [
     # fits
-    ("at least 2 players and 2 independent rounds, got 1 and 2", lambda: fit_epp([[1], [2]])),
     ("all matches are ties", lambda: fit_epp([[1, NAN, 1], [2, 2, NAN]])),
     ("all matches are ties", lambda: fit_epp([[1, 1], [1, 1]], "all-rounds")),
     ("all matches are ties", lambda: fit_epp(Matches("ab", "ba", [0.5, 0.5]))),
@@ -68,9 +68,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
 
 @pytest.mark.parametrize(("message", "ask"), REFUSED)
 def test_what_is_refused(message: str, ask: Callable[[], object]) -> None:
-    with pytest.raises(InputError, match=message) as caught:
-        ask()
-    assert str(caught.value).isprintable()
+    refused(message, ask)
 
 
 def test_infinite_estimates_have_an_error_of_their_own() -> None:

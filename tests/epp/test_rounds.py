@@ -41,11 +41,6 @@ def full(influence: np.ndarray) -> np.ndarray:
     return np.full(influence.shape[1], len(influence) - 1.0)
 
 
-def repeated(influence: np.ndarray) -> np.ndarray:
-    """The same contrasts many times over: the bound is far away, the largest is the same."""
-    return np.repeat(influence, 200, axis=1)
-
-
 def largest_of_all_flips(influence: np.ndarray) -> np.ndarray:
     """Largest |t| for each of the 2^G ways to flip signs, t with its own standard error."""
     signs = np.array(list(product([-1.0, 1.0], repeat=len(influence))))
@@ -58,7 +53,8 @@ def largest_of_all_flips(influence: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("ci_prob", [0.8, 0.95])
 def test_flips_drawn_at_random_are_of_all_flips(ci_prob: float) -> None:
     influence = np.random.default_rng(0).normal(size=(12, 6))
-    critical = critical_value(repeated(influence), ci_prob)
+    # the same contrasts many times over: the bound is far away, the largest is the same
+    critical = critical_value(np.repeat(influence, 200, axis=1), ci_prob)
     share = np.mean(largest_of_all_flips(influence) <= critical)
     assert share == pytest.approx(ci_prob, abs=4 * np.sqrt(ci_prob * (1 - ci_prob) / 2000))
 

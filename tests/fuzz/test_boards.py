@@ -7,18 +7,9 @@ import bayes_sota as bs
 from bayes_sota.core.skills import expit
 from bayes_sota.data.known import Known, with_known
 
-KINDS = [
-    "scores",
-    "sizes",
-    "hidden",
-    "auc",
-    "errors",
-    "answers",
-    "tasks",
-    "clusters",
-    "runs",
-    "mean",
-]
+KINDS = (
+    "scores", "sizes", "hidden", "auc", "errors", "answers", "tasks", "clusters", "runs", "mean",
+)  # fmt: skip
 
 
 def board_of(kind, rng):

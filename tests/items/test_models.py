@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytest
 from data.files import refused
+from model_values import some_point, terms, values_at
 from scipy import integrate, special, stats
 
 from bayes_sota.core.priors import BoardPriors, ItemPriors
@@ -11,7 +12,6 @@ from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.models import build_model
 from bayes_sota.leaderboard.posterior import board_posterior
 
-UNOPTIMISED = {"mode": "FAST_COMPILE"}  # no compilation: a few evaluations only
 TASKS = ["art"] * 5 + ["law"] * 4 + ["tax"] * 3
 CLUSTERS = [str(number // 2) for number in range(12)]
 RIGHT = np.random.default_rng(3).random((12, 3)) < 0.7
@@ -24,21 +24,6 @@ def answers(runs, clusters=CLUSTERS, **options):
     return Outcomes(shares, n_runs=runs, tasks=TASKS, clusters=clusters, **options)
 
 
-def at_some_point(model, *outputs):
-    """Log probability of the data, and these variables, at one random point."""
-    rng = np.random.default_rng(1)
-    point = {
-        name: np.asarray(value + 0.5 * rng.standard_normal(value.shape))
-        for name, value in model.initial_point().items()
-    }
-    logp = model.compile_logp(vars=model.observed_RVs, sum=True, **UNOPTIMISED)(point)
-    values = model.compile_fn(
-        model.replace_rvs_by_values(list(outputs)), inputs=model.value_vars,
-        on_unused_input="ignore", **UNOPTIMISED,
-    )  # fmt: skip
-    return logp, values(point)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "runs", [3, np.random.default_rng(2).integers(1, 6, (12, 3))], ids=["equal", "different"]
@@ -47,9 +32,11 @@ def test_likelihood_of_counts_against_scipy(runs):
     responses = answers(runs)
     model = build_model(responses)
     _, *before = model["right"].owner.op.dist_params(model["right"].owner)
-    found, (a, b, log_phi) = at_some_point(model, *before, model["log_concentration"])
+    point = some_point(model)
+    a, b, log_phi = values_at(model, point, *before, model["log_concentration"])
     right = np.rint(responses.values * runs)
-    assert found == pytest.approx(stats.betabinom.logpmf(right, runs, a, b).sum(), rel=1e-9)
+    expected = stats.betabinom.logpmf(right, runs, a, b).sum()
+    assert terms(model, point).sum() == pytest.approx(expected, rel=1e-9)
     np.testing.assert_allclose(a + b, np.exp(log_phi))
 
 
@@ -58,9 +45,10 @@ def test_likelihood_of_single_answers_against_scipy():
     correct = np.where(np.arange(36).reshape(12, 3) == 7, np.nan, RIGHT)
     model = build_model(Outcomes(correct))
     chance = model["right"].owner.op.dist_params(model["right"].owner)[1]
-    found, (p,) = at_some_point(model, chance)
+    point = some_point(model)
+    (p,) = values_at(model, point, chance)
     each = np.where(np.isnan(correct), 0.0, stats.bernoulli.logpmf(np.nan_to_num(correct), p))
-    assert found == pytest.approx(each.sum())
+    assert terms(model, point).sum() == pytest.approx(each.sum())
 
 
 @pytest.mark.slow
@@ -73,7 +61,7 @@ def test_skills_against_adaptive_quadrature(new):
     )  # fmt: skip
     more = ("skill_of_task",) if new == "items" else ()
     outputs = [model[name] for name in (*more, "skill", *names)]
-    values = at_some_point(model, *outputs)[1]
+    values = values_at(model, some_point(model), *outputs)
     (*by_task, skill), effects = values[: 1 + len(more)], values[1 + len(more) :]
     mean_level, task_sd, task, extra_sd, extra, place, entry, *sds, cluster_extra_sd = effects
     variance = np.sum(np.square(sds)) + cluster_extra_sd**2 * 2 / 3

@@ -78,7 +78,6 @@ def test_numbers_have_the_t_law_of_their_mean():
 @pytest.mark.parametrize(
     ("known", "asked", "message"),
     [
-        ({}, {"new": "runs"}, "every item needs 2 runs, some have 1"),
         ({}, {"new": "tasks"}, "need at least 3 tasks, to show how tasks differ, got 1"),
         ({"n_runs": 3}, {"passes": (4, False)}, "pass@4: every item needs 4 runs, some have 3"),
         (

@@ -13,17 +13,13 @@ from bayes_sota.maximum.posterior import sota_posterior
 from bayes_sota.maximum.score_laws import score_law
 
 
-def best_auc(**options) -> Leaderboard:
-    given = {"n_test": 3000, "n_positive": 51, "n_classifiers": 40, "metric": "auc", **options}
-    return BestScore("0.95", **given)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 def test_the_posterior_of_a_best_auc_agrees_with_rejection(rho: float) -> None:
     """Whole fields from the prior, kept where the best score prints as the observed one."""
     priors = MaximumPriors(LogitNormalSkill((0.85, 0.95), (0.1, 0.5)), FixedCorrelation(rho))
-    posterior = sota_posterior(best_auc(), priors, draws=8000, random_seed=1)
+    board = BestScore("0.95", n_test=3000, n_positive=51, n_classifiers=40, metric="auc")
+    posterior = sota_posterior(board, priors, draws=8000, random_seed=1)
     assert posterior.reasons == ()
     rng, fields, m = np.random.default_rng(2), 24_000, 40
     location, spread = priors.skill.draw(rng, fields)

@@ -6,13 +6,13 @@ Direct summation in extended precision (tests/benchmarks/independent_table1.py, 
 
 import numpy as np
 import pytest
+from benchmarks import independent_table1 as independent
 from data.files import refused
-from scipy import stats
 from skill_nodes import skill_nodes
 
 from bayes_sota.core.priors import LogitNormalSkill
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
-from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
+from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.law import maximum_law
 
 ACCURACY = 1e-10  # promised absolute error of the cdf, and of a million items
@@ -29,9 +29,11 @@ IDENTICAL = [
 ]  # fmt: skip
 
 
-def check(independent, n, skill, rho, theta0, nodes, weights, m):
+def check(n, skill, rho, theta0, nodes, weights, m, **given):
     """The law against direct summation over the nodes, at every count."""
-    x, given = np.arange(n + 1), {} if np.ndim(skill) else {"n_classifiers": m}
+    x = np.arange(n + 1)
+    if given or not np.ndim(skill):
+        given["n_classifiers"] = m
     law = maximum_law(
         n_test=n, skill=skill, correlation=rho, reference_skill=theta0, cap_correlation=True,
         **given,
@@ -43,8 +45,8 @@ def check(independent, n, skill, rho, theta0, nodes, weights, m):
 
 @pytest.mark.parametrize(("skill", "m", "rho", "theta0"), IDENTICAL)
 @pytest.mark.parametrize("n", [1, 40])
-def test_identical_classifiers(independent, n, skill, m, rho, theta0):
-    check(independent, n, skill, rho, theta0, [skill], np.ones(1), m)
+def test_identical_classifiers(n, skill, m, rho, theta0):
+    check(n, skill, rho, theta0, [skill], np.ones(1), m)
 
 
 def drawn(a, b, size, seed):
@@ -64,8 +66,8 @@ def drawn(a, b, size, seed):
         (np.append(np.full(50, 0.5), 0.9), 0.2, 0.9),
     ],
 )
-def test_different_fixed_classifiers(independent, skills, rho, theta0):
-    law = check(independent, 24, skills, rho, theta0, skills, None, len(skills))
+def test_different_fixed_classifiers(skills, rho, theta0):
+    law = check(24, skills, rho, theta0, skills, None, len(skills))
     assert law.theta_sota == max(skills)
 
 
@@ -79,10 +81,10 @@ RANDOM = [
 
 
 @pytest.mark.parametrize(("distribution", "m", "rho", "theta0"), RANDOM)
-def test_random_classifiers(independent, distribution, m, rho, theta0):
+def test_random_classifiers(distribution, m, rho, theta0):
     cuts = np.array(feasible_skills(rho, theta0)) if rho else None
     nodes = skill_nodes(distribution, 40, 12, cuts)
-    check(independent, 24, distribution, rho, theta0, *nodes, m)
+    check(24, distribution, rho, theta0, *nodes, m)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +109,7 @@ def test_large_independent_fields_against_the_incomplete_beta_function(n, m, the
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.9])
-def test_a_large_dependent_field_near_one(independent, rho):
+def test_a_large_dependent_field_near_one(rho):
     n, m, theta0 = 20_000, 100_000, 0.9995
     law = maximum_law(
         n_test=n, n_classifiers=m, skill=0.9994, correlation=rho, reference_skill=theta0
@@ -117,7 +119,7 @@ def test_a_large_dependent_field_near_one(independent, rho):
     np.testing.assert_allclose(law.cdf(x), exact, rtol=0, atol=ACCURACY)
 
 
-def test_a_known_reference_count_is_one_term_of_the_sum(independent):
+def test_a_known_reference_count_is_one_term_of_the_sum():
     n, m, x = 40, 100, np.arange(41)
     weights = independent.binomial_pmf(n, np.longdouble(0.9))
     arguments = {"n_test": n, "n_classifiers": m, "skill": 0.88, "reference_skill": 0.9}
@@ -188,22 +190,7 @@ def test_bad_input_is_named(arguments, message):
 
 @pytest.mark.parametrize("rho", [0.0, 0.6])
 def test_skills_drawn_with_replacement(rho: float) -> None:
-    """By the definition: for each count of the reference classifier a mixture to the power m."""
-    skills, n, m, theta0 = np.array([0.80, 0.84, 0.84, 0.88, 0.9]), 60, 30, 0.9
-    law = maximum_law(
-        skill=skills,
-        n_test=n,
-        n_classifiers=m,
-        correlation=rho,
-        cap_correlation=True,
-        resampled=True,
-    )
-    x, expected = np.arange(n + 1), np.zeros(n + 1)
-    a, b = conditional_probabilities(skills, rho, theta0)
-    for k, weight in enumerate(stats.binom.pmf(x, n, theta0)):
-        first = stats.binom.pmf(x, k, a[:, None])
-        second = stats.binom.pmf(x, n - k, b[:, None])
-        pmf = [np.convolve(p, q)[: n + 1] for p, q in zip(first, second, strict=True)]
-        expected += weight * np.minimum(np.cumsum(np.mean(pmf, axis=0)), 1.0) ** m
-    np.testing.assert_allclose(law.cdf(x), expected, atol=1e-10)
+    """Each classifier has one of the skills at random."""
+    skills, equal = [0.80, 0.84, 0.84, 0.88, 0.9], np.full(5, 0.2)
+    law = check(60, skills, rho, 0.9, skills, equal, 30, resampled=True)
     assert law.theta_sota == 0.9

@@ -5,14 +5,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from benchmarks import independent_table1 as independent
 from skill_nodes import skill_nodes
 
 from bayes_sota.core.priors import UniformTries
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.maximum import likelihood as module
-from bayes_sota.maximum.dependence import conditional_probabilities, feasible_skills
+from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.likelihood import BoardLikelihood
 
 N, M, THETA0 = 30, 8, 0.85
@@ -27,19 +27,6 @@ def board(count: int, m=M, n=N):
     return BestScore(count / n, n_test=n, n_classifiers=m, rounding="exact")
 
 
-def exact_cdf(distribution, rho, x, m, n=N, theta0=THETA0):
-    """``P(max <= x)`` by summation over every k and quadrature over the skill."""
-    cuts = np.array(feasible_skills(rho, theta0)) if rho else None
-    skills, mass = skill_nodes(distribution, 50, cuts=cuts)
-    a, b = conditional_probabilities(skills, rho, theta0)
-    total = 0.0
-    for k in range(n + 1):
-        first = np.arange(k + 1)[:, None]
-        cdf = (binom.pmf(first, k, a) * binom.cdf(x - first, n - k, b)).sum(axis=0)
-        total += binom.pmf(k, n, theta0) * (mass @ cdf) ** m
-    return total
-
-
 def log_likelihood(b, distribution, rho, theta0=THETA0):
     likelihood = BoardLikelihood(b, np.atleast_1d(rho), theta0)
     return likelihood.at_nodes(distribution)[0, 0]
@@ -51,30 +38,29 @@ def log_likelihood(b, distribution, rho, theta0=THETA0):
 @pytest.mark.parametrize("family", FIELDS)
 def test_likelihood_agrees_with_direct_summation(family, rho, count, monkeypatch):
     distribution = FIELDS[family]
-    exact = exact_cdf(distribution, rho, count, M) - exact_cdf(distribution, rho, count - 1, M)
+    cuts = np.array(feasible_skills(rho, THETA0)) if rho else None
+    nodes = skill_nodes(distribution, 50, cuts=cuts)
+    exact = np.diff(independent.maximum_cdf([count - 1, count], N, *nodes, M, rho, THETA0)).item()
     assert log_likelihood(board(count), distribution, rho) == pytest.approx(np.log(exact), abs=0.02)
     monkeypatch.setattr(module, "DENSITY", 4.0)
-    assert log_likelihood(board(count), distribution, rho) == pytest.approx(
-        np.log(exact), abs=1.5e-3
-    )
+    found = log_likelihood(board(count), distribution, rho)
+    assert found == pytest.approx(np.log(exact), abs=1.5e-3)
 
 
 def test_a_coarse_score_has_the_likelihood_of_all_its_counts():
     coarse = BestScore("0.9", n_test=300, n_classifiers=M)
     assert coarse.counts == (255, 285)
     parts = [np.exp(log_likelihood(board(x, n=300), FIELDS["beta"], 0.7)) for x in range(255, 286)]
-    assert log_likelihood(coarse, FIELDS["beta"], 0.7) == pytest.approx(
-        np.log(sum(parts)), abs=1e-3
-    )
+    found = log_likelihood(coarse, FIELDS["beta"], 0.7)
+    assert found == pytest.approx(np.log(sum(parts)), abs=1e-3)
 
 
 def test_a_prior_on_tries_averages_the_likelihood():
     prior = UniformTries(4, 60)
     values, weights = prior.nodes()
     parts = [np.exp(log_likelihood(board(27, int(m)), FIELDS["uniform"], 0.7)) for m in values]
-    assert log_likelihood(board(27, prior), FIELDS["uniform"], 0.7) == pytest.approx(
-        np.log(weights @ parts), abs=2e-4
-    )
+    found = log_likelihood(board(27, prior), FIELDS["uniform"], 0.7)
+    assert found == pytest.approx(np.log(weights @ parts), abs=2e-4)
 
 
 def test_likelihood_stays_finite_where_the_field_is_far_too_good():

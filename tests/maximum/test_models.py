@@ -22,12 +22,6 @@ LARGE = BestScore("0.9116", n_test=13_840, n_classifiers=3_558)
 FIRST = BestScore("0.912", n_test=3000, n_classifiers=200)
 
 
-def exact_log_likelihood(board, priors, location, spread, rho):
-    likelihood = BoardLikelihood(board, np.array([rho]))
-    field = priors.skill.distribution(np.array([location]), np.array([spread]))
-    return likelihood.at_nodes(field)[0, 0]
-
-
 def log_likelihood(board, *parameters, **options):
     with pm.Model():
         variable = observe_maximum(board, *parameters, **options)
@@ -44,9 +38,10 @@ def test_log_likelihood_is_that_of_tables_made_for_this_rho(board, top, spread, 
     """Where the prior of rho is wide there are more nodes; ``top`` is near the best skill."""
     priors = MaximumPriors(correlation=BetaCorrelation(a, b))
     location = top - stats.norm.isf(0.6 / board.n_classifiers) * spread
+    field = priors.skill.distribution(np.array([location]), np.array([spread]))
     for rho in (0.4, 0.55, 0.7, 0.85, 0.95) if a > 1 else (0.03, 0.2, 0.45, 0.7, 0.93):
         found = log_likelihood(board, location, spread, rho, priors=priors)
-        exact = exact_log_likelihood(board, priors, location, spread, rho)
+        exact = BoardLikelihood(board, np.array([rho])).at_nodes(field)[0, 0]
         assert found == pytest.approx(exact, abs=0.02 + 0.003 * abs(exact)), rho
 
 
