@@ -226,6 +226,8 @@ def read_paired_boards(
     if tidy.layout != "pair":
         fix = "name them with --column public=A --column private=B (in Python public=, private=)"
         raise tidy.error("no columns are called public and private", fix=fix)
+    if not len(tidy):
+        raise tidy.error("no team is left", fix="leave out fewer")
     grid, (names, _) = tidy.pivot("entry", "board")
     grid, notes = -grid if tidy.lower_is_better else grid, [tidy.sentence, *tidy.notes]
     if tidy.lower_is_better:

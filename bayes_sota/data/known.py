@@ -193,7 +193,7 @@ def with_known[D: (Leaderboard, Outcomes, PairedBoards)](
     names = list(data.names)
     for name in [*skills, *only]:
         if name not in names:
-            more = nearest(name, names) or "; it needs a score on these items too: add its row"
+            more = nearest(name, names) or "; it needs a score on these items too: add it"
             raise InputError(f"no entry is called {quoted(name)}{more}")
         if name not in skills:
             raise InputError(f"{quoted(name)} can only serve as an anchor if its skill is given")

@@ -148,7 +148,8 @@ def board_table(
     }
     how_shared = "equally" if found.skills.fit.evidence.shares_scores else "unequally"
     shared = _SHARED[how_shared if data.anchors is None else "partly known"]
-    d = text.decimals_of(winner)
+    skills = [row["skill"] for row in entries if np.ptp(row["skill"]["interval"])]  # unknown ones
+    d = text.decimals_of(skills[0] if skills else winner)
     how_drawn = f"{text.counted(count, 'draw')} of the exact posterior of all skills, seed {seed}"
     return words.report_of(
         content,
