@@ -38,10 +38,11 @@ def board_of(kind, rng):
         "tasks": {"tasks": [f"t{i % 5}" for i in range(n)]},
         "clusters": {"clusters": rng.integers(0, n // 3, n).tolist()},
         "mean": {"metric": "mean"},
+        "runs": {"n_runs": 3},
     }
     values = 0.3 * right + 0.7 * rng.random((n, m)) if kind == "mean" else right
     if kind == "runs":
-        values = np.stack([right ^ (rng.random((n, m)) < 0.2) for _ in range(3)], axis=2)
+        values = np.mean([right ^ (rng.random((n, m)) < 0.2) for _ in range(3)], axis=0)
     return bs.Outcomes(values.astype(float), names=names, **of_items.get(kind, {}))
 
 
