@@ -6,6 +6,6 @@ Names stand in ``__init__.pyi``; subpackages (``bs.claims``, ``bs.epp``, ...) ha
 
 from lazy_loader import attach_stub
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0"
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
