@@ -169,7 +169,7 @@ def test_the_page_says_what_the_command_says(page, a, b, n, options):
         ({"known": "0.95"}, "Congruence: Type a congruence from 0.780 to 0.880."),
         ({"kind": "means", "known": "1.5"}, "Correlation: Type a correlation from 0 to 1."),
         (
-            {"kind": "means", "a": "84.1", "b": "83.0", "sa": "0.116", "sb": "0.2"},
+            {"kind": "means", "a": "84.1", "b": "83.0", "sa": "0.116", "sb": "0.2%"},
             "SD of A: Type 11.6% or 0.116%",
         ),
         ({"kind": "means", "a": "84.1%", "b": "83.0%", "sb": "0.3"}, "SD of B: Type 30% or 0.3%"),
@@ -185,6 +185,18 @@ def test_wrong_input_gets_one_line(page, query, said):
     assert not page.find_element("id", "output").is_displayed()
     errors = page.find_elements("css selector", ".error:not([hidden])")
     assert [error.text for error in errors] == [message.partition(": ")[2]]
+
+
+@pytest.mark.slow
+def test_every_sd_of_unclear_unit_is_marked(page):
+    given = {"kind": "means", "a": "84.1", "b": "83.0", "n": 500}
+    found, (*_, message) = shown(page, **given, sa="0.116", sb="0.2")
+    assert found is None
+    assert message.startswith("No result yet. SD of A: Type 11.6% or 0.116%")
+    errors = page.find_elements("css selector", ".error:not([hidden])")
+    marked = [error.text.partition(":")[0] for error in errors]
+    assert marked == ["Type 11.6% or 0.116%", "Type 20% or 0.2%"]
+    assert shown(page, **given, sa="0.116", sb="20.0")[0]  # beside a clear SD in percent
 
 
 @pytest.mark.slow

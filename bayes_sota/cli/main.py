@@ -103,8 +103,9 @@ def _unexpected(error: Exception) -> int:
         import traceback
 
         traceback.print_exc()
-    if isinstance(error, ImportError):
-        is_extra = str(error.name).startswith("sklearn")
+    numpy = getattr(sys.modules.get("numpy"), "__version__", "")
+    if isinstance(error, ImportError) or numpy.startswith(("1.", "2.0.")):  # anything may fail
+        is_extra = str(getattr(error, "name", "")).startswith("sklearn")
         return _complain(f"{error}; {_EXTRA if is_extra else _MISFIT}", _BAD_INPUT)
     return _complain(f"{type(error).__name__}: {error}; {_ADVICE}", _BUG)
 
@@ -115,7 +116,10 @@ def debugging() -> bool:
 
 
 def _complain(message: str, code: int) -> int:
-    from bayes_sota.cli.output import echo_problem
-
-    echo_problem("error", message)
+    try:
+        from bayes_sota.cli.output import echo_problem
+    except ImportError:  # without NumPy
+        print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    else:
+        echo_problem("error", message)
     return code

@@ -140,7 +140,9 @@ def complete(
     _check_model(model)
     rng, seed = resolve_seed(random_seed)
     groups = completed_groups(trace, model, rng)
-    groups["constant_data"] = groups["constant_data"].drop_vars(_INNER, errors="ignore")
+    constants = groups["constant_data"].drop_vars(_INNER, errors="ignore")
+    indices = [name for name in constants.coords if str(name).startswith(_INNER)]  # ..._dim_0
+    groups["constant_data"] = constants.drop_vars(indices)
     for name in ("posterior", "prior"):
         epp = groups[name]["epp"].transpose("chain", "draw", "player")
         groups[name] = groups[name].assign(rank=(epp.dims, ranks_of(epp.values)))

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -155,6 +157,27 @@ def test_whatever_happens_is_one_line(capsys, monkeypatch, problem, code, told):
     assert error[:-1].isprintable()
     monkeypatch.setenv("BAYES_SOTA_DEBUG", "1")
     assert ("Traceback" in run(capsys, *LAW)[2]) == ("this is a bug" in error)
+
+
+def test_an_old_numpy_gets_advice_whatever_fails(capsys, monkeypatch):
+    def fail(**_):
+        raise AttributeError("module 'numpy' has no attribute 'long'")
+
+    monkeypatch.setattr("bayes_sota.maximum.maximum_law", fail)
+    assert run(capsys, *LAW)[0] == 70
+    monkeypatch.setattr("numpy.__version__", "1.26.4")
+    code, _, error = run(capsys, *LAW)
+    assert (code, error.count("\n")) == (2, 1)
+    assert "pip install --upgrade bayes-sota" in error
+
+
+def test_without_numpy_one_line_says_what_to_install():
+    code = (
+        "import sys; sys.modules['numpy'] = None; from bayes_sota.cli import main; main(['sota'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "pip install --upgrade bayes-sota" in done.stderr
 
 
 def test_an_anchor_that_contradicts_makes_every_command_exit_1(capsys, tmp_path):

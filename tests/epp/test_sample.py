@@ -65,6 +65,8 @@ def test_draws_become_a_whole_result(tmp_path) -> None:
     assert found.attrs["model_name"] == "unnamed"
     assert set(found["posterior"]) == set(found["prior"])
     assert set(found["posterior"]) == {"epp", "skill_sd", "skill_offset", "rank"}
+    again = complete(drawn_of(model(), 8), TABLE, model())["constant_data"]  # with the data of PyMC
+    assert set(again.coords) == {"tournament", "round"}
     assert list(bs.summarize(found).index[:3]) == ["epp[a]", "epp[b]", "epp[c]"]
     orders, epp = order_rounds(ranks_of_rounds(TABLE.oriented)), found["posterior"]["epp"].values
     expected = ranking_log_likelihood(epp[..., None, :], np.zeros(6, int), orders)
