@@ -233,7 +233,7 @@ def _notes_on_runs(tidy: Tidy, counts: IntArray) -> Iterator[str]:
     left = value - (np.bincount(cell, value) / np.maximum(size, 1))[cell]
     variance = (np.bincount(cell, left**2) / np.maximum(size - 1, 1))[cell]
     total, expected = np.bincount(run, left), np.bincount(run, variance)
-    freedom = np.sum(expected > 0) - n_entries
+    freedom = np.sum(expected > 0) - np.unique(entry[variance > 0]).size
     statistic = np.sum(total**2 / np.where(expected > 0, expected, 1))
     if freedom > 0 and chdtrc(freedom, statistic) < _UNLIKELY:
         yield RUNS_DIFFER

@@ -214,6 +214,9 @@ def choose_metric(table: Table, metric: str | None) -> Table:
     models = list(map(str, table.columns["model"]))
     if lost := set(models) - {models[row] for row in kept}:
         raise table.error(f"{listed(sorted(lost))} has no scores by {listed(used)}", "metric")
+    if table.origin == _RESULTS and len({(models[row], tasks[row]) for row in kept}) < len(kept):
+        fix = "name one run, or the samples_*.jsonl of all"
+        raise table.error("has results of several runs of a model", fix=fix)
     others = dict.fromkeys(name for name in table.columns["metric"] if name not in ("", *used))
     notes = [f"scores are {listed(used)}; there are also {listed(others)}"] * bool(others)
     if bare := dict.fromkeys(task for task in tasks if task not in chosen):
