@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, betaln, ndtr, ndtri
+from scipy.special import betainc, betaincinv, betaln, ndtr, ndtri, poch
 
 from bayes_sota.claims.claim import (
     DOMAINS,
@@ -50,6 +50,7 @@ from bayes_sota.core.types import FloatArray
 
 OUTCOMES = ("both", "only_a", "only_b", "none")
 _TABLES, _NODES = 64, 32  # that are summed one by one; nodes for all others
+_MOST_TABLES = 2**20  # of Jeffreys' prior: of more, one stands for those around it
 _FEW_CONGRUENCES = 32  # of the best of several tries
 _ROPE_NODES = 96
 _TRY_NODES, _REACH, _LEAST_DISPERSION = 160, 16.0, 1e-3  # of the best try; reach in its errors
@@ -190,6 +191,23 @@ class Accuracies(Claim):
         sizes = np.array([below, below + 1]) / width
         first, last = _averaged(self.a * sizes, self.b * sizes, sizes).tolist()
         return float(first + (n * width - below) * (last - first))
+
+    def p_false_jeffreys(self) -> float:
+        r"""P(false) with Jeffreys' prior, 1/2 for each cell of the table, not the flat prior's 1.
+
+        Tables with these margins have the weights :math:`\prod_c \Gamma(x_c + 1/2) / x_c!`.
+        """
+        right_a, right_b = self.n * self.a, self.n * self.b
+        if self.value is None:
+            count = float(_numbers(right_a, right_b, self.n))
+            steps = min(count, _MOST_TABLES)
+            only_b = (np.arange(steps) + 0.5) * count / steps - 0.5
+        else:
+            only_b = np.array([right_b - self.n * self.value])
+        both, only_a = right_b - only_b, right_a - right_b + only_b
+        cells = np.maximum([both, only_a, only_b, self.n - right_a - only_b], 0.0)
+        weights = poch(cells + 1, -0.5).prod(axis=0)
+        return float(weights @ betainc(cells[1] + 0.5, cells[2] + 0.5, 0.5) / weights.sum())
 
     def difference_at_most(self, q: float) -> float:
         r"""P(p1 - p2 <= q), by quadrature over the total p1 + p2.

@@ -132,9 +132,14 @@ def report_claim(
         selected = claim.p_false_of_best(best_of, content["p_false"])
         content["selection"] = {"tries": best_of, "p_false_selected": selected}
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
-    assumed = [*assumptions(claim)]
-    wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
+    assumed = [*assumptions(claim)]
+    if isinstance(claim, Accuracies):
+        flat, other = chance(claim.p_false(), level), chance(claim.p_false_jeffreys(), level)
+        beside = f"instead of {flat}" if other != flat else "too"
+        prior = "With Jeffreys' prior (Dirichlet, 1/2 per cell)"
+        assumed.append(f"{prior} P(false) is {other} {beside}{exact}.")
+    wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
     rows = [[f"{u:.4f}", chance(p, level)] for u, p in content["sensitivity"]]
     table = Table([claim.unknown, "P(false)"], rows, f"By {claim.unknown}{exact}")
     return claim_report(
