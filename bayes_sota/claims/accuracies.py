@@ -50,7 +50,6 @@ from bayes_sota.core.types import FloatArray
 
 OUTCOMES = ("both", "only_a", "only_b", "none")
 _TABLES, _NODES = 64, 32  # that are summed one by one; nodes for all others
-_MOST_TABLES = 2**20  # of Jeffreys' prior: of more, one stands for those around it
 _FEW_CONGRUENCES = 32  # of the best of several tries
 _ROPE_NODES = 96
 _TRY_NODES, _REACH, _LEAST_DISPERSION = 160, 16.0, 1e-3  # of the best try; reach in its errors
@@ -195,17 +194,14 @@ class Accuracies(Claim):
     def p_false_jeffreys(self) -> float:
         r"""P(false) with Jeffreys' prior, 1/2 for each cell of the table, not the flat prior's 1.
 
-        Tables with these margins have the weights :math:`\prod_c \Gamma(x_c + 1/2) / x_c!`.
+        Tables with these margins have the weights :math:`\prod_c \Gamma(x_c + 1/2) / x_c!`,
+        and all of them are summed.
         """
-        right_a, right_b = self.n * self.a, self.n * self.b
+        a, b = self.n * self.a, self.n * self.b
+        only_b = np.array([b - self.n * (self.value or 0.0)])
         if self.value is None:
-            count = float(_numbers(right_a, right_b, self.n))
-            steps = min(count, _MOST_TABLES)
-            only_b = (np.arange(steps) + 0.5) * count / steps - 0.5
-        else:
-            only_b = np.array([right_b - self.n * self.value])
-        both, only_a = right_b - only_b, right_a - right_b + only_b
-        cells = np.maximum([both, only_a, only_b, self.n - right_a - only_b], 0.0)
+            only_b = np.arange(_numbers(a, b, float(self.n)))
+        cells = np.maximum([b - only_b, a - b + only_b, only_b, self.n - a - only_b], 0.0)
         weights = poch(cells + 1, -0.5).prod(axis=0)
         return float(weights @ betainc(cells[1] + 0.5, cells[2] + 0.5, 0.5) / weights.sum())
 

@@ -52,13 +52,6 @@ def test_jeffreys_prior_agrees_with_simulation() -> None:
         assert found == pytest.approx(expected, abs=3 * 0.5 / kept.sum() ** 0.5)
 
 
-def test_few_tables_stand_for_many_under_jeffreys_prior(monkeypatch) -> None:
-    claim = Accuracies(a=0.9, b=0.899, n=50_000)
-    whole = claim.p_false_jeffreys()
-    monkeypatch.setattr("bayes_sota.claims.accuracies._MOST_TABLES", 1000)
-    assert claim.p_false_jeffreys() == pytest.approx(whole, abs=0.005)
-
-
 # Congruence
 
 
