@@ -103,7 +103,7 @@ def report_gate(
     row = row_of_pair(of, of.methods.index(pair[0]), of.methods.index(pair[1]), ci_prob)
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
     row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
-    row["difference"]["mean"] = of.sign * law.centre
+    row["difference"] |= {"mean": of.sign * law.centre, "sd": law.sd()}
     if anchors is not None:  # what is expected, not what these items show
         row["difference"]["observed"] = of.sign * law.centre
     if margin:
@@ -120,7 +120,7 @@ def report_gate(
     content = _judged(law, require, margin, ci_prob, size) | {"notes": of_known}
     if doubts and require:
         content["passed"] = False
-    content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
+    content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob, "seed": None}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
     columns["P(false)"] = lambda row: in_prose(row["p_false"])
     said, how = _said(row, content, of, both.unit, unit), "Computed exactly, without random numbers"

@@ -58,7 +58,7 @@ def answers_report(
     It is about ``comparison`` and ``to_datatree``, which makes its tree (``comparison_tree``).
     """
     notes = [*outcomes.notes, *of.notes, *content.get("notes", [])]
-    content |= {"source": outcomes.name, "seed": seed_number(seed), "notes": notes}
+    content = {"seed": seed_number(seed)} | content | {"source": outcomes.name, "notes": notes}
     tree = partial(comparison_tree, of, outcomes, seed=seed, **of_tree)
     if isinstance(of, MethodComparison):
         content |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
@@ -89,7 +89,7 @@ def unit_of(are_shares: bool) -> tuple[float, str]:
 
 def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
     """Observed difference, mean, and ends of its interval, with the digits that they support."""
-    d = decimals_for(factor * difference["sd"])
+    d = decimals_for(factor * min(difference["sd"], np.ptp(difference["interval"])))
     numbers = (difference["observed"], difference["mean"], *difference["interval"])
     observed, mean, low, high = (f"{factor * x:+z.{d}f}" for x in numbers)
     return observed, mean, f"{low} to {high}"
