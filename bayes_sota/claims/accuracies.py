@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, betaln, ndtr, ndtri
+from scipy.special import betainc, betaincinv, betaln, ndtr, ndtri, poch
 
 from bayes_sota.claims.claim import (
     DOMAINS,
@@ -190,6 +190,20 @@ class Accuracies(Claim):
         sizes = np.array([below, below + 1]) / width
         first, last = _averaged(self.a * sizes, self.b * sizes, sizes).tolist()
         return float(first + (n * width - below) * (last - first))
+
+    def p_false_jeffreys(self) -> float:
+        r"""P(false) with Jeffreys' prior, 1/2 for each cell of the table, not the flat prior's 1.
+
+        Tables with these margins have the weights :math:`\prod_c \Gamma(x_c + 1/2) / x_c!`,
+        and all of them are summed.
+        """
+        a, b = self.n * self.a, self.n * self.b
+        only_b = np.array([b - self.n * (self.value or 0.0)])
+        if self.value is None:
+            only_b = np.arange(_numbers(a, b, float(self.n)))
+        cells = np.maximum([b - only_b, a - b + only_b, only_b, self.n - a - only_b], 0.0)
+        weights = poch(cells + 1, -0.5).prod(axis=0)
+        return float(weights @ betainc(cells[1] + 0.5, cells[2] + 0.5, 0.5) / weights.sum())
 
     def difference_at_most(self, q: float) -> float:
         r"""P(p1 - p2 <= q), by quadrature over the total p1 + p2.

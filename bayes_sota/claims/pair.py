@@ -64,6 +64,13 @@ class PairLaw:
             return float(at_most(q, *self.table)[0])
         return student_below(q - self.centre, self.parts)
 
+    def sd(self) -> float:
+        """Standard deviation, infinite of a Student t part with few degrees of freedom."""
+        if self.table is not None:
+            first, second, n = self.table
+            return float((((first + second + 2) / (n + 4) - self.centre**2) / (n + 5)) ** 0.5)
+        return float(sum(v * nu / (nu - 2) if nu > 2 else np.inf for v, nu in self.parts) ** 0.5)
+
     def interval(self, prob: float) -> tuple[float, float]:
         """Equal-tailed interval."""
         step = sum(variance for variance, _ in self.parts) ** 0.5

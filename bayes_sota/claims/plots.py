@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from arviz_plots import PlotCollection
 
-from bayes_sota.claims.summary import UNKNOWN, chance
+from bayes_sota.claims.summary import UNKNOWN
 from bayes_sota.claims.summary_methods import unit_of
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.plots import COLORS, Panel, make_ticks, plot_forest, plot_lines, title_figure
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import in_points, shown_name
+from bayes_sota.core.text import in_points, in_prose, shown_name
 
 _WIDE = 60  # characters of a line of a title
 _MOST_CLAIMS, _MOST = 60, 40  # rows of claims; of methods or pairs
@@ -45,12 +45,12 @@ def plot_claim(report: Report, **pc_kwargs: Any) -> PlotCollection:
         raise InputError("everything is known, so there is no curve to draw")
     level, answer = content["level"], content["p_false"]
     ends = ((x[0], p[0]), (x[-1], p[-1]))
-    points = {f"at {x:.3g}: {chance(p, level)}": (x, p) for x, p in ends}
+    points = {f"at {x:.3g}: {in_prose(p, level)}": (x, p) for x, p in ends}
     levels = {f"level {level:.3g}": level}
     if claim.value is None:
-        levels[f"averaged: {chance(answer, level)}"] = answer
+        levels[f"averaged: {in_prose(answer, level)}"] = answer
     else:
-        points = {f"{claim.assumption}: {chance(answer, level)}": (claim.value, answer)} | points
+        points = {f"{claim.assumption}: {in_prose(answer, level)}": (claim.value, answer)} | points
     look: Any = {"variable": "p_false", "levels": levels, "points": points}
     label = f"{UNKNOWN[claim.unknown]}\n(curve: probability that the claim is false, numbers exact)"
     panel = plot_lines({"": (x, p)}, label, **look, **pc_kwargs)

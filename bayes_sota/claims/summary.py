@@ -10,8 +10,6 @@ from functools import partial
 from math import ceil
 from typing import Any
 
-import numpy as np
-
 from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import DOMAINS, Claim
 from bayes_sota.claims.means import Means
@@ -20,7 +18,7 @@ from bayes_sota.core.arguments import checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError
 from bayes_sota.core.summary import frame_of
 from bayes_sota.core.tables import SOFTWARE, Report, Table
-from bayes_sota.core.text import as_sentences, counted, in_points
+from bayes_sota.core.text import as_sentences, counted, in_points, in_prose
 
 _COARSE = 9  # points of the sensitivity in a table
 _USUAL = (0.05, 0.01)  # levels at which claims are usually accepted
@@ -41,24 +39,6 @@ _WANTED = {
     "congruence": "how many items both got right",
     "correlation": "the correlation of the cases of both",
 }
-
-
-def chance(p: float, limit: float = np.inf) -> str:
-    """A probability with two digits, and more where it would be rounded to a limit.
-
-    Examples
-    --------
-    >>> chance(0.0929), chance(0.0001), chance(0.97499), chance(0.97499, 0.975)
-    ('0.09', '< 0.01', '0.97', '0.97')
-    >>> chance(0.0501, 0.05), chance(0.9699, 0.97)
-    ('0.0501', '0.9699')
-    """
-    if p < 0.005 or p > 0.995:
-        return "< 0.01" if p < 0.5 else "> 0.99"
-    digits = 2
-    while digits < 8 and np.sign(round(p, digits) - limit) != np.sign(p - limit):
-        digits += 1
-    return f"{p:.{digits}f}"
 
 
 def claim_report(
@@ -114,7 +94,6 @@ def report_claim(
     The claim that ours (0.9) outperforms theirs (0.88) on 500 items is false with probability \
 0.09 (< 0.01 to 0.17, depending on the congruence).
     """
-    needed = [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)]
     found = judged(claim, level, printed)
     content = content_of(claim, level, [*notes, *found.pop("notes")]) | found
     content |= {
@@ -122,7 +101,7 @@ def report_claim(
         "n_test": claim.n,
         f"{claim.unknown}_needed": _needed(claim, level, found, printed),
         "sensitivity": claim.curve(_COARSE).tolist() if claim.ends[0] < claim.ends[1] else [],
-        "n_test_needed": needed,
+        "n_test_needed": [(at, claim.size(at)) for at in sorted({level, *_USUAL}, reverse=True)],
         "n_test_range": [*claim.size_range(level)],
     }
     if rope is not None:
@@ -132,10 +111,15 @@ def report_claim(
         selected = claim.p_false_of_best(best_of, content["p_false"])
         content["selection"] = {"tries": best_of, "p_false_selected": selected}
     said = [*_said(claim, content, printed or (f"{claim.a:g}", f"{claim.b:g}"))]
-    assumed = [*assumptions(claim)]
-    wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
-    rows = [[f"{u:.4f}", chance(p, level)] for u, p in content["sensitivity"]]
+    assumed = [*assumptions(claim)]
+    if isinstance(claim, Accuracies) and claim.n <= 10**6:  # all tables are summed
+        flat, other = (in_prose(p, level) for p in (claim.p_false(), claim.p_false_jeffreys()))
+        beside = f"instead of {flat}" if other != flat else "too"
+        prior = "With Jeffreys' prior (Dirichlet, 1/2 per cell)"
+        assumed.append(f"{prior} P(false) is {other} {beside}{exact}.")
+    wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
+    rows = [[f"{u:.4f}", in_prose(p, level)] for u, p in content["sensitivity"]]
     table = Table([claim.unknown, "P(false)"], rows, f"By {claim.unknown}{exact}")
     return claim_report(
         content,
@@ -228,7 +212,7 @@ def assumptions(claim: Claim) -> Iterator[str]:
         how = ""
         if claim.imputed:
             others = [replace(claim, sd=(x * first, x * second), bounds=None) for x in (0.5, 2.0)]
-            half, twice = (chance(of.p_false()) for of in others)
+            half, twice = (in_prose(of.p_false()) for of in others)
             how = (
                 ", imputed as 2/3 mean (1 - mean), a rule of thumb for Dice; with half of them "
                 f"P(false) is {half}, with twice {twice}"
@@ -239,11 +223,11 @@ def assumptions(claim: Claim) -> Iterator[str]:
 def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> Iterator[str]:
     """The claim, the verdict, and what would decide."""
     (a, b), level = content["names"], content["level"]
-    p, (low, high) = chance(content["p_false"], level), content["p_false_range"]
+    p, (low, high) = in_prose(content["p_false"], level), content["p_false_range"]
     yield (
         f"The claim that {a} ({numbers[0]}) outperforms {b} ({numbers[1]}) on "
         f"{counted(claim.n, claim.item)} is false with probability {p}"
-        f"{varying(claim, chance(low, level), chance(high, level))}."
+        f"{varying(claim, in_prose(low, level), in_prose(high, level))}."
     )
     verdict, needed = content["verdict"], content[f"{claim.unknown}_needed"]
     if not verdict.startswith("depends"):
@@ -260,7 +244,8 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
     size, ends = dict(content["n_test_needed"])[level], content["n_test_range"]
     yield said_of_size(claim, "exactly these numbers", level, size, ends)
     if rounded := content.get("rounding"):
-        lowest, highest, exact = (chance(rounded[k], level) for k in ("lowest", "highest", "exact"))
+        keys = ("lowest", "highest", "exact")
+        lowest, highest, exact = (in_prose(rounded[key], level) for key in keys)
         allowed = lowest if lowest == highest else f"{lowest} to {highest}"
         if allowed != exact:
             yield (
@@ -269,7 +254,7 @@ def _said(claim: Claim, content: dict[str, Any], numbers: tuple[str, str]) -> It
             )
     if of := content.get("selection"):
         tries = f"{of['tries']:,.15g} {'try' if of['tries'] == 1 else 'tries'}"
-        best = chance(of["p_false_selected"], level)
+        best = in_prose(of["p_false_selected"], level)
         yield f"If {a} is the best of {tries} of equal skill, P(false) is {best} instead of {p}."
     if rope := content.get("rope"):
         yield said_of_rope(rope, claim.unknown == "congruence")
@@ -285,7 +270,7 @@ def said_of_rope(rope: dict[str, float], shares: bool) -> str:
     'P(better by more than 1.0 points) 0.70, P(within 1.0 points) 0.20, P(worse by more) 0.10.'
     """
     width = in_points(rope["half_width"], shares)
-    better, within, worse = (chance(rope[k]) for k in ("a_better", "equivalent", "b_better"))
+    better, within, worse = (in_prose(rope[k]) for k in ("a_better", "equivalent", "b_better"))
     middle = f"P(within {width}) {within}"
     return f"P(better by more than {width}) {better}, {middle}, P(worse by more) {worse}."
 

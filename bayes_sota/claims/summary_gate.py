@@ -19,7 +19,7 @@ import numpy as np
 
 from bayes_sota.claims.claim import rope_of
 from bayes_sota.claims.pair import PairLaw, chosen_pair, law_of_pair
-from bayes_sota.claims.summary import chance, said_of_rope
+from bayes_sota.claims.summary import said_of_rope
 from bayes_sota.claims.summary_methods import (
     Row,
     answers_report,
@@ -34,7 +34,7 @@ from bayes_sota.core.arguments import DEFAULT_SEED, check_choice, checked_width
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.tables import Report
-from bayes_sota.core.text import about, counted, in_points, listed
+from bayes_sota.core.text import about, counted, in_points, in_prose, listed
 from bayes_sota.core.types import Seed
 from bayes_sota.data.item_values import RUNS_DIFFER
 from bayes_sota.data.outcomes import Outcomes
@@ -103,7 +103,7 @@ def report_gate(
     row = row_of_pair(of, of.methods.index(pair[0]), of.methods.index(pair[1]), ci_prob)
     row |= {"p_false": law.at_most(0.0), "p_false_mcse": 0.0}
     row["difference"]["interval"] = sorted(of.sign * end for end in law.interval(ci_prob))
-    row["difference"]["mean"] = of.sign * law.centre
+    row["difference"] |= {"mean": of.sign * law.centre, "sd": law.sd()}
     if anchors is not None:  # what is expected, not what these items show
         row["difference"]["observed"] = of.sign * law.centre
     if margin:
@@ -120,9 +120,9 @@ def report_gate(
     content = _judged(law, require, margin, ci_prob, size) | {"notes": of_known}
     if doubts and require:
         content["passed"] = False
-    content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob}
+    content |= {"pairs": [row], "n_pairs": 1, "n_told_apart": None, "prob": ci_prob, "seed": None}
     columns: Row = {"first": "a", "second": "b", **difference_columns(of, ci_prob)}
-    columns["P(false)"] = lambda row: chance(row["p_false"])
+    columns["P(false)"] = lambda row: in_prose(row["p_false"])
     said, how = _said(row, content, of, both.unit, unit), "Computed exactly, without random numbers"
     legend = "This assumes that the pair was named before the scores were seen; else use --pairs."
     return answers_report(
@@ -157,7 +157,7 @@ def _said(row: Row, content: Row, of: MethodComparison, unit: str, more: str) ->
     width = in_points(content["margin"], of.are_shares)
     by = f" by more than {width}" * (content["claimed"] == "not-worse" and content["margin"] > 0)
     claim = content["claimed"].replace("-", " ") + f" than {b}{by}"
-    printed = chance(p, needed)
+    printed = in_prose(p, needed)
     equal = "" if printed[0] in "<>" else "= "
     shown = "shown" if p > needed else "not shown"
     yield f"{a} is {claim}: {shown} (P {equal}{printed}; {needed:.4g} needed)."

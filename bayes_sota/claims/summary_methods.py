@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.claims.sample_exact import comparison_tree
-from bayes_sota.claims.summary import chance, claim_report
+from bayes_sota.claims.summary import claim_report
 from bayes_sota.core.arguments import DEFAULT_SEED
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import share_mcse
 from bayes_sota.core.sample import resolve_seed, seed_number
 from bayes_sota.core.summary import frame_of, summarize_draws
 from bayes_sota.core.tables import Report, table_of
-from bayes_sota.core.text import chance as chance_of_draws
-from bayes_sota.core.text import counted, decimals_for, decimals_of, listed, span
+from bayes_sota.core.text import chance, counted, decimals_for, decimals_of, in_prose, listed, span
 from bayes_sota.core.types import FloatArray, Seed
 from bayes_sota.data.outcomes import Outcomes
 from bayes_sota.items.by_task import TaskComparison
@@ -59,7 +58,7 @@ def answers_report(
     It is about ``comparison`` and ``to_datatree``, which makes its tree (``comparison_tree``).
     """
     notes = [*outcomes.notes, *of.notes, *content.get("notes", [])]
-    content |= {"source": outcomes.name, "seed": seed_number(seed), "notes": notes}
+    content = {"seed": seed_number(seed)} | content | {"source": outcomes.name, "notes": notes}
     tree = partial(comparison_tree, of, outcomes, seed=seed, **of_tree)
     if isinstance(of, MethodComparison):
         content |= {"n_items": of.n_items, "n_clusters": of.n_clusters}
@@ -90,7 +89,7 @@ def unit_of(are_shares: bool) -> tuple[float, str]:
 
 def shown_difference(difference: Row, factor: float) -> tuple[str, str, str]:
     """Observed difference, mean, and ends of its interval, with the digits that they support."""
-    d = decimals_for(factor * difference["sd"])
+    d = decimals_for(factor * min(difference["sd"], np.ptp(difference["interval"])))
     numbers = (difference["observed"], difference["mean"], *difference["interval"])
     observed, mean, low, high = (f"{factor * x:+z.{d}f}" for x in numbers)
     return observed, mean, f"{low} to {high}"
@@ -182,7 +181,7 @@ def report_methods(
         "method": "name",
         "score": lambda row: f"{row['score']:.{decimals_of(row) + 1}f}",
         f"{ci_prob:.0%} interval": lambda row: span(row["interval"], decimals_of(row)),
-        "P(best)": lambda row: entries and chance_of_draws(row["p_best"], row["p_best_mcse"]),
+        "P(best)": lambda row: entries and chance(row["p_best"], row["p_best_mcse"]),
         "tied with best": lambda row: "yes" * row["tied_with_best"],
     }
     tied = f"cannot be distinguished from the winner, pair by pair, at {ci_prob:.0%}"
@@ -203,7 +202,7 @@ def report_methods(
 
 def of_draws(p: float, draws: int) -> str:
     """A share of draws with the digits that they support."""
-    return chance_of_draws(p, share_mcse(p, draws))
+    return chance(p, share_mcse(p, draws))
 
 
 def _methods(of: MethodComparison, joint: Any, ci_prob: float) -> list[Row]:
@@ -232,7 +231,7 @@ def _answer(of: MethodComparison, content: Row, size: str, outcomes: Outcomes) -
     yield (
         f"On the same {size} {listed(first)} {'share' if len(first) > 1 else 'has'} the best score "
         f"of {len(of.methods)} methods; the claim that {winner} beats {content['runner_up']} is "
-        f"false with probability {chance(of.p_false)}."
+        f"false with probability {in_prose(of.p_false)}."
     )
     others = [name for name in content["tied_with_best"] if name != winner]
     if others:
@@ -240,10 +239,9 @@ def _answer(of: MethodComparison, content: Row, size: str, outcomes: Outcomes) -
     else:
         yield f"{winner} can be distinguished from every other method."
     if picking is None:
-        beaten = of_draws(of.p_beaten, len(of.draws))
-        yield f"Some other method is better than {winner} with probability {beaten}."
+        yield f"Some other method is better than {winner} with probability {in_prose(of.p_beaten)}."
     else:
-        p = chance_of_draws(picking["p_not_best"], picking["p_not_best_mcse"])
+        p = in_prose(picking["p_not_best"])
         yield (
             f"The winner was picked by its score on these {outcomes.unit}s; allowing for that, "
             f"another method is the best with probability {p}{cautious_on(outcomes)}."
@@ -303,7 +301,7 @@ def report_pairs(
         "first": "a",
         "second": "b",
         **difference_columns(of, ci_prob),
-        "P(false)": lambda row: chance_of_draws(row["p_false"], row["p_false_mcse"]),
+        "P(false)": lambda row: chance(row["p_false"], row["p_false_mcse"]),
         "adjusted": lambda row: of_draws(row["p_adjusted"], draws),
         "distinguished": lambda row: "yes" * row["told_apart"],
     }

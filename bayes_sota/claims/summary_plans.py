@@ -14,7 +14,6 @@ from bayes_sota.claims.summary import (
     LAWS,
     SOURCE,
     assumptions,
-    chance,
     claim_report,
     content_of,
     said_of_size,
@@ -23,7 +22,7 @@ from bayes_sota.claims.summary_methods import unit_of
 from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, checked_width
 from bayes_sota.core.summary import frame_of, numbers_report
 from bayes_sota.core.tables import Report, table_of
-from bayes_sota.core.text import counted, in_points
+from bayes_sota.core.text import counted, in_points, in_prose
 from bayes_sota.data.outcomes import Outcomes
 
 _ONE_SIDED = "the level is one-sided, as a claim is; a gate at --prob 0.95 needs --level 0.025"
@@ -96,7 +95,7 @@ def report_plan(
         content["highest_assurance"] = p = 1 - observed.p_false()
         after = f"After {counted(n_test, claim.item)} with these numbers"
         said.append(
-            f"{after} no size leads to {aim}: A is better with probability {chance(p)}."
+            f"{after} no size leads to {aim}: A is better with probability {in_prose(p)}."
             if fresh is None
             else f"{after} {fresh:,} fresh ones lead to {aim}."
         )

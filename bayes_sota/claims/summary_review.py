@@ -19,11 +19,11 @@ from bayes_sota.claims.accuracies import Accuracies
 from bayes_sota.claims.claim import Claim
 from bayes_sota.claims.means import Means
 from bayes_sota.claims.printed import as_shares, sds_as_shares
-from bayes_sota.claims.summary import chance, claim_report, judged
+from bayes_sota.claims.summary import claim_report, judged
 from bayes_sota.core.arguments import Points, check_choice
 from bayes_sota.core.errors import InputError, listed, quoted
 from bayes_sota.core.tables import Report, table_of
-from bayes_sota.core.text import counted
+from bayes_sota.core.text import counted, in_prose
 from bayes_sota.core.text import listed as in_words
 from bayes_sota.data.opening import read_table
 from bayes_sota.data.tables import Table, describe_parts
@@ -138,8 +138,8 @@ def claims_table(claims: Any, *, level: float = 0.05, **columns: str) -> Report:
                 rows,
                 {
                     "claim": "name",
-                    "P(false)": lambda row: chance(row["p_false"], level),
-                    "range": lambda row: " to ".join(chance(row[k], level) for k in RANGE),
+                    "P(false)": lambda row: in_prose(row["p_false"], level),
+                    "range": lambda row: " to ".join(in_prose(row[k], level) for k in RANGE),
                     "verdict": "verdict",
                     "items needed": lambda row: row["n_needed"] and f"{row['n_needed']:,}",
                 },

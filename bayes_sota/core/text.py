@@ -169,7 +169,7 @@ def about(count: float) -> str:
 
 
 def chance(p: float, mcse: float = 0.0) -> str:
-    """Probability with three digits after the point; a small one has four or a bound.
+    """Probability in a table: three digits after the point; a small one has four or a bound.
 
     A share of draws has only the digits that its Monte Carlo error supports (``decimals_for``), and
     its bound is not below two errors.
@@ -197,6 +197,24 @@ def chance(p: float, mcse: float = 0.0) -> str:
         return f"< {10.0**-bound:.{bound}f}"
     if p > 1 - unit / 2:
         return f"> {1 - 10.0**-bound:.{bound}f}"
+    return f"{p:.{digits}f}"
+
+
+def in_prose(p: float, limit: float = np.inf) -> str:
+    """A probability in a sentence: two digits, and more where it would be rounded to a limit.
+
+    Examples
+    --------
+    >>> in_prose(0.0929), in_prose(0.0001), in_prose(0.97499), in_prose(0.97499, 0.975)
+    ('0.09', '< 0.01', '0.97', '0.97')
+    >>> in_prose(0.0501, 0.05), in_prose(0.9699, 0.97)
+    ('0.0501', '0.9699')
+    """
+    if p < 0.005 or p > 0.995:
+        return "< 0.01" if p < 0.5 else "> 0.99"
+    digits = 2
+    while digits < 8 and np.sign(round(p, digits) - limit) != np.sign(p - limit):
+        digits += 1
     return f"{p:.{digits}f}"
 
 

@@ -14,7 +14,7 @@ from bayes_sota.core import summary
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.tables import SOFTWARE, Report
-from bayes_sota.core.text import chance, counted, listed
+from bayes_sota.core.text import counted, in_prose, listed
 from bayes_sota.crossval.correlated_t import KEPT, outlook
 from bayes_sota.crossval.sample import compared_effects
 from bayes_sota.crossval.summary_words import flat_pair, forms_table
@@ -94,7 +94,7 @@ def _sentences(
     """Who is the best, which orders are decided, and how often another seed would disagree."""
     best = max(learners, key=lambda row: row["p_best"])
     where = f"over {len(tasks)} data sets" if len(tasks) > 1 else f"on {tasks[0]}"
-    p = chance(best["p_best"], best["p_best_mcse"])
+    p = in_prose(best["p_best"])
     yield f"{best['learner']} is the best of {len(learners)} learners {where} with probability {p}."
     alone = [pair for pair in pairs if "iterations" in pair]
     judged = [pair for pair in pairs if pair not in alone] or pairs
@@ -102,11 +102,11 @@ def _sentences(
     names = listed([f"{p['a']} with {p['b']}" for p in left], 4)
     open_ones = f"{counted(len(left), 'pair')} of {len(judged)} is undecided at {KEPT:g}: {names}"
     yield f"The order of {open_ones if left else f'every pair is decided at {KEPT:g}'}."
-    other = np.mean([p["p_other_seed"] for p in alone])
+    other = in_prose(np.mean([p["p_other_seed"] for p in alone]))
     share = float(np.median([p["partition_share"] for p in alone]))
     yield (
         "One more canonical run (about ten fits) would reverse two learners on one data set with "
-        f"probability {other:.2f} on average. Partitions cause {share:.1%} of the variance of a "
+        f"probability {other} on average. Partitions cause {share:.1%} of the variance of a "
         "difference (median); the rest is the size of the data, which repetition cannot remove."
     )
 

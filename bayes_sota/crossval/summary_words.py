@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayes_sota.core.tables import Table, table_of
-from bayes_sota.core.text import chance, listed, p_value
+from bayes_sota.core.text import chance, in_prose, listed, p_value
 from bayes_sota.crossval.correlated_t import KEPT
 
 _LEARNERS = "learner rank:g steady:.4g standard_error:.1g sd:.2g median:.4g canonical:.4g"
@@ -63,7 +63,7 @@ def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
     if np.isfinite(pair["order_kept"]):
         kept = f"{100 * pair['order_kept']:.0f} of 100 comparisons of runs"
         where = f"{kept} drawn from these iterations and stopped by {content['rule']['name']}"
-    again = f"a new run would reverse that with probability {chance(found['p_other_seed'])}"
+    again = f"a new run would reverse that with probability {in_prose(found['p_other_seed'])}"
     yield f"{order} in {where}; {again}."
     p, tests = {test["name"]: test["p_value"] for test in pair["tests"]}, ""
     if p and p["corrected"] is None:
@@ -73,7 +73,7 @@ def _of_one(pair: dict[str, Any], content: dict[str, Any]) -> Iterator[str]:
         tests = f": the corrected test has {p_value(p['corrected'])} ({naive})"
     yield (
         f"With the noise of the data as well, {pair['first']} is better with probability "
-        f"{chance(found['p_better'])}{tests}."
+        f"{in_prose(found['p_better'])}{tests}."
     )
 
 

@@ -18,7 +18,7 @@ from bayes_sota.core.sample import share_of_draws
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import frame_of, summarize
 from bayes_sota.core.tables import SOFTWARE, Report, rows_of, table_of
-from bayes_sota.core.text import chance, decimals_for, listed
+from bayes_sota.core.text import chance, decimals_for, in_prose, listed
 from bayes_sota.core.types import FloatArray
 from bayes_sota.epp.fit import AVERAGE_ELO, ELO_PER_EPP, BradleyTerryFit
 
@@ -147,7 +147,8 @@ def describe_skills(rows: Rows, ci_prob: float) -> Report:
         "may be best": lambda row: "yes" * row["tied_with_best"] if is_tested else None,
     }
     sentences = [_who_may_be_best(rows, percent)] if is_tested else []
-    best = f", and it is the best of all with probability {columns['P(best)'](rows[0])}" * is_draws
+    p_best = in_prose(rows[0]["p_best"]) if is_draws else ""
+    best = f", and it is the best of all with probability {p_best}" * is_draws
     for tournament in dict.fromkeys(row.get("tournament") for row in rows):
         first = [x for x in rows if x["rank"] == 1 and x.get("tournament") == tournament]
         where, row = "" if tournament is None else f"In {tournament} ", first[0]
@@ -155,7 +156,7 @@ def describe_skills(rows: Rows, ci_prob: float) -> Report:
         sentence = f"{where}{have} the highest estimated skill (EPP), {row['epp']:z.{d}f}"
         if len(first) == 1:
             sentence += f" ({percent} interval {interval(row)}): it beats an average player with "
-            sentence += f"probability {chance(row['p_beats_average'])}{best}"
+            sentence += f"probability {in_prose(row['p_beats_average'])}{best}"
         sentences.append(f"{sentence}.")
     return Report(
         content={"players": [_in_json(row) for row in rows]},

@@ -16,7 +16,7 @@ from bayes_sota.core.sample import resolve_seed
 from bayes_sota.core.schema import dataset_of
 from bayes_sota.core.summary import diagnose, frame_of, how_drawn, seed_of, summarize_difference
 from bayes_sota.core.tables import SOFTWARE, Report, table_of
-from bayes_sota.core.text import as_sentences, chance, counted, listed, p_value
+from bayes_sota.core.text import as_sentences, chance, counted, in_prose, listed, p_value
 from bayes_sota.core.types import Seed
 from bayes_sota.data.tournaments import Matches, ScoreTable
 from bayes_sota.epp.counts import two_players
@@ -311,7 +311,7 @@ def _deviance_sentence(found: dict[str, Any]) -> str:
 
 def _test_sentence(test: dict[str, Any]) -> str:
     first, second = test["players"]
-    win, low, high = map(chance, (test["win_probability"], *test["win_probability_interval"]))
+    win, low, high = map(in_prose, (test["win_probability"], *test["win_probability_interval"]))
     tested = played = ""
     if "p_value" in test:
         model = chance(test["p_value_model"])

@@ -243,7 +243,7 @@ def _sentences(
     who, skill = text.shown_name(first["name"], 60), winner | first["skill"]
     ranges = f"ranges are {prob:.0%} intervals"
     yield from words.answer_of(data, who, skill, content["theta_sota"], first["score"], ranges)
-    p_best = text.chance(first["p_best"], first["p_best_mcse"])
+    p_best = text.in_prose(first["p_best"])
     best = f"{text.plain_text(first['name'], 200)} is the best of all with probability {p_best}"
     yield f"{best}{words.cautious_on(data)}."
     yield (

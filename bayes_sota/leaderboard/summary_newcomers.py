@@ -33,7 +33,7 @@ from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import one_thread
 from bayes_sota.core.priors import SKILL_FAMILIES
 from bayes_sota.core.skills import expit, logit
-from bayes_sota.core.text import chance, counted
+from bayes_sota.core.text import counted, in_prose
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.leaderboard import BestScore
 from bayes_sota.leaderboard.posterior import BoardPosterior
@@ -233,10 +233,9 @@ def _around(tree: xr.DataTree, law: ScoreLaw, moved: FloatArray, score: float) -
 
 def sentence_of(answer: dict[str, Any], where: str = "") -> str:
     """Answer to the score of a newcomer in words; ``where`` names one of several boards."""
-    p = chance(answer["probability"], answer["mcse"])
     return (
         f"A new classifier of this field with a score of {answer['score']:g} on the same items is "
-        f"truly better than the best{where} with probability {p}."
+        f"truly better than the best{where} with probability {in_prose(answer['probability'])}."
     )
 
 

@@ -177,7 +177,7 @@ def _sentences(content: dict[str, Any]) -> list[str]:
         f'The public winner, "{winner["name"]}", scored {winner["public_score"]:z.4f} on the '
         f"public and {winner['private_score']:z.4f} on the private board; its skill "
         f"(winner_skill) is estimated at {text.estimate(content['winner_skill'], prob)}, and it is "
-        f"the best of all teams with probability {_chance(winner)}.",
+        f"the best of all teams with probability {text.in_prose(winner['p_best'])}.",
         gained,
     ]
 

@@ -40,6 +40,18 @@ def test_probabilities_and_a_region_of_equivalence_agree_with_simulation() -> No
     assert averaged.rope(0.0)["b_better"] == pytest.approx(averaged.p_false(), abs=1e-9)
 
 
+def test_jeffreys_prior_agrees_with_simulation() -> None:
+    """Tables drawn from the prior, of which those with the same margins are kept."""
+    rng = np.random.default_rng(1)
+    cells = rng.dirichlet(np.full(4, 0.5), 1_000_000)
+    table = rng.multinomial(20, cells)
+    same = (table[:, 0] + table[:, 1] == 12) & (table[:, 0] + table[:, 2] == 10)
+    for known, kept in ((None, same), (0.4, same & (table[:, 0] == 8))):
+        expected = np.mean(cells[kept, 1] <= cells[kept, 2])
+        found = Accuracies(a=0.6, b=0.5, n=20, known=known).p_false_jeffreys()
+        assert found == pytest.approx(expected, abs=3 * 0.5 / kept.sum() ** 0.5)
+
+
 # Congruence
 
 

@@ -64,6 +64,7 @@ def test_small_and_one_sided_tables_have_the_interval_of_the_posterior(
     assert [np.mean(gap <= low), np.mean(gap <= high)] == pytest.approx(
         [(1 - prob) / 2, (1 + prob) / 2], abs=0.005
     )
+    assert law.sd() == pytest.approx(gap.std(), rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,18 @@ def test_the_law_of_parts_is_a_sum_of_student_t(parts: list[tuple[float, float]]
         assert law.at_most(q) == pytest.approx(np.mean(drawn <= q), abs=0.002)
     low, high = law.interval(0.95)
     assert [law.at_most(low), law.at_most(high)] == pytest.approx([0.025, 0.975])
+    assert PairLaw(0.0, 0.0, [(1e-4, 7.0), (4e-5, 9.0)]).sd() == pytest.approx(
+        (1e-4 * 7 / 5 + 4e-5 * 9 / 7) ** 0.5
+    )
     assert PairLaw(0.0, 0.0, [(0.0, 3.0)]).interval(0.95) == (0.0, 0.0)
+
+
+def test_no_seed_changes_a_gate() -> None:
+    first, second = (
+        report_gate(answers(0.05), ("new", "old"), random_seed=seed).to_dict() for seed in (0, 1)
+    )
+    assert first == second
+    assert first["seed"] is None
 
 
 def test_as_many_more_items_decide() -> None:

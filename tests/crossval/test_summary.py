@@ -59,7 +59,7 @@ def test_the_answer_comes_first_and_the_advice_follows(one, many) -> None:
     pair = one.content["pairs"][0]
     order = f"{pair['first']} ranks above {pair['second']} in {100 * pair['order_kept']:.0f} of 100"
     assert order in first
-    assert f"is better with probability {pair['posterior']['p_better']:.3f}" in second
+    assert f"is better with probability {pair['posterior']['p_better']:.2f}" in second
     assert third.startswith("2 of 3 pairs of learners keep their order")
     assert any(line.startswith("Report as tied: good with near. ") for line in advice)
     assert "best mean rank" in many.sentences[0]
@@ -75,7 +75,7 @@ def test_too_few_iterations_for_a_rule_are_a_reason(rule) -> None:
     # All orderings have the same iterations: how often they agree is not known.
     assert all(np.isnan(row["order_kept"]) for row in report.content["pairs"])
     p = report.content["pairs"][0]["posterior"]["p_other_seed"]
-    assert f"a new run would reverse that with probability {p:.3f}" in report.sentences[0]
+    assert f"a new run would reverse that with probability {p:.2f}" in report.sentences[0]
     assert report.sentences[2].startswith("0 of 3 pairs of learners keep their order")
 
 
