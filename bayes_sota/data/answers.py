@@ -194,8 +194,9 @@ def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
     wrong = np.flatnonzero(~(is_right | np.isnan(shares)))
     if wrong.size:
         row = wrong[0]
-        text = f"{tidy.texts[row]} is neither a number nor a share of correct answers"
-        problem = f"{text} in {runs[row]:g} runs"
+        problem = (
+            f"{tidy.texts[row]} is no number or share of correct answers in {runs[row]:g} runs"
+        )
         raise tidy.error(problem, line=tidy.lines[row])
     return replace(tidy, value=shares)
 

@@ -9,15 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from bayes_sota.core.arguments import (
-    OPEN_SHARE,
-    RATIO,
-    Points,
-    Range,
-    check_choice,
-    checked_width,
-    refuse_unused,
-)
+from bayes_sota.core.arguments import OPEN_SHARE, RATIO, Range, check_choice, refuse_unused
 from bayes_sota.core.errors import InputError, located, quoted
 from bayes_sota.core.priors import ListedTries, TriesPrior
 from bayes_sota.core.types import FloatArray, IntArray
@@ -298,8 +290,6 @@ class Leaderboard(BestScore):
         else:
             if self.n_test is not None:
                 self._set(n_test=checked_number(self.n_test, "n_test"))
-            if isinstance(self.standard_error, Points) and np.abs(self.scores).max() > 1:
-                checked_width(self.standard_error, "standard_error", shares=False)
             self._set(**of_errors(self.standard_error, self.scores, names))
         self._checked()
 
@@ -333,8 +323,7 @@ class Leaderboard(BestScore):
         if high - low > _WIDE * np.sqrt(1 + n * self.maximum * (1 - self.maximum)):
             remarks += (
                 f"the best score, {self.maximum:.{printed.decimals}f}, stands for {low:,} to "
-                f"{high:,} correct answers of {n:,}: write all its digits, zeros too, or say that "
-                'the rounding is "exact"',
+                f"{high:,} of {n:,} correct answers: write all its digits, zeros too",
             )
         self._set(notes=(*self.notes, *remarks))
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE
+from bayes_sota.core.arguments import NOT_NEGATIVE, POSITIVE, Points, checked_width
 from bayes_sota.core.errors import ImpossibleAccuracyError, InputError, listed, quoted
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data import printed_scores
@@ -167,6 +167,8 @@ def of_errors(errors: Any, scores: FloatArray, names: Sequence[str]) -> dict[str
     """Fields of a board whose scores have one standard error, one for each, (m,), or none known."""
     if errors is None:
         return {}
+    if isinstance(errors, Points) and np.abs(scores).max() > 1:
+        checked_width(errors, "standard_error", shares=False)
     each = checked_numbers(errors, names, "standard_error", POSITIVE)
     typical = float(np.median(each[leaders(scores)]))
     ratios = {"error_ratios": each / typical} if np.ndim(errors) else {}

@@ -88,8 +88,7 @@ def complete(
     rng, seed = resolve_seed(random_seed)
     index = int(dataset_of(trace, "constant_data").get("family", -1))
     if family is None and index < 0:
-        fix = 'or, of a best score alone, take bs.estimate_sota(board, method="nuts")'
-        raise InputError("the trace does not say which shape it has: give family=", fix=fix)
+        raise InputError("the trace names no shape: is it of all scores? then give family=")
     shape = fit_shape(board, priors, family=family or list(FAMILIES)[index], fit=fit)
     posterior = trace["posterior"].to_dataset()
     free = () if shape.priors.correlation.is_fixed else ("rho",)

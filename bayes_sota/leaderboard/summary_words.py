@@ -175,12 +175,11 @@ def answer_of(
     d, verb = said_decimals(data, text.decimals_of(winner)), "score"
     if isinstance(data, Outcomes) and data.passes is not None:
         verb = f"have a {data.measured} of"
-    apart = 10**d * abs(round(score, d) - round(winner["mean"], d))
-    same = "as it does here" if apart < 0.5 else "about as it does here"
+    same = text.as_score(score, d, metric) == text.as_score(winner["mean"], d, metric)
     beside = f"not the {text.as_score(score, shown, metric)} it shows"
     yield (
         f"Expect {who} to {verb} {text.as_scores(winner, d, metric)} on many {ABOUT[data.new]}, "
-        f"{same if apart < 1.5 else beside}."
+        f"{'as it does here' if same else beside}."
     )
     d = said_decimals(data, text.decimals_of(best))
     yield (

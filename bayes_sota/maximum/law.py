@@ -25,7 +25,6 @@ from bayes_sota.auc.best import BestLaw, number_of_classifiers, quadrature
 from bayes_sota.core.arguments import OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import CERTAIN, condensed, surely_drawn
-from bayes_sota.core.priors import SkillPrior
 from bayes_sota.core.skills import SkillDistribution
 from bayes_sota.core.types import FloatArray, IntArray
 from bayes_sota.data.printed_scores import checked_number
@@ -375,8 +374,6 @@ def maximum_law(
 
 
 def _checked_skills(skill: Any) -> FloatArray:
-    if isinstance(skill, SkillPrior):
-        raise InputError("this is a prior of P(theta); give skill.distribution(location, spread)")
     skills = np.atleast_1d(np.asarray(skill, dtype=np.float64))
     if skills.ndim != 1 or skills.size == 0:
         raise InputError(f"skills must be a number or a 1-dimensional array, got {skills.shape}")

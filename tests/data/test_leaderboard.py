@@ -73,7 +73,7 @@ def test_trailing_zeros_are_digits_and_a_float_has_none():
 )
 def test_lost_zeros_are_noted(score, noted):
     """0.9 of 1,500 may be 1,275 to 1,425, eleven standard errors apart, and 0.90 two."""
-    said = "0.9, stands for 1,275 to 1,425 correct answers of 1,500: write all its digits"
+    said = "0.9, stands for 1,275 to 1,425 of 1,500 correct answers: write all its digits"
     for made in (board(score, 1500), full([score, 0.8], 1500)):
         assert (said in "".join(made.notes)) is noted
     assert board(score, 1500, rounding="exact").notes == ()
