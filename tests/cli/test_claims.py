@@ -1,11 +1,11 @@
 """``bayes-sota claim``: published numbers from the shell, files in and out, and wrong input."""
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
 from data.files import run as run_command
+from data.files import run_json
 
 import bayes_sota as bs
 
@@ -37,9 +37,7 @@ def run(capsys, *arguments):
 
 
 def result(capsys, *arguments):
-    code, out, _ = run(capsys, *arguments, "--json")
-    assert code == 0
-    return json.loads(out)
+    return run_json(capsys, "claim", *arguments)
 
 
 @pytest.mark.parametrize(

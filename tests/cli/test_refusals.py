@@ -14,7 +14,6 @@ FILES = {
     "pair.csv": "team,public,private\na,0.9,0.8\nb,0.7,0.85\nc,0.6,0.5\nd,0.6,0.6\ne,0.5,0.7\n",
     "battles.csv": "winner,loser,tie\na,b,0\nb,c,1\nc,a,0\na,b,0\n",
     "rounds.csv": "round,a,b,c\n1,0.9,0.8,0.7\n2,0.6,0.8,0.7\n3,0.7,0.8,0.75\n",
-    "blanks.csv": "item,a,b,c\n1,1,0,\n2,1,1,0\n3,0,1,1\n4,1,,1\n",
     "dice.csv": "method,Dice\na,0.87 ± 0.06\nb,0.86 ± 0.07\n",
     "lone.csv": "model,acc\na,0.9\n",
     "one.csv": "item,a\n1,1\n2,0\n3,1\n",
@@ -65,7 +64,6 @@ board averages.csv | items of every task is missing; give --n-test N; an average
 board teams.csv --n-test 1,000 | values for 20 scores; give one, or one each (1000, not
 board sets.csv --n-test 50 | leave it out with --leave-out 'data set'
 paired teams.csv | name them with --column public=A --column private=B
-sota teams.csv --n-test many | --n-test takes a whole number or infer, got "many"
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
 sota teams.csv --n-test 100:200 | --n-test takes a whole number or infer, got "100:200"
@@ -73,8 +71,6 @@ sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | without FILE write --maximum S, --n-test N and --classifiers M
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
-sota blanks.csv | 2 of 4 items lack some; remove these items from the file
-board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --metric score | --standard-error of one score is missing
 board pair.csv | holds two boards, which bayes-sota paired reads; --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
