@@ -12,10 +12,6 @@ from bayes_sota.claims import build_case_differences, build_model
 CLAIMS = ([0.9, 0.85, 0.6], [0.88, 0.8, 0.3], [50, 200, 20], [np.nan, 0.75, np.nan])
 
 
-def quick(model: pm.Model, **options: object):
-    return model.compile_logp(jacobian=False, **options)
-
-
 def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> float:
     """Log probability of the margins, summed over all tables that are possible."""
     known = np.isfinite(both)
@@ -25,7 +21,8 @@ def log_tables(x_a: int, x_b: int, n: int, both: float, cells: np.ndarray) -> fl
 
 
 def test_density_of_claims_is_a_flat_dirichlet_and_a_sum_over_tables() -> None:
-    density, rng = quick(build_model(*CLAIMS)), np.random.default_rng(0)
+    density = build_model(*CLAIMS).compile_logp(jacobian=False)
+    rng = np.random.default_rng(0)
     for _ in range(3):
         cells = rng.dirichlet(np.ones(4), size=3)
         expected = 3 * np.log(6)

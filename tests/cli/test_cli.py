@@ -1,7 +1,5 @@
 """``maximum``, ``sota``, ``board`` and ``paired``: numbers, keys, files, exit codes."""
 
-import json
-
 import numpy as np
 import pytest
 from data.files import run, run_json
@@ -16,15 +14,13 @@ TOP = (1000 * 0.9 + 0.8) / 1001  # the expected best of a thousand skills from 0
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A board, one with ties, one with leaked answers, and two boards."""
+    """A board, and two boards."""
     folder, rng = tmp_path_factory.mktemp("boards"), np.random.default_rng(4)
     theta = 0.8 - 0.05 * rng.exponential(size=36)
     public, private = (rng.binomial(n, theta) / n for n in (500, 1500))
     rows = {
         "teams": [*((f"team {k}", f"{k / 500:.3f}") for k in range(400, 460, 3)),
                   ("=1+1[red]", "0.922")],
-        "tied": [(name, "0.900") for name in "abc"] + [("d", "0.888"), ("e", "0.850")],
-        "leak": [*enumerate(rng.binomial(2000, 0.8, 30) / 2000), ("x", 1.0)],
         "paired": [(f"[bold]t{i}", a, b) for i, (a, b) in enumerate(np.c_[public, private])],
     }  # fmt: skip
     for name, table in rows.items():
@@ -73,30 +69,18 @@ def test_sota_of_a_board_in_shell_and_python(capsys, files):
 
 
 @pytest.mark.slow
-def test_leaked_answers_exit_with_1(capsys, files):
-    code, out, error = run(capsys, "board", files / "leak.csv", "--n-test", 2000, "--json")
-    assert (code, "probably leaked" in error) == (1, True)
-    assert "leaked" in json.loads(out)["diagnostics"]["reasons"][0]
-
-
-@pytest.mark.slow
 def test_board_prints_a_short_table_and_writes_all_entries(capsys, files, tmp_path):
     base, target = ("board", files / "teams.csv", "--n-test", 500), tmp_path / "table.csv"
     result = run_json(capsys, *base)
     first = result["entries"][0]
     assert first["name"] == "=1+1[red]"
     assert {"name", "score", "skill", "rank_interval", "p_best", "tied_with_best"} <= set(first)
-    assert first["skill"]["interval"][0] < first["skill"]["mean"] < first["score"]
-    assert sum(entry["p_best"] for entry in result["entries"]) == pytest.approx(1, abs=1e-4)
     assert (result["n_test"], result["n_test_source"], result["prob"]) == (500, "given", 0.95)
     out = run(capsys, *base, "--top", 4, "--save", target)[1]
     for words in ("21 entries; 17 more with --top", "=1+1[red]", "team 457", "Note: "):
         assert words in out
     assert "team 400" not in out
     assert "Note: " not in run(capsys, *base, "--quiet")[1]
-    known = ("--known", "team 457=0.9", "--leave-out", "team 457")
-    names = [entry["name"] for entry in run_json(capsys, *base, *known)["entries"]]
-    assert (len(names), "team 457" in names) == (20, False)
     content = target.read_text()
     assert all(f"team {k}" in content for k in range(400, 460, 3))
     assert "1,'=1+1[red],0.922," in content

@@ -31,17 +31,6 @@ def scores_of(tasks):
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(90, 3))
-    y = np.where(rows[:, 0] + 0.5 * rows[:, 1] + rng.normal(size=90) > 0, "good", "bad")
-    path = tmp_path_factory.mktemp("cv") / "loans.csv"
-    frame = pd.DataFrame(rows.round(3), columns=["a", "b", "c"])
-    frame.assign(sort=rng.choice(["x", "z"], 90), grade=y).to_csv(path, index=False)
-    return path
-
-
-@pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("scores") / "scores.csv"
     crossval_runs.write_scores(scores_of(1), path)
@@ -58,7 +47,12 @@ def test_every_rule_is_offered():
 
 
 @pytest.mark.slow
-def test_a_run_has_the_numbers_of_python(table, tmp_path, capsys):
+def test_a_run_has_the_numbers_of_python(tmp_path, capsys):
+    rng, table = np.random.default_rng(0), tmp_path / "loans.csv"
+    rows = rng.normal(size=(90, 3))
+    y = np.where(rows[:, 0] + 0.5 * rows[:, 1] + rng.normal(size=90) > 0, "good", "bad")
+    frame = pd.DataFrame(rows.round(3), columns=["a", "b", "c"])
+    frame.assign(sort=rng.choice(["x", "z"], 90), grade=y).to_csv(table, index=False)
     saved = ("--save", tmp_path / "runs.nc", "--save", tmp_path / "table.csv")
     code, out, _ = run(capsys, "cv", "run", table, *BASE, "--seed", 1, "--json", *saved)
     found = json.loads(out)

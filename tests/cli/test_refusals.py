@@ -14,14 +14,12 @@ FILES = {
     "pair.csv": "team,public,private\na,0.9,0.8\nb,0.7,0.85\nc,0.6,0.5\nd,0.6,0.6\ne,0.5,0.7\n",
     "battles.csv": "winner,loser,tie\na,b,0\nb,c,1\nc,a,0\na,b,0\n",
     "rounds.csv": "round,a,b,c\n1,0.9,0.8,0.7\n2,0.6,0.8,0.7\n3,0.7,0.8,0.75\n",
-    "blanks.csv": "item,a,b,c\n1,1,0,\n2,1,1,0\n3,0,1,1\n4,1,,1\n",
     "dice.csv": "method,Dice\na,0.87 ± 0.06\nb,0.86 ± 0.07\n",
     "lone.csv": "model,acc\na,0.9\n",
     "one.csv": "item,a\n1,1\n2,0\n3,1\n",
     "unnamed.csv": ",law,art\nx,0.9,0.8\ny,0.7,0.6\n",
     "losses.csv": "dataset,a_rmse,b_rmse\nx,1,2\ny,2,3\n",
     "shapes.csv": "colour,shape\nred,round\nblue,flat\n",
-    "word.csv": "task,a,b\nx,1,2\ny,1,good\nz,1,2\n",
     "apart.csv": "task,a,b,c,d\nx,1,2,,\ny,2,1,,\nz,,,1,2\nw,,,2,1\n",
     "twice.csv": "data,split,a,b\nx,1,1,2\nx,2,2,1\ny,1,1,2\ny,2,2,1\n",
     "review.csv": "accuracy_a,accuracy_b,n_test\n0.90,0.88,500\n0.8,0.9,100\n",
@@ -29,7 +27,6 @@ FILES = {
     "exam.csv": Path(EXAM).read_text("utf-8"),
     "averages.csv": "model,law,art\nx,0.9,0.5\ny,0.8,0.7\nz,0.7,0.6\n",
     "sets.csv": "model,data set,acc\na,x,0.9\nb,y,0.8\nc,x,0.7\n",
-    "disjoint.csv": "item,a,b\n1,1,\n2,0,\n3,,1\n4,,0\n",
     "bytask.csv": "task,a,b\nx,0.5,0.6\ny,0.4,0.6\nz,0.8,0.9\n",
     "games.csv": "winner,loser,day\na,b,1\nb,c,1\nc,a,2\na,c,2\nb,a,2\na,b,3\nb,c,3\n",
     "wide.csv": "nb,tree\n0.8,0.9\n0.7,0.8\n0.9,0.8\n0.8,0.7\n",
@@ -45,7 +42,6 @@ REFUSED = f"""
 sota --maximum 9.8 --n-test 200 --classifiers 50 | percent
 sota --maximum 0.98 --n-test 0 --classifiers 50 | from 1 to
 sota --maximum 0.98 --n-test 200 --classifiers 50:10 | a range A:B needs 1 <= A < B
-sota --maximum 0.911 --n-test 7 --classifiers 5 | 0.911 lies between 6/7 and 7/7
 sota --maximum 0.98 --n-test 200 | --classifiers
 board x.csv --name-column acc | write --column entry=NAME
 board x.csv --score-column acc | No such option '--score-column'; write --column score=NAME
@@ -65,17 +61,9 @@ sota --maximum 0.9 --metric score --classifiers 9 --standard-error 1e100 | above
 sota teams.csv | 000; give --n-test N, or infer where
 sota --maximum 31 --metric score --classifiers 9 --standard-error 1 | a single score of this metric
 board averages.csv | items of every task is missing; give --n-test N; an average
-board averages.csv --n-test 5,6,7 | --n-test has 3 numbers: give one for all
-board averages.csv --n-test law:50 | --n-test needs a number for every task: "art" is missing
 board teams.csv --n-test 1,000 | values for 20 scores; give one, or one each (1000, not
 board sets.csv --n-test 50 | leave it out with --leave-out 'data set'
-board outputs.csv --average tasks | --average needs the task of every item; name its column
-board one.csv --new runs | on new runs: every item needs 2 runs, some have 1
-board rounds.csv --new runs | numbers such as Dice have no runs
-claim responses disjoint.csv | 2 items that all 2 classifiers answered are needed, got 0
 paired teams.csv | name them with --column public=A --column private=B
-claim segmentation --mean .8 .7 --n-test 9 --sd .1 .1 --sd-difference .1 | alone, or both SDs
-sota teams.csv --n-test many | --n-test takes a whole number or infer, got "many"
 sota {TEAMS} --maximum 0.9 | but not both
 sota {TEAMS} --n-test 600 | one FILE takes one --n-test
 sota teams.csv --n-test 100:200 | --n-test takes a whole number or infer, got "100:200"
@@ -83,8 +71,6 @@ sota {TEAMS} --column score=auc | "team", "score"
 sota {TEAMS} --method abc | without FILE write --maximum S, --n-test N and --classifiers M
 sota {TEAMS} --new-score 92 | in percent? then write 0.92
 sota outputs.csv --lower-is-better | larger is better for
-sota blanks.csv | 2 of 4 items lack some; remove these items from the file
-board teams.csv --n-test 7 | no number of correct answers
 board teams.csv --metric score | --standard-error of one score is missing
 board pair.csv | holds two boards, which bayes-sota paired reads; --use NAME takes one of them
 board battles.csv | holds battles, which bayes-sota epp reads
@@ -103,13 +89,11 @@ claim plan --mean 0.8 0.7 | write --gap G --sd A B
 board dice.csv | ± numbers that may be SDs over cases or standard errors; write
 claim plan --gap 0.1 --accuracy .9 .8 | give --accuracy A B
 claim plan --pilot exam.csv --gap 0.1 --accuracy 0.9 0.8 | --gap and --pilot FILE
-claim plan --pilot exam.csv --gap 5 | a difference of shares below 1, got 5
 claim responses exam.csv --by task --pairs | leave out --pair and --by
 claim responses exam.csv --pair tree tree | a pair needs two different methods, got 'tree' twice
 claim responses exam.csv --require better | name them with --pair
 claim responses exam.csv --pair forest tree --require not-worse | needs --margin
 claim batch review.csv --save o.csv | line 3: A is the reported winner
-epp word.csv | line 3, column "b"
 epp apart.csv | never meet, so that some differences of skill have no finite estimate; --penalty
 epp games.csv --plan 0.2 | name the column of rounds with --column cluster=NAME
 claim responses bytask.csv --by task | several items of every task, and no --new

@@ -65,12 +65,8 @@ def test_example_agrees_with_the_leaderboard(name: str, slug: str, data_director
     assert rows[slug, "private"] == board.n_test
 
 
-@pytest.fixture(scope="module")
-def digits():
-    return load_responses_example("digits")
-
-
-def test_example_files_are_of_the_bundled_benchmark(digits) -> None:
+def test_example_files_are_of_the_bundled_benchmark() -> None:
+    digits = load_responses_example("digits")
     board = bs.read_leaderboard(EXAMPLES / "leaderboard.csv", n_test=250)
     scores = dict(zip(digits.test.names, digits.test.scores, strict=True))
     assert dict(zip(board.names, board.scores, strict=True)) == pytest.approx(scores)

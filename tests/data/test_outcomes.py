@@ -37,7 +37,6 @@ def test_coordinates_of_an_array_are_names() -> None:
     labels = {"item": list("wxyz"), "model": list("abc")}
     answers = Outcomes(xr.DataArray(SMALL, labels, ("item", "model")))
     assert (answers, answers.names) == (Outcomes(SMALL, names=list("abc")), ("a", "b", "c"))
-    refused("3 dimensions", Outcomes, xr.DataArray(np.zeros((2, 2, 2))))
 
 
 def test_subset_by_number_name_and_mask() -> None:

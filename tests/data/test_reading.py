@@ -9,7 +9,6 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -37,17 +36,6 @@ from bayes_sota.data.words import COLUMNS
 
 BOARD = "team,score\nA,0.91\nB,0.94\nC,0.90\n"
 FRAME = {"team": ["A", "B", "C"], "score": [0.91, 0.94, 0.90]}
-Read = Callable[..., Tidy]
-
-
-@pytest.fixture
-def read(tmp_path: Path) -> Read:
-    """Reader of what a file of some name would hold."""
-
-    def read_file(content, name: str = "board.csv", **options) -> Tidy:
-        return read_tidy(written(tmp_path, content, name), **options)
-
-    return read_file
 
 
 def names(tidy: Tidy, role: str = "entry") -> list[str]:
@@ -84,12 +72,12 @@ def is_board(tidy: Tidy) -> bool:
 
 
 @pytest.mark.parametrize("orient", ["records", "index", "columns", "split", "table", "values"])
-def test_json_of_pandas(read: Read, orient) -> None:
-    text = pd.DataFrame(FRAME).to_json(orient=orient)
+def test_json_of_pandas(tmp_path: Path, orient) -> None:
+    path = written(tmp_path, pd.DataFrame(FRAME).to_json(orient=orient), "x.json")
     if orient in ("records", "index"):
-        assert is_board(read(text, "x.json"))
+        assert is_board(read_tidy(path))
     else:
-        refused('orient="records" of pandas', read, text, "x.json")
+        refused('orient="records" of pandas', read_tidy, path)
 
 
 def test_frames_agree(tmp_path: Path) -> None:
@@ -122,7 +110,7 @@ def test_cells_of_a_frame_stay_what_they_are(kind) -> None:
     assert read_table(frame).columns["n"] == [2**60 + 1, None]
 
 
-def test_cells_of_a_sheet_are_what_excel_shows(read: Read, tmp_path: Path) -> None:
+def test_cells_of_a_sheet_are_what_excel_shows(tmp_path: Path) -> None:
     sheet = [["team", "n", "when", "right"], ["A", 2e3, datetime(2024, 1, 2), True],
              [None, 5, "#N/A", "  "]]  # fmt: skip
     table = read_table(written(tmp_path, workbook([["x"]], sheet), "f.xlsx"))
@@ -181,8 +169,7 @@ def test_a_wrong_table_is_one_line_with_its_place(tmp_path: Path, case) -> None:
 
 
 WRONG_FILES: dict[str, tuple[str | bytes, str, str]] = {
-    "binary": (bytes(range(256)), "x.csv", "is not UTF-8 text; save it as UTF-8"),
-    "Latin-1": (BOARD.replace("B", "é").encode("latin-1"), "x.csv", "line 3: is not UTF-8 text"),
+    "Latin-1": (BOARD.replace("B", "é").encode("latin-1"), "x.csv", "line 3: .*save it as UTF-8"),
     "whole number": (f'{{"A": {"9" * 5000}}}', "x.json", "is not JSON: "),
     "deep JSON": ("[" * 100_000, "x.json", "is not JSON: "),
     "cut gzip": (gzip.compress(BOARD.encode())[:-9], "x.gz", "cannot be read"),
@@ -242,16 +229,17 @@ def test_help_names_every_role() -> None:
     assert set(roles) == {*COLUMNS, "target"} - {"metric"}  # which --metric chooses
 
 
-def test_names_that_a_terminal_must_not_see(read: Read) -> None:
+def test_names_that_a_terminal_must_not_see(tmp_path: Path) -> None:
     evil = "\x1b[31mA\u202e"
-    tidy = read(f"team,sc\x07ore\n{evil},0.9\nB,0.8\n")
+    tidy = read_tidy(written(tmp_path, f"team,sc\x07ore\n{evil},0.9\nB,0.8\n"))
     assert names(tidy)[0] == evil
     assert tidy.sentence.isprintable()
-    assert names(read(r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")) == ["?", "😀"]
+    surrogates = written(tmp_path, r'{"\ud800": 0.9, "\ud83d\ude00": 0.8}', "x.json")
+    assert names(read_tidy(surrogates)) == ["?", "😀"]
 
 
-def test_names_and_zeros_of_numbers(read: Read) -> None:
-    tidy = read("team,score\n1,-0.0\n2.0,0.5\n03,1e-400\n")
+def test_names_and_zeros_of_numbers(tmp_path: Path) -> None:
+    tidy = read_tidy(written(tmp_path, "team,score\n1,-0.0\n2.0,0.5\n03,1e-400\n"))
     assert np.copysign(1, tidy.value).tolist() == [1, 1, 1]
     assert names(read_tidy(pd.DataFrame({"team": [1.0, 2.0], "acc": [0.5, 0.4]}))) == ["1", "2"]
 

@@ -12,19 +12,12 @@ BOARD = bs.Leaderboard(SCORES, n_test=1000)
 FEW: dict[str, Any] = {"draws": 20, "chains": 2, "groups": "estimands"}
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory):
-    """Downloads of the public and the private board of a competition."""
-    place = tmp_path_factory.mktemp("fields")
-    paths = place / "download.csv", place / "private.csv"
+def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(tmp_path) -> None:
+    paths = tmp_path / "download.csv", tmp_path / "private.csv"
     for path, scores in zip(paths, (SCORES, SCORES[::-1]), strict=True):
         rows = [f"{i},team {i},2024-03-02,{score}" for i, score in enumerate(scores)]
         path.write_text("\n".join(["TeamId,TeamName,SubmissionDate,Score", *rows]))
-    return paths
-
-
-def test_a_download_is_a_field_of_ensembles_unless_told_otherwise(files) -> None:
-    board, two = bs.read_leaderboard(files[0], n_test=1000), bs.read_paired_boards(*files)
+    board, two = bs.read_leaderboard(paths[0], n_test=1000), bs.read_paired_boards(*paths)
     for data, options, model in (
         (board, {}, "ensembles"),
         (board, {"field": "single"}, "leaderboard"),

@@ -8,14 +8,10 @@ from bayes_sota.core.plots import COLORS
 from bayes_sota.leaderboard.plots import plot_entries
 
 
-@pytest.fixture(scope="module")
-def entries():
-    board = bs.Leaderboard([0.93, 0.80, 0.91, 0.88], n_test=500, names=list("abcd"))
-    return bs.board_table(board, random_seed=0)
-
-
 @pytest.mark.parametrize("top", [2, 4])
-def test_every_entry_is_drawn_as_the_table_has_it(entries, top: int) -> None:
+def test_every_entry_is_drawn_as_the_table_has_it(top: int) -> None:
+    board = bs.Leaderboard([0.93, 0.80, 0.91, 0.88], n_test=500, names=list("abcd"))
+    entries = bs.board_table(board, random_seed=0)
     figure = plot_entries(entries, top=top, backend="none")
     shown = entries.frame.head(top)
     tied = shown["tied_with_best"]

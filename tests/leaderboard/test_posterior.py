@@ -13,18 +13,13 @@ from bayes_sota.core.priors import BetaCorrelation, BoardPriors, FixedCorrelatio
 from bayes_sota.core.skills import expit
 from bayes_sota.data.leaderboard import Leaderboard
 from bayes_sota.leaderboard.fit import fit_field
-from bayes_sota.leaderboard.posterior import BoardPosterior, board_posterior
+from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.sample import check_board
 from bayes_sota.leaderboard.skills import draw_posterior
 from bayes_sota.maximum.score_laws import score_law
 
 SMALL = Leaderboard([0.90, 0.93, 0.945], n_test=200, rounding="exact")
 NORMAL = BoardPriors(families=("normal",))
-
-
-@pytest.fixture(scope="module")
-def small() -> BoardPosterior:
-    return board_posterior(SMALL, draws=20_000, random_seed=2)
 
 
 def board_of(counts, n) -> Leaderboard:
@@ -87,17 +82,18 @@ def test_agrees_with_likelihood_weighting(board, rho: float, family: str) -> Non
     np.testing.assert_allclose(found.entries.p_best, share, atol=0.04)
 
 
-def test_rho_and_shift_keep_their_priors_and_the_best_is_the_best(small) -> None:
-    rho, shift, theta = (small.draws[name] for name in ("rho", "shift", "theta_sota"))
+def test_rho_and_shift_keep_their_priors_and_the_best_is_the_best() -> None:
+    draws = board_posterior(SMALL, draws=20_000, random_seed=2).draws
+    rho, shift, theta = (draws[name] for name in ("rho", "shift", "theta_sota"))
     prior = BoardPriors().correlation.quantile(np.array([0.05, 0.5, 0.95]))
     np.testing.assert_allclose(np.quantile(rho, [0.05, 0.5, 0.95]), prior, atol=0.01)
     assert abs(shift.mean()) < 0.03
     assert shift.std() == pytest.approx(1, abs=0.03)
     assert abs(np.corrcoef(rho, shift)[0, 1]) < 0.03
-    assert np.all(theta >= small.draws["winner_skill"])
+    assert np.all(theta >= draws["winner_skill"])
     assert np.all((theta > 0) & (theta < 1))
     above = (np.asarray(SMALL.scores)[:, None] > theta).sum(axis=0)
-    np.testing.assert_array_equal(small.draws["n_above_sota"], above)
+    np.testing.assert_array_equal(draws["n_above_sota"], above)
 
 
 def test_rho_learnt_from_the_shape_of_a_narrow_board() -> None:

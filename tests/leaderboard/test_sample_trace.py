@@ -49,17 +49,14 @@ def drawn(shape, rng, *, chains, draws, **_):
     coords = {name: np.arange(n) for name, n in zip(dims, size, strict=False)}
     stats = dict.fromkeys(("diverging", "n_steps"), (dims, np.zeros(size)))
     model = build_model(shape.evidence.board, family=shape.shape, fit=shape)
+    observed = model.rvs_to_values[model["score"]].eval()
     groups = {
         "posterior": xr.Dataset({k: (dims, v) for k, v in values.items()}, coords),
         "sample_stats": xr.Dataset(stats, coords),
-        "observed_data": xr.Dataset({"score": ("classifier", observed(model))}),
+        "observed_data": xr.Dataset({"score": ("classifier", observed)}),
         "constant_data": xr.Dataset({v.name: int(v.get_value()) for v in model.data_vars}),
     }
     return xr.DataTree.from_dict(groups), model
-
-
-def observed(model):
-    return model.rvs_to_values[model["score"]].eval()
 
 
 @pytest.fixture(scope="module")

@@ -32,10 +32,6 @@ def gaussian(scores, **options) -> bs.Leaderboard:
     return bs.Leaderboard(scores, metric="score", standard_error=0.01, **options)
 
 
-def numbers(m: int = 120, seed: int = 1) -> np.ndarray:
-    return np.round(np.exp(np.random.default_rng(seed).uniform(0, np.log(100), m))).astype(int)
-
-
 def aucs() -> np.ndarray:
     return np.round(0.8 + 0.02 * np.random.default_rng(5).standard_normal(40), 4)
 

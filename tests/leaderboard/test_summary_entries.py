@@ -80,7 +80,6 @@ def test_responses_are_compared_item_by_item() -> None:
     ("options", "message"),
     [
         ({"ci_prob": 95}, "ci_prob must be a number above 0 and below 1"),
-        ({"draws": 0}, "draws must be a whole number from 1"),
         ({"ranks": "confidence"}, "submissions"),
         ({}, "the scores of all entries, or their answers"),
     ],

@@ -20,11 +20,6 @@ RUNS = "model,task,item,seed,correct\n" + "\n".join(
 )
 
 
-@pytest.fixture
-def one(tmp_path) -> str:
-    return str(written(tmp_path, RUNS))
-
-
 def test_a_count_in_words(capsys) -> None:
     code, out, error = run(capsys, "score", "--right", "50", "--n-test", "50")
     assert (code, error) == (0, "")
@@ -35,7 +30,8 @@ def test_a_count_in_words(capsys) -> None:
     ]
 
 
-def test_one_classifier_of_a_file(capsys, one: str) -> None:
+def test_one_classifier_of_a_file(capsys, tmp_path) -> None:
+    one = written(tmp_path, RUNS)
     code, out, _ = run(capsys, "score", one, "--json")
     found = json.loads(out)
     (tree,) = found["classifiers"]

@@ -1,9 +1,8 @@
-"""One more classifier: against simulated fields and scores, the paper's Fig. 3, and bad input."""
+"""One more classifier: against simulated fields and scores, and bad input."""
 
 import numpy as np
 import pytest
 from data.files import refused
-from published.comparisons import load_published
 
 import bayes_sota as bs
 from bayes_sota.core.skills import expit
@@ -11,8 +10,6 @@ from bayes_sota.leaderboard import newcomer
 from bayes_sota.leaderboard.posterior import board_posterior
 from bayes_sota.leaderboard.summary_newcomers import reasons_of_answer, sentence_of
 from bayes_sota.maximum.dependence import conditional_probabilities, feasible_correlation
-
-PUBLISHED = load_published()
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +19,10 @@ def maximum():
 
 
 @pytest.fixture(scope="module")
-def board() -> bs.Leaderboard:
+def found():
     rng = np.random.default_rng(0)
     skill = expit(rng.normal(2.2, 0.25, 60))
-    return bs.Leaderboard(rng.binomial(1000, skill) / 1000, n_test=1000)
-
-
-@pytest.fixture(scope="module")
-def found(board: bs.Leaderboard):
+    board = bs.Leaderboard(rng.binomial(1000, skill) / 1000, n_test=1000)
     return board_posterior(board, random_seed=0, draws=2000)
 
 
