@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-_R_HAT, _ESS = 1.02, 400.0
+_R_HAT, _ESS = 1.02, 100.0  # the latter of each chain
 _DRAWS = ("chain", "draw")
 _DRAWN = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false")
@@ -239,8 +239,10 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
         for of in checked:
             if not r_hats[of] <= _R_HAT:  # of one chain there is none
                 reasons.append(f"r_hat of {of} is {float(r_hats[of]):.3f}, above {_R_HAT}")
-            if not sizes[of] >= _ESS:
-                reasons.append(f"bulk ESS of {of} is {float(sizes[of]):.0f}, below {_ESS:.0f}")
+            if not sizes[of] >= _ESS * checked.sizes["chain"]:
+                reasons.append(
+                    f"bulk ESS of {of} is {float(sizes[of]):.0f}, below {_ESS:.0f} a chain"
+                )
     stated = ("log_evidence", "epsilon", "effective_points", "divergences")
     result |= {name: tree.attrs[name] for name in stated if name in tree.attrs}
     return {"ok": not reasons, "reasons": reasons, **result}

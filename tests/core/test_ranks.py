@@ -45,13 +45,6 @@ def test_entries_that_are_alike_share_their_sets():
 
 
 @pytest.mark.parametrize("order", list(permutations([1, 2, 3])))
-def test_a_certain_order_has_sets_of_one_rank(order):
-    alone = [[rank, rank] for rank in order]
-    assert joint_rank_sets(np.array([order] * 20), 0.95).tolist() == alone
-    noise = np.random.default_rng(0).standard_normal((500, 3))
-    assert confidence_rank_sets(-100.0 * np.array(order), apart(3), noise, 0.95).tolist() == alone
-
-
 def sets_by_pairs(scores, errors, noise, prob):
     """One pair after the other."""
     m = scores.size

@@ -10,7 +10,6 @@ from benchmarks import independent_table1 as independent
 from data.files import refused
 from skill_nodes import skill_nodes
 
-from bayes_sota.core.priors import LogitNormalSkill
 from bayes_sota.core.skills import Beta, LogitNormal, Uniform
 from bayes_sota.maximum.dependence import feasible_skills
 from bayes_sota.maximum.law import maximum_law
@@ -170,7 +169,6 @@ def test_every_law_is_a_law(arguments):
     [
         ({"skill": 91.0}, r"in percent\? then write 0.91"),
         ({"skill": [[0.9]]}, "1-dimensional"),
-        ({"skill": LogitNormalSkill()}, r"a prior of P\(theta\); give skill.distribution"),
         ({"skill": [0.8, 0.9]}, "2 skills are given, but n_classifiers is 10"),
         ({"n_classifiers": None}, "n_classifiers is needed"),
         ({"correlation": 1.2}, "correlation must be a number from 0 to 1, got 1.2"),
