@@ -240,9 +240,7 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
             if not r_hats[of] <= _R_HAT:  # of one chain there is none
                 reasons.append(f"r_hat of {of} is {float(r_hats[of]):.3f}, above {_R_HAT}")
             if not sizes[of] >= _ESS * checked.sizes["chain"]:
-                reasons.append(
-                    f"bulk ESS of {of} is {float(sizes[of]):.0f}, below {_ESS:.0f} a chain"
-                )
+                reasons.append(f"bulk ESS of {of} is {int(sizes[of])}, below {_ESS:.0f} a chain")
     stated = ("log_evidence", "epsilon", "effective_points", "divergences")
     result |= {name: tree.attrs[name] for name in stated if name in tree.attrs}
     return {"ok": not reasons, "reasons": reasons, **result}

@@ -1,7 +1,5 @@
 """Sets of ranks against enumeration, and what simulation says of how often they hold."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 
@@ -44,7 +42,6 @@ def test_entries_that_are_alike_share_their_sets():
     np.testing.assert_array_equal(sets[0], sets[1])
 
 
-@pytest.mark.parametrize("order", list(permutations([1, 2, 3])))
 def sets_by_pairs(scores, errors, noise, prob):
     """One pair after the other."""
     m = scores.size
