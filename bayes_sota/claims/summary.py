@@ -114,10 +114,10 @@ def report_claim(
     exact = " if the printed numbers are exact" * bool(content.get("rounding"))
     assumed = [*assumptions(claim)]
     if isinstance(claim, Accuracies) and claim.n <= 10**6:  # all tables are summed
-        flat, other = (in_prose(p, level) for p in (claim.p_false(), claim.p_false_jeffreys()))
+        content["p_false_jeffreys"] = claim.p_false_jeffreys()
+        flat, other = (in_prose(p, level) for p in (claim.p_false(), content["p_false_jeffreys"]))
         beside = f"instead of {flat}" if other != flat else "too"
-        prior = "With Jeffreys' prior (Dirichlet, 1/2 per cell)"
-        assumed.append(f"{prior} P(false) is {other} {beside}{exact}.")
+        assumed.append(f"With Jeffreys' prior (1/2 per cell) P(false) is {other} {beside}{exact}.")
     wanted = [f"Please report {_WANTED[claim.unknown]}, or the results per {claim.item}."]
     rows = [[f"{u:.4f}", in_prose(p, level)] for u, p in content["sensitivity"]]
     table = Table([claim.unknown, "P(false)"], rows, f"By {claim.unknown}{exact}")

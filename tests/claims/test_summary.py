@@ -23,7 +23,7 @@ def report_of(a: str, b: str, n: int, known: float | None = None, **options):
           "supported at 0.05 only if both got at least 85.8 % of the items right.",
           "With exactly these numbers P(false) falls to 0.05 at 826 items (167 to 1,492, depending",
           "which allow 0.04 to 0.19; exact numbers would give 0.09", "Please report",
-          "Jeffreys' prior (Dirichlet, 1/2 per cell) P(false) is 0.07 instead of 0.09 if the")),
+          "Jeffreys' prior (1/2 per cell) P(false) is 0.07 instead of 0.09 if the")),
         (("0.90", "0.88", 500), {"known": 0.85},
          ("It is not supported", "P(false) is 0.06 too if")),
         (("0.90", "0.88", 500), {"best_of": 10.0},
