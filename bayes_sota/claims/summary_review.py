@@ -166,7 +166,7 @@ def _columns(table: Table, asked: Mapping[str, str]) -> dict[str, str]:
         if role in _ACCURACIES and (is_lower or measure(name) != "accuracy"):
             raise table.error(f"column {quoted(name)} does not look like accuracies", fix=_OTHERS)
         if role in _MEANS and measure(name) == "auc":
-            raise table.error(f"{quoted(name)} is no mean over cases, so its error is unknown")
+            raise table.error(f"{quoted(name)} is not a mean over cases, so its error is unknown")
         if role in _MEANS and is_lower and np.any(table.numbers(name) > 0):
             raise table.error(f"{quoted(name)} looks like a loss", fix="write it with a minus sign")
     begun = [pair for pair in (_ACCURACIES, _MEANS) if found.keys() & {*pair}] or [_ACCURACIES]

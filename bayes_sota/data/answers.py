@@ -194,7 +194,8 @@ def _shares(tidy: Tidy, runs: FloatArray) -> Tidy:
     wrong = np.flatnonzero(~(is_right | np.isnan(shares)))
     if wrong.size:
         row = wrong[0]
-        problem = f"{tidy.texts[row]} is no number or share of correct ones in {runs[row]:g} runs"
+        problem = f"{tidy.texts[row]} correct answers (or a share) are impossible"
+        problem += f" in {runs[row]:g} runs"
         raise tidy.error(problem, line=tidy.lines[row])
     return replace(tidy, value=shares)
 

@@ -14,14 +14,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayes_sota.core.errors import InputError, listed, quoted
-from bayes_sota.core.text import counted
+from bayes_sota.core.text import counted, digest_of
 from bayes_sota.data import formats
 from bayes_sota.data.tables import Table
 from bayes_sota.data.words import is_loss
@@ -116,14 +115,10 @@ def _object(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 def _names_in(sample: Mapping[str, Any], key: str) -> Row:
     """Properties of an item that may name its task or cluster; long texts by a digest."""
     return {
-        f"{key}.{name}": cell if len(str(cell)) <= _LONGEST else _digest(str(cell))
+        f"{key}.{name}": cell if len(str(cell)) <= _LONGEST else digest_of(str(cell))
         for name, cell in _object(sample, key).items()
         if isinstance(cell, str | int)
     }
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _rows_of_samples(samples: Placed, path: Path, name: str) -> Iterator[Row]:

@@ -113,7 +113,7 @@ def checked_numbers(values: Any, names: Sequence[str], what: str, allowed: Range
 
 
 def labels_of(values: Any) -> list[Any] | None:
-    """Text that labels the values of a Series, if any; numbers are no names."""
+    """Text labels of the values of a Series, if it has any; numbers do not serve as names."""
     labels: Any = getattr(values, "index", None)  # of a list a method
     are_names = getattr(labels, "is_unique", False) and labels.dtype.kind not in "iuf"
     return list(labels) if are_names else None

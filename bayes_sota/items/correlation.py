@@ -206,7 +206,7 @@ def _structure(
     cut : float, optional
         Residual correlation of a family. Default: what chance does not reach.
     known : sequence of int
-        Classifiers that are no leaders.
+        Classifiers that do not count as leaders.
     """
     unit = values / np.sqrt(np.maximum(np.sum(values**2, axis=0) + alone, _TINY))
     phi, items = unit.T @ unit, carrying(values)
@@ -405,7 +405,7 @@ def response_correlation(
     influence : ndarray, optional
         Influence of the items, or clusters, on the scores; default that of the answers.
     known : sequence of int
-        Classifiers that are no leaders, because anchors leave them hardly any error.
+        Classifiers that do not count as leaders, as anchors leave them hardly any error.
 
     Returns
     -------

@@ -354,9 +354,10 @@ def infer_enough[F: FieldFit](empty: F, rng: np.random.Generator, points: int) -
 def effective_copies(evidence: Evidence) -> FloatArray:
     """Entries of each distinct score that count as separate classifiers, (K,).
 
-    A score shared by more entries than those around it (Poisson, 1 % over all scores together) is
-    a shared notebook: its entries count as many as a possible score has on average within 0.7
-    standard errors. That takes a few rounds, as a spike is at first one of its own neighbours.
+    Where more entries share a score than the scores around it explain (Poisson, 1 % over all scores
+    together), they share a notebook. They then count as the number of entries that a possible score
+    has on average within 0.7 standard errors. That takes a few rounds, as a spike is at first one
+    of its own neighbours.
     """
     law, values = evidence.law, entry_values(evidence.board)
     distinct, copies = np.unique(values, return_counts=True)

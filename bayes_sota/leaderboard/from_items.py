@@ -92,7 +92,7 @@ def correlation_of(
     """Correlation of the errors of the classifiers; none with new runs.
 
     ``influence`` is that of items, clusters or tasks which anchors leave unexplained; ``known``
-    classifiers have hardly any such error, which cannot tell what the leaders share.
+    classifiers have hardly any such error left, so they do not show what the leaders share.
     """
     if data.new == "runs":
         return no_correlation(data.scores)
