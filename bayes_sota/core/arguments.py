@@ -1,8 +1,4 @@
-"""Ranges of the numbers that functions and commands take, and their seeds.
-
-A ``Range`` checks a number and describes itself in errors. ``tests/core/test_arguments.py`` tries
-the ends.
-"""
+"""Ranges of arguments, and seeds (``tests/core/test_arguments.py`` tries the ends)."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +24,7 @@ class Range:
     percent: bool = True  # may be meant where a number is above 1
 
     def __str__(self) -> str:
-        """The range in words; ends that no real input reaches are left out."""
+        """Range in words, without ends that no real input reaches."""
         tiny = 0 < self.low < 1 / _HUGE
         form = "{:,}" if self.whole else "{:,.15g}"
         low, high = (form.format(x) for x in (0 if tiny else self.low, self.high))
@@ -46,14 +42,14 @@ class Range:
         return bool(above and (value < self.high if self.open_high else value <= self.high))
 
     def check(self, value: Any, name: str) -> Any:
-        """Return the number, or raise ``InputError`` with its name, the range and the value."""
+        """Return ``value`` if it lies in the range, else raise ``InputError``."""
         kinds = (int, np.integer) if self.whole else (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, kinds) or not self.holds(value):
             raise self.refusal(name, value, value)
         return value
 
     def refusal(self, name: str, shown: object, number: Any) -> InputError:
-        """Error with name, range and value; a share in percent is the usual mistake."""
+        """``InputError`` that hints at a share given in percent, the usual mistake."""
         is_share = self.percent and not self.whole and self.high <= 1
         percent = is_share and isinstance(number, float | int) and 1 < number <= 100
         hint = f"; in percent? then write {number / 100:g}" if percent else ""
@@ -91,13 +87,7 @@ class Points(float):
 
 
 def checked_width(value: Any, name: str, *, shares: bool) -> float:
-    """Check a half-width or a gap: below 1 for shares, in the unit of the data for other numbers.
-
-    Examples
-    --------
-    >>> checked_width(0.02, "margin", shares=True)
-    0.02
-    """
+    """Check a half-width: below 1 for shares, else in the unit of the data."""
     NOT_NEGATIVE.check(value, name)
     if shares and value >= 1:
         problem = f"{{name}} must be a difference of shares below 1, got {value:g}"
@@ -109,7 +99,7 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:
-    """Raise ``InputError`` unless a value is one of a ``Literal`` or of a collection."""
+    """Raise ``InputError`` unless ``value`` is in ``choices``, a ``Literal`` or a collection."""
     known = get_args(choices) or list(choices)
     if value not in known:
         allowed = f"{', '.join(known)}, got {value!r}{nearest(value, known)}"
@@ -117,17 +107,14 @@ def check_choice(name: str, value: object, choices: Any) -> None:
 
 
 def check_kind(value: object, kind: type, source: str) -> None:
-    """Raise ``InputError`` for an object of another class, with what makes the right one."""
+    """Raise ``InputError`` unless ``value`` is a ``kind``; ``source`` makes one."""
     if not isinstance(value, kind):
         problem = f"a {kind.__name__} is needed, got {type(value).__name__}"
         raise InputError(problem, fix=f"{source} makes one")
 
 
 def generator_of(random_seed: Any) -> np.random.Generator:
-    """Generator for a seed, a seed sequence or a generator; ``InputError`` for a bad seed.
-
-    None gives a fresh one, as in NumPy.
-    """
+    """``numpy.random.default_rng``, with ``InputError`` for a bad seed."""
     if isinstance(random_seed, int | float | str):
         SEED.check(random_seed, "random_seed")
     return np.random.default_rng(random_seed)

@@ -1,9 +1,8 @@
-"""A result as one HTML page that opens without a network: answer, figure, tables, assumptions.
+"""A result as one HTML page that works offline: answer, figure, tables, assumptions.
 
-The page holds its style and its script, and a policy that lets the browser run or load nothing
-else. Names are untrusted: they reach the page as text, by Jinja's escaping or as JSON that the
-script writes into text nodes. Without a script it shows the first rows of each table.
-``tests/core/test_report.py`` reads pages as text, ``tests/cli/test_browser.py`` in a browser.
+Its security policy allows only its own style and script. Names are untrusted: they reach the page
+as escaped text, or as JSON that the script writes into text nodes (``tests/core/test_report.py``;
+``tests/cli/test_browser.py`` in a browser).
 """
 
 import base64
@@ -46,25 +45,24 @@ def save_report(
     about: str = "bayes_sota",
     arguments: Sequence[str] = (),
 ) -> None:
-    """Write a result as one HTML page, as ``--save FILE.html`` does: whole or not at all.
+    """Write a result as one HTML page, whole or not at all, like ``--save FILE.html``.
 
     Parameters
     ----------
     report : Report
-        What a function returns that reports or tabulates: ``board_table``, ``report_sota``, ...
+        From ``board_table``, ``report_sota``, ...
     path : path
     figure : callable, optional
-        Draws the figure of the page.
+        Draws the figure.
     about : str
-        What the page stands for: the command's name.
+        Subject of the page, such as the name of a command.
     arguments : sequence of str
-        What was typed behind ``bayes-sota``.
+        Arguments of ``bayes-sota`` that give the same result.
 
     Raises
     ------
     InputError
-        A name that does not end with .html, a place that cannot be written to, or what is no
-        report.
+        No ``Report``, an ending other than .html, or a path that cannot be written.
 
     Examples
     --------
@@ -85,14 +83,14 @@ def save_report(
 
 
 def _unbroken(sentence: str) -> str:
-    """Plain text of which no line begins with the sign of a percentage."""
+    """Plain text without a line break before a percent sign."""
     return plain_text(sentence).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def report_page(
     report: Report, figure: Draw = None, about: str = "bayes_sota", arguments: Sequence[str] = ()
 ) -> str:
-    """The page as text; it offers what ``--json`` prints for download."""
+    """HTML of the page; it offers the output of ``--json`` for download."""
     content, script = report.to_json(), _part("report.js")
     parsed = json.loads(content)
     answer, *more = report.sentences or [report.text]
@@ -140,7 +138,7 @@ def _part(name: str) -> str:
 
 
 def _tables(report: Report) -> list[dict[str, Any]]:
-    """Tables of the page: the first rows as they are, and all of them for the script."""
+    """First rows of each table as cells, and all rows as JSON for the script."""
     tables = []
     for table in (table for table in report.tables if table.rows):
         cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]
@@ -151,7 +149,7 @@ def _tables(report: Report) -> list[dict[str, Any]]:
 
 
 def _again(arguments: Sequence[str], seed: object) -> str:
-    """The command that gives the same numbers, with the seed that was drawn."""
+    """Command that gives the same numbers, with the seed that was drawn."""
     drawn = str(seed).isdigit() and not any(part.startswith("--seed") for part in arguments)
     whole = ["bayes-sota", *arguments, *(["--seed", str(seed)] if drawn else [])]
     return plain_text(shlex.join(whole)) if arguments else ""
@@ -159,12 +157,10 @@ def _again(arguments: Sequence[str], seed: object) -> str:
 
 @cache
 def _words() -> dict[str, dict[str, str]]:
-    """Terms that pages explain, the accuracy of results, and advice."""
     return tomllib.loads(_part("words.toml"))
 
 
 def _used(report: Report, tables: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Words of the page that need an explanation, with it."""
     lines = [*report.sentences, *report.legend, *report.footer, *report.notes]
     for table in tables:
         lines += [*table["header"], *(cell for row in table["rows"] for cell in row[:2])]
@@ -173,5 +169,5 @@ def _used(report: Report, tables: Sequence[dict[str, Any]]) -> list[tuple[str, s
 
 
 def _tagless(text: str) -> str:
-    """JSON for the script, in which no tag can begin or end."""
+    """JSON in which no HTML tag can begin or end."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

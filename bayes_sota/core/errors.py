@@ -1,7 +1,6 @@
 """Exceptions of the package; each is also a built-in exception.
 
-Every message names what was wrong, the value, and what would be right, in one line, so that the
-command line can print it unchanged.
+A message is one line: what is wrong, the value, and the fix.
 """
 
 import json
@@ -34,38 +33,32 @@ _OPTIONS = {"n_classifiers": "--classifiers", "random_seed": "--seed", "ci_prob"
 
 
 class BayesSotaError(Exception):
-    """Base class of every error that the package raises on purpose."""
+    """Base class of the errors that the package raises on purpose."""
 
 
 @dataclass(eq=False, repr=False)
 class InputError(BayesSotaError, ValueError):
-    """Input that cannot be what the user meant: a value, a combination of values or a file.
+    """Invalid input: a value, a combination of values or a file.
 
     Parameters
     ----------
     problem : str
-        What is wrong, with the offending value; ``{name}`` stands for the parameter.
+        What is wrong, with the value; ``{name}`` stands for the parameter.
     where, line, column : str, optional
         File or frame, line or record, and column.
     parameter : str, optional
-        The parameter that is wrong, or that mends it.
+        The parameter that is wrong, or that fixes the problem.
     fix : str, optional
-        What to do; ``{option}`` stands for the parameter and a value.
+        What to do; ``{option}`` stands for the parameter with a value.
 
     Examples
     --------
-    >>> error = InputError(
-    ...     "two columns look like scores",
-    ...     where="x.csv",
-    ...     parameter="score",
-    ...     fix="choose one with {option}",
-    ... )
+    >>> fix = "choose one with {option}"
+    >>> error = InputError("two scores", where="x.csv", parameter="score", fix=fix)
     >>> print(error)
-    x.csv: two columns look like scores; choose one with score="NAME"
+    x.csv: two scores; choose one with score="NAME"
     >>> print(error.render({"--column"}))
-    x.csv: two columns look like scores; choose one with --column score=NAME
-    >>> InputError("{name} must be positive", parameter="n_test").render({"--n-test"})
-    '--n-test must be positive'
+    x.csv: two scores; choose one with --column score=NAME
     """
 
     is_unreadable = False  # a file that cannot be opened or holds no table: nothing else is to say
@@ -79,7 +72,7 @@ class InputError(BayesSotaError, ValueError):
     fix: str = ""
 
     def render(self, options: Collection[str] | None = None) -> str:
-        """One line for a person: place, problem, fix; in words of the shell, given its options."""
+        """Place, problem and fix on one line, in words of the shell if its options are given."""
         column = "" if self.column is None else f"column {quoted(self.column)}"
         place = ", ".join(filter(None, (self.line, column)))
         option = _OPTIONS.get(self.parameter, f"--{self.parameter.replace('_', '-')}")
@@ -91,7 +84,6 @@ class InputError(BayesSotaError, ValueError):
         return text
 
     def __str__(self) -> str:
-        """The line for Python."""
         return self.render()
 
 
@@ -109,7 +101,7 @@ class InfiniteEstimateError(InputError):
 
 @contextmanager
 def located(where: str, fix: str = "") -> Iterator[None]:
-    """Add the place, and a fix where there is none, to errors raised inside the block."""
+    """Add a place, and a fix if there is none, to an ``InputError`` raised in the block."""
     try:
         yield
     except InputError as error:
@@ -120,13 +112,7 @@ def located(where: str, fix: str = "") -> Iterator[None]:
 
 
 def quoted(value: object) -> str:
-    """Text in quotation marks, on one line and shortened; a number as it is.
-
-    Examples
-    --------
-    >>> quoted("a" * 100), quoted(3)
-    ('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."', '3')
-    """
+    """Text in quotation marks, on one line and shortened; a number unchanged."""
     text = str(value)
     shown = text if len(text) <= 60 else text[:57] + "..."
     is_number = isinstance(value, Number)
@@ -134,12 +120,10 @@ def quoted(value: object) -> str:
 
 
 def listed(values: Iterable[object]) -> str:
-    """Up to ten quoted values, and how many more there are.
+    """Up to ten quoted values, and how many others there are.
 
-    Examples
-    --------
-    >>> listed(["a", "b"]), listed(range(12))[-12:]
-    ('"a", "b"', 'and 2 others')
+    >>> listed(range(12))[-14:]
+    '9 and 2 others'
     """
     every = list(values)
     shown = ", ".join(map(quoted, every[:MOST_LISTED]))

@@ -1,6 +1,6 @@
 """Check that files can be read or written, and write them atomically.
 
-``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` ends a run in the middle.
+``tests/core/test_files.py`` fills disks, ``tests/cli/test_batch.py`` interrupts a run.
 """
 
 import os
@@ -16,14 +16,7 @@ _DRAFT = ".bayes-sota-"  # hidden; random digits and the ending follow
 
 
 def check_file(path: Path) -> None:
-    """Raise ``InputError`` unless there is a regular file: pipes and devices never end.
-
-    Examples
-    --------
-    >>> check_file(Path("no-such-file.csv"))
-    Traceback (most recent call last):
-    bayes_sota.core.errors.InputError: no-such-file.csv: there is no such file
-    """
+    """Raise ``InputError`` unless ``path`` is a regular file: pipes and devices never end."""
     where = shown_path(path)
     try:
         mode = path.stat().st_mode
@@ -40,7 +33,7 @@ def check_file(path: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise ``InputError`` unless a file can be made at ``path``, or where it links to."""
+    """Raise ``InputError`` unless a file can be written at ``path``, or where it links to."""
     try:
         real = Path(os.path.realpath(path))
         folder, there = real.parent, real.exists()
@@ -59,26 +52,10 @@ def check_writable(path: Path) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Path to write to; it takes the place of ``path`` if the block ends without an error.
+    """Yield a path to write to, which replaces ``path`` if the block succeeds, else ``InputError``.
 
-    The content is on the disk before it has the name, so that a machine that loses its power leaves
-    the old file or the new one. Where ``path`` is a link, it stays one, and the file that it leads
-    to is written.
-
-    Raises
-    ------
-    InputError
-        The file cannot be made, or its disk is full.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     target = Path(folder) / "x.txt"
-    ...     with whole_file(target) as draft:
-    ...         _ = draft.write_text("done")
-    ...     [p.name for p in Path(folder).iterdir()]
-    ['x.txt']
+    The content is on disk first: a power failure leaves the old file or the new one. A link stays a
+    link; its target is replaced.
     """
     check_writable(path)
     target = Path(os.path.realpath(path))
@@ -98,13 +75,13 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a text to a file, whole or not at all."""
+    """Write a text file atomically."""
     with whole_file(Path(path)) as draft:
         draft.write_text(text, encoding="utf-8", newline="")
 
 
 def make_directory(directory: Path) -> None:
-    """Make a directory where there is none, or raise ``InputError``."""
+    """Make a directory, or raise ``InputError``."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

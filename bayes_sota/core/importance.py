@@ -1,9 +1,8 @@
-r"""Importance sampling of a few standardised parameters, several targets at a time.
+"""Importance sampling from several similar posteriors of a few standardised parameters.
 
-The targets are posteriors of the same parameters at several values of rho. They lie close to each
-other, so one mixture of Student t proposals serves all of them. Its components start at the modes
-and then follow the points themselves, so that posteriors of any shape are covered
-(``tests/core/test_importance.py``).
+Posteriors at several values of rho lie close together, so one mixture of Student t proposals serves
+all. Its components start at the modes, then follow the points, so they cover posteriors of any
+shape (``tests/core/test_importance.py``).
 """
 
 from collections.abc import Callable
@@ -27,7 +26,7 @@ LogDensities = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class WeightedPoints:
-    """Points that stand for several posteriors at once.
+    """Points weighted for several posteriors at once.
 
     Attributes
     ----------
@@ -42,21 +41,21 @@ class WeightedPoints:
 
     @property
     def log_evidence(self) -> FloatArray:
-        """Logarithm of the integral of each target, shape (R,)."""
+        """Log integral of each target, (R,)."""
         return logsumexp(self.log_weights, axis=0) - np.log(len(self.points))
 
     @property
     def weights(self) -> FloatArray:
-        """Normalised weights, shape (N, R)."""
+        """Normalised weights, (N, R)."""
         return softmax(self.log_weights, axis=0)
 
     @property
     def effective_size(self) -> FloatArray:
-        """Effective number of points of each target, shape (R,)."""
+        """Effective number of points of each target, (R,)."""
         return 1 / np.sum(self.weights**2, axis=0)
 
     def heaviest(self, count: int) -> FloatArray:
-        """The points of the highest weights, over all targets, shape (count, d)."""
+        """Points with the largest weight in any target, (count, d)."""
         return self.points[np.argsort(-self.weights.max(axis=1))[:count]]
 
 
@@ -67,23 +66,11 @@ def sample_importance(
     points: int = 700,
     start: WeightedPoints | None = None,
 ) -> WeightedPoints:
-    """Weighted points for the posteriors of standardised parameters.
+    """Weighted points of the posteriors of standardised parameters.
 
-    Parameters
-    ----------
-    log_target : callable
-        (N, d) points -> (N, R) log likelihoods; the prior, standard normal, is added here.
-    dimension : int
-    rng : Generator
-    points : int
-        Points of the final sample.
-    start : WeightedPoints, optional
-        Points of similar targets: the search for the modes starts at the heaviest, and where they
-        are few everywhere else as well.
-
-    Returns
-    -------
-    WeightedPoints
+    ``log_target`` maps points (N, d) to log likelihoods (N, R); the standard normal prior is added
+    here. ``points`` is the size of the final sample. The search for modes starts at ``start``,
+    points of similar targets; without enough effective ones, at random points too.
     """
 
     def log_posterior(t: FloatArray) -> FloatArray:
@@ -106,10 +93,7 @@ type _Mixture = tuple[FloatArray, FloatArray]  # centres and factors of Student 
 
 
 def _at_modes(log_posterior: LogDensities, start: FloatArray) -> _Mixture:
-    """At the modes of the middle and the outer targets; their neighbours lie between them.
-
-    The middle one is sought from several good points far apart, the others from there.
-    """
+    """Components at modes of the middle target, from starts far apart, and of the outer targets."""
     values = log_posterior(start)
     last = values.shape[1] - 1
     middle = last // 2
@@ -124,7 +108,7 @@ def _at_modes(log_posterior: LogDensities, start: FloatArray) -> _Mixture:
 
 
 def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
-    """The best points of which no two are near each other, best first, shape (K, d)."""
+    """Best points of which no two are close, best first, (K, d)."""
     left = points[np.argsort(-values)]
     chosen: list[FloatArray] = []
     while len(left) and len(chosen) < most:
@@ -136,9 +120,9 @@ def _apart(points: FloatArray, values: FloatArray, most: int) -> FloatArray:
 def _find_modes(
     log_posterior: LogDensities, starts: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Modes near K points, each of its target: (K, d), factors of the covariances, log densities.
+    """Modes (K, d) near the starts, each of its target, covariance factors and log densities.
 
-    Newton steps with differences, damped like Levenberg and Marquardt, all searches in one batch.
+    Newton steps with numerical derivatives and Levenberg-Marquardt damping, in one batch.
     """
     best, factor = starts.copy(), np.tile(np.eye(starts.shape[1]), (len(starts), 1, 1))
     value = _of_targets(log_posterior, best[:, None], targets)[:, 0]
@@ -169,7 +153,7 @@ def _find_modes(
 def _of_targets(
     log_posterior: LogDensities, points: FloatArray, targets: NDArray[np.int64]
 ) -> FloatArray:
-    """Log densities of points (K, P, d), each row of its target, shape (K, P)."""
+    """Log densities (K, P) of points (K, P, d), each row of its target."""
     searches, count, dimension = points.shape
     values = log_posterior(points.reshape(-1, dimension)).reshape(searches, count, -1)
     return values[np.arange(searches), :, targets]
@@ -178,7 +162,7 @@ def _of_targets(
 def _differences(
     log_posterior: LogDensities, centre: FloatArray, value: FloatArray, targets: NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
-    """Gradients (K, d) and Hessians (K, d, d) by central differences, in one batch."""
+    """Gradients (K, d) and Hessians (K, d, d) by central differences."""
     d = centre.shape[1]
     first, second = np.triu_indices(d, 1)
     unit = np.eye(d) * _STEP
@@ -199,10 +183,10 @@ def _cholesky(covariance: FloatArray) -> FloatArray:
 
 
 def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
-    """Around points drawn by weight, for each target, so that no shape is imposed on it.
+    """Components around points resampled for each target, so that no shape is imposed.
 
-    Weights are tempered until enough points carry them to estimate a covariance; the prior is a
-    part of the mixture, which bounds the weights to come.
+    Weights are tempered until a covariance can be estimated; the prior in the mixture bounds the
+    next weights.
     """
     d, targets = t.shape[1], log_weights.shape[1]
     count = max(1, _COMPONENTS // targets)
@@ -226,7 +210,7 @@ def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
 
 
 def _covering(dimension: int) -> int:
-    """Effective number of points from which a covariance can be estimated."""
+    """Effective number of points that a covariance estimate needs."""
     return 4 * dimension + 4
 
 

@@ -1,11 +1,9 @@
-r"""One engine for every posterior: weighted points of the parameters of a field.
+"""One engine for every posterior: weighted points of the parameters of a field.
 
-A ``Fit`` computes the likelihood of a best score, of all scores of a board, of answers to its
-items, or of two boards of the same teams, given the parameters t of a shape of P(theta), which are
-standard normal a priori. It does so for a few equally likely values of rho (and of the luck of
-chosen submissions) at once; ``infer`` adds weighted points for every shape. Weights of shapes,
-evidence, the posterior of rho, draws of parameters and their Monte Carlo errors follow from these.
-``tests/core/test_inference.py`` compares all of them with closed forms.
+A ``Fit`` computes the likelihood of the data given parameters of a shape of P(theta), standard
+normal a priori, at all nodes of rho (and of the luck of chosen submissions); ``infer`` adds
+weighted points. Evidence, weights of shapes and nodes, draws and Monte Carlo errors follow
+(``tests/core/test_inference.py`` has closed forms).
 """
 
 from abc import ABC, abstractmethod
@@ -37,12 +35,7 @@ NO_LUCK = FixedCorrelation(0.0)  # where no score was chosen among submissions
 class Nodes:
     """Equally likely values of rho, each with equally likely values of the luck of submissions.
 
-    Attributes
-    ----------
-    correlation, submission_luck : CorrelationPrior
-        Priors of both.
-    rho, luck : ndarray, shape (R,)
-        Rho increasing; the luck is 0 throughout where no score was chosen among submissions.
+    ``rho``, which increases, and ``luck`` are (R,); without submissions the luck is 0.
     """
 
     correlation: CorrelationPrior
@@ -54,21 +47,14 @@ class Nodes:
     def of(
         cls, correlation: CorrelationPrior, submission_luck: CorrelationPrior, count: int
     ) -> "Nodes":
-        """Nodes at ``count`` values of rho, and at a few of the luck, or at known ones.
-
-        Examples
-        --------
-        >>> from bayes_sota.core.priors import BetaCorrelation, FixedCorrelation
-        >>> Nodes.of(BetaCorrelation(1, 1), FixedCorrelation(0), 2).rho
-        array([0.25, 0.75])
-        """
+        """Nodes at ``count`` values of rho and a few of the luck, or at known values."""
         rho, luck = _middles(correlation, count), _middles(submission_luck, _LUCKS)
         every = np.repeat(rho, luck.size), np.tile(luck, rho.size)
         return cls(correlation, submission_luck, *every)
 
     @property
     def lucks(self) -> int:
-        """Number of values of the luck at each value of rho."""
+        """Number of values of the luck per value of rho."""
         return int(np.sum(self.rho == self.rho[0]))
 
     @property
@@ -77,35 +63,35 @@ class Nodes:
         return self.rho.size // self.lucks
 
     def draw_rho(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Rho from its prior within the cells of nodes, (D,)."""
+        """Draws of rho from its prior within the cells of nodes (D,)."""
         level = (node // self.lucks + rng.random(node.size)) / self.cells
         return self.correlation.quantile(level)
 
     def draw_luck(self, node: IntArray, rng: np.random.Generator) -> FloatArray:
-        """Luck of submissions from its prior within the cells of nodes, (D,)."""
+        """The same for the luck."""
         level = (node % self.lucks + rng.random(node.size)) / self.lucks
         return self.submission_luck.quantile(level)
 
     def find(self, rho: FloatArray, luck: FloatArray | None = None) -> IntArray:
-        """Nodes in whose cells rho lies, and the luck where there is any, (D,)."""
+        """Nodes (D,) whose cells contain rho, and the luck if given."""
         index = _cell_of(rho, self.correlation, self.cells) * self.lucks
         return index if luck is None else index + _cell_of(luck, self.submission_luck, self.lucks)
 
 
 def _middles(prior: CorrelationPrior, count: int) -> FloatArray:
-    """Middles of ``count`` equally likely cells of a prior, or the known value."""
+    """Medians of ``count`` equally likely cells of a prior, or the known value."""
     cells = 1 if prior.is_fixed else count
     return prior.quantile((np.arange(cells) + 0.5) / cells)
 
 
 def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
-    """Index of the equally likely cell of a prior in which each value lies."""
+    """Index of the equally likely cell of a prior that contains each value."""
     return np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit(ABC):
-    """Observations, with weighted parameters of every family at every node of rho.
+    """Observations, with weighted parameters of every family at every node.
 
     Attributes
     ----------
@@ -115,8 +101,7 @@ class Fit(ABC):
     points : tuple of WeightedPoints
         One per family; empty before ``infer``.
     learns : {"nothing", "rho", "nodes"}
-        Whether the data update neither rho nor the luck of submissions, which then keep their
-        priors; rho; or both.
+        What the data update: nothing, rho, or rho and the luck; the rest keeps its prior.
     """
 
     nodes: Nodes
@@ -126,35 +111,34 @@ class Fit(ABC):
 
     @abstractmethod
     def dimension(self, family: str) -> int:
-        """Number of coordinates of a family, and of what else is unknown of it."""
+        """Number of coordinates: parameters of the family, and whatever else is unknown."""
 
     @abstractmethod
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:
-        """Log probability of what was observed at points (N, d) of a family, (N, R)."""
+        """Log likelihood (N, R) at points (N, d) of a family."""
 
     @property
     def rho(self) -> FloatArray:
-        """Values of rho, (R,)."""
         return self.nodes.rho
 
     @cached_property
     def log_evidence(self) -> FloatArray:
-        """Log evidence of each family at each node, shape (F, R)."""
+        """Log evidence of each family at each node, (F, R)."""
         return np.array([points.log_evidence for points in self.points])
 
     @cached_property
     def log_evidence_of_all(self) -> float:
-        """Log probability of what was observed under the priors."""
+        """Log probability of the data under the priors."""
         return float(logsumexp(self.log_evidence) - log(self.log_evidence.size))
 
     @cached_property
     def family_weights(self) -> FloatArray:
-        """Posterior probability of each family at each node, shape (F, R)."""
+        """Posterior probability of each family at each node, (F, R)."""
         return softmax(self.log_evidence, axis=0)
 
     @cached_property
     def node_weights(self) -> FloatArray:
-        """Posterior probability of each node, (R,); the prior one where data do not weigh."""
+        """Posterior probability of each node, (R,), as far as ``learns`` allows."""
         if self.learns == "nothing":
             return np.full(self.rho.size, 1 / self.rho.size)
         evidence = np.exp(self.log_evidence - self.log_evidence.max()).sum(axis=0)
@@ -164,17 +148,15 @@ class Fit(ABC):
         return evidence / evidence.sum()
 
     def of_family(self, name: str) -> Self:
-        """The same fit with one family only."""
+        """The same fit with one family."""
         index = self.families.index(name)
         return replace(self, families=(name,), points=(self.points[index],))
 
     @cached_property
     def effective_size(self) -> float:
-        r"""Effective number of points behind a posterior mean.
+        r"""Effective number of points behind a posterior mean; all nodes share the points.
 
         .. math:: 1 / \sum_f \sum_i \Big[\sum_r P(r) P(f \mid r) w_{fir}\Big]^2
-
-        All nodes share the points.
         """
         weights = (
             (points.weights * of_family) @ self.node_weights
@@ -184,13 +166,13 @@ class Fit(ABC):
 
     @property
     def doubts(self) -> list[str]:
-        """Reason that the importance sample cannot be trusted, if any."""
+        """Reason not to trust the importance sample, if any."""
         size = f"{self.effective_size:.0f}, below {_LEAST_EFFECTIVE:.0f}"
         reason = f"importance sample of the hyperparameters has an effective size of {size}"
         return [reason] * (self.effective_size < _LEAST_EFFECTIVE)
 
     def choose(self, draws: int, rng: np.random.Generator) -> "Parameters":
-        """Posterior draws of node, family and parameters; copies of a point follow each other."""
+        """Posterior draws; copies of a point are adjacent."""
         chosen, most = [], most_coordinates(self)
         for r, count in enumerate(stratified(self.node_weights, draws, rng)):
             for f, k in enumerate(stratified(self.family_weights[:, r], count, rng)):
@@ -204,17 +186,9 @@ class Fit(ABC):
 
 @one_thread()
 def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | None = None) -> F:
-    """The fit with weighted points of every family.
+    """Add weighted points of every family to a fit, ``points`` per coordinate.
 
-    Parameters
-    ----------
-    fit : Fit
-        Observations, without points.
-    rng : Generator
-    points : int
-        Importance sample per family, for each of its coordinates.
-    start : Fit, optional
-        Fit of similar data with the same families; the search for the modes starts there.
+    The search for modes starts at those of ``start``, a fit of similar data.
     """
     samples = []
     with shown_progress(len(fit.families), "shapes of skills") as advance:
@@ -227,7 +201,7 @@ def infer[F: Fit](fit: F, rng: np.random.Generator, points: int, start: Fit | No
 
 
 def doubts_of_prior(fit: Any) -> list[str]:
-    r"""Reason that the data contradict the given prior of the place and width of the field.
+    r"""Reason to say that the data contradict the given prior of the field, if any.
 
     .. math:: P\big(p(x \mid \text{default}) \ge k\, p(x \mid \text{given})\big) \le 1 / k
 
@@ -249,20 +223,18 @@ def doubts_of_prior(fit: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Parameters behind draws: which family, at which node, with which coordinates.
+    """Family, node and coordinates behind each draw.
 
     The families are one model in the product space of Carlin & Chib (1995, doi
-    10.1111/j.2517-6161.1995.tb02042.x): a draw has a family and all coordinates; those that its
-    family does not use come from their prior, N(0, 1).
+    10.1111/j.2517-6161.1995.tb02042.x): coordinates that a family does not use come from their
+    prior.
 
     Attributes
     ----------
-    family : ndarray of int, shape (D,)
-        Index into ``Fit.families``.
-    node : ndarray of int, shape (D,)
-        Index into ``Fit.rho``.
+    family, node : ndarray of int, shape (D,)
+        Indices into ``Fit.families`` and ``Fit.rho``.
     coordinates : ndarray, shape (D, P)
-        Standardised coordinates; 0 where the family has fewer than P of them.
+        Standardised; 0 where the family has fewer than P.
     """
 
     family: IntArray
@@ -271,19 +243,15 @@ class Parameters:
 
     @classmethod
     def from_prior(cls, fit: Fit, node: IntArray, rng: np.random.Generator) -> "Parameters":
-        """Families that are equally likely, with coordinates N(0, 1)."""
+        """Equally likely families, with coordinates N(0, 1)."""
         family = rng.integers(len(fit.families), size=node.size)
         return cls(family, node, rng.standard_normal((node.size, most_coordinates(fit))))
 
     def __getitem__(self, index: Any) -> "Parameters":
-        """Those of some draws."""
         return Parameters(self.family[index], self.node[index], self.coordinates[index])
 
     def cells(self, fit: Fit, block: int = _BLOCK) -> Iterator[tuple[int, int, IntArray]]:
-        """Node, family and numbers of the draws that have both, at most ``block`` at a time.
-
-        Draws with the same coordinates follow each other.
-        """
+        """Yield node, family and up to ``block`` indices of their draws, equal ones adjacent."""
         order = np.lexsort((self.coordinates[:, 0], self.family, self.node))
         cell = self.node[order] * len(fit.families) + self.family[order]
         for draws in np.split(order, np.flatnonzero(np.diff(cell)) + 1):
@@ -297,41 +265,41 @@ class Parameters:
         return self.coordinates[draws, :dimension]
 
     def used(self, fit: Fit) -> NDArray[np.bool_]:
-        """Which coordinates the family of each draw has, (D, P)."""
+        """Whether the family of each draw has a coordinate, (D, P)."""
         dimensions = np.array([fit.dimension(family) for family in fit.families])
         return np.arange(self.coordinates.shape[1]) < dimensions[self.family][:, None]
 
     def completed(self, fit: Fit, rng: np.random.Generator) -> "Parameters":
-        """The same in product space: coordinates that are not used from their prior."""
+        """The same, with unused coordinates drawn from their prior."""
         others = rng.standard_normal(self.coordinates.shape)
         return replace(self, coordinates=np.where(self.used(fit), self.coordinates, others))
 
     def log_prior(self, fit: Fit) -> FloatArray:
-        """Log prior of the family and of the coordinates that it uses, (D,)."""
+        """Log prior of the family and the coordinates that it uses, (D,)."""
         normal = -0.5 * self.coordinates**2 - _LOG_SQRT_2PI
         total = np.where(self.used(fit), normal, 0.0).sum(axis=1)
         return total - np.log(len(fit.families))
 
     @cached_property
     def point(self) -> IntArray:
-        """Number of the weighted point behind each draw, (D,)."""
+        """Index of the weighted point behind each draw, (D,)."""
         points = np.column_stack([self.family, self.coordinates])
         return np.unique(points, axis=0, return_inverse=True)[1].reshape(-1)
 
     @property
     def behind(self) -> tuple[IntArray, IntArray]:
-        """Point and node behind each draw, which ``cluster_mcse`` takes, (D,) each."""
+        """Point and node behind each draw, (D,) each, for ``cluster_mcse``."""
         return self.point, self.node
 
     def share_mcse(self, holds: NDArray[np.bool_]) -> FloatArray:
-        """Monte Carlo standard errors of shares of draws, (D, k): as in ``cluster_mcse``.
+        """Monte Carlo standard errors of shares of draws (D, k), by ``cluster_mcse``.
 
-        Where all draws agree, the error of a share too small to show.
+        Where all draws agree, that of independent draws.
         """
         shared = cluster_mcse(holds, *self.behind)
         return np.where(shared > 0, shared, share_mcse(holds.mean(axis=0), len(holds)))
 
 
 def most_coordinates(fit: Fit) -> int:
-    """Largest number of coordinates of the families of a fit."""
+    """Largest dimension of the families."""
     return max(fit.dimension(family) for family in fit.families)

@@ -1,4 +1,4 @@
-"""Models record which data they were built on, and so do their traces.
+"""Models and their traces record which data they are of.
 
 ``core.sample_trace.model_of`` refuses to complete a trace of other data.
 """
@@ -13,14 +13,14 @@ DIGEST = "data_digest"
 
 
 class Observed(Protocol):
-    """Anything with a fingerprint: a leaderboard, a response matrix."""
+    """Data with a fingerprint, such as a leaderboard or a response matrix."""
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""
 
 
 def add_digest(*data: Observed) -> None:
-    """Record in the model of the ``with`` block, and so in its traces, which data it is of."""
+    """Record the data in the model of the ``with`` block, and so in its traces."""
     import pymc as pm  # results that are not sampled never need it
 
     if DIGEST not in pm.modelcontext(None).named_vars:

@@ -1,12 +1,4 @@
-"""Numerics that several folders share: interpolation, Monte Carlo errors, threads of BLAS.
-
-*Interpolation* by Chebyshev polynomials; its transpose moves weights from many points onto few
-nodes.
-
-*One thread* for small linear algebra: BLAS starts as many threads as there are processors for
-matrices of a few hundred rows too, which wait for each other by spinning, so that beside another
-process every product waits for a thread that is not running (``tests/core/test_blas_threads.py``).
-"""
+"""Interpolation, resampling, Monte Carlo errors, threads of BLAS."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,26 +26,13 @@ def stratified(weights: FloatArray, total: int, rng: np.random.Generator) -> Any
 def invert_rows(
     cdf: FloatArray, level: FloatArray, y: FloatArray, row: IntArray | None = None
 ) -> FloatArray:
-    """Where rows of cumulated masses on an equally spaced grid reach levels; linear in a cell.
+    """Find where rows of cumulative mass on an equally spaced grid reach levels.
 
-    Parameters
-    ----------
-    cdf : ndarray, shape (R, G)
-        Cumulated masses of the cells around ``y``, not necessarily up to 1; a row without any
-        mass is uniform.
-    level : ndarray, shape (R, k), or any with ``row``
-        Probabilities, of the sum of the row's masses. Levels that increase along a row are found
-        several times as fast.
-    y : ndarray, shape (G,)
-    row : ndarray of int, broadcasts with ``level``, optional
-        Row of each level; default its own.
+    ``cdf`` (R, G) is the cumulative mass of cells around ``y`` (G,), up to any total, linear within
+    a cell; a row without mass is uniform. ``level`` are shares of the total, (R, k), or of any
+    shape with the index ``row`` of each. Levels that increase along a row are found several times
+    as fast.
 
-    Returns
-    -------
-    ndarray, of the shape of ``level`` and ``row``
-
-    Examples
-    --------
     >>> invert_rows(np.array([[1.0, 2.0]]), np.array([[0.25, 0.5, 1.0]]), np.array([0.0, 1.0]))
     array([[0. , 0.5, 1.5]])
     """
@@ -71,17 +50,10 @@ def invert_rows(
 def condensed(
     points: FloatArray, weights: NDArray[Any], size: int
 ) -> tuple[FloatArray, NDArray[Any]]:
-    """Chebyshev nodes for many points: ``sum_j w_j f(x_j)`` is kept for every smooth f.
+    """Replace points by Chebyshev nodes: ``sum_j w_j f(x_j)`` is kept for every smooth f.
 
-    Parameters
-    ----------
-    points, weights : ndarray, shape (N,)
-        Points increase; the last one is a node.
-    size : int
-        Number of nodes; no fewer points are left as they are.
+    ``points`` (N,) increase; the last is a node. No more than ``size`` points stay as they are.
 
-    Examples
-    --------
     >>> nodes, weights = condensed(np.linspace(0, 1, 1000), np.ones(1000), 9)
     >>> nodes.size, round(float(weights @ nodes**5), 6)
     (9, 167.000417)
@@ -97,12 +69,10 @@ def condensed(
 
 
 def surely_drawn(values: FloatArray, counts: NDArray[Any], n_drawn: int) -> float:
-    """Largest value that is reached by ``n_drawn`` draws with replacement, but for exp(-45).
+    """Largest value that ``n_drawn`` draws with replacement reach, but for probability exp(-45).
 
-    ``values`` increase, and ``counts`` are their numbers of copies.
+    ``values`` increase; ``counts`` are their numbers of copies.
 
-    Examples
-    --------
     >>> surely_drawn(np.arange(100.0), np.ones(100), 100)
     55.0
     """
@@ -112,14 +82,12 @@ def surely_drawn(values: FloatArray, counts: NDArray[Any], n_drawn: int) -> floa
 
 
 def share_mcse(p: Any, draws: float) -> Any:
-    r"""Monte Carlo standard error of a share of independent draws.
+    r"""Monte Carlo standard error of a share of independent draws (Agresti and Coull 1998).
 
     .. math:: \sqrt{\tilde p (1 - \tilde p) / S}, \quad \tilde p = (S p + 2) / (S + 4)
 
-    which does not vanish where all draws agree (Agresti and Coull 1998).
+    It does not vanish where all draws agree.
 
-    Examples
-    --------
     >>> round(share_mcse(0.5, 400), 3), round(share_mcse(0.0, 400), 4)
     (0.025, 0.0035)
     """
@@ -128,27 +96,16 @@ def share_mcse(p: Any, draws: float) -> Any:
 
 
 def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[Any]) -> FloatArray:
-    r"""Monte Carlo standard errors of means over draws, of which those of a cluster share a point.
+    r"""Monte Carlo standard errors of means over draws (D, ...), several of which share a point.
 
     .. math:: \mathrm{mcse}^2 = \frac{1}{D^2} \sum_s
               \Big[\sum_{d \in s} (x_d - \bar x_{r(d)})\Big]^2
 
-    over the weighted points s, each of which stands behind several draws: the error of a mean over
-    clusters (Cochran, Sampling Techniques, 1977, Sec. 3.12), so that other points count too.
-    Deviations are from the mean of the stratum r, which has a fixed part of the draws.
+    over the points s, which are clusters of draws (Cochran, Sampling Techniques, 1977, Sec. 3.12).
+    Deviations are from the mean of the stratum r, whose share of the draws is fixed. ``cluster``
+    and ``stratum`` (D,) number the point behind each draw and its stratum.
 
-    Parameters
-    ----------
-    values : ndarray, shape (D, ...)
-    cluster : ndarray of int, shape (D,)
-        Number of the point behind each draw.
-    stratum : ndarray of int, shape (D,)
-
-    Examples
-    --------
     >>> values, one = np.array([1.0, 1.0, 0.0, 0.0]), np.zeros(4)
-    >>> float(cluster_mcse(values, np.arange(4), one))
-    0.25
     >>> float(cluster_mcse(values, np.array([0, 0, 1, 1]), one))  # half the square root of a half
     0.3535533905932738
     """
@@ -162,16 +119,10 @@ def cluster_mcse(values: NDArray[Any], cluster: NDArray[Any], stratum: NDArray[A
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One BLAS thread inside, as many as before afterwards; a decorator too.
+    """One BLAS thread inside, as a context or a decorator: for loops over small systems.
 
-    For loops over small systems, not for single large factorisations.
-
-    Examples
-    --------
-    >>> @one_thread()
-    ... def solve_many():
-    ...     pass
-    >>> solve_many()
+    More threads wait for each other by spinning, which beside another process stalls every product
+    (``tests/core/test_blas_threads.py``).
     """
     from threadpoolctl import threadpool_limits
 
@@ -180,14 +131,7 @@ def one_thread() -> Iterator[None]:
 
 
 def student_factors(freedom: float, shape: tuple[int, ...], rng: np.random.Generator) -> FloatArray:
-    r"""Factors of normal numbers that make Student's t of them, :math:`\sqrt{\nu / \chi^2_\nu}`.
-
-    Examples
-    --------
-    >>> factors = student_factors(2.0, (100_000,), np.random.default_rng(0))
-    >>> round(float(np.mean(factors**-2)), 2)
-    1.0
-    """
+    r"""Factors :math:`\sqrt{\nu / \chi^2_\nu}` that turn normal numbers into Student's t."""
     if np.isinf(freedom):
         return np.ones(shape)
     factors: FloatArray = np.sqrt(freedom / rng.chisquare(freedom, shape))
@@ -195,18 +139,10 @@ def student_factors(freedom: float, shape: tuple[int, ...], rng: np.random.Gener
 
 
 def more_items(lead: float, reach: float, n_items: float) -> float | None:
-    """Further items after which an interval leaves a limit out, if the difference stays.
+    """Further items until an interval excludes a limit, if the difference stays the same.
 
-    None where it does so already, and where it would take too many.
-
-    Parameters
-    ----------
-    lead : float
-        Distance of the difference from the limit.
-    reach : float
-        How far the interval reaches from the difference towards the limit.
-    n_items : float
-        Items behind it.
+    ``lead`` is the distance from the limit to the difference, ``reach`` from the difference to the
+    interval's end. None if the limit is excluded already, or takes too many items.
     """
     if not 0 < lead <= reach:
         return None

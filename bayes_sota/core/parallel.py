@@ -1,9 +1,7 @@
-"""Run pieces of work in this process or in many, with the same results, and show progress.
+"""Run tasks in one process or in many, with the same results, and show progress.
 
-joblib runs the pieces: by processes, or by the workers of a Dask cluster inside
-``joblib.parallel_config("dask")``. A piece of work gets the same input everywhere and runs with one
-thread of BLAS and OpenMP, whose number could change the last digits of its result; results come
-in order, with their place. ``tests/core/test_parallel.py`` compares the engines.
+joblib runs them in processes, or on a Dask cluster inside ``joblib.parallel_config("dask")``. Each
+has one thread: more could change the last digits (``tests/core/test_parallel.py``).
 """
 
 import warnings
@@ -20,25 +18,11 @@ _WATCHED = ContextVar("watched", default=False)
 def run_each[T, R](
     work: Callable[[T], R], items: Iterable[T], *, cores: int = 1
 ) -> Generator[tuple[int, R]]:
-    """Results of a function for each item, with the item's place, in their order.
+    """Yield (place, result) of a function for each item, in order.
 
-    Parameters
-    ----------
-    work : callable
-        It must not depend on what other pieces do.
-    items : iterable
-        Taken as workers get free.
-    cores : int
-        Processes on this machine; with one, everything runs in this process.
+    Workers take ``items`` as they become free; one core is this process. Closing the generator
+    abandons the rest. Errors of ``work`` are raised here.
 
-    Yields
-    ------
-    (int, result)
-        Close the generator to stop early; the rest is then given up. What ``work`` raises is
-        raised here.
-
-    Examples
-    --------
     >>> list(run_each(abs, [3, -5]))
     [(0, 3), (1, 5)]
     """
@@ -56,7 +40,7 @@ def run_each[T, R](
 
 
 def _run_one[T, R](work: Callable[[T], R], item: T) -> R:
-    """One piece; joblib would send pieces of a piece to the cluster as well."""
+    """Run one item without nested parallelism, which joblib would send to the cluster too."""
     from joblib import parallel_config
     from threadpoolctl import threadpool_limits
 
@@ -66,7 +50,7 @@ def _run_one[T, R](work: Callable[[T], R], item: T) -> R:
 
 @contextmanager
 def watched(show: bool) -> Iterator[None]:
-    """Decide whether the loops inside show progress bars unless they decide themselves."""
+    """Set whether loops inside show progress bars by default."""
     token = _WATCHED.set(show)
     try:
         yield
@@ -75,7 +59,7 @@ def watched(show: bool) -> Iterator[None]:
 
 
 def is_watched() -> bool:
-    """Whether loops show progress bars unless they decide themselves."""
+    """Whether loops show progress bars by default."""
     return _WATCHED.get()
 
 
@@ -85,20 +69,7 @@ def shown_progress(
 ) -> Iterator[Callable[[], None]]:
     """Progress bar with the time left; yields a function to call after each of ``total`` steps.
 
-    Parameters
-    ----------
-    total : int or None
-        None where it is not known.
-    what : str
-        What the steps are.
-    show : bool, optional
-        Whether there is a bar on standard error; loops inside have none of their own. By default
-        there is one where a person watches (``watched``).
-
-    Examples
-    --------
-    >>> with shown_progress(2, "iterations") as advance:
-    ...     advance()
+    ``show`` decides whether there is a bar (default: ``is_watched``); loops inside have none.
     """
     if not (is_watched() if show is None else show):
         yield lambda: None

@@ -1,7 +1,7 @@
-"""Colours, named panels side by side, forests and lines.
+"""Colours, panels, forests and lines.
 
-A figure is an ArviZ ``PlotCollection``, so that what was drawn can be read back from ``.viz``.
-Colours are of the Okabe-Ito set, which colour-blind readers can distinguish.
+A figure is an ArviZ ``PlotCollection``, whose ``viz`` contains what was drawn. Colours are from the
+Okabe-Ito set, which colour-blind readers can distinguish.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,16 +37,10 @@ def make_collection(
     figsize: tuple[float, float],
     **pc_kwargs: Any,
 ) -> PlotCollection:
-    """Empty panels side by side, one variable of the collection each, the first one wider.
+    """Empty panels side by side, one variable of the collection each; the first one is wider.
 
-    Parameters
-    ----------
-    panels : iterable of str
-    figsize : (float, float)
-        Inches, unless ``figure_kwargs`` has its own.
-    **pc_kwargs
-        Passed to ``PlotCollection.grid``; its ``backend="none"`` keeps what would be drawn as
-        dictionaries.
+    ``figsize``, in inches, gives way to that of ``figure_kwargs``. ``pc_kwargs`` are passed to
+    ``PlotCollection.grid``; its ``backend="none"`` keeps what would be drawn as dictionaries.
     """
     data = xr.Dataset(dict.fromkeys(panels, xr.DataArray(0.0)))
     ratios = [7, *[4] * (len(data) - 1)]
@@ -58,7 +52,7 @@ def make_collection(
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of a figure; artists are kept as ``viz[label][name]``."""
+    """One panel of a figure, with artists ``viz[label][name]``."""
 
     collection: PlotCollection
     name: str
@@ -66,32 +60,29 @@ class Panel:
     def draw(
         self, visual: Callable[..., Any], label: str, values: xr.DataArray, **options: Any
     ) -> None:
-        """Call one of ArviZ's visuals."""
         data = values.rename(self.name).to_dataset()
         self.collection.map(visual, label, data=data, ignore_aes="all", **options)
 
     def vline(self, label: str, x: float, color: str) -> None:
-        """Vertical line."""
         self.draw(visuals.vline, label, xr.DataArray(x), color=color, width=1.4)
 
     def dots(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Points at ``x`` and ``y``; ``size`` in square points."""
+        """Points; ``size`` in square points."""
         places = xr.DataArray(np.atleast_1d(x).astype(np.float64), dims="point")
         self.draw(visuals.scatter_x, label, places, y=y, color=color, **{"size": 36} | look)
 
     def line(self, label: str, x: Any, y: Any, color: str, **look: Any) -> None:
-        """Line through points, broken where one is NaN."""
+        """Line through points, broken at NaN."""
         points = xr.DataArray(np.stack([x, y]), {"plot_axis": ["x", "y"]}, ("plot_axis", "point"))
         self.draw(visuals.line_xy, label, points, **{"color": color, "width": 1.4} | look)
 
     def bars(self, label: str, x: Any, y: Any, color: str, width: float) -> None:
-        """Bars, one artist for all with NaN between them; ``x`` and ``y`` broadcast to (k, 2)."""
+        """Bars between ends that broadcast to (k, 2): one artist, with NaN between them."""
         ends = np.stack(np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64)))
         across, up = np.insert(ends, 2, np.nan, axis=2).reshape(2, -1)
         self.line(label, across, up, color, width=width, solid_capstyle="butt")
 
     def area(self, label: str, x: Any, low: Any, high: Any, color: str, alpha: float) -> None:
-        """Filled area between two heights at ``x``."""
         parts = np.stack(np.broadcast_arrays(x, low, high))
         coords = {"kwarg": ["x", "y_bottom", "y_top"]}
         band = xr.DataArray(parts, coords, ("kwarg", "point"))
@@ -100,7 +91,6 @@ class Panel:
     def text(
         self, label: str, x: float, y: float, text: str, color: str = "black", align: str = "left"
     ) -> None:
-        """Text to the right of a point, or as ``align`` says."""
         look: Any = {"color": color, "size": _NOTE, "horizontal_align": align}
         shown = plain_text(text)
         self.draw(visuals.annotate_xy, label, xr.DataArray(x), x=x, y=y, text=shown, **look)
@@ -113,10 +103,10 @@ class Panel:
         yticks: Ticks | None = None,
         xticks: Ticks | None = None,
     ) -> None:
-        """Label and range of the axes; no box.
+        """Set label, limits and ticks, without a box.
 
-        Without ``yticks`` the vertical axis is taken away: the height of a density is not read.
-        ``xticks`` default to round numbers; where there are none, so is the horizontal one.
+        Without ``yticks`` there is no vertical axis, as the height of a density is not read.
+        ``xticks`` default to round numbers; empty ones remove the axis.
         """
         library = import_module(f"arviz_plots.backend.{self.collection.backend}")
         target = self.collection.viz["plot"][self.name].item()
@@ -144,28 +134,12 @@ def plot_forest(
 ) -> Panel:
     """Draw estimates with their intervals, one row each from the top, without a title.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        ``name``, ``mean``, ``interval``, and maybe ``outer`` (a wider interval, thin), ``score``
-        (a black mark) and ``weak``: grey and hollow. Infinite ends go to the edge.
-    label : str
-        Label of the axis.
-    variable : str
-        Name of the panel. Its artists are ``interval``, ``outer`` and ``mean``, each followed by
-        ``_weak`` for weak rows, and ``score``.
-    score : str
-        What the mark is, for the label.
-    holds : sequence of float
-        Other numbers within the axis; they make space above the first row for a text.
-    beside : sequence of str
-        Other panels, to the right.
-    xticks : (places, texts), optional
-    **where
-        As in ``make_collection``.
+    Rows have ``name``, ``mean``, ``interval``, and optionally ``outer`` (a wider interval, thin),
+    ``score`` (a black mark, whose meaning is the argument) and ``weak`` (grey and hollow). Infinite
+    ends go to the edge. Artists of the panel ``variable`` are ``interval``, ``outer`` and ``mean``,
+    each followed by ``_weak`` for weak rows, and ``score``. ``holds`` are other numbers within the
+    axis, with space for a text above the first row; ``beside`` are panels to the right.
 
-    Examples
-    --------
     >>> rows = [{"name": "a", "mean": 0.9, "interval": [0.88, 0.91]}]
     >>> plot_forest(rows, "accuracy", backend="none").collection.viz["mean"]["skill"].item()["x"]
     array([0.9])
@@ -217,27 +191,13 @@ def plot_lines(
     holds: Sequence[float] | FloatArray = (),
     **where: Any,
 ) -> Panel:
-    """Draw lines with their names at the right end, in their colours, without a title.
+    """Draw lines (x, y) with their names at the right end, in their colours, without a title.
 
-    Parameters
-    ----------
-    lines : mapping of name -> (x, y)
-        At most one for each of ``PALETTE``; others have its colours again.
-    xlabel : str
-    variable : str
-        Name of the panel. Its artists are ``line_0``, ``name_0``, ``band_0``, ... in order,
-        ``level_0``, ``level_name_0``, ... and ``point_0``, ``point_name_0``, ...
-    bands : mapping of name -> ndarray, shape (2, x)
-        Lower and upper ends around the line of this name.
-    levels, points : mapping of text -> height, or (x, y)
-        Horizontal lines, and dots, whose texts stand at the right too.
-    holds : sequence of float
-        Other heights within the axis, at whose ends bands are cut.
-    **where
-        As in ``make_collection``.
+    ``bands`` are lower and upper ends around a line, (2, x); ``levels`` heights of horizontal lines
+    and ``points`` (x, y) of dots, by their texts; ``holds`` other heights within the axis, at whose
+    ends bands are cut. Artists of the panel ``variable`` are ``line_0``, ``name_0``, ``band_0``,
+    ``level_0``, ``level_name_0``, ``point_0``, ``point_name_0``, ...
 
-    Examples
-    --------
     >>> panel = plot_lines({"a": ([1, 2], [3, 4])}, "x", variable="height", backend="none")
     >>> panel.collection.viz["line_0"]["height"].item()["y"]
     array([3., 4.])
@@ -283,7 +243,7 @@ def plot_lines(
 
 
 def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Kernel density of draws with one mode: places and heights, none where all are equal."""
+    """Kernel density of draws with one mode: places and heights, 0 where all draws are equal."""
     if np.ptp(draws) <= 1e-9 * np.abs(draws).max():
         return np.ravel(draws)[:1], np.zeros(1)
     # ArviZ's default bandwidth shows ripples of draws
@@ -292,10 +252,8 @@ def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def make_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
-    """Round numbers in a range, or ``whole`` ones only, and their labels, which do not overlap.
+    """Round numbers in a range, with labels that do not overlap.
 
-    Examples
-    --------
     >>> make_ticks(0.9017, 0.9225)
     ([0.905, 0.91, 0.915, 0.92], ['0.905', '0.910', '0.915', '0.920'])
     """
@@ -311,31 +269,23 @@ def make_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
 
 
 def title_figure(collection: PlotCollection, text: str) -> None:
-    """Title of the figure: what it shows, in one or two lines."""
+    """Set the title of the figure."""
     collection.add_title(plain_text(text), color="black", size=_TITLE)
 
 
 def plain_text(text: str) -> str:
-    """Text without mathematics: dollar signs are escaped.
-
-    Examples
-    --------
-    >>> plain_text("$x$")
-    '\\\\$x\\\\$'
-    """
+    """Text whose dollar signs start no mathematics."""
     return text.replace("$", r"\$")
 
 
 def word_of_skill(tree: xr.DataTree) -> str:
-    """Word for a skill: AUC, score or accuracy, by the metric of the board."""
+    """AUC, score or accuracy, by the metric of the board."""
     return {"auc": "AUC", "score": "score"}.get(str(tree.attrs.get("metric")), "accuracy")
 
 
 def spread_out(heights: Sequence[float], apart: float) -> list[float]:
-    """Heights moved as little as their order allows, at least ``apart`` from each other.
+    """Move heights as little as their order allows, to at least ``apart`` from each other.
 
-    Examples
-    --------
     >>> spread_out([0.5, 0.52, 0.9], 0.1)
     [0.46, 0.56, 0.9]
     """

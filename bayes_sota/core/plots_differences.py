@@ -1,9 +1,8 @@
 """Critical-difference diagrams: skills or ranks on an axis, bars over those that may be equal.
 
-As in Demsar 2006 (Statistical comparisons of classifiers over multiple data sets, Fig. 1). There
-bars join neighbours; where the errors of differences are not all the same, entries that may be
-equal need not be neighbours, and a dot marks each entry of a bar.
-``tests/core/test_plots_differences.py`` enumerates all sets.
+In Demsar 2006 (Statistical comparisons of classifiers over multiple data sets, Fig. 1) bars join
+neighbours. Where standard errors of differences vary, entries that may be equal need not be
+neighbours, and a dot marks each entry of a bar.
 """
 
 from collections.abc import Sequence
@@ -21,26 +20,10 @@ def plot_differences(
 ) -> Panel:
     """Draw names around an axis, and a bar over each set of ``indistinct_sets``, without a title.
 
-    Parameters
-    ----------
-    names : sequence of str
-    places : ndarray, shape (m,)
-        On the axis.
-    apart : ndarray of bool, shape (m, m)
-        Where two entries are distinguished, in one order at least.
-    label : str
-        Label of the axis.
-    **where
-        As in ``core.plots.make_collection``.
+    ``places`` (m,) are on the axis; ``apart`` (m, m) marks pairs distinguished in either order.
+    Artists of the panel ``place`` are ``name_0``, ``leader_0``, ... from the left, and ``bar_0``,
+    ``members_0`` (its dots), ...
 
-    Returns
-    -------
-    Panel
-        ``place``, with the artists ``name_0``, ... and ``leader_0``, ... from the left, and
-        ``bar_0``, ..., each with its dots ``members_0``, ...
-
-    Examples
-    --------
     >>> apart = np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool)
     >>> panel = plot_differences("abc", np.array([3.0, 2.0, 1.0]), apart, "rank", backend="none")
     >>> drawn = panel.collection.viz
@@ -79,15 +62,8 @@ def plot_differences(
 def indistinct_sets(apart: BoolArray) -> list[frozenset[int]]:
     """Largest sets of two or more entries of which no two are distinguished.
 
-    Every distinguished pair splits the sets that hold both; sets within others are left out
-    (Piepho 2004, doi 10.1198/1061860043515, of letters).
-
-    Examples
-    --------
-    >>> apart = np.zeros((4, 4), bool)
-    >>> apart[0, 2] = apart[0, 3] = apart[1, 3] = True
-    >>> sorted(map(sorted, indistinct_sets(apart)))
-    [[0, 1], [1, 2], [2, 3]]
+    Every distinguished pair splits the sets that contain both; subsets are left out (Piepho 2004,
+    doi 10.1198/1061860043515, of letters). ``tests/core/test_plots_differences.py`` enumerates.
     """
     sets = {frozenset(range(len(apart)))}
     for pair in map(frozenset, np.argwhere(apart).tolist()):

@@ -1,4 +1,4 @@
-"""Figures as files: whole or not at all, with fonts for names in any script."""
+"""Figures as files, with fonts for names in any script."""
 
 import base64
 import os
@@ -18,7 +18,7 @@ _FONTS = ("Noto Sans CJK SC", "WenQuanYi Zen Hei", "Arial Unicode MS", "Microsof
 
 
 def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Write a figure; an interrupted or failed run leaves no part of it.
+    """Write a figure, whole or not at all.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **opti
     path : path
         The suffix chooses the format: png, svg or pdf.
     **options
-        Passed to ``PlotCollection.savefig``, for instance ``dpi``, which is 300 by
-        default, as journals ask; text in a PDF or an SVG stays text.
+        Passed to ``PlotCollection.savefig``; ``dpi`` is 300 by default. Text in a PDF or an SVG
+        stays text.
 
     Returns
     -------
@@ -58,7 +58,6 @@ def save_figure(collection: PlotCollection, path: str | os.PathLike[str], **opti
 
 @contextmanager
 def _printed(look: Mapping[str, Any]) -> Iterator[None]:
-    """Settings of matplotlib, with fonts for names in any script; none is said to be missing."""
     import matplotlib as mpl
     from matplotlib.font_manager import fontManager
 
@@ -71,7 +70,7 @@ def _printed(look: Mapping[str, Any]) -> Iterator[None]:
 
 
 def svg_address(collection: PlotCollection) -> str:
-    """A figure of matplotlib as the address of an image, in which a browser runs nothing."""
+    """A figure as a data address of an SVG image, in which a browser runs nothing."""
     drawn = BytesIO()
     with _printed({}):
         collection.viz["figure"].item().savefig(drawn, format="svg", metadata={"Date": None})

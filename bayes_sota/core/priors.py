@@ -1,9 +1,8 @@
 """Priors as frozen dataclasses with parameters that a reader can argue about.
 
 Skill priors say where the field lies and how much it varies, the correlation prior how alike the
-classifiers' mistakes are, the tries prior how many attempts could have become the observed maximum.
-``BUILDERS`` has the priors of every kind of model, whose defaults are those of a file in
-``models/`` (``tests/test_specifications.py``).
+classifiers' mistakes are, the prior of tries how many could have become the observed maximum.
+The defaults of all ``BUILDERS`` equal files of ``models/`` (``tests/test_specifications.py``).
 """
 
 from abc import ABC, abstractmethod
@@ -37,13 +36,13 @@ def _require(holds: object, problem: str) -> None:
 
 
 def normal_between(ends: ArrayLike) -> tuple[float, float]:
-    """Mean and sd of the normal law with 95 % between two ends; of one number, which is known."""
+    """Mean and sd of the normal law with 95 % between two ends; sd 0 of one number."""
     low, high = np.broadcast_to(ends, 2)
     return float((low + high) / 2), float((high - low) / (2 * NORMAL_975))
 
 
 def check_range(name: str, value: Ends | float, low: float, high: float, meaning: str) -> None:
-    """``InputError`` unless a value, or both of an increasing pair, lie between two numbers."""
+    """Raise ``InputError`` unless a value, or both of an increasing pair, lie in (low, high)."""
     ends = value if isinstance(value, tuple) else (value,)
     inside = len(ends) in (1, 2) and all(np.isfinite(x) and low < x < high for x in ends)
     _require(inside, f"{name} must be {meaning} or a pair of them, got {value}")
@@ -51,7 +50,7 @@ def check_range(name: str, value: Ends | float, low: float, high: float, meaning
 
 
 def _check_positive(priors: Any, **others: Range) -> None:
-    """Raise ``InputError`` unless all numbers are positive, or in the range given for a field."""
+    """Raise ``InputError`` unless all fields are positive, or in the ``Range`` given for one."""
     for one in fields(priors):
         value = getattr(priors, one.name)
         for number in value if isinstance(value, tuple | list) else (value,):
@@ -60,16 +59,14 @@ def _check_positive(priors: Any, **others: Range) -> None:
 
 @dataclass(frozen=True)
 class FieldPriors:
-    """Where the field of classifiers lies, and how wide it is.
+    """Location and spread of the field of classifiers.
 
     Parameters
     ----------
     typical : (float, float)
-        Accuracies between which the middle of the field lies with prior probability 95 %; normal
-        on the log odds.
+        95 % prior interval of the accuracy in the middle of the field; normal in log odds.
     spread : (float, float)
-        Standard deviations of skill on the log-odds scale between which the true one lies with
-        prior probability 95 %; log-normal.
+        95 % prior interval of the sd of skill in log odds; log-normal.
     """
 
     typical: Ends | float = (0.2, 0.99)
@@ -77,7 +74,6 @@ class FieldPriors:
     may_be_known: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Check ranges once."""
         check_range("typical", self.typical, 0.0, 1.0, "an accuracy in (0, 1)")
         check_range("spread", self.spread, 0.0, 5.0, "a standard deviation of log odds in (0, 5)")
         for name, value in (("typical", self.typical), ("spread", self.spread)):
@@ -86,12 +82,12 @@ class FieldPriors:
 
     @property
     def location(self) -> tuple[float, float]:
-        """Prior mean and sd of the place of the field, in log odds; a known place has sd 0."""
+        """Prior mean and sd of the location in log odds; sd 0 if it is known."""
         return normal_between(logit(self.typical))
 
     @property
     def log_spread(self) -> tuple[float, float]:
-        """Prior mean and sd of the logarithm of the width."""
+        """Prior mean and sd of the logarithm of the spread."""
         return normal_between(np.log(self.spread))
 
 
@@ -102,9 +98,8 @@ class SkillPrior(FieldPriors):
     Parameters
     ----------
     typical, spread : (float, float) or float
-        As in ``FieldPriors``, with one number where the accuracy of the median classifier or the
-        width is known. Near an accuracy p, a spread s is a standard deviation of about
-        ``s * p * (1 - p)`` in accuracy: 0.2 is 0.018 at 0.90.
+        As in ``FieldPriors``; one number is a known value. At an accuracy p, a spread s is a
+        standard deviation of about ``s * p * (1 - p)`` in accuracy: 0.2 is 0.018 at 0.90.
     """
 
     typical: Ends | float = (0.4, 0.99)
@@ -119,7 +114,7 @@ class SkillPrior(FieldPriors):
         return self.law.from_location_spread(location, spread)
 
     def draw(self, rng: np.random.Generator, size: int) -> tuple[FloatArray, FloatArray]:
-        """Prior draws of location and spread."""
+        """Prior draws of location and spread, (size,) each."""
         location = rng.normal(*self.location, size)
         return location, np.exp(rng.normal(*self.log_spread, size))
 
@@ -179,25 +174,21 @@ class BetaCorrelation(CorrelationPrior):
 
     The default predicts rho in a new domain from response matrices of three domains
     (``tests/calibration/correlation_by_domain.py``); ``--domain`` has narrower ones. Møllersen &
-    Holsbø take rho = 0.6 from the similarity of ImageNet models of Mania et al. 2019; their formula
-    gives 0.77.
+    Holsbø take 0.6 from ImageNet models (Mania et al. 2019), for which their formula gives 0.77.
     """
 
     a: float = 5.7
     b: float = 2.6
 
     def __post_init__(self) -> None:
-        """Check a, b > 0."""
         _check_positive(self)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Quantiles of the Beta distribution."""
         from scipy.special import betaincinv
 
         return betaincinv(self.a, self.b, q)
 
     def log_density(self, rho: ArrayLike) -> FloatArray:
-        """Log density of the Beta distribution."""
         from scipy.special import betaln, xlog1py, xlogy
 
         powers = xlogy(self.a - 1, rho) + xlog1py(self.b - 1, np.negative(rho))
@@ -211,15 +202,12 @@ class FixedCorrelation(CorrelationPrior):
     value: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check 0 <= value < 1."""
         _require(0 <= self.value < 1, f"correlation must lie in [0, 1), got {self.value:g}")
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """The value, whatever the probability."""
         return np.full(np.shape(q), self.value)
 
     def log_density(self, rho: ArrayLike) -> FloatArray:
-        """Zero at the value and minus infinity elsewhere: the density of a point mass."""
         return np.where(np.asarray(rho) == self.value, 0.0, -np.inf)
 
 
@@ -230,10 +218,10 @@ class TriesPrior(ABC):
     def quantile(self, q: ArrayLike) -> FloatArray:
         """Quantiles of m (not rounded)."""
 
-    def nodes(self, count: int = 8) -> tuple[FloatArray, FloatArray]:
+    def nodes(self) -> tuple[FloatArray, FloatArray]:
         """Equally likely values that represent the prior, with their weights."""
-        q = (np.arange(count) + 0.5) / count
-        return np.maximum(np.round(self.quantile(q)), 1.0), np.full(count, 1 / count)
+        q = (np.arange(8) + 0.5) / 8
+        return np.maximum(np.round(self.quantile(q)), 1.0), np.full(8, 1 / 8)
 
     def scaled(self, factor: float) -> "ListedTries":
         """Values that represent ``factor`` times as many tries."""
@@ -248,28 +236,24 @@ class UniformTries(TriesPrior):
     high: int
 
     def __post_init__(self) -> None:
-        """Check 1 <= low < high."""
         holds = 1 <= self.low < self.high
         _require(holds, f"a range A:B needs 1 <= A < B, got {self.low}:{self.high}")
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Log-linear between the ends."""
         return self.low * (self.high / self.low) ** np.asarray(q, np.float64)
 
 
 @dataclass(frozen=True)
 class ListedTries(TriesPrior):
-    """As in a list of known numbers, each equally likely."""
+    """Known numbers, each equally likely."""
 
     numbers: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Check that there are numbers, of at least 1."""
         problem = f"listed tries need numbers of at least 1, got {self.numbers}"
         _require(self.numbers and min(self.numbers) >= 1, problem)
 
     def quantile(self, q: ArrayLike) -> FloatArray:
-        """Quantiles of the list."""
         numbers = np.asarray(self.numbers, np.float64)
         return np.quantile(numbers, np.asarray(q), method="inverted_cdf")
 
@@ -297,17 +281,15 @@ class BoardPriors(FieldPriors):
     Parameters
     ----------
     typical, spread : (float, float)
-        As in ``FieldPriors``; the width is narrower by default, because its lower end decides how
-        far scores are shrunk (docs/measured/calibration.md).
+        As in ``FieldPriors``. The lower end of the spread decides how far scores are shrunk
+        (docs/measured/calibration.md).
     correlation : CorrelationPrior
-        Correlation of a classifier with the reference; that of the leaders, which decide
-        theta_sota.
+        rho, of the leaders, which decide theta_sota.
     families : tuple of str
-        Shapes of P(psi) to average over, equally likely a priori
-        (``bayes_sota.leaderboard.shapes``).
+        Equally likely shapes of P(psi) to average over (``bayes_sota.leaderboard.shapes``).
     submission_luck : CorrelationPrior
-        lambda of ``bayes_sota.maximum.submissions``: how far an entry's own luck decided which of
-        its ``submissions`` the board shows. One board barely identifies it: it keeps its prior.
+        lambda of ``bayes_sota.maximum.submissions``: how far luck chose the one of an entry's
+        ``submissions`` that the board shows. One board barely identifies it.
     """
 
     spread: Ends | float = (0.11, 0.8)
@@ -316,7 +298,6 @@ class BoardPriors(FieldPriors):
     submission_luck: CorrelationPrior = WIDE_LUCK
 
     def __post_init__(self) -> None:
-        """Check ranges and names once."""
         super().__post_init__()
         different = self.families and len(set(self.families)) == len(self.families)
         _require(different, f"families must be one or more different names, got {self.families}")
@@ -326,24 +307,20 @@ class BoardPriors(FieldPriors):
 
 @dataclass(frozen=True)
 class ItemPriors(FieldPriors):
-    """Priors of the model of answers to items, all on the log-odds scale.
-
-    Fields, tasks and interactions refer to log odds of the share correct in a task.
+    """Priors of the model of answers to items, in log odds of the share correct in a task.
 
     Parameters
     ----------
     typical, spread : (float, float)
-        As in ``FieldPriors``: of a typical task.
+        As in ``FieldPriors``, of a typical task.
     item_sd : (float, float)
-        Ends of the 95 % interval of the log-normal prior of the sd of items of one task (and
-        cluster): items of an evaluation differ.
-    task_scale, cluster_scale : float
-        Scale of the half-normal prior of the sd of tasks, and of clusters of items.
-    interaction_scale : float
-        The same for what a task, or a cluster, adds to one classifier.
+        95 % prior interval of the sd of the items of one task (and cluster); log-normal.
+    task_scale, cluster_scale, interaction_scale : float
+        Scale of the half-normal prior of the sd of tasks, of clusters of items, and of what either
+        adds to one classifier.
     log_concentration : (float, float)
-        Mean and sd of the logarithm of phi: given classifier and item, two runs have the
-        correlation 1 / (1 + phi).
+        Mean and sd of log phi: given classifier and item, two runs have the correlation
+        1 / (1 + phi).
 
     Examples
     --------
@@ -359,7 +336,6 @@ class ItemPriors(FieldPriors):
     log_concentration: tuple[float, float] = (0.0, 1.5)
 
     def __post_init__(self) -> None:
-        """Check ranges once."""
         super().__post_init__()
         check_range("item_sd", self.item_sd, 0.0, np.inf, "a standard deviation")
         _check_positive(self, log_concentration=NUMBER)
@@ -372,15 +348,11 @@ class PairedPriors:
 
     Parameters
     ----------
-    correlation : CorrelationPrior
-        Prior of rho, the correlation of a team with the reference.
+    correlation, submission_luck : CorrelationPrior
+        As in ``BoardPriors``.
     offsets : tuple of float
-        Standard deviations that the offset of the public board (overfitting, another population)
-        may have, equally likely, in units of the standard error of a difference. 0 is a random
-        split that is not overfitted.
-    submission_luck : CorrelationPrior
-        lambda of ``bayes_sota.maximum.submissions``: how far luck decided which of a team's
-        submissions the public board shows. It counts where the boards have ``submissions``.
+        Equally likely standard deviations of the offset of the public board (overfitting, another
+        population), in standard errors of a difference. 0 is a random split without overfitting.
 
     Examples
     --------
@@ -393,26 +365,22 @@ class PairedPriors:
     submission_luck: CorrelationPrior = WIDE_LUCK
 
     def __post_init__(self) -> None:
-        """Check the offsets."""
         holds = self.offsets and all(0 <= f < np.inf for f in self.offsets)
         _require(holds, f"offsets must be numbers of at least 0, got {self.offsets}")
 
 
 @dataclass(frozen=True)
 class EppPriors:
-    """Priors of the skills of players, all on the logit scale.
+    """Priors of the skills of players, on the logit scale.
 
     Parameters
     ----------
-    skill_scale : float
-        Scale of the half-normal prior of the sd of skills. With 2, half of the prior has an sd
-        below 1.35, where the better of two players at random wins 78 % of the rounds in the
-        median, and 2.5 % above 4.5, where it wins 99 %: from coins to certainty.
-    tournament_scale : float
-        The same for deviations in a tournament.
+    skill_scale, tournament_scale : float
+        Scale of the half-normal prior of the sd of skills, and of their deviations in a tournament.
+        With 2, half of the prior has an sd below 1.35, where the better of two random players wins
+        78 % of the rounds in the median, and 2.5 % above 4.5, where it wins 99 %.
     effect_scale : float
-        Sd of the effect of a covariate of players: of a number per standard deviation, of each
-        level of a category.
+        Sd of the effect of a covariate: per standard deviation, or of each level of a category.
 
     Examples
     --------
@@ -425,33 +393,29 @@ class EppPriors:
     effect_scale: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check that all are positive."""
         _check_positive(self)
 
 
 @dataclass(frozen=True)
 class CrossValidationPriors:
-    r"""Priors of learners compared by cross-validation.
+    """Priors of learners compared by cross-validation.
 
-    The unit of scores is the typical standard deviation of a learner's own part of a fold score
-    (Corani et al. 2017 standardise alike), so that the same priors serve every scorer.
+    The unit of scores is the typical standard deviation of a learner's own part of a fold score, so
+    that one prior serves every scorer (as in Corani et al. 2017).
 
     Parameters
     ----------
-    learner_scale : float
-        Scale of the half-normal prior of the sd of learners over all data sets, in units.
-    interaction_scale : float
-        The same for what a data set adds to a learner.
+    learner_scale, interaction_scale : float
+        Scale of the half-normal prior of the sd of learners over data sets, and of what a data set
+        adds to a learner.
     interaction_tails : float
         Degrees of freedom of the Student law of what a data set adds.
-    learner_spread : float
-        Sd of the logarithm of the standard deviations of the learners on a data set.
-    task_spread : float
-        Sd of the logarithm of the standard deviations over data sets.
+    learner_spread, task_spread : float
+        Sd of the log standard deviations of the learners on a data set, and over data sets.
     partition_ratio : (float, float)
-        Median, and sd of the logarithm, of the ratio of the sd of an iteration's mean to what it
-        were if folds were independent. The folds of one partition test all items once, which makes
-        it smaller than 1; unstable learners make it larger.
+        Median, and sd of the logarithm, of the sd of an iteration's mean relative to independent
+        folds: smaller than 1 as folds of one partition test all items once, larger for unstable
+        learners.
     overlap : float
         Odds of rho, the correlation of two fold scores, as a multiple of n_test / n_train: 1 is
         Nadeau & Bengio's. Scores do not identify it.
@@ -471,23 +435,19 @@ class CrossValidationPriors:
     overlap: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check that widths are positive."""
         _check_positive(self, overlap=NOT_NEGATIVE)
 
 
 @dataclass(frozen=True)
 class Priors:
-    """Priors for any kind of data.
-
-    What is left out has the default of ``MaximumPriors``, ``BoardPriors``, ...
+    """Priors for any kind of data; None is the default of ``MaximumPriors``, ``BoardPriors``, ...
 
     Parameters
     ----------
     skill : SkillPrior, optional
-        P(theta). A whole board, which averages over shapes, takes the ranges of
-        ``LogitNormalSkill``.
+        P(theta). A whole board averages over shapes and takes the ranges of ``LogitNormalSkill``.
     correlation : CorrelationPrior, optional
-        Correlation of a classifier with the reference.
+        rho, the correlation of a classifier with the reference.
     families : tuple of str, optional
         Shapes of P(theta) of a whole board (``bayes_sota.leaderboard.shapes``).
     submission_luck : CorrelationPrior, optional
@@ -500,7 +460,6 @@ class Priors:
     submission_luck: CorrelationPrior | None = None
 
     def __post_init__(self) -> None:
-        """Check kinds."""
         wanted = "a prior of skills is LogitNormalSkill((0.3, 0.9), (0.1, 0.8)) or the like"
         _require(isinstance(self.skill, SkillPrior | None), f"{wanted}, got {self.skill!r}")
         for given in (self.correlation, self.submission_luck):
@@ -511,7 +470,7 @@ class Priors:
 
 
 def own_priors[T](kind: type[T], priors: "Priors | T | None") -> T:
-    """Priors of a kind: the given ones, or the defaults updated by a ``Priors``."""
+    """Priors of a kind: as given, or its defaults updated by a ``Priors``."""
     if isinstance(priors, kind):
         return priors
     wanted = f"priors must be Priors or {kind.__name__}, got {type(priors).__name__}"
@@ -535,15 +494,7 @@ board_priors = partial(own_priors, BoardPriors)
 
 
 class Builder(NamedTuple):
-    """A builder of models, as specifications name it.
-
-    Attributes
-    ----------
-    default : str
-        Name of the specification with its default priors and sampler.
-    priors : type
-        Its priors.
-    """
+    """A builder of models: its default specification, and the class of its priors."""
 
     default: str
     priors: type[Any]

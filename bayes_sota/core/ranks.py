@@ -5,17 +5,15 @@ d of all ranks :math:`r_{dj}` has the depth
 
 .. math:: \delta_d = \min_j \min\{F_j(r_{dj}),\; 1 - F_j(r_{dj} - 1)\}
 
-and the set of an entry reaches from its least to its largest rank among the draws that are at least
-as deep as the 1 - p quantile of depths: all ranks at once lie in their sets with probability p.
+and a set spans the ranks of an entry in draws at least as deep as the 1 - p quantile of depths, so
+that all ranks lie in their sets with probability p.
 
-``confidence_rank_sets`` are confidence sets (Mogstad, Romano, Shaikh & Wilhelm 2024, doi
-10.1093/restud/rdad006, in one step): two entries are distinguished where the difference of their
-scores, in standard errors, exceeds the p quantile of the largest simulated difference among all
-pairs. The best rank that an entry may have counts the entries that are surely better, the worst one
-those that are surely worse. They hold with probability p also where entries are exactly equal; on
-real boards further steps, with the pairs that are left, make them at most 4 % narrower.
-``tests/core/test_ranks.py`` compares both with enumeration; docs/measured/ranks.md has their
-coverage on boards of real classifiers.
+``confidence_rank_sets`` are of Mogstad, Romano, Shaikh & Wilhelm 2024 (doi 10.1093/restud/rdad006)
+in one step: two entries are distinguished if their difference, in standard errors, exceeds the p
+quantile of the largest simulated one of all pairs. Ends of a set count the entries that are surely
+better, or worse. They have probability p even where entries are equal; further steps narrow them by
+at most 4 % on real boards. ``tests/core/test_ranks.py`` compares both with enumeration;
+docs/measured/ranks.md has their coverage.
 """
 
 from collections.abc import Sequence
@@ -33,17 +31,9 @@ def joint_rank_sets(
 ) -> IntArray:
     """Smallest and largest rank of each entry, (m, 2), simultaneous in a posterior.
 
-    Parameters
-    ----------
-    rank : ndarray of int, shape (D, m)
-        Rank of each entry in each draw, 1 is best.
-    prob : float
-        Posterior probability that all ranks lie in their sets, at least.
-    alike : sequence of ndarray
-        Groups of entries with the same posterior, whose draws are pooled; default none.
+    ``rank`` (D, m) is 1 for the best entry of a draw; ``prob`` the least probability that all ranks
+    lie in their sets. Draws of entries ``alike``, which have the same posterior, are pooled.
 
-    Examples
-    --------
     >>> rank = np.array([[1, 2, 3]] * 90 + [[2, 1, 3]] * 9 + [[3, 2, 1]])
     >>> joint_rank_sets(rank, 0.95).tolist()
     [[1, 2], [1, 2], [3, 3]]
@@ -68,18 +58,9 @@ def confidence_rank_sets(
 ) -> IntArray:
     """Simultaneous confidence sets of ranks: smallest and largest of each entry, (m, 2).
 
-    Parameters
-    ----------
-    scores : ndarray, shape (m,)
-        Larger is better.
-    errors : ndarray, shape (m, m)
-        Standard error of each difference of two scores; a pair with 0 is never distinguished.
-    deviations : ndarray, shape (B, m)
-        Simulated errors of all scores, with their dependence.
-    prob : float
+    ``scores`` (m,) are better if larger. ``errors`` (m, m) are standard errors of differences, 0
+    for pairs that are never distinguished; ``deviations`` (B, m) simulated errors of all scores.
 
-    Examples
-    --------
     >>> scores, noise = np.array([3.0, 0.1, 0.0]), np.random.default_rng(0).normal(size=(999, 3))
     >>> confidence_rank_sets(scores, np.full((3, 3), 2**0.5) - 2**0.5 * np.eye(3), 0.7 * noise, 0.9)
     array([[1, 1],
@@ -101,22 +82,7 @@ def confidence_rank_sets(
 def confidence_rank_sets_of_equal_errors(
     scores: FloatArray, deviations: FloatArray, prob: float
 ) -> IntArray:
-    """``confidence_rank_sets`` of independent errors of one size, in O(m) a draw.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (m,)
-        Larger is better.
-    deviations : ndarray, shape (B, m)
-        Simulated errors of all scores.
-    prob : float
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(size=(999, 3))
-    >>> confidence_rank_sets_of_equal_errors(np.array([9.0, 0.1, 0.0]), noise, 0.9).tolist()
-    [[1, 1], [2, 3], [2, 3]]
-    """
+    """``confidence_rank_sets`` of independent errors of one size, in O(m) per draw."""
     reach, ordered = np.quantile(np.ptp(deviations, axis=1), prob), np.sort(scores)
     better = scores.size - np.searchsorted(ordered, scores + reach, side="right")
     worse = np.searchsorted(ordered, scores - reach, side="left")
@@ -126,11 +92,8 @@ def confidence_rank_sets_of_equal_errors(
 def tiers(sets: IntArray) -> IntArray:
     """Tier of each entry, (m,), from sets of ranks (m, 2); 1 is best.
 
-    The first tier are the entries that may be best; each further one those that may have the best
-    rank that the tiers above leave.
+    The first tier may be best; each further one may have the best rank that is left.
 
-    Examples
-    --------
     >>> tiers(np.array([[1, 2], [1, 3], [2, 3], [4, 4]])).tolist()
     [1, 1, 2, 3]
     """
@@ -145,11 +108,5 @@ def tiers(sets: IntArray) -> IntArray:
 
 
 def separated_neighbours(sets: IntArray) -> int:
-    """Number of neighbours whose sets of ranks, (m, 2) in their order, have no rank in common.
-
-    Examples
-    --------
-    >>> separated_neighbours(np.array([[1, 2], [1, 3], [2, 3], [4, 4]]))
-    1
-    """
+    """Number of neighbours whose sets of ranks, (m, 2) in order, have no rank in common."""
     return int(np.count_nonzero(sets[:-1, 1] < sets[1:, 0]))

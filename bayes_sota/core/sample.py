@@ -1,4 +1,4 @@
-"""Results: where they come from (seed, versions, hashes), how draws are laid out, netCDF files."""
+"""Results: provenance, layout of draws, netCDF files."""
 
 import io
 import os
@@ -32,7 +32,7 @@ _DRAWN = ("chain", "draw")
 
 
 def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
-    """Write a result to netCDF; the file appears whole or not at all.
+    """Write a result to netCDF, whole or not at all.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
     Raises
     ------
     InputError
-        A file that is none, is damaged, or is of another version.
+        No such file, a damaged one, or one of another schema version.
     """
     import xarray as xr
 
@@ -73,13 +73,7 @@ def read_result(path: str | os.PathLike[str]) -> "xr.DataTree":
 
 
 def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
-    """Generator and its description; without a seed, one is drawn so that it can be reported.
-
-    Examples
-    --------
-    >>> resolve_seed(3)[1]
-    '3'
-    """
+    """Generator and the text of its seed; without a seed one is drawn, to be reported."""
     if isinstance(random_seed, np.random.Generator | np.random.SeedSequence):
         return generator_of(random_seed), "generator"
     if random_seed is None:
@@ -88,23 +82,17 @@ def resolve_seed(random_seed: Seed) -> tuple[np.random.Generator, str]:
 
 
 def seed_number(seed: str) -> int | str:
-    """The text of a seed as JSON has it: a number, unless it was drawn from a generator.
-
-    Examples
-    --------
-    >>> seed_number("7"), seed_number("generator")
-    (7, 'generator')
-    """
+    """Seed as JSON has it: a number, or "generator"."""
     return int(seed) if seed.isdigit() else seed
 
 
 def describe_provenance(
     data: Sequence[Observed] | str, priors: object, *, method: str, seed: str, **model: str | None
 ) -> dict[str, str]:
-    """Attributes of a result, all of them strings that netCDF can hold.
+    """Attributes of a result, as strings that netCDF can store.
 
-    ``data`` are what was observed, or its digest; ``priors`` a dataclass, or text in its place;
-    ``model`` is ``model_name`` and ``model_hash``, as far as they are known.
+    ``data`` may be their digest, ``priors`` a dataclass or text, ``model`` are ``model_name`` and
+    ``model_hash``.
     """
     text = str(priors)
     return {
@@ -132,14 +120,7 @@ def lay_out(
 ) -> "xr.Dataset":
     """Draws (D, ...), chain after chain, as variables of chains and draws.
 
-    Parameters
-    ----------
-    values : mapping of str to ndarray, shape (D, ...)
-    chains : int
-    dims : mapping of str to tuple of str
-        Further dimensions of a variable, where it has any.
-    coords : mapping of str to sequence
-        Labels of dimensions, those that no variable has among them; chains and draws are numbered.
+    ``dims`` names further dimensions of variables; ``coords`` labels dimensions, used or not.
     """
     import xarray as xr
 
@@ -155,7 +136,7 @@ def lay_out(
 
 
 def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any]) -> "xr.DataTree":
-    """Result of groups that are not empty; its attributes stand on the tree and its posterior."""
+    """Result of the groups that are not empty, with attributes on it and on its posterior."""
     import xarray as xr
 
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})
@@ -163,14 +144,14 @@ def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any
 
 
 def with_attributes(tree: "xr.DataTree", attributes: Mapping[str, Any]) -> "xr.DataTree":
-    """The same tree; the attributes stand on it and on its posterior."""
+    """The same tree, with attributes on it and on its posterior."""
     for place in (tree, tree["posterior"]):
         place.attrs.update(attributes)
     return tree
 
 
 def share_of_draws(holds: "xr.DataArray", name: str) -> "xr.Dataset":
-    """Share of the draws in which something holds, with its Monte Carlo error ``NAME_mcse``."""
+    """Share of draws in which something holds, and its Monte Carlo error ``NAME_mcse``."""
     import arviz as az
     import xarray as xr
 

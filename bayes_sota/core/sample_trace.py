@@ -26,7 +26,7 @@ _PRIOR_DRAWS = 1000
 
 
 def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
-    """Diagnostics of NUTS as attributes; draws of another sampler have no divergences."""
+    """Diagnostics of NUTS as attributes; other samplers have no divergences."""
     divergences = int(dataset_of(trace, "sample_stats").get("diverging", np.zeros(0)).sum())
     return {
         "divergences": divergences,
@@ -38,7 +38,7 @@ def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
 def describe_completed(
     trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, Any]:
-    """Attributes of a completed trace: its model, data and sampler, with diagnostics."""
+    """Attributes of a completed trace: model, data, sampler and diagnostics."""
     import pytensor
 
     data = digest_of(*(groups[name].to_dict() for name in ("observed_data", "constant_data")))
@@ -60,7 +60,7 @@ def run_nuts(
     progressbar: bool | None = None,
     **settings: Any,
 ) -> "xr.DataTree":
-    """Draws of a model by nutpie; ``settings`` as in ``pm.sample``. Diagnostics come later."""
+    """Draw from a model by nutpie; ``settings`` as in ``pm.sample``."""
     import pymc as pm
 
     is_shown = is_watched() if progressbar is None else progressbar
@@ -82,9 +82,9 @@ def sample_completed(
     sampler: SamplerSettings,
     **settings: Any,
 ) -> "xr.DataTree":
-    """Result that ``complete`` makes of the draws of a model; it states the seed of both.
+    """Result that ``complete`` makes of the draws of a model, with the seed of both.
 
-    ``settings`` are those of ``run_nuts``; those that are None or missing come from ``sampler``.
+    ``settings`` are those of ``run_nuts``; missing ones come from ``sampler``.
     """
     arguments = asdict(sampler) | {key: v for key, v in settings.items() if v is not None}
     if arguments["draws"] < 10 or arguments["chains"] < 2:
@@ -97,16 +97,10 @@ def sample_completed(
 def model_of(
     trace: "xr.DataTree", model: "pm.Model | None", build: "Callable[[], pm.Model]", *data: Observed
 ) -> "pm.Model":
-    """The model that a trace is of: the given one, that of the ``with`` block, or a built one.
+    """Model of a trace: the given one, that of the ``with`` block, or a built one.
 
-    ``data`` are those that the result is about. Trace and model must be of the same data, as far as
-    they record it.
-
-    Raises
-    ------
-    InputError
-        The trace is of other data or priors, lacks variables of the model, or has more of
-        them than a built model, which only the extended model can explain.
+    ``InputError`` if trace or model record other ``data`` or priors, or if the trace lacks
+    variables of the model or has more than a built one.
     """
     import pymc as pm
 
@@ -137,7 +131,7 @@ def model_of(
 
 
 def check_trace(trace: "xr.DataTree") -> None:
-    """Refuse anything but a trace with complete chains."""
+    """Raise ``InputError`` unless this is a trace with complete chains."""
     if not dataset_of(trace, "posterior"):
         raise InputError("a trace has draws in its group 'posterior', as pm.sample returns it")
     if "schema_version" in trace.attrs:
@@ -151,7 +145,7 @@ def check_trace(trace: "xr.DataTree") -> None:
 
 
 def sampler_stats(trace: "xr.DataTree") -> "xr.Dataset":
-    """Statistics of the sampler without texts, of which NUTS writes one per divergence."""
+    """Statistics of the sampler without texts: NUTS writes one per divergence."""
     stats = dataset_of(trace, "sample_stats").drop_attrs()
     return stats.drop_vars([name for name, v in stats.data_vars.items() if v.dtype.kind == "O"])
 
@@ -161,22 +155,9 @@ def completed_groups(
 ) -> "dict[str, xr.Dataset]":
     """Groups that a trace recorded, and those that its model adds.
 
-    Parameters
-    ----------
-    trace : DataTree
-        With the variables of the model.
-    model : pm.Model
-    rng : Generator
-
-    Returns
-    -------
-    dict of str to Dataset
-        ``posterior``, ``observed_data``, ``constant_data`` and ``sample_stats`` as recorded,
-        ``prior`` of the variables of the posterior, ``prior_predictive`` (of at most 1,000 draws)
-        and ``posterior_predictive`` of the observed ones (every k-th draw where all would pass
-        ``LARGEST_GROUP``), ``log_likelihood`` (left out of a variable where it would pass
-        ``LARGEST_GROUP``), ``log_prior``. Potentials act on the draws of the trace only, not on
-        those of the prior.
+    ``prior_predictive`` has at most 1,000 draws. Beyond ``LARGEST_GROUP``, ``posterior_predictive``
+    has every k-th draw, and ``log_likelihood`` lacks the variable. Potentials do not act on the
+    prior.
     """
     import pymc as pm
     from pymc.stats.log_density import compute_log_density
@@ -223,7 +204,7 @@ def completed_groups(
 
 @contextmanager
 def _without_starts(model: "pm.Model") -> Iterator[None]:
-    """Without initial values, with which PyMC refuses to copy a model."""
+    """Hide initial values, with which PyMC refuses to copy a model."""
     starts = dict(model.rvs_to_initial_values)
     model.rvs_to_initial_values.update(dict.fromkeys(starts))
     try:

@@ -1,7 +1,7 @@
 """Names of groups, dimensions and variables in every result: public API.
 
-Each result is an ``xarray.DataTree`` that ArviZ reads. ``schema.toml`` has the names and what each
-variable means; ``tests/core/test_stored_result.py`` locks the list.
+Each result is an ``xarray.DataTree`` that ArviZ reads. ``schema.toml`` explains the names;
+``tests/core/test_stored_result.py`` locks the list.
 """
 
 import tomllib
@@ -26,12 +26,12 @@ ESTIMANDS: Final[tuple[str, ...]] = tuple(_NAMES["estimands"])
 
 
 def dataset_of(tree: "xr.DataTree", name: str) -> "xr.Dataset":
-    """A group of a result; an empty one where the result has none of this name.
+    """A group of a result, empty if the result has none of this name.
 
     Raises
     ------
     InputError
-        Something without groups, such as one group of a result.
+        Not a tree with groups, such as one group of a result.
     """
     import xarray as xr
 

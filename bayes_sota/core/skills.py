@@ -1,9 +1,8 @@
-r"""Distributions of skill over a field of classifiers, P(theta), vectorised over their parameters.
+"""Distributions of skill over a field of classifiers, P(theta), vectorised over their parameters.
 
-Three families share two parameters on the log-odds scale, a ``location`` (the median skill is
-``expit(location)``, for Beta and uniform the mean up to second order) and a ``spread`` (the
-standard deviation of the log odds, to first order). ``tests/core/test_skills.py``
-holds each method against numerical integration.
+On the log-odds scale each family has a ``location`` (the median skill is ``expit(location)``; for
+Beta and uniform the mean, to second order) and a ``spread`` (the standard deviation, to first
+order). ``tests/core/test_skills.py`` compares all with numerical integration.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +20,7 @@ Parameter = Any
 
 
 def expit(x: ArrayLike) -> FloatArray:
-    """Logistic function, without overflow."""
+    """Logistic function, without overflow and without SciPy."""
     return 0.5 * (1 + np.tanh(0.5 * np.asarray(x, dtype=np.float64)))
 
 
@@ -35,12 +34,10 @@ def logit(p: ArrayLike) -> FloatArray:
 class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
-    A family works in its own ``coordinate``: the log odds, or theta itself. ``sf``, ``isf`` and
-    ``tail`` take and return values in that coordinate.
+    ``sf``, ``isf`` and ``tail`` use the family's ``coordinate``: the log odds, or theta itself.
     """
 
     def __post_init__(self) -> None:
-        """Parameters as arrays."""
         for name, value in vars(self).items():
             object.__setattr__(self, name, np.asarray(value, np.float64))
 
@@ -74,8 +71,7 @@ class SkillDistribution(ABC):
 
         .. math:: E \max_j \Theta_j = \int_0^1 \theta\big(F^{-1}(v^{1/m})\big)\, dv
 
-        by a trapezoidal rule in the log odds of v. The error is below 1e-9 for spreads of up to 2,
-        from one classifier on.
+        by a trapezoidal rule in the log odds of v; the error is below 1e-9 for spreads of up to 2.
         """
         # All is analytic in a strip of half-width pi around the real axis, up to the log odds of
         # skill itself, so that the error falls like exp(-2 pi^2 / step); mass 1e-10 lies beyond.
@@ -88,32 +84,20 @@ class SkillDistribution(ABC):
         return np.asarray(skills @ (w / w.sum()))
 
     def expanded(self) -> Self:
-        """The same distributions with a trailing axis of length one in every parameter."""
+        """The same, with a trailing axis of length one in every parameter."""
         return type(self)(*(value[..., None] for value in vars(self).values()))
 
     def take(self, index: ArrayLike) -> Self:
-        """The distributions at ``index`` of the (one-dimensional) parameters."""
+        """The distributions at ``index`` of one-dimensional parameters."""
         return type(self)(*(value[np.asarray(index)] for value in vars(self).values()))
 
 
 def hat_weights(excess: FloatArray, nodes: FloatArray) -> FloatArray:
-    r"""Expectations of the piecewise linear hat functions on ``nodes``.
+    r"""Expectations of the piecewise linear hat functions on ``nodes`` (N,), shape (..., N).
 
-    For a function f that is linear between the nodes and constant outside,
-    :math:`E f(C) = \sum_i w_i f(c_i)` exactly, however narrow the distribution is. The weights are
-    second divided differences of the expected excess.
-
-    Parameters
-    ----------
-    excess : ndarray, shape (..., N)
-        Expected excess over each node, as in ``SkillDistribution.tail``.
-    nodes : ndarray, shape (N,)
-        Increasing coordinates.
-
-    Returns
-    -------
-    ndarray, shape (..., N)
-        Nonnegative, summing to one over the last axis.
+    For f linear between the nodes and constant outside, :math:`E f(C) = \sum_i w_i f(c_i)` exactly,
+    however narrow the distribution. The weights are second divided differences of the ``excess``
+    over each node, (..., N), of ``SkillDistribution.tail``.
     """
     weights = np.empty_like(excess)
     slopes = (excess[..., :-1] - excess[..., 1:]) / np.diff(nodes)
@@ -131,15 +115,12 @@ class LogitNormal(SkillDistribution):
     spread: Parameter
 
     def skill(self, coordinate: ArrayLike) -> FloatArray:
-        """Skill theta at a log odds."""
         return expit(coordinate)
 
     def from_skill(self, skill: ArrayLike) -> FloatArray:
-        """Log odds of a skill."""
         return logit(skill)
 
     def isf(self, q: ArrayLike) -> FloatArray:
-        """Log odds that are exceeded with probability ``q``."""
         from scipy.special import ndtri
 
         return self.location - self.spread * ndtri(q)
@@ -162,7 +143,6 @@ class Uniform(SkillDistribution):
     high: Parameter
 
     def __post_init__(self) -> None:
-        """Check 0 <= low < high <= 1."""
         super().__post_init__()
         if not np.all((self.low >= 0) & (self.low < self.high) & (self.high <= 1)):
             ends = f"{self.low} and {self.high}"
@@ -175,7 +155,6 @@ class Uniform(SkillDistribution):
         return cls(expit(location - reach), expit(location + reach))
 
     def isf(self, q: ArrayLike) -> FloatArray:
-        """``high - q * (high - low)``."""
         return self.high - q * (self.high - self.low)
 
     def tail(self, c: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -199,7 +178,6 @@ class Beta(SkillDistribution):
         return cls(1 / ((1 - mean) * variance), 1 / (mean * variance))
 
     def isf(self, q: ArrayLike) -> FloatArray:
-        """Inverse of the upper tail."""
         from scipy.special import betainccinv
 
         return betainccinv(self.a, self.b, q)

@@ -1,8 +1,7 @@
 """Named models: one TOML file each, of priors and settings of a builder.
 
-A prior of a family is a table of its own; the other tables hold numbers and names of the builder's
-priors. Models of kinds of fields, which differ in their prior of rho alone, share ``fields.toml``.
-``tests/test_specifications.py`` builds every model of ``models/``.
+A prior with a family is a table of its own. Models of kinds of fields, which differ in their prior
+of rho alone, share ``fields.toml`` (``tests/test_specifications.py``).
 """
 
 import tomllib
@@ -15,7 +14,6 @@ from bayes_sota.core.arguments import DRAWS, check_choice
 from bayes_sota.core.priors import (
     BUILDERS,
     BetaCorrelation,
-    Builder,
     FixedCorrelation,
     LogitNormalSkill,
     own_priors,
@@ -28,17 +26,7 @@ _FACTS = {"name", "builder", "description", "meaning", "citation", "sampler"}  #
 
 @dataclass(frozen=True)
 class SamplerSettings:
-    """How to draw from the posterior.
-
-    Attributes
-    ----------
-    draws, chains : int
-        Posterior draws per chain, and chains.
-    tune : int
-        Tuning steps per chain; NUTS only.
-    target_accept : float
-        Target acceptance rate in (0, 1); NUTS only.
-    """
+    """Draws per chain and chains; tuning steps and target acceptance rate of NUTS."""
 
     draws: int = 1000
     chains: int = 4
@@ -53,14 +41,13 @@ class ModelSpecification:
     Attributes
     ----------
     name : str
-        Lower-case words joined by hyphens; a named model is the file ``models/NAME.toml``,
-        or a table of ``models/fields.toml``.
+        The file ``models/NAME.toml``, or a table of ``models/fields.toml``.
     builder : str
-        What builds it, a key of ``bayes_sota.core.priors.BUILDERS``.
+        A key of ``bayes_sota.core.priors.BUILDERS``.
     priors : dataclass, optional
-        Priors of the builder, or what it makes its priors of. Default: those of the builder.
+        Priors of the builder, or ``Priors``.
     sampler : SamplerSettings, optional
-        How to draw from the posterior. Default: that of the builder's default model.
+        Default: that of the builder's default model.
     """
 
     name: str
@@ -69,20 +56,14 @@ class ModelSpecification:
     sampler: Any = None
 
     def __post_init__(self) -> None:
-        """Check the builder and whose priors they are; the parts have checked themselves."""
         check_choice("builder", self.builder, BUILDERS)
-        object.__setattr__(self, "priors", own_priors(self.kind.priors, self.priors))
+        object.__setattr__(self, "priors", own_priors(BUILDERS[self.builder].priors, self.priors))
         if self.sampler is None:
-            object.__setattr__(self, "sampler", load_model(self.kind.default).sampler)
-
-    @property
-    def kind(self) -> Builder:
-        """The builder."""
-        return BUILDERS[self.builder]
+            object.__setattr__(self, "sampler", load_model(BUILDERS[self.builder].default).sampler)
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Name, and digest of everything that can change a number, as results state them."""
+        """Name, and digest of everything that can change a number, as attributes."""
         digest = digest_of(self.name, self.builder, self.priors, self.sampler)
         return {"model_name": self.name, "model_hash": digest}
 
@@ -95,12 +76,7 @@ class ModelSpecification:
 
 
 def load_model(name: str) -> ModelSpecification:
-    """Read a named model.
-
-    Parameters
-    ----------
-    name : str
-        One of ``bayes_sota.leaderboard.model_names()``.
+    """Read a named model, one of ``bayes_sota.leaderboard.model_names()``.
 
     Raises
     ------
@@ -137,7 +113,7 @@ def model_names() -> list[str]:
 
 @cache
 def _named_models() -> dict[str, dict[str, Any]]:
-    """Content of the files of models, by name: of the installed package, else of the checkout."""
+    """Content of the files of models, by name; installed, or of the checkout."""
     package = Path(__file__).parents[1]
     installed, checkout = package / "_models", package.parent / "models"
     files = (installed if installed.is_dir() else checkout).glob("*.toml")

@@ -1,9 +1,8 @@
 """Summaries of results: tables of estimands, probabilities, diagnostics, small reports.
 
-Intervals are equal-tailed. ``mcse`` is the Monte Carlo standard error of the mean: for independent
-draws ``sd / sqrt(number of draws)``, for draws from weighted points their effective number is
-counted as well, else ArviZ's. ``tests/core/test_summary.py`` compares with NumPy,
-``tests/test_arviz.py`` has a table of every kind of tree.
+Intervals are equal-tailed. ``mcse``, the Monte Carlo standard error of the mean, is
+``sd / sqrt(number of draws)`` for independent draws, ``cluster_mcse`` for weighted points, else
+ArviZ's (``tests/core/test_summary.py``, ``tests/test_arviz.py``).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,24 +43,12 @@ type ErrorOfMean = Callable[[FloatArray], float]
 def estimand_summary(
     tree: "xr.DataTree", name: str, ci_prob: float = 0.95, board: int = 0
 ) -> dict[str, Any]:
-    """Mean, median, sd, interval and mcse of one quantity.
-
-    Parameters
-    ----------
-    tree : DataTree
-        A result.
-    name : str
-        Variable of ``posterior`` or ``predictions``.
-    ci_prob : float
-        Probability of the equal-tailed interval.
-    board : int
-        Which board, where there are several.
-    """
+    """``summarize_draws`` of a variable of a result, of one of several boards."""
     return summarize_draws(draws_of(tree, name, board), ci_prob, mcse_of(tree))
 
 
 def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
-    """How the Monte Carlo standard error of a mean is computed from the draws of a result."""
+    """Function for the Monte Carlo standard error of a mean of draws of a result."""
     if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
@@ -73,7 +60,7 @@ def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
 
 
 def error_of_mean(values: FloatArray, points: Points | None = None) -> float:
-    """Error of the mean of draws that are independent, or of which several share a point."""
+    """Error of the mean of draws that are independent, or several of which share a point."""
     if values.size < 2:
         return float("nan")
     if points is None:
@@ -98,13 +85,7 @@ def summarize_draws(
 
 
 def summarize_difference(draws: FloatArray, ci_prob: float = 0.95) -> dict[str, Any]:
-    """Mean, sd and interval of how much better the first of two is, and ``p_better``.
-
-    Examples
-    --------
-    >>> summarize_difference(np.array([-0.01, 0.01, 0.02, 0.04]))["p_better"]
-    0.75
-    """
+    """Mean, sd and interval of a difference, and ``p_better``, the share of positive draws."""
     found = summarize_draws(draws, ci_prob)
     kept = {key: found[key] for key in ("mean", "sd", "interval")}
     return kept | {"p_better": float(np.mean(draws > 0))}
@@ -122,14 +103,19 @@ def summarize(
     ci_prob : float
         Probability of the equal-tailed interval.
     var_names : list of str, optional
-        Default: the estimands of ``bayes_sota.core.schema.ESTIMANDS`` that the result holds, and
-        its probabilities: ``CHANCES``, and ``p_best`` of the players of a tournament.
+        Default: ``ESTIMANDS`` and ``CHANCES`` of ``bayes_sota.core.schema`` that the result has,
+        and ``p_best`` of players.
 
     Returns
     -------
     pandas.DataFrame
-        Columns mean, median, sd, lower, upper, mcse. A probability has its value as the mean, and
-        an mcse of 0 where it is computed without draws; the other columns are NaN.
+        Columns mean, median, sd, lower, upper, mcse. A probability has only a mean, its value, and
+        an mcse, 0 if it is computed without draws.
+
+    Raises
+    ------
+    InputError
+        No draws, or no such variable.
 
     Examples
     --------
@@ -163,7 +149,7 @@ def summarize(
 
 
 def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.DataArray"]]:
-    """Probabilities of a result with their Monte Carlo errors; those of closed forms have none."""
+    """Probabilities of a result, with their Monte Carlo errors, 0 for closed forms."""
     stated, drawn = dataset_of(tree, "point_estimate"), dataset_of(tree, "posterior")
     size = drawn.sizes["chain"] * drawn.sizes["draw"]
     for name in (name for name in CHANCES if name in stated):
@@ -176,7 +162,7 @@ def _chances(tree: "xr.DataTree") -> Iterator[tuple[str, "xr.DataArray", "xr.Dat
 
 
 def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
-    """Values of a variable by position, with its name and position; a single board has none."""
+    """Yield name with position, and values, of each element; a single board has no position."""
     from arviz_base import xarray_var_iter
     from arviz_base.labels import BaseLabeller
 
@@ -187,15 +173,7 @@ def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
-    """Method, number of draws and seed of a result, for a paper.
-
-    Examples
-    --------
-    >>> import bayes_sota as bs
-    >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> how_drawn(bs.estimate_sota(board, random_seed=0))
-    '4,000 independent draws of the exact posterior, seed 0'
-    """
+    """Method, number of draws and seed of a result, for a paper."""
     sizes, method = tree["posterior"].sizes, str(tree.attrs.get("method", "exact"))
     chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
     draws = f"{sizes['chain'] * sizes['draw']:,}"
@@ -208,7 +186,7 @@ def how_drawn(tree: "xr.DataTree") -> str:
 
 
 def seed_of(tree: "xr.DataTree") -> int | str:
-    """Seed of a result, or a description of its generator."""
+    """Seed of a result, or "generator"."""
     return seed_number(str(tree.attrs["random_seed"]))
 
 
@@ -218,9 +196,9 @@ def diagnose(tree: "xr.DataTree") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``ok``, ``reasons``, and for dependent draws the largest ``r_hat`` and the least
-        ``ess_bulk`` of theta_sota (of the difference where a result is about a claim, of the
-        skills of a tournament) and of all variables that were sampled.
+        ``ok``, ``reasons``, and for dependent draws the largest ``r_hat`` and the smallest
+        ``ess_bulk`` of theta_sota (of a claim the difference, of a tournament the skills) and of
+        all sampled variables.
     """
     drawn = dataset_of(tree, "posterior")
     reasons = [r for r in str(tree.attrs.get("diagnostics_reasons", "")).split("; ") if r]
@@ -251,28 +229,33 @@ def probability_above(tree: "xr.DataTree", threshold: float, board: int = 0) -> 
 
     .. math:: P(\theta_{sota} > t \mid data) \approx \frac1D \sum_d 1[\theta_{sota, d} > t]
 
-    Where lower scores are better it is still the probability of a larger number.
+    It is the probability of a larger number even if lower scores are better.
 
     Parameters
     ----------
     tree : DataTree
         A result with draws of theta_sota.
     threshold : float
-        The skill t, in the units of theta_sota; an accuracy or AUC is a share, not in percent.
+        The skill t, in the units of theta_sota; accuracies and AUCs are shares.
     board : int
-        Which board's theta_sota, where there are several.
+        Index of the board, if there are several.
 
     Returns
     -------
     dict
         ``threshold``, ``probability`` and its Monte Carlo standard error ``mcse``.
 
+    Raises
+    ------
+    InputError
+        A threshold or board out of range, or no theta_sota.
+
     Examples
     --------
     >>> import bayes_sota as bs
     >>> board = bs.BestScore("0.98", n_test=200, n_classifiers=50)
-    >>> chance = probability_above(bs.estimate_sota(board, random_seed=0), 0.95)
-    >>> 0.8 < chance["probability"] < 1
+    >>> tree = bs.estimate_sota(board, random_seed=0)
+    >>> 0.8 < probability_above(tree, 0.95)["probability"] < 1
     True
     """
     shares = tree.attrs.get("metric") in ("accuracy", "auc")
@@ -290,24 +273,11 @@ def weighted_chance(
     .. math:: \hat p = \sum_d w_d p_d, \quad
               \mathrm{mcse}^2 = \sum_d w_d^2 (p_d - \hat p)^2, \quad \sum_d w_d = 1
 
-    More, by the ratio of their mcse, where the draws depend on each other or come from weighted
-    points. The largest variance of a probability with this mean counts as one more draw, as a few
-    draws that agree are not certain. Where all say 0, or all say 1, it is that of a share
-    (``share_mcse``).
-
-    Parameters
-    ----------
-    chances : ndarray, shape (chain, draw)
-        The probability given each draw.
-    error : callable
-        As in ``mcse_of``: it knows whether draws are independent or share points.
-    log_weights : ndarray, shape (chain, draw), optional
-        Log likelihood of what was learnt after the draws were made; default equal.
-
-    Returns
-    -------
-    dict
-        ``probability``, ``mcse`` and with weights ``effective_draws``, :math:`1 / \sum_d w_d^2`.
+    The mcse is scaled by the ratio of ``error`` (see ``mcse_of``) to that of independent draws. The
+    largest variance with this mean counts as one more draw, as a few draws that agree are not
+    certain; if all are 0, or all 1, it is ``share_mcse``. ``chances`` and ``log_weights``, log
+    likelihoods of later data, have shape (chain, draw). With weights, ``effective_draws`` is
+    :math:`1 / \sum_d w_d^2`.
     """
     weights = np.ones(chances.shape)
     if log_weights is not None:
@@ -326,16 +296,13 @@ def weighted_chance(
 
 
 def draws_of(tree: "xr.DataTree", name: str, board: int = 0) -> FloatArray:
-    """Draws of a variable, shape (chain, draw); of several boards those of one."""
+    """Draws of a variable, of one of several boards, shape (chain, draw)."""
     values = np.atleast_3d(np.asarray(group_of(tree, name)[name].values, dtype=np.float64))
     return values[..., Range(0, values.shape[2] - 1, whole=True).check(board, "board")]
 
 
 def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
-    """Best observed score, by board where there are several.
-
-    It is an observation where it alone is known, else a constant computed from the scores.
-    """
+    """Best observed score, by board if there are several."""
     seen = dataset_of(tree, "observed_data")
     known = seen if "observed_maximum" in seen else dataset_of(tree, "constant_data")
     observed = known["observed_maximum"]
@@ -343,7 +310,7 @@ def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
 
 
 def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
-    """The group that holds a variable."""
+    """The group that contains a variable."""
     for group in _DRAWN:
         if name in dataset_of(tree, group):
             return tree.children[group]
@@ -351,7 +318,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
-    """Report of a few numbers: their names, values and texts; ``described`` as in ``Report``."""
+    """Report of a few numbers: names, values and texts; ``described`` as in ``Report``."""
     cells = [{"quantity": name, "value": value} for name, value, _ in rows]
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
     paragraph = [*described["sentences"], *as_sentences(described["content"]["notes"])]
@@ -362,18 +329,9 @@ def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Re
 def list_report(
     kind: str, records: Sequence[Mapping[str, Any]], columns: Mapping[str, str], **described: Any
 ) -> Report:
-    """Report of a list.
+    """Report of a list: ``kind`` is its key in ``--json``, beside ``content``.
 
-    Parameters
-    ----------
-    kind : str
-        Key of the list in ``--json``.
-    records : sequence of mapping
-        One for each thing, as plain Python objects; the rows of a CSV file.
-    columns : mapping of str to str
-        Columns of the printed table: headings, and the keys of the records below them.
-    **described
-        As in ``Report``; ``content`` is added to the list in ``--json``.
+    ``records`` are the rows of a CSV file; ``columns`` maps headings of the printed table to keys.
     """
     content = {kind: list(records)} | described.pop("content", {})
     return Report(
@@ -387,11 +345,8 @@ def list_report(
 def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
     """Data frame with a row per record; whole numbers stay exact where other records lack them.
 
-    Floats cannot represent a whole number above 2**53, such as a seed; only a column that has
-    other floats becomes one of floats.
+    Floats cannot represent a whole number above 2**53, such as a seed.
 
-    Examples
-    --------
     >>> frame_of([{"seed": 2**62 + 1}, {}])["seed"].tolist()
     [4611686018427387905, <NA>]
     """

@@ -1,9 +1,7 @@
 """Reports: tables of results with the words around them, and the paragraph for a paper.
 
-A table is written as CSV, Markdown, LaTeX or JSON, as the ending of a file says. Markdown and LaTeX
-are for readers: numbers are rounded to the digits that they support. CSV and JSON are for programs:
-they have all digits, and the Monte Carlo error where there is one.
-``tests/cli/test_reports.py`` writes every report in every format.
+Markdown and LaTeX have the digits that numbers support; CSV and JSON have all digits and Monte
+Carlo errors. ``tests/cli/test_reports.py`` writes every report in every format.
 """
 
 import json
@@ -33,14 +31,14 @@ SOFTWARE = f"bayes_sota {__version__}"
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text for people; names are as in the data, and escaped on output.
+    """Rows of text for people, unescaped.
 
     Attributes
     ----------
     header : sequence of str
     rows : sequence of sequence of str
     title : str
-        What the table is about.
+        Subject of the table.
     """
 
     header: Sequence[str]
@@ -49,13 +47,13 @@ class Table:
 
     @property
     def numeric(self) -> list[bool]:
-        """Whether each column holds numbers alone."""
+        """Whether each column contains only numbers."""
         columns = list(zip(*self.rows, strict=True)) or [() for _ in self.header]
         cells = [[cell.strip("<> %").replace(",", "") for cell in column] for column in columns]
         return [all(map(_NUMBER.fullmatch, column)) for column in cells]
 
     def head(self, top: int | None) -> "Table":
-        """The first rows; the title says how many more there are."""
+        """The first rows, with the number of the others in the title."""
         hidden = len(self.rows) - (len(self.rows) if top is None else top)
         if hidden <= 0:
             return self
@@ -65,34 +63,29 @@ class Table:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Report:
-    """A result in words, tables and numbers: what the shell shows, and what files and pages hold.
-
-    Every fact is worded once, by the function that makes the report.
+    """A result in words, tables and numbers, for the screen, files and pages.
 
     Attributes
     ----------
     content : dict
-        Everything as plain Python objects, with the keys that ``--json`` prints.
+        Everything as plain Python objects, with the keys of ``--json``.
     make_frame : callable
-        Makes ``frame``, all numbers as a CSV file has them, on first use.
+        Makes ``frame``, the numbers of the CSV file, on first use.
     tables : sequence of Table
-        What people read.
-    sentences : sequence of str
-        The answer in words, which comes before the tables.
-    legend : sequence of str
-        Sentences below the tables.
+    sentences, legend : sequence of str
+        The answer before the tables, and explanations below them.
     footer : sequence of str
-        What the numbers rest on.
+        Basis of the numbers.
     reasons : sequence of str
-        Why the result cannot be trusted; empty where it can.
+        Why the result cannot be trusted; empty if it can.
     paragraph : sequence of str
-        Sentences of the paragraph for a paper; default ``sentences``.
+        Sentences for a paper; default ``sentences``.
     basis : sequence of str
-        How it was computed, by which version, and after whom.
+        Method, software and sources.
     measured : str
-        What was measured of such results on real data: a key of ``page/words.toml``.
+        Key of ``page/words.toml``: accuracy of such results on real data.
     in_words : bool
-        Whether a screen shows the sentences instead of the tables, which have the same numbers.
+        Whether a screen shows the sentences instead of the tables.
     about : object
         The result itself.
     """
@@ -111,22 +104,20 @@ class Report:
     about: Any = None
 
     def __str__(self) -> str:
-        """Sentences, tables and what to know, as Markdown."""
         return self.to_markdown()
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
-        """All numbers."""
         return self.make_frame()
 
     @property
     def notes(self) -> list[str]:
-        """How the data were read, and what else a reader should know."""
+        """How the data were read, and other notes."""
         return [*self.content.get("reading", ()), *self.content.get("notes", ())]
 
     @property
     def text(self) -> str:
-        """Paragraph that a paper can use, on one line that cannot steer a terminal."""
+        """Paragraph for a paper, on one line that cannot control a terminal."""
         sentences = self.paragraph or self.sentences
         return plain_text(" ".join([*self._doubts, *sentences, f"({'; '.join(self.basis)})"]))
 
@@ -139,16 +130,13 @@ class Report:
         return self.content | {"text": self.text}
 
     def to_csv(self) -> str:
-        """Numbers as CSV.
-
-        Names that a spreadsheet would take for a formula get a leading apostrophe.
-        """
+        """Numbers as CSV; an apostrophe precedes names that a spreadsheet takes for a formula."""
         cells = self.frame.astype(object).where(self.frame.notna(), "").map(_harmless)
         names = [_harmless(str(name)) for name in cells.columns]
         return cells.to_csv(index=False, header=names, lineterminator="\n")
 
     def to_markdown(self) -> str:
-        """Tables as Markdown with their legend."""
+        """Sentences, tables and legend as Markdown."""
         below = [*self.legend, *(f"Note: {note}" for note in self.notes)]
         parts = [
             *map(markdown_text, [*self.sentences, *self._doubts]),
@@ -158,11 +146,9 @@ class Report:
         return "\n\n".join(parts) + "\n"
 
     def to_latex(self, label: str = "bayes-sota") -> str:
-        """Tables as LaTeX, to be read by ``\\input``, with captions, labels and rules of booktabs.
+        r"""Tables as LaTeX with booktabs, for ``\input``; sentences and notes are comments.
 
-        The first caption has the legend, and what cannot be trusted. Sentences and notes stand
-        above as comments, which are not set. ``label`` follows ``tab:``, with a number from the
-        second table on.
+        The first caption has the legend and doubts. Labels are ``tab:label``, ``tab:label-2``, ...
         """
         notes = [_BOOKTABS, *self.sentences, *(f"Note: {note}" for note in self.notes)]
         lines = [f"% {plain_text(line)}" for line in notes]
@@ -175,17 +161,17 @@ class Report:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        """One JSON object: ``to_dict`` with the schema version first."""
+        """One JSON object: ``to_dict`` after the schema version."""
         document = {"schema_version": SCHEMA_VERSION} | self.to_dict()
         return json.dumps(_jsonable(document), indent=2) + "\n"
 
     def save(self, path: str | Path) -> None:
-        """Write the table, as the ending of the name says: .csv, .md, .tex or .json.
+        """Write the report in the format of the suffix: .csv, .md, .tex or .json.
 
         Raises
         ------
         InputError
-            Another ending, or a place that cannot be written to.
+            Another suffix, or a path that cannot be written.
         """
         path = Path(path)
         label = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")
@@ -204,19 +190,10 @@ def table_of(
     columns: Mapping[str, str | Callable[[Any], str | None]],
     title: str = "",
 ) -> Table:
-    """Printed table of rows of numbers.
+    """Printed table of rows of numbers; columns with only None are left out.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        What JSON and CSV have of each row.
-    columns : mapping
-        Header of each column, and the key of its text or what makes its cell of a row. Columns in
-        which every cell is None are left out.
-    title : str
+    ``columns`` maps headings to keys of the rows, or to functions of a row.
 
-    Examples
-    --------
     >>> rows = [{"name": "a", "p": 0.25, "n": None}, {"name": "b", "p": 0.75, "n": None}]
     >>> table_of(rows, {"model": "name", "P": lambda row: f"{row['p']:.0%}", "n": "n"}).rows
     [['a', '25%'], ['b', '75%']]
@@ -231,17 +208,16 @@ def table_of(
 
 
 def _cell_of(value: Any) -> str:
-    """Empty for None."""
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Rows of a data frame with named columns, each by the names of the columns."""
+    """Rows of a data frame as dictionaries."""
     return cast(list[dict[str, Any]], frame.to_dict("records"))
 
 
 def _harmless(value: Any) -> Any:
-    """The same, or text that no spreadsheet takes for a formula; numbers in text stay."""
+    """The value without NaN and -0.0, or text that no spreadsheet takes for a formula."""
     if isinstance(value, float):
         return "" if math.isnan(value) else value + 0.0  # no -0.0
     if not isinstance(value, str) or _NUMBER.fullmatch(value):
@@ -250,7 +226,7 @@ def _harmless(value: Any) -> Any:
 
 
 def _jsonable(value: Any) -> Any:
-    """The same for JSON, which knows neither infinity nor NaN: they are null."""
+    """The value for JSON, with null for infinity and NaN."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
@@ -263,14 +239,12 @@ def _jsonable(value: Any) -> Any:
 
 
 def _markdown_table(table: Table) -> str:
-    """Table of texts in Markdown; columns of numbers are aligned to the right."""
     align = ["---:" if numeric else ":---" for numeric in table.numeric]
     head, *body = [[markdown_text(cell) for cell in row] for row in (table.header, *table.rows)]
     return "\n".join("| " + " | ".join(row) + " |" for row in (head, align, *body))
 
 
 def _latex_table(table: Table, caption: str, label: str) -> str:
-    """Table in LaTeX with rules of booktabs; numbers are aligned to the right."""
     import pandas as pd
 
     head, *body = [list(map(latex_text, row)) for row in (table.header, *table.rows)]

@@ -1,8 +1,7 @@
 """Text in messages and results.
 
-Untrusted text, such as the name of a team, is shown literally in every format: it must not become a
-formula in a spreadsheet, a link, HTML or a new cell in Markdown, nor control a terminal
-(``tests/leaderboard/test_summary_entries.py``).
+Untrusted text, such as the name of a team, is shown literally: it must not become a formula, a
+link, HTML or a new cell, nor control a terminal (``tests/leaderboard/test_summary_entries.py``).
 """
 
 import hashlib
@@ -38,8 +37,6 @@ _LATEX = {c: f"\\{c}" for c in "{}$&%#_"} | {
 def marked_cell(text: str) -> str:
     """Cell text that no spreadsheet reads as a formula; ``unmarked_cell`` undoes it.
 
-    Examples
-    --------
     >>> marked_cell("-rmse"), marked_cell("'-rmse"), unmarked_cell(marked_cell("'-rmse"))
     ("'-rmse", "''-rmse", "'-rmse")
     """
@@ -47,20 +44,17 @@ def marked_cell(text: str) -> str:
 
 
 def unmarked_cell(text: str) -> str:
-    """Text of a cell without the apostrophe that keeps a spreadsheet from computing it."""
+    """Cell text without the apostrophe of ``marked_cell``."""
     return text[1:] if text[:1] == "'" and _is_formula(text) else text
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet takes a text for a formula, with or without apostrophes before it."""
     return unicodedata.normalize("NFKC", text.lstrip("'")[:1]) in _FORMULA  # full-width signs, too
 
 
 def markdown_text(text: str) -> str:
     r"""Text escaped for Markdown: no table cells, code, links, emphasis or HTML.
 
-    Examples
-    --------
     >>> print(markdown_text("a|b `c` <b> [d](e)"))
     a\|b \`c\` &lt;b&gt; \[d\](e)
     """
@@ -72,8 +66,6 @@ def markdown_text(text: str) -> str:
 def latex_text(text: str) -> str:
     r"""Text escaped for LaTeX: no commands, columns, comments, mathematics or options.
 
-    Examples
-    --------
     >>> print(latex_text(r"a_b & 5% \input{x} [t]"))
     a\_b \& 5\% \textbackslash{}input\{x\} {[}t{]}
     """
@@ -83,8 +75,6 @@ def latex_text(text: str) -> str:
 def plain_text(text: object, longest: int | None = None) -> str:
     r"""Text on one line with visible control characters, cut to ``longest`` characters.
 
-    Examples
-    --------
     >>> print(plain_text("two\nlines"), plain_text("a" * 9, 4))
     two\nlines aaa…
     """
@@ -96,13 +86,7 @@ def plain_text(text: object, longest: int | None = None) -> str:
 
 
 def shown_name(name: str, longest: int = 36) -> str:
-    """Name on one line; a long one loses its middle, because long names differ at their ends.
-
-    Examples
-    --------
-    >>> shown_name("a-model-with-many-parameters-17", 15)
-    'a-model-…ers-17'
-    """
+    """Name on one line; a long one loses its middle, as long names differ at their ends."""
     text = plain_text(name)
     if len(text) <= longest:
         return text
@@ -117,13 +101,7 @@ def _visible(c: str) -> str:
 
 
 def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
-    """Suggestion of the most similar known names, as the end of a message; empty if none is.
-
-    Examples
-    --------
-    >>> nearest("Resnt", ["vit", "resnet"]), nearest("x", ["resnet"])
-    ('; did you mean "resnet"?', '')
-    """
+    """End of a message that suggests the most similar known names, or nothing."""
     from difflib import get_close_matches
 
     folded = {one.casefold(): one for one in known}
@@ -132,10 +110,8 @@ def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
 
 
 def in_points(width: float, shares: bool = True) -> str:
-    """A half-width or a gap as text: in points for shares, else the number.
+    """A half-width as text: in points for shares, else the number.
 
-    Examples
-    --------
     >>> in_points(0.01), in_points(0.0125), in_points(2.5, shares=False)
     ('1.0 points', '1.25 points', '2.5')
     """
@@ -146,21 +122,13 @@ def in_points(width: float, shares: bool = True) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Number with its noun in singular or plural.
-
-    Examples
-    --------
-    >>> counted(1, "score"), counted(2000, "score"), counted(0, "entry", "entries")
-    ('1 score', '2,000 scores', '0 entries')
-    """
+    """Number with its noun in singular or plural."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def about(count: float) -> str:
     """A count with two digits, rounded up.
 
-    Examples
-    --------
     >>> about(1872.3), about(7)
     ('about 1,900', 'about 7')
     """
@@ -169,20 +137,11 @@ def about(count: float) -> str:
 
 
 def chance(p: float, mcse: float = 0.0) -> str:
-    """Probability in a table: three digits after the point; a small one has four or a bound.
+    """Probability in a table: three decimals, four if it is small, or a bound.
 
-    A share of draws has only the digits that its Monte Carlo error supports (``decimals_for``), and
-    its bound is not below two errors.
+    A share of draws has the decimals that its Monte Carlo standard error supports, and a bound of
+    at least two errors.
 
-    Parameters
-    ----------
-    p : float
-        In [0, 1].
-    mcse : float
-        Monte Carlo standard error; 0 where it is computed without draws.
-
-    Examples
-    --------
     >>> chance(0.09295), chance(3.1e-9), chance(0.99999)
     ('0.093', '< 0.0001', '> 0.999')
     >>> chance(0.0312, 0.0055), chance(0.0, 0.0004), chance(0.0, 0.004)
@@ -201,14 +160,10 @@ def chance(p: float, mcse: float = 0.0) -> str:
 
 
 def in_prose(p: float, limit: float = np.inf) -> str:
-    """A probability in a sentence: two digits, and more where it would be rounded to a limit.
+    """A probability in a sentence: two digits, and more if these would round it to ``limit``.
 
-    Examples
-    --------
-    >>> in_prose(0.0929), in_prose(0.0001), in_prose(0.97499), in_prose(0.97499, 0.975)
-    ('0.09', '< 0.01', '0.97', '0.97')
-    >>> in_prose(0.0501, 0.05), in_prose(0.9699, 0.97)
-    ('0.0501', '0.9699')
+    >>> in_prose(0.0929), in_prose(0.0001), in_prose(0.0501, 0.05)
+    ('0.09', '< 0.01', '0.0501')
     """
     if p < 0.005 or p > 0.995:
         return "< 0.01" if p < 0.5 else "> 0.99"
@@ -219,25 +174,13 @@ def in_prose(p: float, limit: float = np.inf) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value in a sentence.
-
-    Examples
-    --------
-    >>> p_value(0.0312), p_value(1e-9)
-    ('p = 0.031', 'p < 0.0001')
-    """
+    """A p-value in a sentence: "p = 0.031" or "p < 0.0001"."""
     printed = chance(p)
     return f"p {printed}" if printed[0] in "<>" else f"p = {printed}"
 
 
 def as_scores(summary: dict[str, Any], decimals: int, metric: str) -> str:
-    """Mean and interval of a skill as scores: accuracies in percent, with their digits.
-
-    Examples
-    --------
-    >>> as_scores({"mean": 0.9784, "interval": [0.957, 0.9935]}, 3, "accuracy")
-    '97.8 % (95.7 to 99.4)'
-    """
+    """Mean and interval of a skill as scores: accuracies in percent."""
     mean, low, high = (
         as_score(x, decimals, metric) for x in (summary["mean"], *summary["interval"])
     )
@@ -247,10 +190,8 @@ def as_scores(summary: dict[str, Any], decimals: int, metric: str) -> str:
 def as_score(value: float, decimals: int, metric: str) -> str:
     """A score in a sentence: an accuracy in percent.
 
-    Examples
-    --------
-    >>> as_score(0.988, 3, "accuracy"), as_score(0.9, 1, "accuracy"), as_score(0.988, 3, "auc")
-    ('98.8 %', '90 %', '0.988')
+    >>> as_score(0.988, 3, "accuracy"), as_score(0.988, 3, "auc")
+    ('98.8 %', '0.988')
     """
     if metric == "accuracy":
         return f"{100 * value:.{max(decimals - 2, 0)}f} %"
@@ -260,20 +201,10 @@ def as_score(value: float, decimals: int, metric: str) -> str:
 def decimals_for(sd: float, mcse: float = 0.0) -> int:
     """Decimals to print: two digits of the sd, and no more than the Monte Carlo error allows.
 
-    The last decimal is at least that of the first digit of twice the Monte Carlo standard error,
-    within which the number of another seed is to be expected: the rule of ``az.summary``, after
-    Vehtari, *How many iterations to run and how many digits to report* (2 MCSE). The ends of an
-    interval, whose own errors are larger, have the digits of its mean.
+    The last decimal is at least the first digit of 2 ``mcse``, within which another seed's mean is
+    expected: the rule of ``az.summary``, after Vehtari, *How many iterations to run and how many
+    digits to report*. Ends of an interval have the digits of its mean.
 
-    Parameters
-    ----------
-    sd : float
-        Standard deviation of the quantity.
-    mcse : float
-        Monte Carlo standard error of its mean; 0 where it is computed without draws.
-
-    Examples
-    --------
     >>> decimals_for(0.012), decimals_for(0.012, 0.0004), decimals_for(0.012, 0.006)
     (3, 3, 2)
     """
@@ -290,39 +221,19 @@ def decimals_of(summary: Mapping[str, Any]) -> int:
 
 
 def span(ends: Sequence[float], decimals: int) -> str:
-    """Ends of an interval.
-
-    Examples
-    --------
-    >>> span([0.9571, 0.99], 3)
-    '0.957 to 0.990'
-    """
+    """Ends of an interval."""
     low, high = ends
     return f"{low:z.{decimals}f} to {high:z.{decimals}f}"
 
 
 def estimate(summary: Mapping[str, Any], ci_prob: float) -> str:
-    """Mean and interval of a quantity, with the digits that they support.
-
-    Examples
-    --------
-    >>> estimate({"mean": 0.9784, "sd": 0.012, "interval": [0.957, 0.9935]}, 0.95)
-    '0.978 (95% interval 0.957 to 0.994)'
-    """
+    """Mean and interval of a quantity, with the digits that they support."""
     d = decimals_of(summary)
     return f"{summary['mean']:z.{d}f} ({ci_prob:.0%} interval {span(summary['interval'], d)})"
 
 
 def steady_decimals(sd: float, mcse: float) -> int:
-    """Decimals that change by at most one unit of the last with another seed.
-
-    Rows that are to be compared need them: four Monte Carlo standard errors are at most one unit.
-
-    Examples
-    --------
-    >>> steady_decimals(0.0069, 0.00015), steady_decimals(0.0069, 0.0)
-    (3, 4)
-    """
+    """Decimals to compare rows: a unit of the last is at least four Monte Carlo standard errors."""
     digits = decimals_for(sd)
     return digits if mcse <= 0 else min(digits, int(np.clip(-np.log10(4 * mcse), 1, 8)))
 
@@ -335,12 +246,10 @@ def _decimals_of_error(mcse: float) -> int:
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    """Names in a sentence; of many the first, and how many more.
+    """Names in a sentence: all, or the first and the number of others.
 
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["x"] * 9, 3)
-    ('a', 'a, b and c', 'x, x and 7 more')
+    >>> listed(["a", "b", "c"]), listed(["x"] * 9, 3)
+    ('a, b and c', 'x, x and 7 more')
     """
     if len(names) > most:
         return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more"
@@ -348,10 +257,8 @@ def listed(names: Sequence[str], most: int = 6) -> str:
 
 
 def as_sentences(notes: Iterable[str]) -> list[str]:
-    """Notes as sentences for a paper; clauses that name an option are left out.
+    """Notes as sentences for a paper, without clauses that name an option.
 
-    Examples
-    --------
     >>> as_sentences(["rounds overlap; --test-fraction allows for it", "one is missing", "use --x"])
     ['Rounds overlap.', 'One is missing.']
     """
@@ -365,13 +272,13 @@ def as_sentences(notes: Iterable[str]) -> list[str]:
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:
-    """Path for a message, shortened to its end, which names the file."""
+    """Path for a message; a long one keeps its end, which names the file."""
     text = plain_text(os.fspath(path))
     return text if len(text) <= 120 else f"…{text[-119:]}"
 
 
 def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:
-    """Check that there are ``size`` distinct names; numbers from 1 where none are given."""
+    """Check that there are ``size`` distinct names; by default they are numbers from 1."""
     if isinstance(labels, str):
         raise InputError(f"names must be a sequence, one for each {kind}, got {labels!r}")
     names = () if labels is None else tuple(str(label) for label in labels)
@@ -388,7 +295,7 @@ def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[
 def checked_clusters(
     clusters: Iterable[Any] | None, n_items: int, what: str = "cluster", items: str = "items"
 ) -> tuple[str, ...] | None:
-    """Cluster (or task) of each item as a string."""
+    """Cluster (or task) of each item as text, as many as there are items."""
     if clusters is None:
         return None
     names = tuple(str(cluster) for cluster in clusters)
@@ -398,21 +305,16 @@ def checked_clusters(
 
 
 def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
-    """Distinct names in alphabetical order, and the index of each name among them.
+    """Sorted distinct names, and the index of each name among them.
 
-    As ``numpy.unique``, for which every name would take as much memory as the longest.
-
-    Examples
-    --------
-    >>> codes_of(["b", "a", "b"])
-    (['a', 'b'], array([1, 0, 1]))
+    Like ``numpy.unique``, which needs as much memory for every name as for the longest.
     """
     known = {name: code for code, name in enumerate(sorted(set(names)))}
     return list(known), np.fromiter(map(known.__getitem__, names), np.intp, len(names))
 
 
 def digest_of(*parts: object) -> str:
-    """First 16 digits of the SHA-256 of arrays, by shape and bytes, and of what else prints."""
+    """First 16 digits of the SHA-256 of arrays (shape and bytes) and the repr of other objects."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
