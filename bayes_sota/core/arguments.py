@@ -78,8 +78,7 @@ SHARE = Range(0, 1)
 SKILL = Range(1e-6, 0.999999)  # of a reference classifier
 TRIES = Range(1, 1e6)
 
-DEFAULT_SEED = 0
-"""Default of every ``random_seed``, so that everybody gets the numbers that are printed."""
+DEFAULT_SEED = 0  # of every random_seed, so that everybody gets the numbers that are printed
 
 
 class Points(float):

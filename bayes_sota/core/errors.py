@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from numbers import Number
 
-MOST_LISTED = 10
-"""Problems of one kind, or names, in one message."""
+MOST_LISTED = 10  # problems of one kind, or names, in one message
 
 # How a parameter of reading is written in Python and in the shell; others are roles of columns.
 _SPELLINGS = {

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from bayes_sota.core.text import digest_of
 
-DIGEST = "data_digest"
-"""Name of the variable that identifies the data of a model, and of its traces."""
+DIGEST = "data_digest"  # variable that identifies the data of a model, and of its traces
 
 
 class Observed(Protocol):

@@ -258,8 +258,7 @@ class ListedTries(TriesPrior):
         return np.quantile(numbers, np.asarray(q), method="inverted_cdf")
 
 
-WIDE_LUCK = BetaCorrelation(1.8, 1.2)
-"""Prior of the luck of chosen submissions: mean 0.6, 95 % between 0.11 and 0.97."""
+WIDE_LUCK = BetaCorrelation(1.8, 1.2)  # of chosen submissions: mean 0.6, 95 % 0.11 to 0.97
 
 
 @dataclass(frozen=True)
@@ -508,4 +507,3 @@ BUILDERS = {
     "epp": Builder("epp", EppPriors),
     "crossval": Builder("crossval", CrossValidationPriors),
 }
-"""Builders by the name that a specification gives."""

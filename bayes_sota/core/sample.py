@@ -25,10 +25,9 @@ from bayes_sota.core.types import Seed
 if TYPE_CHECKING:
     import xarray as xr
 
-LARGEST_GROUP = 64 << 20
-"""Bytes of a group of predictions; larger ones keep every k-th draw."""
+LARGEST_GROUP = 64 << 20  # bytes of predictions; larger groups keep every k-th draw
 _PACKAGES = ("numpy", "scipy", "xarray", "pymc", "arviz")
-_DRAWN = ("chain", "draw")
+DRAWN = ("chain", "draw")
 
 
 def save_result(tree: "xr.DataTree", path: str | os.PathLike[str]) -> Path:
@@ -130,7 +129,7 @@ def lay_out(
             for name, v in values.items()
         }
     )
-    labels = {dim: np.arange(size) for dim, size in dataset.sizes.items() if dim in _DRAWN}
+    labels = {dim: np.arange(size) for dim, size in dataset.sizes.items() if dim in DRAWN}
     labels |= {dim: names for dim, names in coords.items() if dim in dataset.dims}
     return dataset.assign_coords(labels)
 
@@ -156,6 +155,6 @@ def share_of_draws(holds: "xr.DataArray", name: str) -> "xr.Dataset":
     import xarray as xr
 
     share = holds.astype(float)
-    p, size = share.mean(_DRAWN), share.sizes["chain"] * share.sizes["draw"]
+    p, size = share.mean(DRAWN), share.sizes["chain"] * share.sizes["draw"]
     mcse = np.maximum(az.mcse(share).fillna(0.0), share_mcse(p, size))  # the first may be 0
     return xr.Dataset({name: p, f"{name}_mcse": mcse}).drop_attrs()

@@ -15,9 +15,6 @@ from numpy.typing import ArrayLike
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.types import FloatArray
 
-Parameter = Any
-"""An array, made of anything like an array."""
-
 
 def expit(x: ArrayLike) -> FloatArray:
     """Logistic function, without overflow and without SciPy."""
@@ -111,8 +108,8 @@ def hat_weights(excess: FloatArray, nodes: FloatArray) -> FloatArray:
 class LogitNormal(SkillDistribution):
     """Normal log odds: median skill ``expit(location)``, standard deviation ``spread``."""
 
-    location: Parameter
-    spread: Parameter
+    location: Any
+    spread: Any
 
     def skill(self, coordinate: ArrayLike) -> FloatArray:
         return expit(coordinate)
@@ -139,8 +136,8 @@ class LogitNormal(SkillDistribution):
 class Uniform(SkillDistribution):
     """Uniform skills between ``low`` and ``high``, the example of Sec. 4 of Møllersen & Holsbø."""
 
-    low: Parameter
-    high: Parameter
+    low: Any
+    high: Any
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -168,8 +165,8 @@ class Uniform(SkillDistribution):
 class Beta(SkillDistribution):
     """Beta(a, b) skills; the coordinate is the skill."""
 
-    a: Parameter
-    b: Parameter
+    a: Any
+    b: Any
 
     @classmethod
     def from_location_spread(cls, location: ArrayLike, spread: ArrayLike) -> "Beta":

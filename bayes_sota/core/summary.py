@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bayes_sota.core.arguments import NUMBER, OPEN_SHARE, SHARE, Range
 from bayes_sota.core.errors import InputError
 from bayes_sota.core.numerics import cluster_mcse, share_mcse
-from bayes_sota.core.sample import seed_number, share_of_draws
+from bayes_sota.core.sample import DRAWN, seed_number, share_of_draws
 from bayes_sota.core.schema import CHANCES, ESTIMANDS, dataset_of
 from bayes_sota.core.tables import Report, Table, table_of
 from bayes_sota.core.text import as_sentences, counted
@@ -27,17 +27,13 @@ if TYPE_CHECKING:
 
 
 _R_HAT, _ESS = 1.02, 100.0  # the latter of each chain
-_DRAWS = ("chain", "draw")
-_DRAWN = ("posterior", "predictions", "posterior_predictive")
+_GROUPS = ("posterior", "predictions", "posterior_predictive")
 _AGAINST_WINNER = ("difference", "p_false")
 _COLUMNS = ["mean", "median", "sd", "lower", "upper", "mcse"]
 
 
-type Points = tuple[NDArray[Any], NDArray[Any]]
-"""Number of the weighted point behind each draw, and its stratum, for ``cluster_mcse``."""
-
-type ErrorOfMean = Callable[[FloatArray], float]
-"""Monte Carlo standard error of the mean of draws, shape (chain, draw)."""
+type Points = tuple[NDArray[Any], NDArray[Any]]  # of each draw, and its stratum: cluster_mcse
+type ErrorOfMean = Callable[[FloatArray], float]  # mcse of the mean of draws (chain, draw)
 
 
 def estimand_summary(
@@ -128,14 +124,14 @@ def summarize(
 
     if not dataset_of(tree, "posterior"):
         raise InputError("this result has no draws", fix='read tree["point_estimate"]')
-    held = {name for group in _DRAWN for name in dataset_of(tree, group)}
+    held = {name for group in _GROUPS for name in dataset_of(tree, group)}
     names = [name for name in ESTIMANDS if name in held] if var_names is None else var_names
     if not names:
         choice = ", ".join(map(str, tree["posterior"].data_vars))
         raise InputError(f"this result has no theta_sota: var_names chooses of {choice}")
     rows, error_of = {}, mcse_of(tree)
     for name in names:
-        drawn = group_of(tree, name).dataset[name].transpose(*_DRAWS, ...)
+        drawn = group_of(tree, name).dataset[name].transpose(*DRAWN, ...)
         for label, part in _places(name, drawn):
             rows[label] = summarize_draws(np.asarray(part, np.float64), ci_prob, error_of)
             rows[label]["lower"], rows[label]["upper"] = rows[label].pop("interval")
@@ -168,7 +164,7 @@ def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
 
     if variable.sizes.get("board") == 1:
         variable = variable.squeeze("board", drop=True)
-    for _, *place, values in xarray_var_iter(variable.to_dataset(name=name), skip_dims={*_DRAWS}):
+    for _, *place, values in xarray_var_iter(variable.to_dataset(name=name), skip_dims={*DRAWN}):
         yield BaseLabeller().make_label_flat(name, *place), values
 
 
@@ -311,7 +307,7 @@ def observed_maximum_of(tree: "xr.DataTree") -> "xr.DataArray":
 
 def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
     """The group that contains a variable."""
-    for group in _DRAWN:
+    for group in _GROUPS:
         if name in dataset_of(tree, group):
             return tree.children[group]
     raise InputError(f"no variable {name!r}; complete a trace first: bs.leaderboard.complete, ...")

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?", re.IGNORECASE)
 _BOOKTABS = r"needs \usepackage{booktabs}"
-SOFTWARE = f"bayes_sota {__version__}"
-"""Name and version of the software, for a paper."""
+SOFTWARE = f"bayes_sota {__version__}"  # for a paper
 
 
 @dataclass(frozen=True)
