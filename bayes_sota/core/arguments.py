@@ -14,7 +14,7 @@ _HUGE = 1e50  # and its inverse: an end so that what follows from the numbers is
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from ``low`` to ``high``; an open end is excluded."""
+    """Numbers from ``low`` to ``high``; open ends are excluded."""
 
     low: float
     high: float
@@ -37,7 +37,7 @@ class Range:
         return f"{kind}{first} and {'below' if self.open_high else 'at most'} {high}"
 
     def holds(self, value: Any) -> bool:
-        """Whether a number lies in the range; NaN never does."""
+        """Whether a number lies in the range; NaN does not."""
         above = value > self.low if self.open_low else value >= self.low
         return bool(above and (value < self.high if self.open_high else value <= self.high))
 
@@ -98,7 +98,7 @@ def checked_width(value: Any, name: str, *, shares: bool) -> float:
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:
-    """Raise ``InputError`` unless ``value`` is in ``choices``, a ``Literal`` or a collection."""
+    """``InputError`` unless ``value`` is in a ``Literal`` or a collection."""
     known = get_args(choices) or list(choices)
     if value not in known:
         allowed = f"{', '.join(known)}, got {value!r}{nearest(value, known)}"
@@ -106,7 +106,7 @@ def check_choice(name: str, value: object, choices: Any) -> None:
 
 
 def check_kind(value: object, kind: type, source: str) -> None:
-    """Raise ``InputError`` unless ``value`` is a ``kind``; ``source`` makes one."""
+    """``InputError`` unless ``value`` is a ``kind``; ``source`` makes one."""
     if not isinstance(value, kind):
         problem = f"a {kind.__name__} is needed, got {type(value).__name__}"
         raise InputError(problem, fix=f"{source} makes one")
@@ -120,7 +120,7 @@ def generator_of(random_seed: Any) -> np.random.Generator:
 
 
 def refuse_unused(what: str, values: dict[str, Any]) -> None:
-    """Raise ``InputError`` for the first argument that was given but has no effect."""
+    """Raise ``InputError`` for the first given argument without effect."""
     for name, value in values.items():
         if value is not None and value is not False and np.size(value):
             problem = f"{{name}} has no effect on {what}: leave it out"

@@ -90,7 +90,7 @@ def _unbroken(sentence: str) -> str:
 def report_page(
     report: Report, figure: Draw = None, about: str = "bayes_sota", arguments: Sequence[str] = ()
 ) -> str:
-    """HTML of the page; it offers the output of ``--json`` for download."""
+    """HTML of the page, with the output of ``--json`` for download."""
     content, script = report.to_json(), _part("report.js")
     parsed = json.loads(content)
     answer, *more = report.sentences or [report.text]
@@ -138,7 +138,7 @@ def _part(name: str) -> str:
 
 
 def _tables(report: Report) -> list[dict[str, Any]]:
-    """First rows of each table as cells, and all rows as JSON for the script."""
+    """First rows of each table, and all rows as JSON for the script."""
     tables = []
     for table in (table for table in report.tables if table.rows):
         cells = [[plain_text(cell, _LONGEST) for cell in row] for row in table.rows]

@@ -32,7 +32,7 @@ _OPTIONS = {"n_classifiers": "--classifiers", "random_seed": "--seed", "ci_prob"
 
 
 class BayesSotaError(Exception):
-    """Base class of the errors that the package raises on purpose."""
+    """Base class of the package's errors."""
 
 
 @dataclass(eq=False, repr=False)
@@ -100,7 +100,7 @@ class InfiniteEstimateError(InputError):
 
 @contextmanager
 def located(where: str, fix: str = "") -> Iterator[None]:
-    """Add a place, and a fix if there is none, to an ``InputError`` raised in the block."""
+    """Add a place, and a missing fix, to an ``InputError`` raised in the block."""
     try:
         yield
     except InputError as error:
@@ -111,7 +111,7 @@ def located(where: str, fix: str = "") -> Iterator[None]:
 
 
 def quoted(value: object) -> str:
-    """Text in quotation marks, on one line and shortened; a number unchanged."""
+    """Text in quotation marks, on one line, shortened; a number unchanged."""
     text = str(value)
     shown = text if len(text) <= 60 else text[:57] + "..."
     is_number = isinstance(value, Number)

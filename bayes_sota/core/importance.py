@@ -1,8 +1,7 @@
 """Importance sampling from several similar posteriors of a few standardised parameters.
 
-Posteriors at several values of rho lie close together, so one mixture of Student t proposals serves
-all. Its components start at the modes, then follow the points, so they cover posteriors of any
-shape (``tests/core/test_importance.py``).
+One mixture of Student t proposals serves the posteriors at all values of rho. Its components start
+at the modes, then follow the points, and so cover any shape (``tests/core/test_importance.py``).
 """
 
 from collections.abc import Callable
@@ -122,7 +121,7 @@ def _find_modes(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Modes (K, d) near the starts, each of its target, covariance factors and log densities.
 
-    Newton steps with numerical derivatives and Levenberg-Marquardt damping, in one batch.
+    By Newton steps with Levenberg-Marquardt damping, all in one batch.
     """
     best, factor = starts.copy(), np.tile(np.eye(starts.shape[1]), (len(starts), 1, 1))
     value = _of_targets(log_posterior, best[:, None], targets)[:, 0]
@@ -183,10 +182,10 @@ def _cholesky(covariance: FloatArray) -> FloatArray:
 
 
 def _components(t: FloatArray, log_weights: FloatArray) -> _Mixture:
-    """Components around points resampled for each target, so that no shape is imposed.
+    """Components around points resampled for each target.
 
-    Weights are tempered until a covariance can be estimated; the prior in the mixture bounds the
-    next weights.
+    Weights are tempered until a covariance can be estimated; the prior, a part of the mixture,
+    bounds the next weights.
     """
     d, targets = t.shape[1], log_weights.shape[1]
     count = max(1, _COMPONENTS // targets)

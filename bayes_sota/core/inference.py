@@ -1,9 +1,8 @@
 """One engine for every posterior: weighted points of the parameters of a field.
 
-A ``Fit`` computes the likelihood of the data given parameters of a shape of P(theta), standard
-normal a priori, at all nodes of rho (and of the luck of chosen submissions); ``infer`` adds
-weighted points. Evidence, weights of shapes and nodes, draws and Monte Carlo errors follow
-(``tests/core/test_inference.py`` has closed forms).
+A ``Fit`` has the likelihood of the data given parameters of a shape of P(theta), standard normal a
+priori, at all nodes of rho (and of the luck of submissions); ``infer`` adds weighted points.
+Evidence, weights, draws and Monte Carlo errors follow (``tests/core/test_inference.py``).
 """
 
 from abc import ABC, abstractmethod
@@ -47,7 +46,7 @@ class Nodes:
     def of(
         cls, correlation: CorrelationPrior, submission_luck: CorrelationPrior, count: int
     ) -> "Nodes":
-        """Nodes at ``count`` values of rho and a few of the luck, or at known values."""
+        """Nodes at ``count`` values of rho and a few of the luck; one if known."""
         rho, luck = _middles(correlation, count), _middles(submission_luck, _LUCKS)
         every = np.repeat(rho, luck.size), np.tile(luck, rho.size)
         return cls(correlation, submission_luck, *every)
@@ -79,13 +78,13 @@ class Nodes:
 
 
 def _middles(prior: CorrelationPrior, count: int) -> FloatArray:
-    """Medians of ``count`` equally likely cells of a prior, or the known value."""
+    """Medians of equally likely cells of a prior, or the known value."""
     cells = 1 if prior.is_fixed else count
     return prior.quantile((np.arange(cells) + 0.5) / cells)
 
 
 def _cell_of(values: FloatArray, prior: CorrelationPrior, cells: int) -> IntArray:
-    """Index of the equally likely cell of a prior that contains each value."""
+    """Index of each value's cell among equally likely cells of a prior."""
     return np.searchsorted(prior.quantile(np.arange(1, cells) / cells), values)
 
 
@@ -111,7 +110,7 @@ class Fit(ABC):
 
     @abstractmethod
     def dimension(self, family: str) -> int:
-        """Number of coordinates: parameters of the family, and whatever else is unknown."""
+        """Number of parameters of a family, and of whatever else is unknown."""
 
     @abstractmethod
     def log_likelihood(self, family: str, points: FloatArray) -> FloatArray:

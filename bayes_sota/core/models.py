@@ -1,7 +1,4 @@
-"""Models and their traces record which data they are of.
-
-``core.sample_trace.model_of`` refuses to complete a trace of other data.
-"""
+"""Models and traces record their data; ``sample_trace.model_of`` refuses others."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -12,7 +9,7 @@ DIGEST = "data_digest"  # variable that identifies the data of a model, and of i
 
 
 class Observed(Protocol):
-    """Data with a fingerprint, such as a leaderboard or a response matrix."""
+    """Data with a fingerprint."""
 
     def data_hash(self) -> str:
         """SHA-256 of everything that was observed."""

@@ -1,7 +1,6 @@
-"""Colours, panels, forests and lines.
+"""Colours (Okabe-Ito, for colour-blind readers), panels, forests and lines.
 
-A figure is an ArviZ ``PlotCollection``, whose ``viz`` contains what was drawn. Colours are from the
-Okabe-Ito set, which colour-blind readers can distinguish.
+A figure is an ArviZ ``PlotCollection``, whose ``viz`` contains what was drawn.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -243,7 +242,7 @@ def plot_lines(
 
 
 def density_of(draws: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Kernel density of draws with one mode: places and heights, 0 where all draws are equal."""
+    """Kernel density of draws with one mode: places, and heights (0 if all draws are equal)."""
     if np.ptp(draws) <= 1e-9 * np.abs(draws).max():
         return np.ravel(draws)[:1], np.zeros(1)
     # ArviZ's default bandwidth shows ripples of draws

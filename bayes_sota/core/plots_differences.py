@@ -1,8 +1,7 @@
 """Critical-difference diagrams: skills or ranks on an axis, bars over those that may be equal.
 
 In Demsar 2006 (Statistical comparisons of classifiers over multiple data sets, Fig. 1) bars join
-neighbours. Where standard errors of differences vary, entries that may be equal need not be
-neighbours, and a dot marks each entry of a bar.
+neighbours. Here standard errors of differences vary, so a dot marks each entry of a bar.
 """
 
 from collections.abc import Sequence
@@ -62,8 +61,8 @@ def plot_differences(
 def indistinct_sets(apart: BoolArray) -> list[frozenset[int]]:
     """Largest sets of two or more entries of which no two are distinguished.
 
-    Every distinguished pair splits the sets that contain both; subsets are left out (Piepho 2004,
-    doi 10.1198/1061860043515, of letters). ``tests/core/test_plots_differences.py`` enumerates.
+    Every distinguished pair splits the sets that contain both (Piepho 2004, doi
+    10.1198/1061860043515, of letters). ``tests/core/test_plots_differences.py`` enumerates.
     """
     sets = {frozenset(range(len(apart)))}
     for pair in map(frozenset, np.argwhere(apart).tolist()):

@@ -42,7 +42,7 @@ def normal_between(ends: ArrayLike) -> tuple[float, float]:
 
 
 def check_range(name: str, value: Ends | float, low: float, high: float, meaning: str) -> None:
-    """Raise ``InputError`` unless a value, or both of an increasing pair, lie in (low, high)."""
+    """``InputError`` unless a value, or both of an increasing pair, lie in (low, high)."""
     ends = value if isinstance(value, tuple) else (value,)
     inside = len(ends) in (1, 2) and all(np.isfinite(x) and low < x < high for x in ends)
     _require(inside, f"{name} must be {meaning} or a pair of them, got {value}")
@@ -50,7 +50,7 @@ def check_range(name: str, value: Ends | float, low: float, high: float, meaning
 
 
 def _check_positive(priors: Any, **others: Range) -> None:
-    """Raise ``InputError`` unless all fields are positive, or in the ``Range`` given for one."""
+    """``InputError`` unless all fields are positive, or in the ``Range`` given for one."""
     for one in fields(priors):
         value = getattr(priors, one.name)
         for number in value if isinstance(value, tuple | list) else (value,):
@@ -93,7 +93,7 @@ class FieldPriors:
 
 @dataclass(frozen=True)
 class SkillPrior(FieldPriors):
-    """Prior on P(theta), the distribution of skill over the field of classifiers.
+    """Prior on P(theta), the distribution of skill over the field.
 
     Parameters
     ----------
@@ -263,10 +263,7 @@ WIDE_LUCK = BetaCorrelation(1.8, 1.2)  # of chosen submissions: mean 0.6, 95 % 0
 
 @dataclass(frozen=True)
 class MaximumPriors:
-    """Priors of the model of an observed maximum.
-
-    The number of classifiers belongs to the data (``Leaderboard``), even where it is a prior.
-    """
+    """Priors of the model of an observed maximum; its number of classifiers belongs to the data."""
 
     skill: SkillPrior = LogitNormalSkill()
     correlation: CorrelationPrior = BetaCorrelation()
@@ -493,7 +490,7 @@ board_priors = partial(own_priors, BoardPriors)
 
 
 class Builder(NamedTuple):
-    """A builder of models: its default specification, and the class of its priors."""
+    """Default specification of a builder of models, and the class of its priors."""
 
     default: str
     priors: type[Any]

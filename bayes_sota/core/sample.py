@@ -119,7 +119,7 @@ def lay_out(
 ) -> "xr.Dataset":
     """Draws (D, ...), chain after chain, as variables of chains and draws.
 
-    ``dims`` names further dimensions of variables; ``coords`` labels dimensions, used or not.
+    ``dims`` are further dimensions of variables; ``coords`` may label more than these.
     """
     import xarray as xr
 
@@ -135,7 +135,7 @@ def lay_out(
 
 
 def result_tree(groups: "Mapping[str, xr.Dataset]", attributes: Mapping[str, Any]) -> "xr.DataTree":
-    """Result of the groups that are not empty, with attributes on it and on its posterior."""
+    """Result of the groups that are not empty, with attributes as in ``with_attributes``."""
     import xarray as xr
 
     tree = xr.DataTree.from_dict({name: data for name, data in groups.items() if len(data)})

@@ -38,7 +38,7 @@ def describe_nuts(trace: "xr.DataTree") -> dict[str, Any]:
 def describe_completed(
     trace: "xr.DataTree", model: "pm.Model", groups: "dict[str, xr.Dataset]", seed: str
 ) -> dict[str, Any]:
-    """Attributes of a completed trace: model, data, sampler and diagnostics."""
+    """Attributes of a completed trace."""
     import pytensor
 
     data = digest_of(*(groups[name].to_dict() for name in ("observed_data", "constant_data")))
@@ -82,10 +82,7 @@ def sample_completed(
     sampler: SamplerSettings,
     **settings: Any,
 ) -> "xr.DataTree":
-    """Result that ``complete`` makes of the draws of a model, with the seed of both.
-
-    ``settings`` are those of ``run_nuts``; missing ones come from ``sampler``.
-    """
+    """Result that ``complete`` makes of draws by ``run_nuts``; settings default to ``sampler``."""
     arguments = asdict(sampler) | {key: v for key, v in settings.items() if v is not None}
     if arguments["draws"] < 10 or arguments["chains"] < 2:
         raise InputError("diagnostics need at least 10 draws and 2 chains")

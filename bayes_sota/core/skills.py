@@ -31,7 +31,7 @@ def logit(p: ArrayLike) -> FloatArray:
 class SkillDistribution(ABC):
     """Distribution of a classifier's skill theta; parameters may be arrays that broadcast.
 
-    ``sf``, ``isf`` and ``tail`` use the family's ``coordinate``: the log odds, or theta itself.
+    ``sf``, ``isf`` and ``tail`` use the ``coordinate``: the log odds, or theta itself.
     """
 
     def __post_init__(self) -> None:

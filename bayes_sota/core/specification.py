@@ -1,7 +1,7 @@
 """Named models: one TOML file each, of priors and settings of a builder.
 
-A prior with a family is a table of its own. Models of kinds of fields, which differ in their prior
-of rho alone, share ``fields.toml`` (``tests/test_specifications.py``).
+A prior with a family is a table of its own. Kinds of fields, which differ in their prior of rho
+alone, share ``fields.toml`` (``tests/test_specifications.py``).
 """
 
 import tomllib

@@ -44,7 +44,7 @@ def estimand_summary(
 
 
 def mcse_of(tree: "xr.DataTree") -> ErrorOfMean:
-    """Function for the Monte Carlo standard error of a mean of draws of a result."""
+    """Function for the mcse of a mean of draws of a result."""
     if not int(tree.attrs.get("draws_are_independent", 0)):
         import arviz as az
 
@@ -67,7 +67,7 @@ def error_of_mean(values: FloatArray, points: Points | None = None) -> float:
 def summarize_draws(
     values: FloatArray, ci_prob: float = 0.95, error: ErrorOfMean = error_of_mean
 ) -> dict[str, Any]:
-    """Mean, median, sd, interval and mcse of draws, which are independent by default."""
+    """Mean, median, sd, interval and mcse of draws, independent by default."""
     OPEN_SHARE.check(ci_prob, "ci_prob")
     low, high = np.quantile(values, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
     sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
@@ -169,7 +169,7 @@ def _places(name: str, variable: "xr.DataArray") -> Iterator[tuple[str, Any]]:
 
 
 def how_drawn(tree: "xr.DataTree") -> str:
-    """Method, number of draws and seed of a result, for a paper."""
+    """Method, number of draws and seed, for a paper."""
     sizes, method = tree["posterior"].sizes, str(tree.attrs.get("method", "exact"))
     chains, each = counted(sizes["chain"], "chain"), counted(sizes["draw"], "draw")
     draws = f"{sizes['chain'] * sizes['draw']:,}"
@@ -314,7 +314,7 @@ def group_of(tree: "xr.DataTree", name: str) -> "xr.DataTree":
 
 
 def numbers_report(rows: Sequence[tuple[str, Any, str]], **described: Any) -> Report:
-    """Report of a few numbers: names, values and texts; ``described`` as in ``Report``."""
+    """Report of a few numbers: rows of name, value and text; ``described`` as in ``Report``."""
     cells = [{"quantity": name, "value": value} for name, value, _ in rows]
     table = Table(["quantity", "value"], [[name, text] for name, _, text in rows])
     paragraph = [*described["sentences"], *as_sentences(described["content"]["notes"])]
@@ -339,7 +339,7 @@ def list_report(
 
 
 def frame_of(records: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
-    """Data frame with a row per record; whole numbers stay exact where other records lack them.
+    """Data frame with a row per record, some of whose whole numbers may be missing.
 
     Floats cannot represent a whole number above 2**53, such as a seed.
 

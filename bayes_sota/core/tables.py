@@ -52,7 +52,7 @@ class Table:
         return [all(map(_NUMBER.fullmatch, column)) for column in cells]
 
     def head(self, top: int | None) -> "Table":
-        """The first rows, with the number of the others in the title."""
+        """The first rows; the title has the number of others."""
         hidden = len(self.rows) - (len(self.rows) if top is None else top)
         if hidden <= 0:
             return self
@@ -129,7 +129,7 @@ class Report:
         return self.content | {"text": self.text}
 
     def to_csv(self) -> str:
-        """Numbers as CSV; an apostrophe precedes names that a spreadsheet takes for a formula."""
+        """Numbers as CSV; an apostrophe marks names that look like a formula."""
         cells = self.frame.astype(object).where(self.frame.notna(), "").map(_harmless)
         names = [_harmless(str(name)) for name in cells.columns]
         return cells.to_csv(index=False, header=names, lineterminator="\n")
@@ -211,12 +211,12 @@ def _cell_of(value: Any) -> str:
 
 
 def rows_of(frame: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Rows of a data frame as dictionaries."""
+    """Rows as dictionaries."""
     return cast(list[dict[str, Any]], frame.to_dict("records"))
 
 
 def _harmless(value: Any) -> Any:
-    """The value without NaN and -0.0, or text that no spreadsheet takes for a formula."""
+    """The value without NaN and -0.0, or text that is no formula."""
     if isinstance(value, float):
         return "" if math.isnan(value) else value + 0.0  # no -0.0
     if not isinstance(value, str) or _NUMBER.fullmatch(value):

@@ -1,7 +1,7 @@
 """Text in messages and results.
 
-Untrusted text, such as the name of a team, is shown literally: it must not become a formula, a
-link, HTML or a new cell, nor control a terminal (``tests/leaderboard/test_summary_entries.py``).
+Untrusted text, such as a name, is shown literally: it must not become a formula, a link, HTML or
+a new cell, nor control a terminal (``tests/leaderboard/test_summary_entries.py``).
 """
 
 import hashlib
@@ -86,7 +86,7 @@ def plain_text(text: object, longest: int | None = None) -> str:
 
 
 def shown_name(name: str, longest: int = 36) -> str:
-    """Name on one line; a long one loses its middle, as long names differ at their ends."""
+    """Name on one line; a long one loses its middle, as names differ at their ends."""
     text = plain_text(name)
     if len(text) <= longest:
         return text
@@ -203,7 +203,7 @@ def decimals_for(sd: float, mcse: float = 0.0) -> int:
 
     The last decimal is at least the first digit of 2 ``mcse``, within which another seed's mean is
     expected: the rule of ``az.summary``, after Vehtari, *How many iterations to run and how many
-    digits to report*. Ends of an interval have the digits of its mean.
+    digits to report*. Intervals have the digits of the mean.
 
     >>> decimals_for(0.012), decimals_for(0.012, 0.0004), decimals_for(0.012, 0.006)
     (3, 3, 2)
@@ -272,13 +272,13 @@ def as_sentences(notes: Iterable[str]) -> list[str]:
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:
-    """Path for a message; a long one keeps its end, which names the file."""
+    """Path for a message; a long one keeps its end."""
     text = plain_text(os.fspath(path))
     return text if len(text) <= 120 else f"…{text[-119:]}"
 
 
 def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[str, ...]:
-    """Check that there are ``size`` distinct names; by default they are numbers from 1."""
+    """Check ``size`` distinct names, by default numbers from 1."""
     if isinstance(labels, str):
         raise InputError(f"names must be a sequence, one for each {kind}, got {labels!r}")
     names = () if labels is None else tuple(str(label) for label in labels)
@@ -295,7 +295,7 @@ def checked_labels(labels: Iterable[Any] | None, size: int, kind: str) -> tuple[
 def checked_clusters(
     clusters: Iterable[Any] | None, n_items: int, what: str = "cluster", items: str = "items"
 ) -> tuple[str, ...] | None:
-    """Cluster (or task) of each item as text, as many as there are items."""
+    """Check a cluster (or task) of each item."""
     if clusters is None:
         return None
     names = tuple(str(cluster) for cluster in clusters)
@@ -307,14 +307,14 @@ def checked_clusters(
 def codes_of(names: Sequence[str]) -> tuple[list[str], IntArray]:
     """Sorted distinct names, and the index of each name among them.
 
-    Like ``numpy.unique``, which needs as much memory for every name as for the longest.
+    ``numpy.unique`` needs as much memory for every name as for the longest.
     """
     known = {name: code for code, name in enumerate(sorted(set(names)))}
     return list(known), np.fromiter(map(known.__getitem__, names), np.intp, len(names))
 
 
 def digest_of(*parts: object) -> str:
-    """First 16 digits of the SHA-256 of arrays (shape and bytes) and the repr of other objects."""
+    """First 16 digits of the SHA-256 of arrays (shape and bytes) and reprs of other objects."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
